@@ -1,32 +1,49 @@
-# Finds the MPI to build with and offers it as octant_mpi; programs find the wheel's library by a relative path.
+# Finds the MPI to build with and offers it as octant_mpi. The compiler wrapper is asked for its command line (`-show`,
+# which MPICH, Open MPI, Intel MPI and Cray wrappers all answer), since FindMPI does not know the ABI wrappers.
 set(flavour "$ENV{OCTANT_MPI}")
 if(NOT flavour)
   set(flavour mpich)
 endif()
 if(NOT OCTANT_MPI_CXX)
+  set(names mpicxx mpic++ mpiicpx CC)
   if(flavour STREQUAL "mpich")
-    find_program(OCTANT_MPI_CXX NAMES mpicxx_abi mpicxx REQUIRED)
-  else()
-    find_program(OCTANT_MPI_CXX NAMES mpicxx mpic++ REQUIRED)
+    set(names mpicxx_abi mpicxx)
   endif()
+  cmake_path(GET Python_EXECUTABLE PARENT_PATH environment_bin)
+  find_program(wrapper NAMES ${names} HINTS "${environment_bin}" NO_CACHE)
+  if(NOT wrapper)
+    message(FATAL_ERROR "cannot find an MPI C++ compiler wrapper (looked for ${names}); install the 'mpich' wheel, or name "
+      "yours with -DOCTANT_MPI_CXX=/path/to/mpicxx")
+  endif()
+  set(OCTANT_MPI_CXX "${wrapper}")
 endif()
-set(MPI_CXX_COMPILER "${OCTANT_MPI_CXX}" CACHE FILEPATH "" FORCE)
-set(MPI_CXX_SKIP_MPICXX ON CACHE BOOL "" FORCE)
-find_package(MPI REQUIRED COMPONENTS CXX)
+execute_process(COMMAND "${OCTANT_MPI_CXX}" -show OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE
+  COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(words UNIX_COMMAND "${shown}")
 add_library(octant_mpi INTERFACE)
-target_link_libraries(octant_mpi INTERFACE MPI::MPI_CXX)
+set(OCTANT_MPI_FOLDERS "")
+foreach(word IN LISTS words)
+  if(word MATCHES "^-I(.+)")
+    target_include_directories(octant_mpi SYSTEM INTERFACE "${CMAKE_MATCH_1}")
+  elseif(word MATCHES "^-D")
+    target_compile_options(octant_mpi INTERFACE "${word}")
+  elseif(word MATCHES "^-L(.+)")
+    list(APPEND OCTANT_MPI_FOLDERS "${CMAKE_MATCH_1}")
+    target_link_directories(octant_mpi INTERFACE "${CMAKE_MATCH_1}")
+  elseif(word MATCHES "^-l")
+    target_link_libraries(octant_mpi INTERFACE "${word}")
+  endif()
+endforeach()
 target_compile_definitions(octant_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 message(STATUS "Octant builds with MPI flavour '${flavour}': ${OCTANT_MPI_CXX}")
 
-# Installed programs live in <env>/lib/pythonX.Y/site-packages/octant/bin; the wheel's libmpi lives in <env>/lib.
+# Installed programs live in <env>/lib/pythonX.Y/site-packages/octant/bin; a wheel's libmpi lives in <env>/lib.
 function(octant_install_program target)
-  set_target_properties(${target} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin"
-    BUILD_RPATH_USE_ORIGIN OFF
-    INSTALL_RPATH "$ORIGIN/../../../..;$<$<STREQUAL:$ENV{OCTANT_MPI},site>:${OCTANT_SITE_MPI_DIR}>")
+  set(rpath "$ORIGIN/../../../..")
+  if(flavour STREQUAL "site")
+    list(APPEND rpath ${OCTANT_MPI_FOLDERS})
+  endif()
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin"
+    BUILD_RPATH "${OCTANT_MPI_FOLDERS}" INSTALL_RPATH "${rpath}")
   install(TARGETS ${target} RUNTIME DESTINATION octant/bin)
 endfunction()
-if(flavour STREQUAL "site")
-  list(GET MPI_CXX_LIBRARIES 0 library)
-  cmake_path(GET library PARENT_PATH OCTANT_SITE_MPI_DIR)
-endif()

@@ -1,0 +1,25 @@
+#include "octant/failure.hpp"
+
+#include "octant/mpi.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace octant {
+
+void expects(bool held, std::source_location at) {
+    if (held) return;
+    std::fprintf(stderr, "%s:%u: broken precondition\n", at.file_name(), static_cast<unsigned>(at.line()));
+    std::abort();
+}
+
+#ifdef OCTANT_FAULTS
+bool fault(std::string const& name, int rank) {
+    char const* asked = std::getenv("OCTANT_FAULT");
+    if (asked == nullptr) return false;
+    std::string const text = asked;
+    return text == name || text == name + ":" + std::to_string(rank);
+}
+#endif
+
+}  // namespace octant

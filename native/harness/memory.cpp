@@ -1,0 +1,157 @@
+#include "octant/memory.hpp"
+
+#include "octant/failure.hpp"
+#include "octant/knobs.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace octant {
+namespace {
+
+constexpr std::int64_t thp_bytes = std::int64_t{2} << 20;
+
+// Memory policies of mbind(2); numbers from the kernel's interface, so that no libnuma is needed.
+enum Mode { mode_default = 0, mode_preferred = 1, mode_bind = 2, mode_interleave = 3, mode_local = 4 };
+
+std::vector<int> parse_nodes(std::string const& text) {
+    std::vector<int> nodes;
+    std::stringstream stream(text);
+    for (std::string part; std::getline(stream, part, '+');) {
+        auto const node = parse_integer(part);
+        if (node < 0 || node > 1023) throw Refusal("cannot use memory node " + part + "; try a number from 0 to 1023");
+        nodes.push_back(static_cast<int>(node));
+    }
+    return nodes;
+}
+
+std::vector<int> online_nodes() {
+    std::vector<int> nodes;
+    for (int node = 0; node < 1024; ++node)
+        if (std::ifstream("/sys/devices/system/node/node" + std::to_string(node) + "/meminfo")) nodes.push_back(node);
+    return nodes.empty() ? std::vector<int>{0} : nodes;
+}
+
+void bind_memory(void* address, std::size_t bytes, NodePolicy const& policy) {
+    if (policy.mode == mode_default) return;
+    std::vector<int> const nodes = policy.nodes.empty() && policy.mode == mode_interleave ? online_nodes() : policy.nodes;
+    std::vector<unsigned long> mask(1024 / (8 * sizeof(unsigned long)), 0);
+    for (int node : nodes) mask[static_cast<std::size_t>(node) / 64] |= 1UL << (node % 64);
+    bool const masked = !nodes.empty();
+    if (syscall(SYS_mbind, address, bytes, policy.mode, masked ? mask.data() : nullptr, masked ? 1025UL : 0UL, 0UL) != 0)
+        throw Refusal("cannot apply memory policy '" + policy.name + "' (" + std::strerror(errno) +
+                          "); try memory=default, or a node that `octant machine` lists", Exit::not_supported);
+}
+
+std::string pool_hint(std::int64_t page_bytes, std::size_t bytes) {
+    std::string const folder = "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(page_bytes / 1024) + "kB/";
+    std::ifstream file(folder + "free_hugepages");
+    std::string free = "no such pool";
+    if (file) {
+        file >> free;
+        free += " free";
+    }
+    auto const needed = (static_cast<std::int64_t>(bytes) + page_bytes - 1) / page_bytes;
+    return std::to_string(needed) + " pages needed, " + free + "); try pages=thp, or as root: echo " +
+           std::to_string(needed) + " > " + folder + "nr_hugepages";
+}
+
+}  // namespace
+
+PagePolicy PagePolicy::parse(std::string const& text) {
+    if (text == "default" || text == "base" || text == "thp") return {text};
+    auto const bytes = parse_bytes(text);
+    if (!std::has_single_bit(static_cast<std::uint64_t>(bytes)) || bytes < 4096)
+        throw Refusal("cannot use pages=" + text + " (not a page size); try default, base, thp, 2MiB or 1GiB");
+    if (bytes == sysconf(_SC_PAGESIZE)) return {"base"};
+    return {text, bytes};
+}
+
+NodePolicy NodePolicy::parse(std::string const& text) {
+    auto const colon = text.find(':');
+    std::string const kind = text.substr(0, colon);
+    std::vector<int> const nodes = colon == std::string::npos ? std::vector<int>{} : parse_nodes(text.substr(colon + 1));
+    if (kind == "default" && nodes.empty()) return {text, mode_default, {}};
+    if (kind == "local" && nodes.empty()) return {text, mode_local, {}};
+    if (kind == "interleave") return {text, mode_interleave, nodes};
+    if (kind == "bind" && !nodes.empty()) return {text, mode_bind, nodes};
+    if (kind == "prefer" && nodes.size() == 1) return {text, mode_preferred, nodes};
+    throw Refusal("cannot read memory=" + text + "; try default, local, interleave, interleave:0+1, bind:0 or prefer:0");
+}
+
+Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes) : size_(std::max<std::size_t>(bytes, 1)) {
+    auto const page = static_cast<std::size_t>(pages.pool_page_bytes > 0 ? pages.pool_page_bytes : thp_bytes);
+    bool const pooled = pages.pool_page_bytes > 0;
+    std::size_t const rounded = (size_ + page - 1) / page * page;
+    mapped_ = pooled ? rounded : rounded + page;  // room to align what is not from a pool
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    if (pooled) flags |= MAP_HUGETLB | (std::countr_zero(page) << 26);
+    void* const address = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (address == MAP_FAILED) {
+        int const reason = errno;
+        std::string const what = "cannot map " + std::to_string(size_) + " bytes with pages=" + pages.name + " (";
+        if (pooled) throw Refusal(what + pool_hint(pages.pool_page_bytes, size_), Exit::not_supported);
+        throw Refusal(what + std::strerror(reason) + "); try a smaller size");
+    }
+    base_ = static_cast<std::byte*>(address);
+    auto const start = reinterpret_cast<std::uintptr_t>(address);
+    data_ = base_ + ((start + page - 1) / page * page - start);
+    if (pages.name == "thp") madvise(data_, rounded, MADV_HUGEPAGE);  // what came of it is read back in given()
+    if (pages.name == "base") madvise(data_, rounded, MADV_NOHUGEPAGE);
+    try {
+        bind_memory(data_, rounded, nodes);
+    } catch (...) {
+        munmap(base_, mapped_);
+        throw;
+    }
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), mapped_(other.mapped_), data_(other.data_), size_(other.size_) {}
+
+Mapping::~Mapping() {
+    if (base_ != nullptr) munmap(base_, mapped_);
+}
+
+PagesGiven Mapping::given() const {
+    PagesGiven found;
+    found.bytes = static_cast<std::int64_t>(size_);
+    auto const address = reinterpret_cast<std::uintptr_t>(data_);
+    std::ifstream smaps("/proc/self/smaps");
+    bool inside = false;
+    for (std::string line; std::getline(smaps, line);) {
+        std::uintptr_t low = 0, high = 0;
+        if (line.find('-') != std::string::npos && std::sscanf(line.c_str(), "%lx-%lx ", &low, &high) == 2) {
+            inside = low < address + size_ && address < high;
+            continue;
+        }
+        long kib = 0;
+        if (!inside) continue;
+        if (std::sscanf(line.c_str(), "Rss: %ld kB", &kib) == 1) found.resident_bytes += kib * 1024;
+        if (std::sscanf(line.c_str(), "KernelPageSize: %ld kB", &kib) == 1) found.page_bytes = std::max(found.page_bytes, kib * std::int64_t{1024});
+        if (std::sscanf(line.c_str(), "AnonHugePages: %ld kB", &kib) == 1) found.huge_bytes += kib * 1024;
+        if (std::sscanf(line.c_str(), "Private_Hugetlb: %ld kB", &kib) == 1) {
+            found.huge_bytes += kib * 1024;
+            found.resident_bytes += kib * 1024;
+        }
+    }
+    constexpr std::size_t looks = 64;
+    std::vector<void*> pages;
+    for (std::size_t i = 0; i < looks; ++i) pages.push_back(data_ + size_ / looks * i);
+    std::vector<int> status(looks, -1);
+    if (syscall(SYS_move_pages, 0, looks, pages.data(), nullptr, status.data(), 0) == 0)
+        for (int node : status)
+            if (node >= 0) ++found.pages_on_node[node];
+    return found;
+}
+
+}  // namespace octant

@@ -1,0 +1,132 @@
+#include "octant/mpi.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+namespace octant {
+
+void check(int code, std::source_location at) {
+    if (code == MPI_SUCCESS) return;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(code, text.data(), &length);
+    throw std::runtime_error(std::string(text.data()) + " at " + at.file_name() + ":" + std::to_string(at.line()));
+}
+
+Comm::Comm(MPI_Comm handle) : handle_(handle) {
+    check(MPI_Comm_rank(handle_, &rank_));
+    check(MPI_Comm_size(handle_, &size_));
+}
+
+Comm::~Comm() {
+    if (handle_ != MPI_COMM_NULL && handle_ != MPI_COMM_WORLD && handle_ != MPI_COMM_SELF) MPI_Comm_free(&handle_);
+}
+
+Comm Comm::node() const {
+    MPI_Comm shared = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared));
+    return Comm(shared);
+}
+
+void Comm::barrier() const { check(MPI_Barrier(handle_)); }
+
+void Comm::dissemination_barrier() const {
+    for (int distance = 1; distance < size_; distance *= 2) {
+        int const to = (rank_ + distance) % size_;
+        int const from = (rank_ - distance + size_) % size_;
+        check(MPI_Sendrecv(nullptr, 0, MPI_BYTE, to, 7, nullptr, 0, MPI_BYTE, from, 7, handle_, MPI_STATUS_IGNORE));
+    }
+}
+
+double Comm::max(double value) const {
+    check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, handle_));
+    return value;
+}
+
+std::int64_t Comm::max(std::int64_t value) const {
+    check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, handle_));
+    return value;
+}
+
+std::int64_t Comm::sum(std::int64_t value) const {
+    check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, handle_));
+    return value;
+}
+
+std::int64_t Comm::broadcast(std::int64_t value) const {
+    check(MPI_Bcast(&value, 1, MPI_INT64_T, 0, handle_));
+    return value;
+}
+
+namespace {
+
+// To rank 0: every rank's items of one MPI type, in rank order.
+template <class T>
+std::vector<std::vector<T>> gather_items(Comm const& comm, std::span<T const> items, MPI_Datatype type) {
+    if (items.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+        throw std::length_error("more samples than one message can carry");
+    int const count = static_cast<int>(items.size());
+    auto const ranks = static_cast<std::size_t>(comm.rank() == 0 ? comm.size() : 0);
+    std::vector<int> counts(ranks), offsets(ranks);
+    check(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm.get()));
+    std::size_t total = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        offsets[r] = static_cast<int>(total);
+        total += static_cast<std::size_t>(counts[r]);
+    }
+    std::vector<T> all(total);
+    check(MPI_Gatherv(items.data(), count, type, all.data(), counts.data(), offsets.data(), type, 0, comm.get()));
+    std::vector<std::vector<T>> split;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        auto const first = all.begin() + offsets[r];
+        split.emplace_back(first, first + counts[r]);
+    }
+    return split;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> Comm::gather(std::span<std::int64_t const> items) const {
+    return gather_items(*this, items, MPI_INT64_T);
+}
+
+std::vector<std::string> Comm::gather(std::string const& text) const {
+    std::vector<std::string> texts;
+    for (auto const& part : gather_items(*this, std::span<char const>(text), MPI_CHAR)) texts.emplace_back(part.begin(), part.end());
+    return texts;
+}
+
+std::vector<std::pair<double, int>> Comm::slowest(std::span<double const> values) const {
+    struct Item {
+        double value;
+        int rank;
+    };
+    std::vector<Item> mine(values.size()), worst(rank_ == 0 ? values.size() : 0);
+    std::ranges::transform(values, mine.begin(), [&](double value) { return Item{value, rank_}; });
+    check(MPI_Reduce(mine.data(), worst.data(), static_cast<int>(mine.size()), MPI_DOUBLE_INT, MPI_MAXLOC, 0, handle_));
+    std::vector<std::pair<double, int>> found;
+    for (auto const& item : worst) found.emplace_back(item.value, item.rank);
+    return found;
+}
+
+Session::Session(int* argc, char*** argv)
+    : world_([&] {
+          int provided = 0;
+          check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
+          return MPI_COMM_WORLD;
+      }()) {
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+}
+
+Session::~Session() { MPI_Finalize(); }
+
+std::string Session::library() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    check(MPI_Get_library_version(text.data(), &length));
+    return {text.data(), static_cast<std::size_t>(length)};
+}
+
+}  // namespace octant

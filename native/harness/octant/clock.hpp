@@ -1,0 +1,31 @@
+// The one clock. CLOCK_MONOTONIC is shared by all ranks of a node and read through the vDSO, without a system call.
+#pragma once
+
+#include <ctime>
+
+#include <cstdint>
+
+namespace octant {
+
+[[nodiscard]] inline std::int64_t now_ns() noexcept {
+    std::timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+inline void spin_until(std::int64_t target_ns) noexcept {
+    while (now_ns() < target_ns) {
+    }
+}
+
+struct ClockQuality {
+    double cost_ns;        // median cost of one reading
+    double resolution_ns;  // smallest step seen between two different readings
+};
+
+[[nodiscard]] ClockQuality measure_clock();
+
+// Hertz of the core this runs on: dependent integer additions, one a cycle on every processor in scope. Takes ~2 ms.
+[[nodiscard]] double core_frequency_hz();
+
+}  // namespace octant

@@ -1,0 +1,71 @@
+// Memory with a chosen page size and NUMA policy, and the read-back of what was really given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octant {
+
+// "base" (no huge pages), "default" (whatever the system does), "thp", or a size such as "2MiB" from the huge-page pool.
+struct PagePolicy {
+    std::string name;
+    std::int64_t pool_page_bytes = 0;  // 0: not from a pool
+    [[nodiscard]] static PagePolicy parse(std::string const& text);  // throws Refusal
+};
+
+// "default" (first touch), "local", "interleave", "bind:0,1", "prefer:0".
+struct NodePolicy {
+    std::string name;
+    int mode = 0;
+    std::vector<int> nodes;
+    [[nodiscard]] static NodePolicy parse(std::string const& text);  // throws Refusal
+};
+
+struct PagesGiven {  // read back from the kernel, for one buffer
+    std::int64_t bytes = 0;
+    std::int64_t resident_bytes = 0;
+    std::int64_t huge_bytes = 0;  // in pages larger than the base page
+    std::int64_t page_bytes = 0;  // size of the mapping's kernel pages
+    std::map<int, std::int64_t> pages_on_node;  // of a sample of pages
+};
+
+class Mapping {  // owns an anonymous mapping; not touched here: the thread that uses a page touches it first
+  public:
+    Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes);  // throws Refusal
+    Mapping(Mapping&& other) noexcept;
+    Mapping(Mapping const&) = delete;
+    Mapping& operator=(Mapping const&) = delete;
+    Mapping& operator=(Mapping&&) = delete;
+    ~Mapping();
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] PagesGiven given() const;
+
+  private:
+    std::byte* base_ = nullptr;  // as mapped
+    std::size_t mapped_ = 0;
+    std::byte* data_ = nullptr;  // aligned to the page size asked for
+    std::size_t size_ = 0;
+};
+
+template <class T>
+class Buffer {
+  public:
+    Buffer(std::size_t count, PagePolicy const& pages, NodePolicy const& nodes)
+        : mapping_(count * sizeof(T), pages, nodes), count_(count) {}
+    [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(mapping_.data()); }
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+    [[nodiscard]] std::span<T> span() const noexcept { return {data(), count_}; }
+    [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
+    [[nodiscard]] Mapping const& mapping() const noexcept { return mapping_; }
+
+  private:
+    Mapping mapping_;
+    std::size_t count_;
+};
+
+}  // namespace octant

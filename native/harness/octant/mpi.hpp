@@ -1,0 +1,61 @@
+// MPI with owners: a Session on main's stack, communicators freed by their destructors, error codes as exceptions.
+#pragma once
+
+#include <mpi.h>
+
+#include <source_location>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace octant {
+
+void check(int code, std::source_location at = std::source_location::current());
+
+class Comm {  // owns an MPI_Comm unless it is a predefined one
+  public:
+    explicit Comm(MPI_Comm handle);
+    Comm(Comm&& other) noexcept : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+    Comm(Comm const&) = delete;
+    Comm& operator=(Comm const&) = delete;
+    Comm& operator=(Comm&&) = delete;
+    ~Comm();
+
+    [[nodiscard]] MPI_Comm get() const noexcept { return handle_; }
+    [[nodiscard]] int rank() const noexcept { return rank_; }
+    [[nodiscard]] int size() const noexcept { return size_; }
+    [[nodiscard]] Comm node() const;  // the ranks that share memory with this one
+
+    void barrier() const;
+    void dissemination_barrier() const;  // log2(size) rounds of MPI_Sendrecv: small exit skew under every library
+    [[nodiscard]] double max(double value) const;
+    [[nodiscard]] std::int64_t max(std::int64_t value) const;
+    [[nodiscard]] std::int64_t sum(std::int64_t value) const;
+    [[nodiscard]] std::int64_t broadcast(std::int64_t value) const;  // rank 0's
+    // To rank 0: every rank's items, in rank order; empty elsewhere.
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> gather(std::span<std::int64_t const> items) const;
+    [[nodiscard]] std::vector<std::string> gather(std::string const& text) const;
+    // To rank 0, element by element: the largest value and the rank that had it. All ranks pass the same length.
+    [[nodiscard]] std::vector<std::pair<double, int>> slowest(std::span<double const> values) const;
+
+  private:
+    MPI_Comm handle_;
+    int rank_ = 0;
+    int size_ = 1;
+};
+
+class Session {  // MPI_Init_thread … MPI_Finalize
+  public:
+    Session(int* argc, char*** argv);
+    Session(Session const&) = delete;
+    Session& operator=(Session const&) = delete;
+    ~Session();
+    [[nodiscard]] Comm const& world() const noexcept { return world_; }
+    [[nodiscard]] static std::string library();
+
+  private:
+    Comm world_;
+};
+
+}  // namespace octant

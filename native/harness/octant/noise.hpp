@@ -1,0 +1,34 @@
+// What the operating system and other people's processes took from us, read from the kernel's own totals.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace octant {
+
+// Monotonic totals at one moment; absent sources are left out. Keys end in their unit.
+struct NoiseTotals {
+    std::map<std::string, double> values;
+    [[nodiscard]] static NoiseTotals read();
+};
+
+struct NoiseReport {
+    std::map<std::string, double> before;  // an idle look of a few ms before the first sample
+    std::map<std::string, double> during;  // differences over the measurement
+    std::map<std::string, double> after;
+};
+
+// Involuntary context switches of the calling thread so far.
+[[nodiscard]] std::int64_t involuntary_switches() noexcept;
+
+[[nodiscard]] std::map<std::string, double> difference(NoiseTotals const& from, NoiseTotals const& to);
+// Watches for `seconds`: foreign load, stalls, steal, and the frequency of this core.
+[[nodiscard]] std::map<std::string, double> idle_look(double seconds);
+
+// CPUs that the calling thread may use, and the one it is on.
+[[nodiscard]] std::vector<int> allowed_cpus();
+[[nodiscard]] int current_cpu() noexcept;
+
+}  // namespace octant

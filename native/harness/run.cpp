@@ -1,0 +1,179 @@
+// The main program of every kernel: words in, records out, and an exit code that tells the truth.
+#include "octant/kernel.hpp"
+#include "octant/measure.hpp"
+#include "octant/noise.hpp"
+#include "octant/record.hpp"
+
+#include <omp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+
+namespace octant {
+namespace {
+
+struct Arguments {
+    bool describe = false;
+    std::string output = "-";
+    std::string run_key;
+    std::vector<std::string> words;
+};
+
+Arguments parse(int argc, char** argv) {
+    Arguments found;
+    for (int i = 1; i < argc; ++i) {
+        std::string const word = argv[i];
+        auto const following = [&] {
+            if (i + 1 >= argc) throw Refusal("cannot read " + word + " (its value is missing); try " + word + " VALUE");
+            return std::string(argv[++i]);
+        };
+        if (word == "--describe") found.describe = true;
+        else if (word == "--output") found.output = following();
+        else if (word == "--run") found.run_key = following();
+        else found.words.push_back(word);
+    }
+    return found;
+}
+
+Sync sync_of(std::string const& word) {
+    if (word == "none") return Sync::none;
+    if (word == "barrier") return Sync::barrier;
+    if (word == "dissemination") return Sync::dissemination;
+    return Sync::clock;
+}
+
+// Gives each thread of each rank a hardware thread of its own, if there are enough. True: cores are shared.
+bool pin_threads(Comm const& node, int threads, bool pin) {
+    auto const mine = allowed_cpus();
+    std::string text;
+    for (int cpu : mine) text += std::to_string(cpu) + ",";
+    // Do all ranks of the node have the same mask (nobody bound them) or masks of their own (a launcher did)?
+    std::size_t const hash = std::hash<std::string>{}(text);
+    auto const folded = static_cast<std::int64_t>(hash >> 2);
+    bool const alike = node.max(folded) == -node.max(-folded);
+    int const first = alike ? node.rank() * threads : 0;
+    int const needed = alike ? node.size() * threads : threads;
+    bool const shared = needed > static_cast<int>(mine.size());
+    if (pin && !shared) {
+#pragma omp parallel num_threads(threads)
+        {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            CPU_SET(static_cast<std::size_t>(mine[static_cast<std::size_t>(first + omp_get_thread_num())]), &set);
+            sched_setaffinity(0, sizeof set, &set);  // read back into the record; a refusal shows there
+        }
+    }
+    return node.max(std::int64_t{shared ? 1 : 0}) != 0;
+}
+
+void unpin_threads(std::vector<int> const& cpus, int threads) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+#pragma omp parallel num_threads(threads)
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs, Recorder& recorder) {
+    Comm const& world = session.world();
+    Comm const node = world.node();
+    int const threads = static_cast<int>(knobs.integer("threads"));
+    Context context{world, knobs, threads, PagePolicy::parse(knobs.word("pages")), NodePolicy::parse(knobs.word("memory"))};
+    auto const before = allowed_cpus();
+    bool const share_cores = pin_threads(node, threads, knobs.word("pin") == "each");
+    bool const shared_clock = node.size() == world.size();
+    Sync sync = sync_of(knobs.word("sync"));
+    if (sync == Sync::clock && (!shared_clock || share_cores)) sync = Sync::dissemination;
+    Settings const settings{knobs.real("seconds"), knobs.integer("samples"), knobs.integer("least"),
+                            knobs.real("precision"), sync, shared_clock, share_cores};
+    auto const kernel = build(context);
+    if (fault("throw", world.rank())) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
+    if (fault("hang", world.rank())) while (true) pause();
+    if (fault("kill", world.rank())) std::raise(SIGKILL);
+    PointOutcome outcome{measure(*kernel, info, context, settings), kernel->work(), {}, {}, !kernel->has_lanes()};
+    for (Mapping const* mapping : context.watched) outcome.pages.push_back(mapping->given());
+    if (fault("pages", world.rank())) for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;
+    if (fault("wrong", world.rank())) kernel->corrupt();
+    Verdict const mine = kernel->verify();
+    bool const finite = mine.error <= std::numeric_limits<double>::max();  // false for NaN too: such a check never passes
+    outcome.verdict = {mine.check, world.max(finite ? mine.error : std::numeric_limits<double>::max()), mine.tolerance};
+    recorder.write(info, context, settings, outcome);
+    unpin_threads(before, threads);
+    return outcome.verdict.passed() ? Exit::ok : Exit::wrong_answer;
+}
+
+int measure_all(Session const& session, KernelInfo const& info, Build build, std::vector<Knobs> const& all, Arguments const& arguments) {
+    Comm const& world = session.world();
+    if (world.size() < info.least_ranks)
+        throw Refusal("cannot run " + info.name + " on " + std::to_string(world.size()) + " rank (it needs " +
+                      std::to_string(info.least_ranks) + "); try mpiexec -n " + std::to_string(info.least_ranks));
+    Recorder recorder(world, arguments.output, arguments.run_key);
+    int worst = 0;
+    for (Knobs const& knobs : all) {
+        try {
+            worst = std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder)));
+        } catch (Refusal const& refusal) {
+            // What this system does not have (a page size, a library) is recorded and the sweep goes on; every rank
+            // meets the same refusal, since all of them asked for the same.
+            if (refusal.code() != Exit::not_supported || world.size() > 1) throw;
+            recorder.write_failure(info, knobs, refusal.what(), refusal.code());
+            std::fprintf(stderr, "octant-%s: %s\n", info.name.c_str(), refusal.what());
+            worst = std::max(worst, static_cast<int>(refusal.code()));
+        }
+    }
+    return worst;
+}
+
+}  // namespace
+
+void Context::on_each_thread(std::function<void(int)> const& body) const {
+    std::string failure;
+#pragma omp parallel num_threads(threads)
+    {
+        try {
+            body(omp_get_thread_num());
+        } catch (std::exception const& error) {
+#pragma omp critical
+            failure = error.what();
+        }
+    }
+    if (!failure.empty()) throw Refusal(failure);
+}
+
+int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
+    std::vector<Knob> declared = info.knobs;
+    for (auto const& knob : harness_knobs(info)) declared.push_back(knob);
+    Arguments arguments;
+    std::vector<Knobs> all;
+    try {  // before MPI starts: a typo costs nothing
+        arguments = parse(argc, argv);
+        if (arguments.describe) {
+            std::cout << describe(info) << '\n';
+            return 0;
+        }
+        all = points(declared, arguments.words);
+    } catch (Refusal const& refusal) {
+        std::fprintf(stderr, "octant-%s: %s\n", info.name.c_str(), refusal.what());
+        return static_cast<int>(refusal.code());
+    }
+    Session const session(&argc, &argv);
+    try {
+        return measure_all(session, info, build, all, arguments);
+    } catch (std::exception const& error) {
+        // The other ranks may be inside a collective: only ending the whole job ends them.
+        std::fprintf(stderr, "octant-%s: rank %d: %s\n", info.name.c_str(), session.world().rank(), error.what());
+        std::fflush(stderr);
+        auto const* refusal = dynamic_cast<Refusal const*>(&error);
+        int const code = static_cast<int>(refusal != nullptr ? refusal->code() : Exit::cannot_run);
+        if (session.world().size() > 1) MPI_Abort(MPI_COMM_WORLD, code);
+        return code;
+    }
+}
+
+}  // namespace octant
