@@ -1,0 +1,151 @@
+"""From samples to figures: the only place where rates, medians and percentages of a limit are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant import stats
+from octant.workload import Ceilings, Limit, Metric, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from octant.machine import Machine
+    from octant.record import Lane, Point
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One metric of one point: the median with its interval, all samples behind it, and how far from the limit."""
+
+    metric: Metric
+    point: Point
+    value: stats.Interval  # base units
+    samples: NDArray[np.float64]  # steady-state samples or windows, base units, in time order
+    limit: Limit | None
+    flags: tuple[str, ...]  # what casts doubt on it: "preempted", "cores shared", "foreign load", …
+
+    @property
+    def of_limit(self) -> float | None:
+        """Fraction of the limit reached; 1 is as good as the hardware allows."""
+        if self.limit is None or self.limit.value == 0 or self.value.middle == 0:
+            return None
+        share = self.value.middle / self.limit.value
+        return share if self.metric.kind == "rate" else 1 / share
+
+
+def figure(
+    workload: Workload,
+    point: Point,
+    machine: Machine | None = None,
+    ceilings: Ceilings | None = None,
+    metric: str = "",
+) -> Figure:
+    """The figure of one metric (the headline unless named) of a point.
+
+    Raises:
+        KeyError: the workload has no such metric.
+        ValueError: the point has no samples.
+    """
+    chosen = workload.metric(metric)
+    samples = values(chosen, point)
+    limit = None
+    if machine is not None and chosen is workload.metrics[0]:
+        limit = workload.limit(machine, ceilings or Ceilings(), point)
+    return Figure(chosen, point, stats.median_interval(samples), samples, limit, doubts(point))
+
+
+def values(metric: Metric, point: Point) -> NDArray[np.float64]:
+    """The metric of every steady-state sample, or (rates of lanes) of every window of all lanes, in base units."""
+    count = metric.count(point) * point.batch
+    if point.sampling == "lanes" and metric.kind == "rate":
+        return count * _window_rates(point)
+    seconds = np.concatenate([_steady(lane, point.warmup) for lane in point.lanes]) * 1e-9
+    return count / seconds if metric.kind == "rate" else seconds / count
+
+
+def _steady(lane: Lane, warmup: int) -> NDArray[np.float64]:
+    kept = lane.duration_ns[warmup:] or lane.duration_ns
+    return np.asarray(kept, dtype=np.float64)
+
+
+def _window_rates(point: Point) -> NDArray[np.float64]:
+    """Samples per second, summed over lanes, in windows of time during which every lane was at work.
+
+    A sample counts in each window by the fraction of its time that fell into it. Windows are as long as four median
+    samples; windows with a pause of any lane (between bursts) are left out.
+    """
+    lanes = [lane for lane in point.lanes if lane.duration_ns]
+    starts = [np.asarray(lane.begin_ns, dtype=np.float64)[point.warmup :] for lane in lanes]
+    lasts = [_steady(lane, point.warmup) for lane in lanes]
+    if any(len(start) == 0 for start in starts):
+        starts = [np.asarray(lane.begin_ns, dtype=np.float64) for lane in lanes]
+        lasts = [np.asarray(lane.duration_ns, dtype=np.float64) for lane in lanes]
+    if len(lanes) == 1:
+        return np.asarray(1e9 / lasts[0])
+    begin = max(float(start[0]) for start in starts)
+    end = min(float(start[-1] + last[-1]) for start, last in zip(starts, lasts, strict=True))
+    width = 4 * max(float(np.median(last)) for last in lasts)
+    edges = np.arange(begin, end, width)
+    if len(edges) < 2:
+        edges = np.array([begin, max(end, begin + 1)])
+    done = np.zeros(len(edges) - 1)
+    busy = np.full(len(edges) - 1, np.inf)
+    for start, last in zip(starts, lasts, strict=True):
+        # Work and busy time done up to each edge: linear inside a sample, flat in the gaps between samples.
+        times = np.column_stack([start, start + last]).ravel()
+        count = np.column_stack([np.arange(len(start)), np.arange(1, len(start) + 1)]).ravel().astype(np.float64)
+        worked = np.concatenate([[0], np.cumsum(last)])
+        busy_at = np.column_stack([worked[:-1], worked[1:]]).ravel()
+        done += np.diff(np.interp(edges, times, count))
+        busy = np.minimum(busy, np.diff(np.interp(edges, times, busy_at)))
+    rates = done / (np.diff(edges) * 1e-9)
+    whole = busy >= 0.8 * np.diff(edges)
+    return rates[whole] if whole.any() else rates
+
+
+def doubts(point: Point) -> tuple[str, ...]:
+    """What casts doubt on a point, in words for people; empty when nothing does."""
+    found = []
+    samples = sum(len(lane.duration_ns) for lane in point.lanes)
+    preempted = sum(len(lane.preempted) for lane in point.lanes)
+    if preempted > 0.05 * samples:
+        found.append(f"preempted in {100 * preempted / samples:.0f} % of samples")
+    if point.share_cores:
+        found.append("more threads than hardware threads")
+    during = point.noise.get("during", {})
+    elapsed = during.get("time_s", 0.0)
+    if elapsed > 0:
+        if during.get("node_steal_s", 0.0) > 0.05 * elapsed:
+            found.append("the hypervisor took CPU time away")
+        own = during.get("own_cpu_s", 0.0) * point.ranks
+        foreign = during.get("node_busy_s", 0.0) - own
+        if foreign > max(0.25 * elapsed, 0.05):
+            found.append("other processes were busy")
+    if not point.verdict.passed:
+        found.append("WRONG ANSWER")
+    if point.build.get("faults_compiled"):
+        found.append("fault-injection build")
+    return tuple(found)
+
+
+def ceilings(points: Iterable[Point], machine: Machine, known: Mapping[str, Workload]) -> Ceilings:
+    """The best that this run measured: compute rate and memory traffic by hardware threads in use, and the clock."""
+    best: dict[str, dict[int, float]] = {"flops": {}, "memory": {}}
+    clock_hz = 0.0
+    for point in points:
+        if not point.verdict.passed or point.workload not in known:
+            continue
+        clock_hz = max([clock_hz, *(look.get("frequency_hz", 0.0) for look in point.noise.values())])
+        raises = known[point.workload].ceiling(machine, point)
+        if raises is not None:
+            name, metric = raises
+            value = figure(known[point.workload], point, metric=metric).value.middle
+            threads = point.ranks * point.threads
+            best[name][threads] = max(best[name].get(threads, 0.0), value)
+    return Ceilings(clock_hz or None, best["flops"], best["memory"])

@@ -1,0 +1,1 @@
+"""One folder a workload; the folder is the registration."""
