@@ -1,0 +1,255 @@
+"""Reads and writes topologies in hwloc's XML (format 2 and 3), and reads hwloc's synthetic descriptions."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
+from octant.machine.synthetic import read_synthetic
+
+_DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
+_CACHE = re.compile(r"L(\d)(i?)Cache")
+_KINDS: dict[str, CacheKind] = {"0": "unified", "1": "data", "2": "instruction"}
+_FAST_MEMORY = frozenset({"HBM", "MCDRAM"})
+_CORE_TYPES = {"IntelCore": "performance", "IntelAtom": "efficiency"}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where in the tree we are: what the objects above say about the hardware threads below."""
+
+    package: int = 0
+    die: int = 0
+    core: int = 0
+
+
+def load(source: str | Path) -> Topology:
+    """The topology in a file (hwloc XML, or a `.synthetic` file) or in a synthetic description itself.
+
+    See `read_synthetic` for what a `.synthetic` file may hold.
+
+    Raises:
+        ValueError: neither a file that can be read nor a description.
+    """
+    path = Path(source)
+    if isinstance(source, str) and ":" in source and not path.exists():
+        return read_synthetic(source)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"cannot read a machine from {str(source)!r} ({error}); try an hwloc XML file, "
+            "a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
+        ) from error
+    if text.lstrip().startswith("<"):
+        return read_xml(text)
+    return read_synthetic(text)
+
+
+def read_xml(text: str) -> Topology:
+    """A topology from hwloc's XML, format 2 or 3.
+
+    Memory that shares its place with other memory (HBM, CXL) becomes a node without hardware threads, as
+    Linux shows it.
+
+    Raises:
+        ValueError: no such XML, or one with entities or a document type of its own.
+    """
+    body = _DOCTYPE.sub("", text, count=1)
+    if "<!DOCTYPE" in body or "<!ENTITY" in body:
+        raise ValueError("cannot read the topology (it declares a document type or entities); remove them")
+    try:
+        root = ET.fromstring(body)  # noqa: S314 (without a document type there are no entities)
+    except ET.ParseError as error:
+        raise ValueError(f"cannot read the topology (no XML: {error}); try 'lstopo --of xml'") from error
+    machine = root.find("object")
+    if root.tag != "topology" or machine is None or machine.get("type") != "Machine":
+        raise ValueError("cannot read the topology (no hwloc machine in it); try 'lstopo --of xml FILE'")
+    if root.get("version", "1")[:1] not in "23":
+        raise ValueError(
+            f"cannot read hwloc XML of version {root.get('version', '1')}; try 'lstopo -i OLD.xml NEW.xml'"
+        )
+    reader = _Reader(_cpu_kinds(root))
+    reader.walk(machine, _Place())
+    if not reader.cpus:
+        raise ValueError("cannot read the topology (it has no hardware threads)")
+    return reader.topology(_numbers(machine.get("allowed_cpuset")), _distances(root))
+
+
+class _Reader:
+    """Collects what the tree of objects says."""
+
+    def __init__(self, kinds: dict[int, str]) -> None:
+        self.kinds = kinds
+        self.cpus: list[Cpu] = []
+        self.caches: list[Cache] = []
+        self.nodes: list[tuple[int, CpuSet, int, bool]] = []  # number, threads, bytes, fast memory
+        self.counts = {"Package": 0, "Die": 0, "Core": 0}
+
+    def walk(self, item: ET.Element, place: _Place) -> None:
+        kind = item.get("type", "")
+        cpus = _numbers(item.get("cpuset"))
+        if kind in self.counts:
+            number = self.counts[kind]
+            self.counts[kind] += 1
+            place = _Place(
+                number if kind == "Package" else place.package,
+                number if kind == "Die" else place.die,
+                number if kind == "Core" else place.core,
+            )
+        elif kind == "NUMANode":
+            number, memory = int(item.get("os_index", "0")), int(item.get("local_memory", "0"))
+            self.nodes.append((number, cpus, memory, item.get("subtype") in _FAST_MEMORY))
+        elif match := _CACHE.fullmatch(kind):
+            shape = int(item.get("cache_size", "0")), int(item.get("cache_linesize", "64"))
+            name = "instruction" if match[2] else _KINDS.get(item.get("cache_type", "0"), "unified")
+            self.caches.append(Cache(int(match[1]), name, *shape, cpus))
+        elif kind == "PU":
+            number = int(item.get("os_index", "0"))
+            self.cpus.append(Cpu(number, place.core, place.package, 0, place.die, self.kinds.get(number, "")))
+        for child in item.findall("object"):
+            self.walk(child, place)
+
+    def topology(self, allowed: CpuSet, distances: dict[int, tuple[int, ...]]) -> Topology:
+        """Gives each hardware thread its home: the smallest ordinary memory node that holds it."""
+        home: dict[int, int] = {}
+        for cpu in self.cpus:
+            holding = [node for node in self.nodes if cpu.os in node[1]]
+            best = min(holding, key=lambda node: (node[3], len(node[1]), node[0]), default=(0,))
+            home[cpu.os] = best[0]
+        numa = tuple(
+            NumaNode(
+                number, frozenset(c for c in cpus if home.get(c) == number), memory, distances.get(number, ())
+            )
+            for number, cpus, memory, _fast in sorted(self.nodes)
+        )
+        cpus = tuple(
+            Cpu(c.os, c.core, c.package, home[c.os], c.die, c.kind)
+            for c in sorted(self.cpus, key=lambda c: c.os)
+        )
+        online = frozenset(home)
+        caches = tuple(
+            Cache(c.level, c.kind, c.size_bytes, c.line_bytes, c.cpus & online) for c in self.caches
+        )
+        return Topology(cpus, caches, numa, (allowed & online) or online)
+
+
+def _numbers(mask: str | None) -> CpuSet:
+    """The numbers in one of hwloc's bitmaps: hexadecimal 32-bit words, highest first; an empty word is 0."""
+    if not mask:
+        return frozenset()
+    words = mask.split(",")
+    if words[0] == "0xf...f":  # infinite: every number from here on; no machine's set is written so
+        words = words[1:]
+    bits = 0
+    for word in words:
+        bits = (bits << 32) | int(word or "0", 16)
+    return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1)
+
+
+def _mask(numbers: Iterable[int]) -> str:
+    bits = sum(1 << number for number in numbers)
+    words: list[str] = []
+    while bits or not words:
+        words.append(f"0x{bits & 0xFFFFFFFF:08x}")
+        bits >>= 32
+    return ",".join(reversed(words))
+
+
+def _cpu_kinds(root: ET.Element) -> dict[int, str]:
+    """Hybrid processors: Intel's core type where it is given; else the last kind listed is the fastest."""
+    entries = [(_numbers(kind.get("cpuset")), kind) for kind in root.findall("cpukind")]
+    if len(entries) < 2:
+        return {}
+    found: dict[int, str] = {}
+    for rank, (cpus, kind) in enumerate(entries):
+        infos = {info.get("name"): info.get("value", "") for info in kind.findall("info")}
+        fallback = "performance" if rank == len(entries) - 1 else "efficiency"
+        found |= dict.fromkeys(cpus, _CORE_TYPES.get(infos.get("CoreType", ""), fallback))
+    return found
+
+
+def _distances(root: ET.Element) -> dict[int, tuple[int, ...]]:
+    for matrix in root.findall("distances2"):
+        if matrix.get("type") != "NUMANode" or matrix.get("indexing") != "os":
+            continue
+        if matrix.get("name", "NUMALatency") != "NUMALatency":
+            continue
+        nodes = [int(n) for part in matrix.findall("indexes") for n in (part.text or "").split()]
+        values = [int(n) for part in matrix.findall("u64values") for n in (part.text or "").split()]
+        if nodes and len(values) == len(nodes) ** 2:
+            size = len(nodes)
+            return {node: tuple(values[i * size : (i + 1) * size]) for i, node in enumerate(nodes)}
+    return {}
+
+
+def write_xml(topology: Topology) -> str:
+    """The topology as hwloc 2 XML, for launchers that take a topology file."""
+    machine = ET.Element("object", _sets("Machine", 0, (c.os for c in topology.cpus)))
+    machine.set("allowed_cpuset", _mask(topology.allowed))
+    machine.set("allowed_nodeset", _mask(n.os for n in topology.numa))
+    machine.set("nodeset", _mask(n.os for n in topology.numa))
+    machine.set("complete_nodeset", machine.get("nodeset", ""))
+    levels: list[tuple[CpuSet, dict[str, str]]] = []
+    levels += [(held, _sets("Package", i, held)) for i, held in enumerate(topology.groups("package"))]
+    group = {"kind": "1001", "subkind": "0"}
+    levels += [(n.cpus, _sets("Group", None, n.cpus) | group) for n in topology.numa if n.cpus]
+    for cache in sorted(topology.caches, key=lambda c: (-c.level, c.kind == "instruction")):
+        name = f"L{cache.level}{'i' if cache.kind == 'instruction' else ''}Cache"
+        kind = next(key for key, value in _KINDS.items() if value == cache.kind)
+        shape = {"cache_size": str(cache.size_bytes), "depth": str(cache.level), "cache_type": kind}
+        shape |= {"cache_linesize": str(cache.line_bytes), "cache_associativity": "0"}
+        levels.append((cache.cpus, _sets(name, None, cache.cpus) | shape))
+    levels += [(core, _sets("Core", index, core)) for index, core in enumerate(topology.groups("core"))]
+    levels += [(frozenset({cpu.os}), _sets("PU", cpu.os, {cpu.os})) for cpu in topology.cpus]
+    _nest(machine, levels, topology)
+    root = ET.Element("topology", {"version": "2.0"})
+    root.append(machine)
+    kinds = {kind: [c.os for c in topology.cpus if c.kind == kind] for kind in ("efficiency", "performance")}
+    if all(kinds.values()):
+        for rank, cpus in enumerate(kinds.values()):
+            ET.SubElement(root, "cpukind", {"cpuset": _mask(cpus), "forced_efficiency": str(rank)})
+    ET.indent(root)
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
+    return head + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _sets(kind: str, index: int | None, cpus: Iterable[int]) -> dict[str, str]:
+    mask = _mask(cpus)
+    number = {} if index is None else {"os_index": str(index)}
+    return {"type": kind, **number, "cpuset": mask, "complete_cpuset": mask}
+
+
+def _nest(machine: ET.Element, levels: list[tuple[CpuSet, dict[str, str]]], topology: Topology) -> None:
+    """Hangs each object under the smallest one so far that holds it; wider objects go first."""
+    parents: list[tuple[CpuSet, ET.Element]] = [(frozenset(c.os for c in topology.cpus), machine)]
+    homes = {node.cpus: node for node in topology.numa if node.cpus}
+    order = sorted(range(len(levels)), key=lambda i: (-len(levels[i][0]), i))
+    gp = 1
+    machine.set("gp_index", "1")
+    for i in order:
+        cpus, attributes = levels[i]
+        under = [(len(held), -n, parent) for n, (held, parent) in enumerate(parents) if held >= cpus]
+        gp += 1
+        nodes = _mask(n.os for n in topology.numa if n.cpus & cpus)
+        attributes |= {"nodeset": nodes, "complete_nodeset": nodes, "gp_index": str(gp)}
+        element = ET.SubElement(min(under, key=lambda u: u[:2])[2], "object", attributes)
+        parents.append((cpus, element))
+        if attributes["type"] == "Group":
+            gp += 1
+            memory = _sets("NUMANode", homes[cpus].os, cpus) | {"local_memory": str(homes[cpus].memory_bytes)}
+            memory |= {"nodeset": nodes, "complete_nodeset": nodes, "gp_index": str(gp)}
+            ET.SubElement(element, "object", memory)
+    for _cpus, element in parents:  # hwloc wants siblings in the order of their lowest threads, memory first
+        element[:] = sorted(
+            element, key=lambda e: (e.get("type") != "NUMANode", min(_numbers(e.get("cpuset"))))
+        )
+    for node in topology.numa:
+        if not node.cpus:
+            gp += 1
+            nodes = _mask({node.os})
+            memory = _sets("NUMANode", node.os, ()) | {"local_memory": str(node.memory_bytes)}
+            memory |= {"nodeset": nodes, "complete_nodeset": nodes, "gp_index": str(gp)}
+            machine.insert(0, ET.Element("object", memory))

@@ -1,0 +1,328 @@
+"""The planner: from topology and request to hardware threads and memory nodes for every rank and thread."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from octant.machine import Cpu, CpuSet, PageSize, Topology
+from octant.placement import Placement, RankPlace, set_text
+from octant.placement.remarks import remarks
+from octant.placement.request import PAGE_BYTES, SMT_ALL, Request
+from octant.placement.torus import coordinates
+from octant.units import bytes_text
+
+_SCATTER = ("package", "numa", "l3")
+
+
+class DoesNotFit(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
+    """A request that the machine cannot hold. `largest` is the nearest that it can, or `None`."""
+
+    def __init__(self, reason: str, largest: Request | None) -> None:
+        self.largest = largest
+        super().__init__(
+            f"{reason}; " + (f"the largest that fits: {largest}" if largest else "nothing like it fits")
+        )
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A place for one thread: the hardware thread it counts against and the set it is bound to."""
+
+    cpu: Cpu
+    bound: CpuSet
+
+
+def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Placement:
+    """Where every rank and thread of the request goes; remarks say where the result may surprise.
+
+    `page_sizes` are the machine's; without them pages are not checked.
+
+    Raises:
+        DoesNotFit: too many ranks or threads, or a unit, memory node or page size that the machine lacks.
+    """
+    _check_memory(topology, request)
+    if page_sizes is not None:
+        _check_pages(request, page_sizes)
+    if request.cpus:
+        threads = _explicit(topology, request)
+    elif request.torus:
+        return _on_torus(topology, request)
+    elif request.unit in ("hwthread", "core"):
+        threads = _by_slots(topology, request)
+    else:
+        threads = _by_units(topology, request)
+    return _finish(topology, request, threads)
+
+
+def _finish(
+    topology: Topology,
+    request: Request,
+    threads: list[tuple[CpuSet, ...]],
+    places: Sequence[tuple[int, ...]] | None = None,
+) -> Placement:
+    ranks = []
+    for rank, sets in enumerate(threads):
+        cpus = frozenset().union(*sets)
+        at = places[rank] if places else ()
+        ranks.append(RankPlace(rank, cpus, sets, _memory(topology, request, cpus), at))
+    return Placement(tuple(ranks), remarks(tuple(ranks), topology))
+
+
+def ordered_cores(topology: Topology, kind: str = "any") -> list[tuple[Cpu, ...]]:
+    """The cores that may be used, each as its usable hardware threads, neighbours side by side.
+
+    Operating systems number sockets alternately or siblings far apart; this order goes by package, NUMA
+    domain and caches instead.
+    """
+    position: dict[tuple[str, int], int] = {}
+    for unit in ("package", "numa", "l3", "l2"):
+        for index, group in enumerate(topology.groups(unit)):
+            position |= {(unit, cpu): index for cpu in group}
+    cores: dict[int, list[Cpu]] = {}
+    for cpu in topology.usable():
+        if kind == "any" or cpu.kind in (kind, ""):
+            cores.setdefault(cpu.core, []).append(cpu)
+
+    def key(core: tuple[Cpu, ...]) -> tuple[int, ...]:
+        first = core[0].os
+        return (*(position[unit, first] for unit in ("package", "numa", "l3", "l2")), first)
+
+    return sorted((tuple(core) for core in cores.values()), key=key)
+
+
+def slots(topology: Topology, request: Request) -> list[_Slot]:
+    """Every place for a thread, in compact order."""
+    found = []
+    for core in ordered_cores(topology, request.kind):
+        whole = frozenset(cpu.os for cpu in core)
+        used = core[: request.smt or len(core)]
+        found += [_Slot(cpu, whole if request.unit == "core" else frozenset({cpu.os})) for cpu in used]
+    return found
+
+
+def _by_slots(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
+    free = slots(topology, request)
+    need = request.ranks * request.threads
+    if need > len(free):
+        if not request.oversubscribe or not free:
+            raise DoesNotFit(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
+        free = free * -(-need // len(free))
+    size = request.threads
+    if request.order == "compact" or request.oversubscribe:
+        return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
+    return _scattered(topology, request, free)
+
+
+def _too_many(topology: Topology, request: Request, places: int) -> str:
+    cores = len(ordered_cores(topology, request.kind))
+    kind = "" if request.kind == "any" else f"{request.kind} "
+    smt = "all" if request.smt == SMT_ALL else request.smt
+    return (
+        f"cannot place {request.ranks} ranks x {request.threads} threads ({cores} {kind}cores may be used, "
+        f"which with smt={smt} hold {places} threads)"
+    )
+
+
+def _largest_slots(request: Request, places: int) -> Request | None:
+    if not places:
+        return None
+    if request.threads <= places:
+        return replace(request, ranks=places // request.threads)
+    return replace(request, ranks=1, threads=places)
+
+
+def _levels(request: Request) -> tuple[str, ...]:
+    return (request.order.partition(":")[2],) if ":" in request.order else _SCATTER
+
+
+def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, ...]]:
+    """For each hardware thread the number of its group at each level, outermost first."""
+    found: dict[int, tuple[int, ...]] = {cpu.os: () for cpu in topology.cpus}
+    for level in levels:
+        for index, group in enumerate(topology.groups(level)):
+            for cpu in group:
+                found[cpu] = (*found[cpu], index)
+    return found
+
+
+class _Balance:
+    """Counts ranks along the paths of the tree and says which path has the fewest, level by level."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[int, ...]] = Counter()
+
+    def key(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        pairs = [(self.counts[path[: i + 1]], path[i]) for i in range(len(path))]
+        return tuple(number for pair in pairs for number in pair)
+
+    def add(self, path: tuple[int, ...]) -> None:
+        self.counts.update(path[: i + 1] for i in range(len(path)))
+
+
+def _scattered(topology: Topology, request: Request, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
+    """Each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
+    levels = _levels(request)
+    paths = _paths(topology, levels)
+    domains: dict[tuple[int, ...], list[_Slot]] = {}
+    for slot in free:
+        domains.setdefault(paths[slot.cpu.os], []).append(slot)
+    balance = _Balance()
+    found = []
+    for _rank in range(request.ranks):
+        taken: list[_Slot] = []
+        for depth in range(len(levels), -1, -1):
+            wider: dict[tuple[int, ...], list[_Slot]] = {}
+            for path, held in domains.items():
+                wider.setdefault(path[:depth], []).extend(held)
+            able = [path for path, held in wider.items() if len(held) >= request.threads]
+            if able:
+                taken = wider[min(able, key=balance.key)][: request.threads]
+                break
+        for slot in taken:
+            domains[paths[slot.cpu.os]].remove(slot)
+        balance.add(paths[taken[0].cpu.os])
+        found.append(tuple(slot.bound for slot in taken))
+    return found
+
+
+@dataclass(frozen=True)
+class _Block:
+    """One or more neighbouring instances of a unit that together hold at least one rank."""
+
+    cpus: CpuSet
+    first: int
+    ranks: int  # that it can hold
+
+
+def _blocks(topology: Topology, request: Request) -> list[_Block]:
+    held = {slot.cpu.os for slot in slots(topology, request)}
+    usable = frozenset(c.os for core in ordered_cores(topology, request.kind) for c in core)
+    rank_of = {cpu.os: i for i, core in enumerate(ordered_cores(topology, request.kind)) for cpu in core}
+    instances = [group & usable for group in topology.groups(request.unit) if group & usable]
+    instances.sort(key=lambda group: min(rank_of[cpu] for cpu in group))
+    found: list[_Block] = []
+    gathered: frozenset[int] = frozenset()
+    for group in instances:
+        gathered |= group
+        places = len(gathered & held)
+        if places >= request.threads:
+            first = min(gathered, key=lambda cpu: (rank_of[cpu], cpu))
+            found.append(_Block(gathered, first, places // request.threads if request.share else 1))
+            gathered = frozenset()
+    return found
+
+
+def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
+    blocks = _blocks(topology, request)
+    capacity = sum(block.ranks for block in blocks)
+    if request.ranks > capacity and not (request.oversubscribe and blocks):
+        raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
+    paths = _paths(topology, _levels(request)) if request.order != "compact" else {}
+    order = [block for block in blocks for _ in range(block.ranks)]
+    if request.ranks > len(order):
+        order = order * -(-request.ranks // len(order))
+    elif paths:
+        order = _dealt(blocks, paths)
+    return [(block.cpus,) * request.threads for block in order[: request.ranks]]
+
+
+def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Block]:
+    """The blocks in the order in which scattered ranks get them."""
+    left = {index: block.ranks for index, block in enumerate(blocks)}
+    balance, order = _Balance(), []
+    while left:
+        chosen = min(left, key=lambda i: (*balance.key((*paths[blocks[i].first], i)), i))
+        balance.add((*paths[blocks[chosen].first], chosen))
+        order.append(blocks[chosen])
+        left[chosen] -= 1
+        if not left[chosen]:
+            del left[chosen]
+    return order
+
+
+def _too_few_units(topology: Topology, request: Request) -> str:
+    count = len([g for g in topology.groups(request.unit) if g & topology.allowed])
+    hint = "" if request.share else ", each of which one rank has to itself; share=yes lets ranks share them"
+    unit = {"l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA domains"}.get(
+        request.unit, f"{request.unit}s"
+    )
+    return (
+        f"cannot place {request.ranks} ranks x {request.threads} threads by {unit} (there are {count}{hint})"
+    )
+
+
+def _largest_units(topology: Topology, request: Request, capacity: int) -> Request | None:
+    if capacity:
+        return replace(request, ranks=capacity)
+    places = len(slots(topology, request))
+    return replace(request, ranks=1, threads=places) if places else None
+
+
+def _explicit(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
+    found = []
+    for rank, cpus in enumerate(request.cpus):
+        outside = frozenset(cpus) - topology.allowed
+        if outside:
+            raise DoesNotFit(
+                f"cannot put rank {rank} on hardware threads {set_text(outside)} (this job may use "
+                f"{set_text(topology.allowed)})",
+                None,
+            )
+        size = len(cpus) // request.threads
+        if not size and not request.oversubscribe:
+            raise DoesNotFit(
+                f"cannot put {request.threads} threads of rank {rank} on {len(cpus)} hardware threads",
+                replace(request, threads=min(len(c) for c in request.cpus)),
+            )
+        if not size:
+            found.append(tuple(frozenset({cpus[t % len(cpus)]}) for t in range(request.threads)))
+            continue
+        sets = [cpus[t * size : (t + 1) * size] for t in range(request.threads)]
+        sets[-1] = cpus[(request.threads - 1) * size :]
+        found.append(tuple(frozenset(part) for part in sets))
+    return found
+
+
+def _on_torus(topology: Topology, request: Request) -> Placement:
+    """Every node is like this one; a rank's last coordinate is its place in the node, in compact order."""
+    local = replace(request, torus=(), map=(), order="compact", ranks=1)
+    per_node = len(slots(topology, local)) // request.threads
+    if not per_node:
+        raise DoesNotFit(_too_many(topology, request, len(slots(topology, local))), None)
+    shape = (*request.torus, per_node)
+    try:
+        places = list(request.map) or coordinates(request.order, shape, request.ranks)
+    except ValueError as error:
+        most = per_node
+        for size in request.torus:
+            most *= size
+        raise DoesNotFit(str(error), replace(request, ranks=most)) from None
+    node = plan(topology, replace(local, ranks=max(place[-1] for place in places) + 1))
+    return _finish(topology, request, [node.ranks[place[-1]].threads for place in places], places)
+
+
+def _check_memory(topology: Topology, request: Request) -> None:
+    known = {node.os for node in topology.numa}
+    missing = sorted(set(request.memory.nodes) - known)
+    if missing:
+        raise DoesNotFit(
+            f"cannot use memory node {set_text(missing)} (there are {set_text(frozenset(known))})", None
+        )
+
+
+def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
+    size = PAGE_BYTES.get(request.pages)
+    if size is not None and size not in [page.size_bytes for page in page_sizes]:
+        known = ", ".join(bytes_text(page.size_bytes) for page in page_sizes)
+        raise DoesNotFit(
+            f"cannot use pages of {bytes_text(size)} (the system has {known})",
+            replace(request, pages="default"),
+        )
+
+
+def _memory(topology: Topology, request: Request, cpus: CpuSet) -> tuple[int, ...]:
+    if request.memory.nodes:
+        return request.memory.nodes
+    if request.memory.policy == "interleave":
+        return tuple(node.os for node in topology.numa if node.memory_bytes)
+    return tuple(node.os for node in topology.numa if node.cpus & cpus)

@@ -1,0 +1,111 @@
+"""What people may not expect of a placement: facts about the sets, whoever made them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from octant.machine import CpuSet, Topology
+from octant.placement import RankPlace, set_text
+
+
+def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
+    """Sentences on shared cores, ranks across domains, crowding, mixed kinds, forbidden threads."""
+    found = [
+        *_outside(ranks, topology),
+        *_crowded(ranks),
+        *_shared(ranks, topology),
+        *_spanning(ranks, topology),
+        *_alternating(ranks, topology),
+        *_kinds(ranks, topology),
+    ]
+    return tuple(found)
+
+
+def _names(numbers: Sequence[int]) -> str:
+    return ("rank " if len(numbers) == 1 else "ranks ") + set_text(tuple(numbers))
+
+
+def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+    bad = [place.rank for place in ranks if place.cpus - topology.allowed]
+    if not bad:
+        return []
+    allowed = set_text(topology.allowed)
+    return [f"{_names(bad)}: bound to hardware threads that this job may not use (it may use {allowed})"]
+
+
+def _crowded(ranks: Sequence[RankPlace]) -> list[str]:
+    bad = [p.rank for p in ranks if len(p.threads) > len(p.cpus)]
+    if not bad:
+        return []
+    place = next(p for p in ranks if p.rank == bad[0])
+    return [f"{_names(bad)}: {len(place.threads)} threads on {len(place.cpus)} hardware thread(s) take turns"]
+
+
+def _shared(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+    """Ranks on one core, told apart by whether they share its hardware threads too."""
+    core_of = {cpu.os: cpu.core for cpu in topology.cpus}
+    on_core: dict[int, list[tuple[RankPlace, CpuSet]]] = defaultdict(list)
+    for place in ranks:
+        if place.coordinates and place.coordinates[:-1] != ranks[0].coordinates[:-1]:
+            continue
+        held: dict[int, set[int]] = defaultdict(set)
+        for cpu in place.cpus:
+            held[core_of.get(cpu, -1)].add(cpu)
+        for core, cpus in held.items():
+            on_core[core].append((place, frozenset(cpus)))
+    groups: dict[tuple[int, ...], bool] = {}
+    for entries in on_core.values():
+        if len(entries) > 1:
+            key = tuple(place.rank for place, _ in entries)
+            sizes = sum(len(cpus) for _, cpus in entries)
+            groups[key] = groups.get(key, False) or sizes > len(frozenset().union(*(c for _, c in entries)))
+    if not groups:
+        return []
+    everyone = sorted({rank for key in groups for rank in key})
+    if any(groups.values()):
+        return [f"{_names(everyone)}: share hardware threads with other ranks"]
+    return [f"{_names(everyone)}: share cores with other ranks, each on hardware threads of its own"]
+
+
+def _spanning(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+    for unit, name in (("package", "packages"), ("numa", "NUMA domains")):
+        groups = topology.groups(unit)
+        wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _touched(p.cpus, groups) > 1]
+        if wide:
+            return [f"{_names(wide)}: spans several {name}, so first touch decides where its memory lies"]
+    return []
+
+
+def _touched(cpus: CpuSet, groups: Sequence[CpuSet]) -> int:
+    return sum(1 for group in groups if group & cpus)
+
+
+def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+    """Consecutive ranks on alternate packages while two threads of one rank share a core."""
+    packages = topology.groups("package")
+    cores = topology.groups("core")
+    if len(ranks) < 2 or len(packages) < 2:
+        return []
+    home = [next((i for i, group in enumerate(packages) if group & p.cpus), -1) for p in ranks]
+    crowded = [
+        p.rank
+        for p in ranks
+        if len(p.threads) > 1 and _touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)
+    ]
+    if crowded and home[0] != home[1] and len(crowded) <= sum(1 for core in cores if core & topology.allowed):
+        idle = sum(1 for core in cores if not core & frozenset().union(*(p.cpus for p in ranks)))
+        if idle:
+            return [
+                f"{_names(crowded)}: ranks alternate between packages, yet the threads of a rank "
+                f"share a core while {idle} cores idle"
+            ]
+    return []
+
+
+def _kinds(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+    kind_of = {cpu.os: cpu.kind for cpu in topology.cpus}
+    kinds = {kind_of.get(cpu, "") for place in ranks for cpu in place.cpus} - {""}
+    if len(kinds) < 2:
+        return []
+    return [
+        "ranks lie on performance and efficiency cores: the slower ones set the pace; try kind=performance"
+    ]

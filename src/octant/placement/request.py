@@ -1,0 +1,221 @@
+"""What a user asks of placement, as a value, and the compact text that it is read from and written to."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args
+
+from octant.machine import CpuSet
+from octant.machine.synthetic import parse_cpus
+from octant.placement import set_text
+
+Unit = Literal["hwthread", "core", "l2", "l3", "numa", "package"]
+Policy = Literal["default", "local", "interleave", "bind", "preferred"]
+Pages = Literal["default", "4k", "64k", "thp", "2m", "16m", "1g"]
+Kind = Literal["any", "performance", "efficiency"]
+
+PAGE_BYTES: dict[str, int] = {"4k": 1 << 12, "64k": 1 << 16, "2m": 1 << 21, "16m": 1 << 24, "1g": 1 << 30}
+SMT_ALL = 0
+"""`smt=all`: as many hardware threads of a core as there are."""
+
+_HEAD = re.compile(r"(\d+)x(\d+)", re.IGNORECASE)
+_ORDER = re.compile(r"compact|scatter(:(core|l2|l3|numa|package))?|[XYZT]{4}|[ABCDET]{6}")
+_EXAMPLE = "4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory policy. Without nodes, `bind` means those of the rank's own threads and `interleave` all."""
+
+    policy: Policy = "default"
+    nodes: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.policy + (":" + set_text(self.nodes).replace(",", "+") if self.nodes else "")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Ranks and threads of one node (of the whole torus, if there is one), and how they are to lie.
+
+    `unit` is what one thread is bound to (`hwthread`, `core`) or what one rank has to itself (`l2` to
+    `package`; its threads may move within). `smt` says how many hardware threads of a core get a thread of
+    ours: 1 leaves the siblings idle, `SMT_ALL` uses all of them. Ranks share a unit only with `share`, and
+    hardware threads only with `oversubscribe` or an explicit list.
+    """
+
+    ranks: int = 1
+    threads: int = 1
+    unit: Unit = "core"
+    order: str = "compact"  # "scatter" (over all levels), "scatter:numa" (over one), "XYZT" (torus)
+    smt: int = 1
+    memory: Memory = Memory()
+    pages: Pages = "default"
+    heap: Literal["default", "huge"] = "default"
+    kind: Kind = "any"
+    share: bool = False
+    oversubscribe: bool = False
+    cpus: tuple[
+        tuple[int, ...], ...
+    ] = ()  # explicit: hardware threads of each rank, in the order of its threads
+    torus: tuple[int, ...] = ()
+    map: tuple[tuple[int, ...], ...] = ()  # explicit torus coordinates (node, then place in it) of each rank
+
+    def __post_init__(self) -> None:
+        if self.ranks < 1 or self.threads < 1:
+            raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (both start at 1)")
+        if self.smt < 0:
+            raise ValueError(f"cannot use {self.smt} hardware threads of a core; try 1, 2, 4, 8 or all")
+        _known("unit", self.unit, get_args(Unit))
+        _known("pages", self.pages, get_args(Pages))
+        _known("heap", self.heap, ("default", "huge"))
+        _known("kind", self.kind, get_args(Kind))
+        _known("memory", self.memory.policy, get_args(Policy))
+        if not _ORDER.fullmatch(self.order) or (
+            self.order.isupper() and len(set(self.order)) < len(self.order)
+        ):
+            raise ValueError(
+                f"no order {self.order!r}; try compact, scatter, scatter:numa, or XYZT with a torus"
+            )
+        if self.memory.policy == "preferred" and len(self.memory.nodes) != 1:
+            raise ValueError("cannot prefer memory without exactly one node; try memory=preferred:0")
+        if self.memory.nodes and self.memory.policy in ("default", "local"):
+            raise ValueError(f"cannot give nodes with memory={self.memory.policy}; try memory=bind:0")
+        dimensions = {4: 3, 6: 5}.get(len(self.order)) if self.order.isupper() else None
+        if dimensions is not None and len(self.torus) != dimensions:
+            raise ValueError(
+                f"cannot map by {self.order} without a torus of {dimensions} dimensions; try torus=8x8x16"
+            )
+        if self.cpus and len(self.cpus) != self.ranks:
+            raise ValueError(
+                f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list a rank"
+            )
+
+    def __str__(self) -> str:
+        words = [f"{self.ranks}x{self.threads}"]
+        default = Request()
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if entry.name not in ("ranks", "threads", "map") and value != getattr(default, entry.name):
+                words.append(f"{entry.name}={_WRITE.get(entry.name, str)(value)}")
+        return ",".join(words)
+
+
+def _known(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"no {name} {value!r}; try {', '.join(known)}")
+
+
+def _list_text(cpus: tuple[int, ...]) -> str:
+    """Numbers in their order, runs folded: `0-3+8`."""
+    runs: list[list[int]] = []
+    for cpu in cpus:
+        if runs and cpu == runs[-1][-1] + 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    return "+".join(f"{r[0]}" if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+
+
+_WRITE: dict[str, Callable[[object], str]] = {
+    "smt": lambda value: "all" if value == SMT_ALL else str(value),
+    "share": lambda value: "yes" if value else "no",
+    "oversubscribe": lambda value: "yes" if value else "no",
+    "torus": lambda value: "x".join(str(n) for n in value) if isinstance(value, tuple) else "",
+    "cpus": lambda value: "/".join(_list_text(c) for c in value) if isinstance(value, tuple) else "",
+}
+
+
+def parse_request(text: str) -> Request:
+    """A request from `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
+
+    The first word is ranks x threads; each other word is a key of `Request`. Lists are joined by `+`,
+    ranks' lists parted by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, `cpus` gives them: one rank a
+    list, one thread a number.
+
+    Raises:
+        ValueError: a word that is not understood; the message names the known ones.
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    head = _HEAD.fullmatch(words[0]) if words else None
+    found: dict[str, str] = {}
+    for word in words[1 if head else 0 :]:
+        key, equals, value = word.partition("=")
+        if not equals or key not in _READ:
+            raise ValueError(f"cannot read {word!r} in {text!r}; try {_EXAMPLE}; keys: {', '.join(_READ)}")
+        if key in found:
+            raise ValueError(f"cannot read {text!r}: {key} is given twice")
+        found[key] = value
+    if head is None and not found:
+        raise ValueError(f"cannot read {text!r} as a placement; try {_EXAMPLE}")
+    values = {key: _read(key, value) for key, value in found.items()}
+    if "cpus" in values and isinstance(values["cpus"], tuple):
+        values.setdefault("ranks", len(values["cpus"]))
+    if head:
+        values |= {"ranks": int(head[1]), "threads": int(head[2])}
+    request = Request(**values)  # type: ignore[arg-type]  # each reader gives its field's type
+    if request.cpus and not head and "threads" not in values:
+        return replace(request, threads=len(request.cpus[0]))
+    return request
+
+
+def _read(key: str, value: str) -> object:
+    try:
+        return _READ[key](value)
+    except ValueError as error:
+        raise ValueError(f"cannot read {key}={value}: {error}") from None
+
+
+def _count(value: str) -> int:
+    if not value.isdigit():
+        raise ValueError("that is no number")
+    return int(value)
+
+
+def _yes(value: str) -> bool:
+    _known("answer", value, ("yes", "no"))
+    return value == "yes"
+
+
+def _memory(value: str) -> Memory:
+    policy, _, nodes = value.partition(":")
+    _known("policy", policy, get_args(Policy))
+    return Memory(policy, tuple(sorted(parse_cpus(nodes.replace("+", ",")))) if nodes else ())  # type: ignore[arg-type]
+
+
+def _ordered(part: str) -> tuple[int, ...]:
+    return tuple(n for piece in part.split("+") for n in sorted(parse_cpus(piece)))
+
+
+def _torus(value: str) -> tuple[int, ...]:
+    sizes = tuple(_count(size) for size in value.split("x"))
+    if 0 in sizes:
+        raise ValueError("a dimension of 0 holds nothing")
+    return sizes
+
+
+_READ: dict[str, Callable[[str], object]] = {
+    "ranks": _count,
+    "threads": _count,
+    "unit": str,
+    "order": str,
+    "smt": lambda value: SMT_ALL if value == "all" else {"off": 1}.get(value) or _count(value),
+    "memory": _memory,
+    "pages": str,
+    "heap": str,
+    "kind": str,
+    "share": _yes,
+    "oversubscribe": _yes,
+    "cpus": lambda value: tuple(_ordered(part) for part in value.split("/")),
+    "torus": _torus,
+}
+
+
+def explicit(cpus: list[tuple[int, ...]], threads: int | None = None) -> Request:
+    """A request that lists the hardware threads of each rank."""
+    return Request(ranks=len(cpus), threads=threads or len(cpus[0]), unit="hwthread", cpus=tuple(cpus))
+
+
+def masks(request: Request) -> tuple[CpuSet, ...]:
+    """The explicit sets of a request, one a rank."""
+    return tuple(frozenset(cpus) for cpus in request.cpus)

@@ -1,0 +1,65 @@
+"""Torus coordinates: letter orders and map files as Blue Gene's launchers understand them."""
+
+import math
+from collections.abc import Iterator
+
+
+def coordinates(letters: str, shape: tuple[int, ...], ranks: int) -> list[tuple[int, ...]]:
+    """The coordinates of each rank: node in the torus, then place in the node.
+
+    `shape` is the torus and, last, how many ranks a node holds. On Blue Gene/L and /P (letters X, Y, Z, T)
+    the leftmost letter changes fastest; on /Q (A to E, T) the rightmost.
+
+    Raises:
+        ValueError: more ranks than places.
+    """
+    places = math.prod(shape)
+    if ranks > places:
+        size = "x".join(str(n) for n in shape)
+        raise ValueError(f"cannot map {ranks} ranks on {size} places; the most is {places}")
+    axes = "XYZT" if len(letters) == 4 else "ABCDET"
+    fastest_first = letters if len(letters) == 4 else letters[::-1]
+    found = []
+    for rank in range(ranks):
+        rest, at = rank, [0] * len(shape)
+        for letter in fastest_first:
+            axis = axes.index(letter)
+            rest, at[axis] = divmod(rest, shape[axis])
+        found.append(tuple(at))
+    return found
+
+
+def read_map(text: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The coordinates of each rank from a map file: one line a rank, one number a dimension.
+
+    Raises:
+        ValueError: a line that is no such place, or a place given twice; with the line's number.
+    """
+    found: list[tuple[int, ...]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split("#", 1)[0].split()
+        if not words:
+            continue
+        if len(words) != len(shape) or not all(word.isdigit() for word in words):
+            raise ValueError(
+                f"cannot read line {number} of the map file ({line!r}): needs {len(shape)} numbers"
+            )
+        place = tuple(int(word) for word in words)
+        if any(n >= size for n, size in zip(place, shape, strict=True)):
+            raise ValueError(
+                f"cannot use line {number} of the map file: {line.strip()!r} lies outside {shape}"
+            )
+        if place in found:
+            raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} stands there twice")
+        found.append(place)
+    return found
+
+
+def write_map(places: list[tuple[int, ...]]) -> str:
+    """A map file: one line a rank."""
+    return "".join(" ".join(str(n) for n in place) + "\n" for place in places)
+
+
+def letter_orders(dimensions: int) -> Iterator[str]:
+    """The orders that the machine's launcher knows: T first or last on L and P."""
+    yield from ("XYZT", "TXYZ") if dimensions == 3 else ("ABCDET", "TABCDE", "TEDCBA")

@@ -1,0 +1,98 @@
+"""Requests as text, and torus maps."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octant.placement.request import Memory, Request, parse_request
+from octant.placement.torus import coordinates, read_map, write_map
+
+REQUEST = st.builds(
+    Request,
+    ranks=st.integers(1, 999),
+    threads=st.integers(1, 99),
+    unit=st.sampled_from(["hwthread", "core", "l2", "l3", "numa", "package"]),
+    order=st.sampled_from(["compact", "scatter", "scatter:numa"]),
+    smt=st.integers(0, 8),
+    memory=st.sampled_from(
+        [
+            Memory(),
+            Memory("local"),
+            Memory("bind", (0, 1, 3)),
+            Memory("preferred", (2,)),
+            Memory("interleave"),
+        ]
+    ),
+    pages=st.sampled_from(["default", "4k", "64k", "thp", "2m", "16m", "1g"]),
+    heap=st.sampled_from(["default", "huge"]),
+    kind=st.sampled_from(["any", "performance"]),
+    share=st.booleans(),
+    oversubscribe=st.booleans(),
+)
+
+
+@given(REQUEST)
+def test_every_request_reads_back_from_its_text(request: Request) -> None:
+    assert parse_request(str(request)) == request
+
+
+@given(st.lists(st.lists(st.integers(0, 300), min_size=2, max_size=2), min_size=1, max_size=5))
+def test_explicit_lists_keep_their_order(lists: list[list[int]]) -> None:
+    request = Request(ranks=len(lists), threads=2, cpus=tuple(tuple(cpus) for cpus in lists))
+    assert parse_request(str(request)) == request
+
+
+def test_the_documented_example() -> None:
+    request = parse_request("4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m")
+    assert request == Request(4, 2, "core", "scatter", 1, Memory("local"), "2m")
+    assert parse_request("cpus=0-1/4-5") == Request(2, 2, cpus=((0, 1), (4, 5)))
+    assert parse_request("8x1,smt=all").smt == 0
+    assert parse_request("8x1,smt=off").smt == 1
+    assert parse_request("16x1,order=TXYZ,torus=2x2x2").torus == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "cannot read '' as a placement; try 4x2"),
+        ("4x2,unit=cores", "no unit 'cores'; try hwthread, core, l2"),
+        ("4x2,colour=red", "keys: ranks, threads, unit"),
+        ("4x2,unit=core,unit=l3", "unit is given twice"),
+        ("4x2,order=random", "no order 'random'"),
+        ("4x2,order=XYZT", "without a torus of 3 dimensions"),
+        ("4x2,order=XXYT,torus=1x1x1", "no order"),
+        ("4x2,smt=two", "cannot read smt=two"),
+        ("4x2,memory=near", "no policy 'near'"),
+        ("4x2,memory=preferred", "exactly one node"),
+        ("4x2,memory=local:1", "try memory=bind:0"),
+        ("4x2,pages=3m", "no pages '3m'"),
+        ("0x2", "both start at 1"),
+        ("3x1,cpus=0/1", "one list a rank"),
+        ("4x2,share=maybe", "try yes, no"),
+        ("4x2,torus=0x1x1", "dimension of 0"),
+    ],
+)
+def test_wrong_words_are_refused_with_the_known_ones(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words.replace("?", r"\?").replace("(", r"\(")):
+        parse_request(text)
+
+
+@given(st.permutations("XYZT"), st.tuples(*[st.integers(1, 4)] * 4))
+def test_letters_visit_every_place_once(letters: list[str], shape: tuple[int, ...]) -> None:
+    total = shape[0] * shape[1] * shape[2] * shape[3]
+    places = coordinates("".join(letters), shape, total)
+    assert len(set(places)) == total
+    assert read_map(write_map(places), shape) == places
+
+
+def test_blue_gene_q_counts_from_the_right() -> None:
+    assert coordinates("ABCDET", (1, 1, 1, 2, 2, 4), 6)[4:] == [(0, 0, 0, 0, 1, 0), (0, 0, 0, 0, 1, 1)]
+    assert coordinates("TEDCBA", (2, 1, 1, 1, 1, 4), 3)[1:] == [(1, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("0 0\n", "needs 3"), ("0 0 9\n", "outside"), ("0 0 0\n0 0 0\n", "line 2.*twice")]
+)
+def test_map_files_are_checked(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        read_map(text, (2, 2, 2))
