@@ -11,7 +11,8 @@ from octant.workload import Workload
 @functools.cache
 def workloads() -> dict[str, Workload]:
     """Every workload, by name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(octant.workloads.__path__))
+    found = (module.name for module in pkgutil.iter_modules(octant.workloads.__path__))
+    names = sorted(name for name in found if not name.startswith("_"))
     return {name: importlib.import_module(f"octant.workloads.{name}").WORKLOAD for name in names}
 
 

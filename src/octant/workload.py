@@ -36,8 +36,8 @@ class Ceilings:
 class Metric:
     """One figure derived from a point's samples, in base units.
 
-    `count` is the work of one chunk or step: bytes, flop, messages, loads. A rate is count / seconds (higher is better),
-    a time is seconds / count (lower is better).
+    `count` is the work of one chunk or step: bytes, flop, messages, loads. A rate is count / seconds (higher is
+    better), a time is seconds / count (lower is better).
     """
 
     name: str  # "bandwidth"

@@ -71,8 +71,8 @@ class Topology:
     def groups(self, unit: str) -> tuple[CpuSet, ...]:
         """All instances of `unit` as sets of hardware threads, ordered by their lowest thread.
 
-        Units: `thread`, `core`, `l1` … `l4` (data or unified caches), `numa`, `die`, `package`, `machine`. A cache level
-        that the machine lacks gives the next smaller unit there is (a core at the least).
+        Units: `thread`, `core`, `l1` … `l4` (data or unified caches), `numa`, `die`, `package`, `machine`. A cache
+        level that the machine lacks gives the next smaller unit there is (a core at the least).
 
         Raises:
             ValueError: unknown unit.

@@ -1,0 +1,74 @@
+# Octant: every target does its own set-up. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.octant-installed
+NATIVE := $(shell find native src/octant/workloads -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.txt 2>/dev/null) \
+	CMakeLists.txt $(wildcard cmake/*) pyproject.toml
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup evaluate test check format bench docs new-workload dev openmpi test-openmpi sanitize browser clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## a virtual environment in .venv with Octant (editable) and all development tools
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --upgrade pip
+$(STAMP): $(VENV)/bin/python $(NATIVE)
+	$(BIN)/pip install -q "scikit-build-core>=1.1" "nanobind>=2.9" "nlohmann-json>=3.12" "mpich>=5.0.1" "cmake>=3.25" ninja
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation -e ".[dev]"
+	@touch $@
+
+evaluate: setup  ## measure this machine (about three minutes) and print the path of the report
+	$(BIN)/octant evaluate --quick
+
+test: setup dev openmpi  ## all tests: Python, native, and the Open MPI flavour
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/dev --output-on-failure --no-tests=error
+	$(BIN)/pytest -q
+
+dev: setup  ## kernels with fault injection and warnings as errors, in build/dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset dev
+
+openmpi: .venv-openmpi/.octant-installed  ## the Open MPI flavour in .venv-openmpi (for more ranks than cores)
+.venv-openmpi/.octant-installed: $(NATIVE)
+	test -x .venv-openmpi/bin/python || $(PYTHON) -m venv .venv-openmpi
+	.venv-openmpi/bin/pip install -q --upgrade pip
+	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q .
+	@touch $@
+
+sanitize: setup  ## kernels under the address and undefined-behaviour sanitizers, in build/asan
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset asan >/dev/null
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error
+
+check: setup  ## format, lint, types, layering, spelling
+	$(BIN)/ruff format --check src tests bench cmake
+	$(BIN)/ruff check src tests bench cmake
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format --dry-run --Werror
+	$(BIN)/codespell src native tests bench docs *.md
+
+format: setup  ## rewrite the sources in the project's format
+	$(BIN)/ruff check --fix -q src tests bench cmake; $(BIN)/ruff format -q src tests bench cmake
+	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format -i
+
+bench: setup  ## Octant against its peers, as ratios; needs a quiet machine
+	for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: setup  ## the book, in docs/_build
+	$(BIN)/pip install -q "myst-parser>=4" "sphinx>=8,<9"
+	$(BIN)/sphinx-build -q -W docs docs/_build
+
+new-workload: setup  ## NAME=…: a new workload folder from the template
+	$(BIN)/python -m octant.workloads._template $(NAME)
+
+browser:  ## Debian's Chromium, for the tests that look at the report (root)
+	apt-get install -y --no-install-recommends chromium
+
+clean:  ## forget builds and environments
+	rm -rf build $(VENV) .venv-openmpi .mypy_cache .ruff_cache .pytest_cache docs/_build

@@ -1,0 +1,38 @@
+"""Where the programs are: the one place that looks for executables of ours."""
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+from octant.failure import Refusal
+
+
+def folders() -> list[Path]:
+    """Where kernels may lie, best first: OCTANT_KERNELS, the installed package, the source tree's package."""
+    named = os.environ.get("OCTANT_KERNELS")
+    if named:
+        return [Path(named)]
+    package = Path(__file__).resolve().parent.parent
+    # An editable install keeps Python in the source tree and puts programs into site-packages.
+    return [Path(sysconfig.get_path("platlib")) / "octant" / "bin", package / "bin"]
+
+
+def find(name: str) -> Path:
+    """The program `octant-<name>`.
+
+    Raises:
+        Refusal: not installed; names the folders looked into.
+    """
+    for folder in folders():
+        program = folder / f"octant-{name}"
+        if os.access(program, os.X_OK):
+            return program
+    looked = ", ".join(str(folder) for folder in folders())
+    raise Refusal(f"cannot find the program octant-{name} (looked in {looked}); try `make setup` or `pip install .`")
+
+
+def beside_python(name: str) -> Path | None:
+    """A program of a wheel in this environment (`mpiexec`), if there is one."""
+    program = Path(sys.executable).parent / name
+    return program if os.access(program, os.X_OK) else None

@@ -1,0 +1,52 @@
+"""The command line: parses words, calls one function, prints. One file a command group; the folder is the registration.
+
+Commands import what they need inside their bodies, so that `octant --help` starts in a fraction of a second.
+"""
+
+import importlib
+import os
+import pkgutil
+import sys
+
+import typer
+
+from octant.failure import Exit, Refusal
+
+
+def application() -> typer.Typer:
+    """The command with every group registered."""
+    app = typer.Typer(
+        name="octant",
+        help="Measures a computer, says how far it is from its limits, and what would bring it closer.",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback(invoke_without_command=True)
+    def octant(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+        if version:
+            from octant import __version__
+
+            print(f"octant {__version__}")
+            raise typer.Exit
+
+    for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
+        if not module.name.startswith("_"):  # __main__, _progress
+            importlib.import_module(f"{__name__}.{module.name}").register(app)
+    return app
+
+
+def main() -> None:
+    """Entry point of the command `octant`."""
+    try:
+        application()()
+    except Refusal as refusal:
+        print(f"octant: {refusal}", file=sys.stderr)
+        sys.exit(refusal.code)
+    except KeyboardInterrupt:
+        sys.exit(int(Exit.INTERRUPTED))
+    except BrokenPipeError:  # the reader of our output left (`octant … | head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(int(Exit.CANNOT_RUN))

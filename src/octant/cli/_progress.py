@@ -1,0 +1,70 @@
+"""Progress of anything that takes longer than two seconds: a bar with time left on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from octant.study.carry_out import Step
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[Callable[[Step, float], None]]:
+    """A callback for `carry_out`, drawing on standard error as long as the block lasts."""
+    if sys.stderr.isatty():
+        with _bar() as tick:
+            yield tick
+    else:
+        yield _Lines()
+
+
+class _Lines:
+    """One line a launch."""
+
+    def __init__(self) -> None:
+        self.last = -1
+
+    def __call__(self, step: Step, _elapsed_s: float) -> None:
+        if step.done != self.last:
+            self.last = step.done
+            left_s = step.total_s - step.done_s
+            title = step.launch.title or step.launch.workload
+            print(
+                f"[{step.done + 1}/{step.total}] {step.launch.workload}: {title} (about {left_s:.0f} s left)",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[Step, float], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.fields[count]}"),
+        BarColumn(bar_width=24),
+        TimeElapsedColumn(),
+        TextColumn("about {task.fields[left]} s left  {task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=1.0, count="", left="?")
+
+        def tick(step: Step, elapsed_s: float) -> None:
+            from octant.study.carry_out import expected_seconds
+
+            done_s = step.done_s + min(elapsed_s, expected_seconds(step.launch))
+            progress.update(
+                task,
+                total=step.total_s,
+                completed=done_s,
+                count=f"{step.done + 1}/{step.total}",
+                left=f"{max(0.0, step.total_s - done_s):.0f}",
+                description=f"{step.launch.workload}: {step.launch.title or step.launch.mode}",
+            )
+
+        yield tick

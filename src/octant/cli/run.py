@@ -1,0 +1,128 @@
+"""`octant run`, `octant evaluate`, `octant resume`, `octant runs`: measure, and keep what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from octant.store import Store, StoredRun
+
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+TimeoutOption = Annotated[float | None, typer.Option(help="Seconds after which one launch counts as hung.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    app.command("run")(run)
+    app.command("evaluate")(evaluate)
+    app.command("resume")(resume)
+    app.command("runs")(runs)
+
+
+def run(
+    workload: Annotated[str, typer.Argument(help="Name of a workload; `octant workloads` lists them.")],
+    knobs: Annotated[
+        list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
+    mode: Annotated[str, typer.Option(help="one, star (a copy on every core), threads, or all (ranks together).")] = "",
+    repeats: Annotated[int, typer.Option(help="Launches: each is a sample of its own.")] = 1,
+    store: StoreOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure one workload."""
+    from octant.study import ask
+
+    plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats)
+    _measure(store, f"{workload} {' '.join(knobs or [])}".strip(), plan, machine, timeout, json, page=False)
+
+
+def evaluate(
+    quick: Annotated[bool, typer.Option("--quick/--full", help="About three minutes, or everything.")] = True,
+    only: Annotated[list[str] | None, typer.Option(help="Only this workload (repeatable).")] = None,
+    store: StoreOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure this machine: what it can do, how far that is from its limits, and a report to look at."""
+    from octant.study import ask
+
+    plan, machine = ask.evaluate(quick, only or [])
+    _measure(store, f"evaluate {'--quick' if quick else '--full'}", plan, machine, timeout, json, page=True)
+
+
+def resume(
+    name: Annotated[str, typer.Argument(help="A run: its id, last or previous.")] = "last",
+    store: StoreOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure only what a stopped run still lacks."""
+    from octant.store import open_store
+
+    where = open_store(store)
+    found = where.find(name)
+    _finish(where, found, timeout, json, page=found.title.startswith("evaluate"))
+
+
+def runs(store: StoreOption = None, json: JsonOption = False) -> None:
+    """List the runs of the store."""
+    from octant.report import listing
+    from octant.store import open_store
+
+    print(listing.as_json(open_store(store).runs()) if json else listing.as_text(open_store(store).runs()))
+
+
+def _measure(
+    store: Path | None,
+    title: str,
+    plan: tuple,
+    machine: object,
+    timeout: float | None,
+    json: bool,
+    page: bool,  # type: ignore[type-arg]
+) -> None:
+    from octant.store import open_store
+
+    where = open_store(store)
+    _finish(where, where.create(title, machine, plan), timeout, json, page)  # type: ignore[arg-type]
+
+
+def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, page: bool) -> None:
+    from octant.cli._progress import shown
+    from octant.study.carry_out import carry_out
+
+    try:
+        with shown() as progress:
+            run = carry_out(where, run, progress, timeout)
+    except KeyboardInterrupt:
+        kept = len(where.read(run.id).points)
+        typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {run.id}", err=True)
+        raise typer.Exit(int(Exit.INTERRUPTED)) from None
+    _show(run, json, page)
+    if any(not point.verdict.passed for point in run.points):
+        raise typer.Exit(int(Exit.WRONG_ANSWER))
+    if not run.points and run.failures:
+        raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)
+
+
+def _show(run: StoredRun, json: bool, page: bool) -> None:
+    from octant.report import html, text
+
+    if json:
+        from octant.report import tidy
+
+        print(tidy.as_json(run))
+    else:
+        text.show(run)
+    if page:
+        print(html.write(run, run.folder / "report.html"))

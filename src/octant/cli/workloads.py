@@ -1,0 +1,23 @@
+"""`octant workloads`: what can be measured, and the knobs of each."""
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("workloads")(workloads)
+
+
+def workloads(
+    name: Annotated[str | None, typer.Argument(help="Show the page and the knobs of this one.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List the workloads, or show one with its knobs."""
+    from octant.report import catalogue
+
+    if name is None:
+        print(catalogue.workloads_json() if json else catalogue.workloads_text())
+    else:
+        print(catalogue.workload_json(name) if json else catalogue.workload_text(name))

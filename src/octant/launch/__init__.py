@@ -1,0 +1,58 @@
+"""Launches: what is to be started, and one file a launcher that turns it into the words of a command line."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from octant.workload import Mode
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One start of a kernel. A knob's value may be a list (`1KiB,2KiB`): one point each."""
+
+    workload: str
+    knobs: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = "one"
+    ranks: int = 1
+    title: str = ""
+    repeat: int = 0  # a launch is a sample: the same question is asked several times
+    table: bool = True
+
+    @cached_property
+    def question(self) -> str:
+        """The same for all repeats of a launch."""
+        asked = [self.workload, self.mode, self.ranks, sorted(self.knobs.items())]
+        return f"{self.workload}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}"
+
+    @property
+    def key(self) -> str:
+        """The same launch, the same key, on every machine and day."""
+        return f"{self.question}-{self.repeat}"
+
+    @property
+    def words(self) -> list[str]:
+        """The kernel's arguments."""
+        return [f"{name}={value}" for name, value in self.knobs.items()]
+
+    def points(self) -> list[dict[str, str]]:
+        """The knob values of each point, in the order in which the kernel takes them."""
+        lists = [value.split(",") for value in self.knobs.values()]
+        return [dict(zip(self.knobs, values, strict=True)) for values in itertools.product(*lists)]
+
+    def without(self, done: list[Mapping[str, str]]) -> "Launch | None":
+        """This launch less the points that are done; `None` when nothing is left.
+
+        Only a launch with one list of values can be cut to the missing ones; with several lists it starts anew.
+        """
+        missing = [p for p in self.points() if not any(p.items() <= dict(d).items() for d in done)]
+        if not missing:
+            return None
+        listed = [name for name, value in self.knobs.items() if "," in value]
+        if len(listed) != 1:
+            return self
+        values = ",".join(point[listed[0]] for point in missing)
+        return replace(self, knobs={**self.knobs, listed[0]: values})

@@ -1,0 +1,1 @@
+"""Renderings for people and programs: one writer a file."""

@@ -1,0 +1,27 @@
+"""Rich renderables as text: colours and box characters only where the terminal takes them."""
+
+import io
+import sys
+
+from rich.console import Console, RenderableType
+
+
+def console(width: int | None = None) -> Console:
+    """A console for standard output, or for a text of `width` columns that is printed later."""
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def rendered(what: RenderableType) -> str:
+    """The text of a renderable, with colours if standard output is a terminal."""
+    target = console()
+    to_file = sys.stdout.isatty()
+    file = io.StringIO()
+    inner = Console(
+        file=file,
+        force_terminal=to_file,
+        color_system="auto" if to_file else None,
+        width=target.width if to_file else max(target.width, 100),
+        highlight=False,
+    )
+    inner.print(what)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())

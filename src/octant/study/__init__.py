@@ -1,0 +1,1 @@
+"""Studies: a question becomes a plan of launches, and the plan is carried out."""
