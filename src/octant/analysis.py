@@ -57,7 +57,8 @@ def figure(
     limit = None
     if machine is not None and chosen is workload.metrics[0]:
         limit = workload.limit(machine, ceilings or Ceilings(), point)
-    return Figure(chosen, point, stats.median_interval(samples), samples, limit, doubts(point))
+    value = stats.median_interval(samples, stats.correlation_time(samples))
+    return Figure(chosen, point, value, samples, limit, doubts(point) + unsteady(samples))
 
 
 def values(metric: Metric, point: Point) -> NDArray[np.float64]:
@@ -131,6 +132,18 @@ def doubts(point: Point) -> tuple[str, ...]:
         found.append("WRONG ANSWER")
     if point.build.get("faults_compiled"):
         found.append("fault-injection build")
+    return tuple(found)
+
+
+def unsteady(samples: NDArray[np.float64]) -> tuple[str, ...]:
+    """What the samples themselves say against being one steady state, in words for people."""
+    found = []
+    change = stats.drift(samples)
+    if abs(change) > 0.03:
+        found.append(f"drifts by {100 * change:+.0f} % from first half to second")
+    far = float(stats.outliers(samples).mean())
+    if far > 0.05:
+        found.append(f"{100 * far:.0f} % outliers")
     return tuple(found)
 
 

@@ -1,0 +1,135 @@
+"""From samples to figures: sums over lanes, flags, limits, ceilings, on points whose numbers are written here."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_run import lane, machine, point
+from octant import analysis, stats
+from octant.record import Check, Lane, Work
+from octant.workload import Ceilings, Limit, Metric, Workload
+
+RATE = Metric("rate", "B/s", "rate", lambda p: p.work.bytes_read)
+TIME = Metric("time", "s", "time", lambda p: p.work.loads)
+WORKLOAD = Workload(
+    "thing", "A thing", (RATE, TIME), lambda _m, c, _p: Limit(c.clock_hz or 4e9, "the clock"), lambda _m, _q: ()
+)
+
+
+def test_a_constant_rate_is_exact() -> None:
+    one = point(lanes=(lane([1000] * 100),), work=Work(bytes_read=8000))
+    figure = analysis.figure(WORKLOAD, one)
+    assert (figure.value.low, figure.value.middle, figure.value.high) == pytest.approx((8e9, 8e9, 8e9))
+
+
+def test_a_batch_counts_every_chunk_in_it() -> None:
+    one = point(lanes=(lane([1000] * 100),), work=Work(bytes_read=8), batch=10)
+    assert analysis.figure(WORKLOAD, one).value.middle == pytest.approx(80e6)
+
+
+@given(st.integers(2, 6), st.lists(st.integers(500, 2000), min_size=40, max_size=80))
+def test_twice_the_lanes_give_twice_the_rate(count: int, durations: list[int]) -> None:
+    some = point(lanes=tuple(lane(durations, thread=t) for t in range(count)), work=Work(bytes_read=8))
+    twice = dataclasses.replace(some, lanes=tuple(lane(durations, thread=t) for t in range(2 * count)))
+    assert 2 * analysis.values(RATE, some) == pytest.approx(analysis.values(RATE, twice))
+
+
+@given(st.integers(200, 4000))
+def test_two_equal_steady_lanes_give_twice_one_lane(duration: int) -> None:
+    one = point(lanes=(lane([duration] * 60),), work=Work(bytes_read=8))
+    two = dataclasses.replace(one, lanes=(lane([duration] * 60), lane([duration] * 60, thread=1, begin=duration // 3)))
+    middles = [analysis.figure(WORKLOAD, p).value.middle for p in (one, two)]
+    assert middles[1] == pytest.approx(2 * middles[0])
+
+
+def test_lanes_of_unlike_speed_add_up() -> None:
+    two = point(lanes=(lane([1000] * 400), lane([3000] * 133, thread=1)), work=Work(bytes_read=3000))
+    assert np.median(analysis.values(RATE, two)) == pytest.approx(3e9 + 1e9, rel=0.01)
+
+
+@given(st.integers(1, 20))
+def test_a_gap_of_one_lane_is_left_out(gap: int) -> None:
+    """Bursts with a pause between: the rate is that of the bursts, whatever the pause."""
+    paused = lane([1000] * 80, gaps={40: gap * 10_000})
+    two = point(lanes=(paused, dataclasses.replace(paused, thread=1)), work=Work(bytes_read=1000))
+    rates = analysis.values(RATE, two)
+    assert np.median(rates) == pytest.approx(2e9, rel=0.01)
+    assert rates.min() >= 0.8 * 2e9
+
+
+def test_the_time_of_a_step_is_per_load_and_the_warm_up_is_dropped() -> None:
+    steps = point("steps", lanes=(lane([9000] * 5 + [1000] * 50),), work=Work(loads=10), warmup=5)
+    figure = analysis.figure(WORKLOAD, steps, metric="time")
+    assert figure.value.middle == pytest.approx(100e-9)
+    assert len(figure.samples) == 50
+    assert figure.limit is None  # limits belong to the headline
+
+
+def test_a_warm_up_longer_than_the_samples_drops_nothing() -> None:
+    short = point("steps", lanes=(lane([1000] * 3),), work=Work(loads=1), warmup=10)
+    assert len(analysis.values(TIME, short)) == 3
+
+
+def test_the_share_of_a_limit_is_one_at_best_for_rates_and_times() -> None:
+    rate = point(lanes=(lane([1000] * 100),), work=Work(bytes_read=2000))
+    assert analysis.figure(WORKLOAD, rate, machine()).of_limit == pytest.approx(0.5)
+    timed = dataclasses.replace(WORKLOAD, metrics=(TIME,), limit=lambda _m, _c, _p: Limit(50e-9, "a cycle"))
+    steps = point("steps", lanes=(lane([1000] * 100),), work=Work(loads=10))
+    assert analysis.figure(timed, steps, machine()).of_limit == pytest.approx(0.5)
+    assert analysis.figure(timed, steps).of_limit is None
+
+
+BUSY = {"time_s": 1, "node_busy_s": 1.9, "own_cpu_s": 1}
+FLAGGED: list[tuple[Callable[[Lane], Lane], dict[str, Any], str]] = [
+    (lambda x: dataclasses.replace(x, preempted=frozenset(range(10))), {}, "preempted in 10 % of samples"),
+    (lambda x: x, {"share_cores": True}, "more threads than hardware threads"),
+    (lambda x: x, {"noise": {"during": {"time_s": 1, "node_steal_s": 0.2}}}, "the hypervisor took CPU time away"),
+    (
+        lambda x: x,
+        {"noise": {"during": BUSY}},
+        "other processes were busy",
+    ),
+    (lambda x: x, {"verdict": Check("sum", 1.0, 1e-9, False)}, "WRONG ANSWER"),
+    (lambda x: x, {"build": {"faults_compiled": True}}, "fault-injection build"),
+]
+
+
+@pytest.mark.parametrize(("change_lane", "changes", "flag"), FLAGGED)
+def test_doubts_are_told(change_lane: Callable[[Lane], Lane], changes: dict[str, Any], flag: str) -> None:
+    clean = point(lanes=(lane([1000] * 100),))
+    assert analysis.doubts(clean) == ()
+    doubtful = dataclasses.replace(clean, lanes=(change_lane(clean.lanes[0]),), **changes)
+    assert analysis.doubts(doubtful) == (flag,)
+
+
+def test_unsteady_samples_are_told() -> None:
+    assert analysis.unsteady(np.full(100, 3.0)) == ()
+    noisy = np.random.default_rng(1).normal(100, 1, 200)
+    assert analysis.unsteady(noisy) == ()
+    assert analysis.unsteady(np.concatenate([noisy, noisy * 1.1]))[0].startswith("drifts by +10 %")
+    assert analysis.unsteady(np.where(np.arange(200) % 10 == 0, 200, noisy)) == ("10 % outliers",)
+
+
+def test_correlated_samples_widen_the_interval() -> None:
+    generator = np.random.default_rng(2)
+    slow_swings = 1000 + 50 * np.repeat(generator.normal(size=20), 20) + generator.normal(size=400)
+    one = point(lanes=(lane([int(x) for x in slow_swings]),), work=Work(bytes_read=1000))
+    figure = analysis.figure(WORKLOAD, one)
+    naive = stats.median_interval(figure.samples)
+    assert figure.value.high - figure.value.low > 2 * (naive.high - naive.low)
+
+
+def test_ceilings_are_the_best_right_answers_by_threads() -> None:
+    raising = dataclasses.replace(WORKLOAD, ceiling=lambda _m, _p: ("memory", "rate"))
+    slow = point(lanes=(lane([1000] * 100),), work=Work(bytes_read=1000), noise={"before": {"frequency_hz": 3e9}})
+    fast = dataclasses.replace(slow, work=Work(bytes_read=2000))
+    wrong = dataclasses.replace(slow, work=Work(bytes_read=9000), verdict=Check("sum", 1.0, 1e-9, False))
+    pair = dataclasses.replace(slow, ranks=2)
+    stranger = dataclasses.replace(slow, workload="unknown")
+    found = analysis.ceilings([slow, fast, wrong, pair, stranger], machine(), {"thing": raising})
+    assert found == Ceilings(3e9, {}, {1: 2e9, 2: 1e9})
