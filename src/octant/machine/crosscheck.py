@@ -1,0 +1,168 @@
+"""Where the sources of a machine's facts contradict each other, and which of them Octant believes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from octant.machine import Disagreement, Machine
+from octant.units import bytes_text, si_text
+
+_INTEL_FAMILY_6 = {  # CPUID model numbers, as the Linux kernel's intel-family.h lists them
+    61: "Broadwell", 63: "Haswell server", 71: "Broadwell", 78: "Skylake", 79: "Broadwell server",
+    85: "Skylake or Cascade Lake server", 86: "Broadwell server", 94: "Skylake", 106: "Ice Lake server",
+    108: "Ice Lake server", 125: "Ice Lake", 126: "Ice Lake", 140: "Tiger Lake", 141: "Tiger Lake",
+    142: "Kaby Lake", 143: "Sapphire Rapids", 151: "Alder Lake", 154: "Alder Lake", 158: "Coffee Lake",
+    165: "Comet Lake", 167: "Rocket Lake", 170: "Meteor Lake", 173: "Granite Rapids", 174: "Granite Rapids",
+    183: "Raptor Lake", 207: "Emerald Rapids",
+}  # fmt: skip
+_WITH_AMX = frozenset({143, 207, 173, 174})
+_WITHOUT_AVX512 = frozenset({61, 63, 71, 78, 79, 86, 94, 142, 158, 165, 170, 183})
+_AMD_FAMILIES = {21: "Bulldozer", 23: "Zen 1 or 2", 25: "Zen 3 or 4", 26: "Zen 5"}
+_PLAUSIBLE_L3_BYTES = 16 * 2**20
+"""Per core shown. Server processors of 2017–2025 have 1.4 to 12 MiB for each core, stacked caches included;
+only a few, sold with most cores fused off, exceed 16, and clouds do not cut virtual machines from those."""
+
+
+def disagreements(machine: Machine, facts: dict[str, int]) -> tuple[Disagreement, ...]:
+    """Every contradiction among the facts of `machine` and these further ones.
+
+    `facts`: `cpuinfo_cpus` (processors in /proc/cpuinfo) and `cpuinfo_hz` (its clock); each may be absent.
+    """
+    checks = (
+        _model(machine),
+        _host_cache(machine),
+        _node_sizes(machine),
+        _count(machine, facts),
+        _clock(machine, facts),
+    )
+    return tuple(found for check in checks for found in check)
+
+
+def _model(machine: Machine) -> Iterator[Disagreement]:
+    family, model = (int(machine.system.get(key, -1)) for key in ("family", "model"))
+    flags, vendor = machine.processor.flags, machine.processor.vendor
+    generation, signs = "", ()  # type: str, tuple[str, ...]
+    if vendor == "GenuineIntel" and family == 6 and model in _INTEL_FAMILY_6:
+        name = _INTEL_FAMILY_6[model]
+        if "amx_tile" in flags and model not in _WITH_AMX:
+            generation, signs = "Sapphire Rapids or later", ("amx_tile", "amx_bf16", "avx512_fp16")
+        elif "avx512f" in flags and model in _WITHOUT_AVX512:
+            generation, signs = "a core with AVX-512", ("avx512f", "avx512_vnni", "avx512_bf16")
+    elif vendor == "AuthenticAMD" and family in _AMD_FAMILIES:
+        name = _AMD_FAMILIES[family]
+        if "avx512f" in flags and family < 25:
+            generation, signs = "Zen 4 or later", ("avx512f", "avx512_vnni")
+    if generation:
+        newest = ", ".join(flag for flag in signs if flag in flags)
+        yield Disagreement(
+            "processor model",
+            (
+                ("/proc/cpuinfo model", f"family {family} model {model}: {name}"),
+                ("/proc/cpuinfo flags", f"{newest}: {generation}"),
+            ),
+            "flags: the processor executes what they name; a hypervisor can choose the number",
+        )
+
+
+def _host_cache(machine: Machine) -> Iterator[Disagreement]:
+    if machine.system.get("virtualisation", "none") == "none":
+        return
+    cores = len(machine.topology.groups("core"))
+    l3_bytes = sum(c.size_bytes for c in machine.topology.caches if c.level == 3)
+    if l3_bytes > _PLAUSIBLE_L3_BYTES * cores:
+        yield Disagreement(
+            "last-level cache",
+            (
+                (
+                    "/sys/devices/system/cpu cache",
+                    f"{bytes_text(l3_bytes)} L3 for {cores} core{'s' * (cores > 1)}",
+                ),
+                (
+                    "virtualisation",
+                    f"{machine.system['virtualisation']} guest: the host's cores share it too",
+                ),
+            ),
+            "neither: the size is the whole host's; only a measured latency ladder tells our part of it",
+        )
+
+
+def _node_sizes(machine: Machine) -> Iterator[Disagreement]:
+    nodes_bytes = sum(node.memory_bytes for node in machine.topology.numa)
+    if nodes_bytes and abs(nodes_bytes - machine.memory_bytes) > 0.02 * machine.memory_bytes:
+        yield Disagreement(
+            "memory size",
+            (
+                ("/proc/meminfo", f"{bytes_text(machine.memory_bytes)} in all"),
+                ("/sys/devices/system/node", f"{bytes_text(nodes_bytes)} in all nodes together"),
+            ),
+            "/proc/meminfo: per-node sizes grow while a kernel initialises memory late, the total does not",
+        )
+
+
+def _count(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
+    listed, online = facts.get("cpuinfo_cpus", 0), len(machine.topology.cpus)
+    if listed and listed != online:
+        yield Disagreement(
+            "number of processors",
+            (
+                ("/proc/cpuinfo", f"{listed} processors"),
+                ("/sys/devices/system/cpu/online", f"{online} hardware threads"),
+            ),
+            "/sys/devices/system/cpu/online: containers mask /proc/cpuinfo, and only there is the topology",
+        )
+
+
+def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
+    shown_hz = facts.get("cpuinfo_hz", 0)
+    low_hz, high_hz = (float(machine.system.get(key, 0)) for key in ("frequency_min_hz", "frequency_max_hz"))
+    if shown_hz and high_hz and not 0.98 * low_hz <= shown_hz <= 1.02 * high_hz:
+        yield Disagreement(
+            "clock",
+            (
+                ("/proc/cpuinfo cpu MHz", si_text(shown_hz, "Hz")),
+                ("cpufreq limits", f"{si_text(low_hz, 'Hz')} to {si_text(high_hz, 'Hz')}"),
+            ),
+            "cpufreq: it sets the clock; cpuinfo shows the time-stamp counter where it cannot see the clock",
+        )
+    stated_hz = machine.processor.nominal_hz
+    if shown_hz and stated_hz and not high_hz and abs(shown_hz - stated_hz) > 0.05 * stated_hz:
+        yield Disagreement(
+            "clock",
+            (
+                ("/proc/cpuinfo cpu MHz", si_text(shown_hz, "Hz")),
+                ("the processor's name", si_text(stated_hz, "Hz")),
+            ),
+            "neither: no cpufreq is there to ask; only a measured dependent loop tells the clock",
+        )
+
+
+def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:
+    """`machine` with what kernels measured set against what it states; earlier measurements are replaced.
+
+    `clock_hz`: from a loop of known cycles (one core busy). `cache_bytes`: the footprint up to which the
+    latency ladder saw the last-level cache. Nothing is said within 5 % (clock) or a factor of two (cache).
+
+    Raises:
+        ValueError: a measurement is not positive.
+    """
+    if clock_hz <= 0 or (cache_bytes is not None and cache_bytes <= 0):
+        raise ValueError("cannot set a measurement against the machine (it is not positive); try the kernel again")
+    found = [known for known in machine.disagreements if "measured" not in dict(known.statements)]
+    stated_hz = machine.processor.nominal_hz
+    if stated_hz and abs(clock_hz - stated_hz) > 0.05 * stated_hz:
+        found.append(
+            Disagreement(
+                "measured clock",
+                (("stated", si_text(stated_hz, "Hz")), ("measured", si_text(clock_hz, "Hz"))),
+                "measured: a core counts its own cycles; stated is the base or the time-stamp counter",
+            )
+        )
+    shown_bytes = machine.last_level_cache_bytes()
+    if cache_bytes is not None and shown_bytes and not shown_bytes / 2 <= cache_bytes <= shown_bytes * 2:
+        found.append(
+            Disagreement(
+                "measured last-level cache",
+                (("stated", bytes_text(shown_bytes)), ("measured", bytes_text(cache_bytes))),
+                "measured: it is what this process can use; the stated size may be the host's",
+            )
+        )
+    return replace(machine, disagreements=tuple(found))

@@ -1,0 +1,170 @@
+"""The only probe: reads the machine we run on, or a recorded one, and what surrounds a measurement."""
+
+import os
+import platform
+import re
+import sysconfig
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from octant.machine import CpuSet, Machine
+from octant.machine.crosscheck import disagreements
+from octant.machine.layout import affinity, cgroup_cpus, topology
+from octant.machine.processor import processor
+from octant.machine.software import software
+from octant.machine.surroundings import Process, Surroundings
+from octant.machine.system import memory_table, page_sizes, system
+from octant.machine.tree import Tree
+
+_POLICIES = {0: "other", 1: "fifo", 2: "round-robin", 3: "batch", 5: "idle", 6: "deadline"}  # linux/sched.h
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD, linux/sched.h
+
+
+def discover(root: Path = Path("/")) -> Machine:
+    """The machine whose `sys`, `proc` and `etc` lie below `root`.
+
+    With the default this is the live one: the mask of the process is asked of the scheduler, and versions of
+    libraries are probed. Any other `root` is a recording, which gives the same answer everywhere.
+
+    Raises:
+        ValueError: nothing below `root` describes a machine.
+    """
+    return from_tree(Tree(root))
+
+
+def from_tree(tree: Tree) -> Machine:
+    """`discover` on an open tree, so that a recorder can see which files were read."""
+    memory_bytes = memory_table(tree).get("MemTotal", 0)
+    mask = _allowed(tree)
+    cores = topology(tree, mask, memory_bytes)
+    machine = Machine(
+        name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
+        topology=cores,
+        processor=processor(tree),
+        memory_bytes=memory_bytes or sum(node.memory_bytes for node in cores.numa),
+        page_sizes=page_sizes(tree, os.sysconf("SC_PAGE_SIZE") if tree.live else None),
+        system=system(tree),
+        software=software() if tree.live else {},
+    )
+    if tree.live and not machine.processor.architecture:
+        machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine()))
+    return replace(machine, disagreements=disagreements(machine, _further(tree)))
+
+
+def _allowed(tree: Tree) -> CpuSet:
+    """The process's mask cut to its control group's cpuset."""
+    mask = affinity(tree)  # read in any case, so that a recording holds it
+    if tree.live and hasattr(os, "sched_getaffinity"):
+        mask = frozenset(os.sched_getaffinity(0))
+    group = cgroup_cpus(tree)
+    return mask & group if group and mask & group else mask
+
+
+def _further(tree: Tree) -> dict[str, int]:
+    """Facts that only serve to be set against others."""
+    text = tree.text("proc/cpuinfo") or ""
+    clock = re.search(r"(?m)^cpu MHz\s*:\s*([\d.]+)", text)
+    facts = {"cpuinfo_cpus": len(re.findall(r"(?m)^processor\s*:\s*\d+", text))}
+    return facts | ({"cpuinfo_hz": int(float(clock[1]) * 1e6)} if clock else {})
+
+
+def record(folder: Path, root: Path = Path("/")) -> list[Path]:
+    """Copies the files that discovery reads below `root` to `folder`, to be sent to somebody else.
+
+    The host's name becomes the folder's; of `smaps` only the page size is kept, of process 1's environment
+    only the container's kind, of `status` only the masks,
+    and control groups are numbered. Returns the paths written, sorted.
+
+    Raises:
+        FileExistsError: `folder` holds something already.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise FileExistsError(f"cannot record to {str(folder)!r} (it is not empty); try a new folder")
+    tree = Tree(root)
+    from_tree(tree)
+    page_sizes(tree)  # from the files alone, as the reader of the recording has to
+    ways = re.findall(r"(?m)^\d+:[^:]*:(.*)$", tree.read.get("proc/self/cgroup", ""))
+    groups = dict.fromkeys(part for way in ways for part in way.split("/") if part)
+    names = {name: f"group{number}" for number, name in enumerate(groups, 1)}
+    written = []
+    for path, text in sorted(tree.read.items()):
+        kept = "/".join(names.get(part, part) for part in path.split("/")) if "fs/cgroup/" in path else path
+        target = folder / kept
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(_impersonal(path, text, folder.name, names), encoding="utf-8")
+        written.append(target)
+    return sorted(written)
+
+
+def _impersonal(path: str, text: str, name: str, groups: Mapping[str, str]) -> str:
+    if path == "proc/sys/kernel/hostname":
+        return name + "\n"
+    if path == "proc/1/environ":
+        return "".join(word + "\0" for word in text.split("\0") if word.startswith("container="))
+    if path == "proc/self/smaps":
+        return "".join(re.findall(r"(?m)^(?:Size|KernelPageSize|MMUPageSize):.*\n", text)[:3])
+    if path == "proc/self/status":
+        return "".join(re.findall(r"(?m)^(?:Cpus|Mems)_allowed_list:.*\n", text))
+    if path == "proc/self/cgroup":
+        heads = (line.rsplit(":", 1) for line in text.splitlines())
+        return "".join(f"{head}:{'/'.join(groups.get(part, part) for part in way.split('/'))}\n" for head, way in heads)
+    if path == "proc/stat":
+        return text.partition("\n")[0] + "\n"
+    return text
+
+
+def surroundings(watch_s: float = 0.25) -> Surroundings:
+    """Environment, foreign processes (watched for `watch_s` seconds) and OpenMP runtimes. Live only."""
+    before, begin_s = _times(), time.monotonic()
+    time.sleep(watch_s)
+    after, passed_s = _times(), time.monotonic() - begin_s
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    busy, realtime = [], []
+    for pid, (command, ticks, policy, kernel) in after.items():
+        earlier = before.get(pid)
+        if earlier is None or pid == os.getpid():
+            continue
+        process = Process(pid, command, max(ticks - earlier[1], 0) * tick_s / passed_s, _POLICIES.get(policy, "other"))
+        if process.cpus > 0.02:
+            busy.append(process)
+        if process.policy in ("fifo", "round-robin", "deadline") and not kernel:
+            realtime.append(process)
+    busy.sort(key=lambda process: -process.cpus)
+    return Surroundings(dict(os.environ), tuple(busy), tuple(realtime), _openmp_libraries())
+
+
+def _times() -> dict[int, tuple[str, int, int, bool]]:
+    """Process number to command, clock ticks used, scheduling policy, and whether it is the kernel's own."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            text = (folder / "stat").read_text(errors="replace")
+        except OSError:
+            continue  # it ended between the listing and the look
+        # The command stands in parentheses and may hold anything, parentheses included.
+        command, words = text[text.find("(") + 1 : text.rfind(")")], text[text.rfind(")") + 2 :].split()
+        ticks, policy = int(words[11]) + int(words[12]), int(words[38])
+        found[int(folder.name)] = (command, ticks, policy, bool(int(words[6]) & _KERNEL_THREAD))
+    return found
+
+
+def _openmp_libraries() -> tuple[str, ...]:
+    """OpenMP runtimes that packages of this Python bring with them."""
+    packages = Path(sysconfig.get_path("platlib"))
+    places = [
+        packages,
+        *packages.glob("*.libs"),
+        *packages.glob("*/lib"),
+        *packages.glob("*/.dylibs"),
+        packages.parents[1],
+    ]
+    names = re.compile(r"lib(gomp|iomp5|omp|xlomp)[-.\w]*\.so[.\d]*")
+    return tuple(
+        sorted(
+            str(path) for place in places if place.is_dir() for path in place.iterdir() if names.fullmatch(path.name)
+        )
+    )

@@ -1,0 +1,64 @@
+"""What the processor says of itself: `/proc/cpuinfo` in the dialects of x86, Arm, POWER and RISC-V."""
+
+import re
+
+from octant.machine import Processor
+from octant.machine.tree import Tree
+
+_ARM_VENDORS = {  # the "implementer" byte of MIDR_EL1, Arm Architecture Reference Manual
+    "0x41": "Arm", "0x42": "Broadcom", "0x43": "Cavium", "0x46": "Fujitsu", "0x48": "HiSilicon",
+    "0x4e": "NVIDIA", "0x51": "Qualcomm", "0x61": "Apple", "0xc0": "Ampere",
+}  # fmt: skip
+_ARM_PARTS = {  # the "part number" field of MIDR_EL1, as the Linux kernel's cputype.h lists it
+    ("0x41", "0xd08"): "Cortex-A72", ("0x41", "0xd0b"): "Cortex-A76", ("0x41", "0xd0c"): "Neoverse N1",
+    ("0x41", "0xd40"): "Neoverse V1", ("0x41", "0xd49"): "Neoverse N2", ("0x41", "0xd4f"): "Neoverse V2",
+    ("0x43", "0x0af"): "ThunderX2", ("0x46", "0x001"): "A64FX", ("0x48", "0xd01"): "Kunpeng 920",
+    ("0xc0", "0xac3"): "AmpereOne",
+}  # fmt: skip
+_ARCHITECTURES = (("vendor_id", "x86_64"), ("CPU implementer", "aarch64"), ("hart", "riscv64"))
+
+
+def processor(tree: Tree) -> Processor:
+    """The first processor that `/proc/cpuinfo` describes; unknown fields are empty."""
+    info = tree.table("proc/cpuinfo")
+    architecture = tree.text("proc/sys/kernel/arch") or next(
+        (name for key, name in _ARCHITECTURES if key in info),
+        "ppc64le" if "POWER" in info.get("cpu", "") else "",
+    )
+    arm = (info.get("CPU implementer", ""), info.get("CPU part", ""))
+    names = (info.get("model name", ""), _ARM_PARTS.get(arm, ""), info.get("cpu", ""), info.get("uarch", ""))
+    flags = info.get("flags") or info.get("Features") or info.get("isa", "").replace("_", " ")
+    return Processor(
+        architecture=architecture,
+        vendor=info.get("vendor_id") or _ARM_VENDORS.get(arm[0]) or ("IBM" if "POWER" in info.get("cpu", "") else ""),
+        model=next(filter(None, names), "unknown"),
+        flags=frozenset(flags.split()),
+        nominal_hz=_nominal_hz(tree, info),
+    )
+
+
+def model_numbers(tree: Tree) -> dict[str, str]:
+    """The numbers by which x86 processors are known (`family`, `model`, `stepping`); empty elsewhere."""
+    info = tree.table("proc/cpuinfo")
+    keys = {"family": "cpu family", "model": "model", "stepping": "stepping"}
+    if "cpu family" not in info:
+        return {}
+    return {name: info[key] for name, key in keys.items() if info.get(key, "").isdigit()}
+
+
+def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
+    """The stated clock: the driver's base frequency, else the name's, else whatever is stated."""
+    khz = tree.number("sys/devices/system/cpu/cpu0/cpufreq/base_frequency")
+    if khz:
+        return khz * 1e3
+    named = re.search(r"@ *([\d.]+) *GHz", info.get("model name", ""))
+    if named:
+        return float(named[1]) * 1e9
+    khz = tree.number("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
+    stated = re.match(r"[\d.]+", info.get("clock", ""))  # POWER: "3800.000000MHz"
+    if stated:
+        return float(stated[0]) * 1e6
+    if khz and "cpu MHz" not in info:  # on x86 this is the turbo limit, on Arm the design's clock
+        return khz * 1e3
+    stated = re.match(r"[\d.]+", info.get("cpu MHz", ""))
+    return float(stated[0]) * 1e6 if stated else None

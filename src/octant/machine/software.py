@@ -1,0 +1,117 @@
+"""Versions of the compilers and libraries that measurements depend on. Live only; nothing here can fail.
+
+MPI is asked in its own words: `mpichversion`, `ompi_info --version` or `impi_info -v`, beside this Python or
+on PATH. Where none is installed, `MPI_Get_library_version` of the library itself answers, which MPI (3.0,
+section 8.1.1) lets a program call before `MPI_Init`; in a process of its own, because loading an MPI library
+can do anything.
+"""
+
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+TIMEOUT_S = 5.0
+_MPI_TOOLS = (
+    ("mpich", ("mpichversion",), r"MPICH Version:\s*(\S+)"),
+    ("openmpi", ("ompi_info", "--version"), r"Open MPI v(\S+)"),
+    ("intelmpi", ("impi_info", "-v"), r"Version (\S+)"),
+)
+_MPI_LIBRARIES = ("libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.12", "libmpi.so.40")
+_ASK_LIBRARY = """
+import ctypes, sys
+text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
+ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(length))
+print(text.value.decode())
+"""
+_PACKAGES = ("scipy-openblas32", "numpy", "mpich", "openmpi", "impi-rt")
+_BLAS_FOLDERS = (
+    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib/powerpc64le-linux-gnu",
+    "/usr/lib64", "/usr/lib",
+)  # fmt: skip
+_TUNED_BLAS = ("openblas", "mkl", "blis", "armpl", "nvpl", "essl", "atlas", "flexiblas")
+
+
+def software() -> dict[str, str]:
+    """Name to version of what is found: Python, C library, compiler, MPI libraries, BLAS."""
+    return dict(_found())
+
+
+def _found() -> Iterator[tuple[str, str]]:
+    yield "python", platform.python_version()
+    library, version = platform.libc_ver()
+    if version:
+        yield library, version
+    compiler = _output(["gcc", "-dumpfullversion"])
+    if compiler:
+        yield "gcc", compiler
+    yield from _mpi()
+    for package in _PACKAGES:
+        try:
+            yield f"{package} (wheel)", importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    blas = system_blas()
+    if blas is not None:
+        yield "blas", blas
+
+
+def _mpi() -> Iterator[tuple[str, str]]:
+    beside = sysconfig.get_path("scripts")
+    seen = False
+    for name, command, pattern in _MPI_TOOLS:
+        tool = shutil.which(command[0], path=os.pathsep.join([beside, os.environ.get("PATH", os.defpath)]))
+        version = re.search(pattern, _output([tool, *command[1:]])) if tool else None
+        if tool and version:
+            seen = True
+            yield name, f"{version[1]} ({tool})"
+    if not seen:
+        for library in _MPI_LIBRARIES:
+            beside_python = Path(sys.prefix) / "lib" / library
+            text = _output(
+                [
+                    sys.executable,
+                    "-c",
+                    _ASK_LIBRARY,
+                    str(beside_python if beside_python.exists() else library),
+                ]
+            )
+            if text:
+                yield "mpi", f"{text.splitlines()[0].strip()} ({library})"
+                return
+
+
+def system_blas() -> str | None:
+    """The system's `libblas.so.3`: `reference (PATH)` for Netlib's, `tuned (PATH)`, `None` without any."""
+    for folder in _BLAS_FOLDERS:
+        link = Path(folder) / "libblas.so.3"
+        try:
+            path = str(link.resolve(strict=True))
+        except (OSError, RuntimeError):
+            continue
+        return f"{'tuned' if any(name in path.lower() for name in _TUNED_BLAS) else 'reference'} ({path})"
+    return None
+
+
+def _output(command: list[str]) -> str:
+    """What a command prints, or nothing where it is absent, fails or takes too long."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the commands are named above
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=os.environ | {"LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

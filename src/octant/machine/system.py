@@ -1,0 +1,185 @@
+"""How the system is set: pages, clock, SMT, NUMA balancing, virtualisation, control groups, limits.
+
+The names of these facts are the keys of `Machine.system`; a fact that the system does not tell is absent.
+
+| key | value |
+| --- | --- |
+| `kernel`, `distribution` | release of the kernel; name of the distribution |
+| `thp`, `thp_defrag` | the chosen word: `always`, `madvise`, `never` (and `defer`, …) |
+| `thp_sizes` | the multi-size setting of each size that is not `never`: `64kB=madvise 2048kB=inherit` |
+| `governor`, `frequency_driver`, `energy_preference` | cpufreq's words; governors joined by a space |
+| `frequency_min_hz`, `frequency_max_hz`, `frequency_now_hz` | the hardware's limits; the clock just now |
+| `turbo` | `on` or `off` |
+| `smt` | `on`, `off`, `forceoff`, `notsupported`, `notimplemented` |
+| `numa_balancing` | `0`, `1`, `2` as the kernel numbers it |
+| `virtualisation`, `container` | `none` or the hypervisor's name; `none` or the container's kind |
+| `clock_source`, `clock_sources` | the kernel's clock, and all it could use |
+| `cpus_offline`, `cpus_isolated`, `cpus_nohz_full` | lists of hardware threads |
+| `cgroup_cpu_quota` | processors' worth of time that the control group may use: `1.5` |
+| `cgroup_memory_bytes` | the control group's memory limit |
+| `limit_memlock_bytes`, `limit_stack_bytes` | soft limits, a number or `unlimited` |
+| `pressure` | `yes` where pressure-stall information is there |
+| `steal_fraction` | share of processor time since boot that the hypervisor gave to others |
+| `perf_event_paranoid`, `pmu` | the kernel's number; `yes` where hardware counters are |
+| `aslr` | `0`, `1`, `2` as the kernel numbers it |
+| `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, when looked at |
+| `family`, `model`, `stepping` | the processor's numbers on x86 |
+"""
+
+import re
+from collections.abc import Iterator
+
+from octant.machine import PageSize
+from octant.machine.layout import CPU, cgroup_folders
+from octant.machine.processor import model_numbers
+from octant.machine.tree import Tree, cpus_text
+
+THP = "sys/kernel/mm/transparent_hugepage"
+VOLATILE = frozenset(
+    {
+        "frequency_now_hz",
+        "steal_fraction",
+        "swap_used_bytes",
+        "load_1min",
+        "limit_memlock_bytes",
+        "limit_stack_bytes",
+    }
+)
+"""Facts that change without the machine becoming another one."""
+
+
+def system(tree: Tree) -> dict[str, str]:
+    """Every fact of the table above that the files below `tree` tell."""
+    facts = [*_kernel(tree), *_pages(tree), *_clock(tree), *_host(tree), *_limits(tree), *_time(tree)]
+    return {key: value for key, value in facts if value} | model_numbers(tree)
+
+
+def chosen(text: str | None) -> str:
+    """The word in brackets of the kernel's way to show a choice: `always [madvise] never`."""
+    match = re.search(r"\[(\S+)\]", text or "")
+    return match[1] if match else (text or "")
+
+
+def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...]:
+    """The base page (as given, else from `/proc/self/smaps`, else 4 KiB), then each huge-page pool."""
+    pools = []
+    for kib in _pool_sizes(tree):
+        folder = f"sys/kernel/mm/hugepages/hugepages-{kib}kB"
+        pools.append(
+            PageSize(kib * 1024, tree.number(f"{folder}/nr_hugepages"), tree.number(f"{folder}/free_hugepages"))
+        )
+    if base_bytes is None:
+        told = re.search(r"KernelPageSize:\s*(\d+) kB", tree.text("proc/self/smaps") or "")
+        base_bytes = int(told[1]) * 1024 if told else 4096
+    return (PageSize(base_bytes), *sorted(pools, key=lambda page: page.size_bytes))
+
+
+def _pool_sizes(tree: Tree) -> list[int]:
+    names = tree.names("sys/kernel/mm/hugepages")
+    return [int(match[1]) for name in names if (match := re.fullmatch(r"hugepages-(\d+)kB", name))]
+
+
+def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
+    yield "kernel", tree.text("proc/sys/kernel/osrelease") or ""
+    yield "distribution", tree.table("etc/os-release", "=").get("PRETTY_NAME", "").strip('"')
+    yield "numa_balancing", tree.text("proc/sys/kernel/numa_balancing") or ""
+    yield "aslr", tree.text("proc/sys/kernel/randomize_va_space") or ""
+    yield "perf_event_paranoid", tree.text("proc/sys/kernel/perf_event_paranoid") or ""
+    sources = tree.names("sys/bus/event_source/devices")
+    units = [name for name in sources if re.fullmatch(r"cpu|cpu_core|cpu_atom|armv\d.*|power\d+|hv_24x7", name)]
+    told = [name for name in units if tree.text(f"sys/bus/event_source/devices/{name}/type") is not None]
+    yield "pmu", "yes" if told else "no"
+    yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"
+
+
+def _pages(tree: Tree) -> Iterator[tuple[str, str]]:
+    yield "thp", chosen(tree.text(f"{THP}/enabled"))
+    yield "thp_defrag", chosen(tree.text(f"{THP}/defrag"))
+    sizes = [
+        (int(match[1]), chosen(tree.text(f"{THP}/{name}/enabled")))
+        for name in tree.names(THP)
+        if (match := re.fullmatch(r"hugepages-(\d+)kB", name))
+    ]
+    yield "thp_sizes", " ".join(f"{kib}kB={word}" for kib, word in sorted(sizes) if word not in ("", "never"))
+
+
+def _clock(tree: Tree) -> Iterator[tuple[str, str]]:
+    frequency = f"{CPU}/cpu0/cpufreq"
+    governors = {tree.text(f"{CPU}/cpu{n}/cpufreq/scaling_governor") for n in tree.numbered(CPU, "cpu")}
+    yield "governor", " ".join(sorted(filter(None, governors)))
+    yield "frequency_driver", tree.text(f"{frequency}/scaling_driver") or ""
+    yield "energy_preference", tree.text(f"{frequency}/energy_performance_preference") or ""
+    for key, name in (("min", "cpuinfo_min_freq"), ("max", "cpuinfo_max_freq"), ("now", "scaling_cur_freq")):
+        khz = tree.number(f"{frequency}/{name}")
+        yield f"frequency_{key}_hz", str(khz * 1000) if khz else ""
+    boost, no_turbo = tree.text(f"{CPU}/cpufreq/boost"), tree.text(f"{CPU}/intel_pstate/no_turbo")
+    turbo = {"0": "on", "1": "off"}.get(no_turbo or "") or {"0": "off", "1": "on"}.get(boost or "")
+    yield "turbo", turbo or ""
+    sources = "sys/devices/system/clocksource/clocksource0"
+    yield "clock_source", tree.text(f"{sources}/current_clocksource") or ""
+    yield "clock_sources", tree.text(f"{sources}/available_clocksource") or ""
+    yield "smt", tree.text(f"{CPU}/smt/control") or ""
+    yield "cpus_offline", cpus_text(tree.cpus(f"{CPU}/offline") or ())
+    yield "cpus_isolated", cpus_text(tree.cpus(f"{CPU}/isolated") or ())
+    yield "cpus_nohz_full", cpus_text(tree.cpus(f"{CPU}/nohz_full") or ())
+
+
+def _host(tree: Tree) -> Iterator[tuple[str, str]]:
+    flags = tree.table("proc/cpuinfo").get("flags", "").split()
+    sources = (tree.text("sys/devices/system/clocksource/clocksource0/available_clocksource") or "").split()
+    vendor = (tree.text("sys/class/dmi/id/sys_vendor") or "") + " " + (tree.text("sys/class/dmi/id/product_name") or "")
+    signs = (
+        ("kvm", "kvm-clock" in sources or "KVM" in vendor or "QEMU" in vendor),
+        ("hyperv", "hyperv_clocksource" in " ".join(sources) or "Virtual Machine" in vendor),
+        ("xen", tree.text("sys/hypervisor/type") == "xen"),
+        ("vmware", "VMware" in vendor),
+        ("amazon", "Amazon EC2" in vendor and "metal" not in vendor),
+        ("powervm", "hypervisor" in (tree.text("proc/device-tree/hypervisor/compatible") or "")),
+        ("unknown", "hypervisor" in flags),
+    )
+    yield "virtualisation", next((name for name, seen in signs if seen), "none")
+    container = re.search(r"(?:^|\0)container=([^\0]+)", tree.text("proc/1/environ") or "")
+    docker = tree.text(".dockerenv") is not None
+    podman = tree.text("run/.containerenv") is not None
+    yield "container", container[1] if container else "docker" if docker else "podman" if podman else "none"
+
+
+def _limits(tree: Tree) -> Iterator[tuple[str, str]]:
+    for key, label in (("memlock", "Max locked memory"), ("stack", "Max stack size")):
+        limit = re.search(rf"(?m)^{label}\s+(\S+)", tree.text("proc/self/limits") or "")
+        yield f"limit_{key}_bytes", limit[1] if limit else ""
+    quotas = [quota for folder in cgroup_folders(tree, "cpu") if (quota := _quota(tree, folder)) is not None]
+    yield "cgroup_cpu_quota", f"{min(quotas):g}" if quotas else ""
+    limits = []
+    for folder in cgroup_folders(tree, "memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            size = tree.number(f"{folder}/{name}")
+            if size is not None and size < 2**62:  # version 1 writes "no limit" as a huge number
+                limits.append(size)
+    yield "cgroup_memory_bytes", str(min(limits)) if limits else ""
+
+
+def _quota(tree: Tree, folder: str) -> float | None:
+    """Processors' worth of time that a control group grants, or `None` where it sets no bound."""
+    both = (tree.text(f"{folder}/cpu.max") or "").split()
+    if len(both) == 2 and both[0].isdigit():
+        return int(both[0]) / int(both[1])
+    quota, period = tree.number(f"{folder}/cpu.cfs_quota_us"), tree.number(f"{folder}/cpu.cfs_period_us")
+    return quota / period if quota and period and quota > 0 else None
+
+
+def _time(tree: Tree) -> Iterator[tuple[str, str]]:
+    ticks = re.match(r"cpu\s+([\d ]+)", tree.text("proc/stat") or "")
+    spent = [int(word) for word in ticks[1].split()][:8] if ticks else []
+    yield "steal_fraction", f"{spent[7] / sum(spent):.3g}" if len(spent) == 8 and any(spent) else ""
+    swap = memory_table(tree)
+    if "SwapTotal" in swap:
+        yield "swap_bytes", str(swap["SwapTotal"])
+        yield "swap_used_bytes", str(swap["SwapTotal"] - swap.get("SwapFree", 0))
+    yield "load_1min", (tree.text("proc/loadavg") or "").partition(" ")[0]
+
+
+def memory_table(tree: Tree) -> dict[str, int]:
+    """`/proc/meminfo` in bytes."""
+    table = tree.table("proc/meminfo").items()
+    return {key: int(value.split()[0]) * 1024 for key, value in table if re.fullmatch(r"\d+ kB", value)}

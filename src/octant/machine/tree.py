@@ -1,0 +1,92 @@
+"""A read-only view of the files in which a kernel describes its machine: the live ones or a recorded copy."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from octant.machine import CpuSet
+
+
+def parse_cpus(text: str) -> CpuSet:
+    """Hardware threads from the kernel's list form, `0-3,8,10-14:2`; the empty text is the empty set.
+
+    Raises:
+        ValueError: the text is no such list.
+    """
+    found: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", part)
+        if match is None or int(match[3] or 1) == 0:
+            raise ValueError(f"cannot read {text!r} as a list of CPUs; try 0-3,8")
+        found.update(range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1)))
+    return frozenset(found)
+
+
+def cpus_text(cpus: Iterable[int]) -> str:
+    """The kernel's list form of a set of hardware threads: `0-3,8`."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and runs[-1][1] == cpu - 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+class Tree:
+    """Files below `root`; whatever cannot be read is `None`, because every kernel lacks some of them.
+
+    `read` keeps every text handed out, by its path below `root`: a recording is exactly these files.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.live = root == Path("/")
+        self.read: dict[str, str] = {}
+
+    def text(self, path: str) -> str | None:
+        """The stripped text of a file, or `None` where it is absent or not ours to read."""
+        if path not in self.read:
+            try:
+                self.read[path] = (self.root / path).read_bytes().decode("utf-8", "replace")
+            except OSError:
+                return None
+        return self.read[path].strip().strip("\0")
+
+    def first(self, *paths: str) -> str | None:
+        """The text of the first of these files that can be read and is not empty."""
+        return next((text for path in paths if (text := self.text(path))), None)
+
+    def number(self, path: str) -> int | None:
+        """The file's whole number, or `None` where there is none."""
+        text = self.text(path)
+        return int(text) if text and re.fullmatch(r"-?\d+", text) else None
+
+    def cpus(self, path: str) -> CpuSet | None:
+        """The file's list of hardware threads, or `None` where it has none."""
+        text = self.text(path)
+        try:
+            return None if text is None else parse_cpus(text)
+        except ValueError:
+            return None
+
+    def numbered(self, folder: str, prefix: str) -> list[int]:
+        """The numbers `n` of the entries `prefix<n>` in a folder, ascending."""
+        names = (name.removeprefix(prefix) for name in self.names(folder) if name.startswith(prefix))
+        return sorted(int(name) for name in names if name.isdigit())
+
+    def names(self, folder: str) -> list[str]:
+        """The names of a folder's entries, sorted; none where it cannot be listed."""
+        try:
+            return sorted(entry.name for entry in (self.root / folder).iterdir())
+        except OSError:
+            return []
+
+    def table(self, path: str, separator: str = ":") -> dict[str, str]:
+        """A file of `key: value` lines; of repeated keys the first counts."""
+        found: dict[str, str] = {}
+        for line in (self.text(path) or "").splitlines():
+            key, colon, value = line.partition(separator)
+            if colon:
+                found.setdefault(key.strip(), value.strip())
+        return found

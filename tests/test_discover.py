@@ -1,0 +1,323 @@
+"""Discovery, on recorded and hand-made machines."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trees
+from octant.machine import Cache, Cpu, Disagreement, Machine, NumaNode, PageSize, Processor, Topology
+from octant.machine.codec import fingerprint, from_json, to_json
+from octant.machine.crosscheck import disagreements, with_measured
+from octant.machine.discover import discover, record, surroundings
+from octant.machine.tree import Tree, cpus_text, parse_cpus
+
+ALL = [*trees.described(), "kvm-xeon-2cpu"]
+SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, threads of a core, allowed
+    "altra-1s": (80, 80, 80, 1, 1, 1, 80),
+    "board-no-numa": (4, 4, 4, 1, 1, 1, 4),
+    "container-4of32": (32, 32, 2, 2, 2, 1, 4),
+    "epyc-2s-nps4": (128, 128, 16, 8, 2, 1, 128),
+    "kvm-xeon-2cpu": (2, 2, 1, 1, 1, 1, 2),
+    "laptop-6p8e": (20, 14, 1, 1, 1, 2, 20),
+    "power8-2s-smt8": (160, 20, 20, 2, 2, 8, 160),
+    "power9-2s-smt4": (176, 44, 22, 2, 2, 4, 176),
+    "server-offline": (7, 7, 2, 1, 1, 1, 7),
+    "xeon-2s-smt2-snc4": (208, 104, 2, 8, 2, 2, 208),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_topology_has_the_described_shape(name: str) -> None:
+    top = trees.machine(name).topology
+    units = tuple(len(top.groups(unit)) for unit in ("thread", "core", "l3", "numa", "package"))
+    assert (*units, top.smt(), len(top.allowed)) == SIZES[name]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_level_divides_the_threads(name: str) -> None:
+    top = trees.machine(name).topology
+    threads = {cpu.os for cpu in top.cpus}
+    for unit in ("core", "l1", "l2", "l3", "numa", "die", "package"):
+        groups = top.groups(unit)
+        assert sum(map(len, groups)) == len(threads)
+        assert frozenset().union(*groups) == threads
+    assert [cpu.os for cpu in top.cpus] == sorted(threads)
+    assert top.allowed <= threads
+    assert all(len(node.distances) in (0, len(top.numa)) for node in top.numa)
+    assert all(node.distances[n] == 10 for n, node in enumerate(top.numa) if node.distances)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_json_gives_the_machine_back(name: str) -> None:
+    machine = trees.machine(name)
+    assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
+
+
+def test_sibling_threads_share_a_core() -> None:
+    top = trees.machine("xeon-2s-smt2-snc4").topology
+    assert top.groups("core")[0] == {0, 104}
+    assert trees.machine("power8-2s-smt8").topology.groups("core")[1] == set(range(8, 16))
+
+
+def test_distances_tell_the_packages_apart() -> None:
+    numa = trees.machine("xeon-2s-smt2-snc4").topology.numa
+    assert numa[1].distances == (12, 10, 12, 12, 21, 21, 21, 21)
+    assert numa[0].memory_bytes == 64 * 2**30
+
+
+def test_kinds_of_cores() -> None:
+    machine = trees.machine("laptop-6p8e")
+    kinds = [cpu.kind for cpu in machine.topology.cpus]
+    assert kinds == ["performance"] * 12 + ["efficiency"] * 8
+    assert [group for group in machine.topology.groups("l2") if len(group) == 4] == [
+        {12, 13, 14, 15},
+        {16, 17, 18, 19},
+    ]
+
+
+def test_kinds_from_capacities(tmp_path: Path) -> None:
+    root = trees.tree("board-no-numa", tmp_path)
+    for cpu, capacity in enumerate((446, 446, 1024, 1024)):
+        (root / f"{trees.CPU}/cpu{cpu}/cpu_capacity").write_text(f"{capacity}\n")
+    assert [cpu.kind for cpu in discover(root).topology.cpus] == ["efficiency"] * 2 + ["performance"] * 2
+
+
+def test_a_container_gets_what_its_control_group_leaves() -> None:
+    machine = trees.machine("container-4of32")
+    assert machine.topology.allowed == {4, 5, 20, 21}
+    assert machine.system["cgroup_cpu_quota"] == "2.5"
+    assert machine.system["cgroup_memory_bytes"] == str(8 * 2**30)
+    assert machine.system["container"] == "docker"
+
+
+def test_version_1_control_groups(tmp_path: Path) -> None:
+    root = trees.tree("container-4of32", tmp_path)
+    (root / "proc/self/cgroup").write_text("3:cpuset:/job\n2:cpu,cpuacct:/job/step\n")
+    for file in ("cpuset.cpus.effective", "cpu.max", "memory.max"):
+        (root / "sys/fs/cgroup" / file).unlink()
+    for path, text in (
+        ("cpuset/job/cpuset.cpus", "0-1"),
+        ("cpu,cpuacct/job/cpu.cfs_quota_us", "150000"),
+        ("cpu,cpuacct/job/cpu.cfs_period_us", "100000"),
+        ("cpu,cpuacct/job/step/cpu.cfs_quota_us", "-1"),
+    ):
+        (root / "sys/fs/cgroup" / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / "sys/fs/cgroup" / path).write_text(text + "\n")
+    machine = discover(root)
+    assert machine.topology.allowed == {0, 1}
+    assert machine.system["cgroup_cpu_quota"] == "1.5"
+
+
+def test_offline_processors_are_left_out() -> None:
+    machine = trees.machine("server-offline")
+    assert {cpu.os for cpu in machine.topology.cpus} == {0, 1, 2, 4, 5, 6, 7}
+    assert machine.system["cpus_offline"] == "3,8-15"
+    assert {cache.cpus for cache in machine.topology.caches if cache.level == 3} == {
+        frozenset({0, 1, 2}),
+        frozenset({4, 5, 6, 7}),
+    }
+
+
+def test_without_numa_one_node_holds_everything() -> None:
+    machine = trees.machine("board-no-numa")
+    assert machine.topology.numa == (NumaNode(0, frozenset(range(4)), machine.memory_bytes, (10,)),)
+    assert machine.cache_bytes(3) is None
+
+
+def test_page_sizes_and_pools() -> None:
+    assert trees.machine("power8-2s-smt8").page_sizes == (
+        PageSize(64 * 2**10),
+        PageSize(16 * 2**20, 64, 64),
+        PageSize(16 * 2**30, 0, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "vendor", "nominal_hz"),
+    [
+        ("xeon-2s-smt2-snc4", "x86_64", "GenuineIntel", 2.0e9),  # the driver's base clock, not cpuinfo's 2.7
+        ("container-4of32", "x86_64", "GenuineIntel", 2.1e9),  # the name
+        ("altra-1s", "aarch64", "Arm", 3.0e9),
+        ("power9-2s-smt4", "ppc64le", "IBM", 3.8e9),
+    ],
+)
+def test_processor(name: str, architecture: str, vendor: str, nominal_hz: float) -> None:
+    processor = trees.machine(name).processor
+    assert (processor.architecture, processor.vendor, processor.nominal_hz) == (
+        architecture,
+        vendor,
+        nominal_hz,
+    )
+
+
+def test_system_facts() -> None:
+    system = trees.machine("xeon-2s-smt2-snc4").system
+    expected = {
+        "governor": "powersave",
+        "turbo": "on",
+        "smt": "on",
+        "numa_balancing": "1",
+        "thp": "always",
+        "pmu": "yes",
+    }
+    assert system.items() >= expected.items()
+    assert system["virtualisation"] == "none"
+
+
+def test_the_recorded_guest_contradicts_itself() -> None:
+    machine = trees.machine("kvm-xeon-2cpu")
+    assert machine.system["virtualisation"] == "kvm"
+    found = {entry.subject: dict(entry.statements) for entry in machine.disagreements}
+    assert "Rocket Lake" in found["processor model"]["/proc/cpuinfo model"]
+    assert "Sapphire Rapids or later" in found["processor model"]["/proc/cpuinfo flags"]
+    assert "480 MiB L3 for 2 cores" in found["last-level cache"]["/sys/devices/system/cpu cache"]
+    assert set(found) == {"processor model", "last-level cache", "memory size"}
+
+
+@pytest.mark.parametrize("name", trees.described())
+def test_consistent_machines_have_no_disagreement(name: str) -> None:
+    assert trees.machine(name).disagreements == ()
+
+
+def test_clocks_out_of_the_limits_disagree() -> None:
+    machine = trees.machine("xeon-2s-smt2-snc4")
+    found = disagreements(machine, {"cpuinfo_hz": int(4.1e9), "cpuinfo_cpus": 208})
+    assert [entry.subject for entry in found] == ["clock"]
+    found = disagreements(machine, {"cpuinfo_cpus": 4})
+    assert [entry.subject for entry in found] == ["number of processors"]
+
+
+def test_measurements_are_set_against_what_is_stated() -> None:
+    machine = trees.machine("kvm-xeon-2cpu")
+    measured = with_measured(machine, clock_hz=3.9e9, cache_bytes=30e6)
+    subjects = [entry.subject for entry in measured.disagreements]
+    assert subjects[-2:] == ["measured clock", "measured last-level cache"]
+    assert with_measured(measured, 2.6e9) == machine  # agrees again: nothing measured is left to say
+    with pytest.raises(ValueError, match="not positive"):
+        with_measured(machine, 0.0)
+
+
+def test_fingerprint_is_of_the_machine_not_of_the_moment() -> None:
+    machine = trees.machine("epyc-2s-nps4")
+    later = replace(
+        machine,
+        name="another",
+        system={},
+        page_sizes=tuple(replace(page, free_pages=1) for page in machine.page_sizes),
+        topology=replace(machine.topology, allowed=frozenset({1})),
+    )
+    assert fingerprint(later) == fingerprint(machine)
+    assert fingerprint(replace(machine, memory_bytes=machine.memory_bytes // 2)) != fingerprint(machine)
+    assert len({fingerprint(trees.machine(name)) for name in ALL}) == len(ALL)
+
+
+def test_nothing_to_discover_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot discover a machine"):
+        discover(tmp_path)
+
+
+def test_a_recording_discovers_as_its_original(tmp_path: Path) -> None:
+    for name in ALL:
+        root = trees.tree(name, tmp_path)
+        copy = tmp_path / "copies" / name
+        record(copy, root)
+        assert discover(copy) == discover(root)
+    with pytest.raises(FileExistsError, match="not empty"):
+        record(tmp_path / "copies" / ALL[0])
+
+
+def test_a_recording_holds_nothing_personal(tmp_path: Path) -> None:
+    root = trees.tree("container-4of32", tmp_path)
+    (root / "proc/self/cgroup").write_text("0::/users/alice\n")
+    (root / "proc/1").mkdir()
+    (root / "proc/1/environ").write_text("SECRET=1\0container=podman\0")
+    (root / "sys/fs/cgroup/users/alice").mkdir(parents=True)
+    (root / "sys/fs/cgroup/users/alice/cpu.max").write_text("100000 100000\n")
+    written = record(tmp_path / "sent", root)
+    everything = "".join(f"{path} {path.read_text()}" for path in written)
+    assert not any(word in everything for word in ("alice", "SECRET", "container-4of32\n"))
+    assert discover(tmp_path / "sent").system["cgroup_cpu_quota"] == "1"
+    assert discover(tmp_path / "sent").system["container"] == "podman"
+
+
+def test_the_live_machine() -> None:
+    machine = discover()
+    assert machine.topology.allowed == os.sched_getaffinity(0)
+    assert machine.page_sizes[0].size_bytes == os.sysconf("SC_PAGE_SIZE")
+    assert machine.software["python"].startswith("3.")
+    assert surroundings(0.01).environment["PATH"] == os.environ["PATH"]
+
+
+@given(st.frozensets(st.integers(0, 300)))
+def test_lists_of_processors_read_back(cpus: frozenset[int]) -> None:
+    assert parse_cpus(cpus_text(cpus)) == cpus
+
+
+def test_lists_of_processors() -> None:
+    assert parse_cpus("0-6:2,9\n") == {0, 2, 4, 6, 9}
+    assert parse_cpus("") == frozenset()
+    for wrong in ("a", "1-", "0-4:0", "1,,x"):
+        with pytest.raises(ValueError, match="as a list of CPUs"):
+            parse_cpus(wrong)
+
+
+def test_unreadable_files_are_absent(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    tree = Tree(tmp_path)
+    assert tree.text("folder") is None
+    assert tree.text("missing") is None
+    assert tree.cpus("missing") is None
+    (tmp_path / "words").write_text("garbage")
+    assert tree.cpus("words") is None
+    assert tree.number("words") is None
+
+
+_NUMBERS = st.integers(0, 2**40)
+_TEXT = st.text(max_size=8)
+_CPUS = st.frozensets(st.integers(0, 200), max_size=6)
+_MACHINES = st.builds(
+    Machine,
+    name=_TEXT,
+    topology=st.builds(
+        Topology,
+        cpus=st.lists(st.builds(Cpu, _NUMBERS, _NUMBERS, _NUMBERS, _NUMBERS, _NUMBERS, _TEXT), max_size=3).map(tuple),
+        caches=st.lists(
+            st.builds(Cache, _NUMBERS, st.sampled_from(["data", "unified"]), _NUMBERS, _NUMBERS, _CPUS),
+            max_size=3,
+        ).map(tuple),
+        numa=st.lists(
+            st.builds(NumaNode, _NUMBERS, _CPUS, _NUMBERS, st.lists(_NUMBERS, max_size=3).map(tuple)),
+            max_size=3,
+        ).map(tuple),
+        allowed=_CPUS,
+    ),
+    processor=st.builds(
+        Processor, _TEXT, _TEXT, _TEXT, st.frozensets(_TEXT, max_size=4), st.none() | st.floats(1e6, 1e11)
+    ),
+    memory_bytes=_NUMBERS,
+    page_sizes=st.lists(st.builds(PageSize, _NUMBERS, st.none() | _NUMBERS, st.none() | _NUMBERS), max_size=3).map(
+        tuple
+    ),
+    system=st.dictionaries(_TEXT, _TEXT, max_size=4),
+    software=st.dictionaries(_TEXT, _TEXT, max_size=4),
+    disagreements=st.lists(
+        st.builds(Disagreement, _TEXT, st.lists(st.tuples(_TEXT, _TEXT), max_size=3).map(tuple), _TEXT),
+        max_size=2,
+    ).map(tuple),
+)
+
+
+@given(_MACHINES)
+def test_json_reads_back(machine: Machine) -> None:
+    assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
+
+
+@pytest.mark.parametrize("data", [{}, {"schema": 2}, {"schema": 1, "name": "x"}])
+def test_json_that_is_no_machine_is_refused(data: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="cannot read a machine"):
+        from_json(data)
