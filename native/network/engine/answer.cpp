@@ -1,0 +1,84 @@
+#include "engine/answer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace octant::network {
+
+namespace {
+
+constexpr double same = 1e-9;  // loads nearer than that are called equal
+
+void consider(std::vector<Bottleneck>& worst, int kind, LinkId link, double load, double capacity, double links) {
+    Bottleneck& held = worst[at(kind)];
+    double const rounds = capacity / load;
+    if (held.link >= 0 && rounds > held.rounds_per_s * (1 - same) && rounds < held.rounds_per_s * (1 + same)) {
+        held.links += links;
+        return;
+    }
+    if (held.link >= 0 && rounds >= held.rounds_per_s) return;
+    held = {kind, link, load, capacity, rounds, false, links};
+}
+
+}  // namespace
+
+void rank(Topology const& topology, Health const& health, Shape const& shape, Answer& answer) {
+    auto const& classes = topology.classes();
+    std::vector<Limit> limits;
+    for (std::size_t c = 0; c < classes.size(); ++c) limits.push_back(limit_of(classes[c], c < first_fabric_class, shape));
+    std::vector<Bottleneck> worst(classes.size(), {0, -1, 0, 0, unlimited, false, 0});
+    auto const weigh = [&](LinkId link, double load, double links) {
+        if (load <= 0) return;
+        int const kind = topology.class_of(link);
+        double const left = health.left(link);
+        consider(worst, kind, link, load, left > 0 ? limits[at(kind)].units_per_s * left : 0, links);
+    };
+    for (auto const& group : answer.groups) weigh(group.link, group.load, group.links);
+    for (std::size_t link = 0; link < answer.loads.size(); ++link) weigh(static_cast<LinkId>(link), answer.loads[link], 1);
+
+    answer.bottlenecks.clear();
+    for (auto& held : worst) {
+        if (held.link < 0) continue;
+        held.packets = limits[at(held.link_class)].packets;
+        answer.bottlenecks.push_back(held);
+    }
+    auto const tighter = [](Bottleneck const& a, Bottleneck const& b) {
+        return std::tuple(a.rounds_per_s, -a.link_class) < std::tuple(b.rounds_per_s, -b.link_class);
+    };
+    std::sort(answer.bottlenecks.begin(), answer.bottlenecks.end(), tighter);
+    answer.rounds_per_s = answer.bottlenecks.empty() ? unlimited : answer.bottlenecks.front().rounds_per_s;
+}
+
+std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traffic const& traffic, LinkId link) {
+    std::map<std::tuple<std::string, int, int>, double> found;
+    std::vector<Share> shares;
+    auto const look = [&](Node s, Node t, double units, int job) {
+        shares.clear();
+        routing.shares(s, t, shares);
+        int hop = -1;
+        for (auto const& share : shares) {
+            if (share.link >= topology.fabric()) ++hop;
+            if (share.link == link) found[{topology.relation(s, t), std::max(hop, 0), job}] += units * share.part;
+        }
+    };
+    if (traffic.uniform) {
+        double const each = 1.0 / static_cast<double>(traffic.active.size());
+        for (Node const s : traffic.active) {
+            for (Node const t : traffic.active) look(s, t, each, 0);
+        }
+    } else {
+        Flows const& flows = traffic.flows;
+        for (std::size_t f = 0; f < flows.size(); ++f) {
+            look(flows.from[f], flows.to[f], flows.units[f], flows.job.empty() ? 0 : flows.job[f]);
+        }
+    }
+    std::vector<Cause> result;
+    for (auto const& [key, units] : found) {
+        result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), units});
+    }
+    std::stable_sort(result.begin(), result.end(), [](Cause const& a, Cause const& b) { return a.units > b.units; });
+    return result;
+}
+
+}  // namespace octant::network

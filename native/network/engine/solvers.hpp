@@ -1,0 +1,65 @@
+// The solvers, cheapest first. All give the same Answer.
+#pragma once
+
+#include "engine/answer.hpp"
+
+namespace octant::network {
+
+// Loads by counting (uniform traffic on a symmetric shape); throws where the shape has no such symmetry.
+[[nodiscard]] Answer solve_by_class(Topology const& topology, RoutingChoice const& choice, Shape const& shape);
+
+// Loads of every pair, exactly.
+[[nodiscard]] Answer solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
+                                          Traffic const& traffic, Shape const& shape);
+[[nodiscard]] std::vector<double> enumerate_loads(Topology const& topology, Routing const& routing, Traffic const& traffic);
+
+// Max-min fair rates of all flows at once, by progressive filling.
+[[nodiscard]] Answer solve_max_min(Topology const& topology, Health const& health, Routing const& routing,
+                                   Traffic const& traffic, Shape const& shape);
+// Time until all flows are through when rates are max-min fair again after every completion.
+[[nodiscard]] Answer solve_fluid(Topology const& topology, Health const& health, Routing const& routing,
+                                 Traffic const& traffic, Shape const& shape);
+
+// Rounds per second with `window` units in flight per sender, from an answer with loads: approximate mean value analysis
+// of the closed queueing network, with Schweitzer's estimate of the queue seen on arrival.
+[[nodiscard]] double closed_queue_rate(Topology const& topology, Health const& health, Shape const& shape,
+                                       Answer const& answer, double senders, double window);
+// (Σ r^-p)^(-1/p) over the bottlenecks of an answer; injection and ejection count once.
+[[nodiscard]] double soft_minimum_rate(Answer const& answer, double exponent);
+
+struct PacketOptions {
+    double units_per_packet = 1;
+    int window = 64;              // packets in flight per sender (uniform) or per flow
+    std::int64_t packets = 5000;  // per sender, of uniform traffic
+    std::uint64_t seed = 1;
+    // A link that fails, and the sender's way to notice: retransmit, ping the path, stop using it.
+    LinkId failing = -1;
+    std::int64_t fails_ps = 0;
+    std::int64_t timeout_ps = 0;
+    std::int64_t ping_ps = 0;
+    int retries = 1;
+};
+struct Recovery {
+    std::int64_t lost = 0;            // packets that the dead link swallowed
+    std::int64_t resent = 0;
+    std::int64_t undelivered = 0;     // in the end
+    std::int64_t detected_ps = 0;     // failure until the last sender concerned stopped using the path
+    std::int64_t recovered_ps = 0;    // failure until the last packet that had been lost was delivered
+};
+// Packets through queues, link by link, in whole picoseconds.
+[[nodiscard]] Answer solve_packets(Topology const& topology, Health const& health, Routing const& routing,
+                                   Traffic const& traffic, Shape const& shape, PacketOptions const& options,
+                                   Recovery& recovery);
+
+// The effect of single failures, each cable (both directions) at a time; loads are patched, not recomputed.
+struct Failure {
+    LinkId link;
+    double rounds_per_s;
+    int link_class;    // of the bottleneck then
+    double stalled;    // part of the units that cannot be sent at all
+};
+[[nodiscard]] std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice const& choice,
+                                                  Traffic const& traffic, Shape const& shape,
+                                                  std::vector<LinkId> const& links, double left);
+
+}  // namespace octant::network

@@ -1,0 +1,351 @@
+// The Python module octant._network: values in, arrays out.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/monte_carlo.hpp"
+#include "engine/solvers.hpp"
+#include "engine/steps.hpp"
+#include "topology/dragonfly.hpp"
+#include "topology/fat_tree.hpp"
+#include "topology/graph.hpp"
+#include "topology/hyperx.hpp"
+#include "topology/torus.hpp"
+#include "topology/two_level.hpp"
+#include "traffic/collectives.hpp"
+#include "traffic/patterns.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace octant::network {
+
+namespace {
+
+template <class Number>
+using In = nb::ndarray<Number const, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class Number>
+using Out = nb::ndarray<nb::numpy, Number, nb::ndim<1>>;
+
+template <class Number>
+Out<Number> array(std::vector<Number> values) {
+    auto* const owned = new std::vector<Number>(std::move(values));  // the capsule frees it with the array
+    nb::capsule owner(owned, [](void* data) noexcept { delete static_cast<std::vector<Number>*>(data); });
+    return Out<Number>(owned->data(), {owned->size()}, owner);
+}
+
+template <class Number>
+std::vector<Number> list(In<Number> const& values) {
+    return {values.data(), values.data() + values.size()};
+}
+
+Flows flows(In<Node> const& from, In<Node> const& to, In<double> const& units, In<std::uint16_t> const& job) {
+    return {list(from), list(to), list(units), list(job)};
+}
+
+nb::tuple columns(Flows const& flows) {
+    return nb::make_tuple(array(flows.from), array(flows.to), array(flows.units));
+}
+
+using Classes = std::vector<std::tuple<std::string, double, double, std::int64_t>>;
+
+std::vector<LinkClass> classes(Classes const& rows) {
+    std::vector<LinkClass> result;
+    for (auto const& [name, bytes_per_s, packets_per_s, latency_ps] : rows) {
+        result.push_back({name, bytes_per_s, packets_per_s, latency_ps});
+    }
+    if (result.size() <= first_fabric_class) {
+        throw std::invalid_argument("cannot build a network without link classes (three of endpoints, then the fabric's)");
+    }
+    return result;
+}
+
+SelfTraffic self_traffic(std::string const& name) {
+    if (name == "memory") return SelfTraffic::memory;
+    if (name == "endpoint") return SelfTraffic::endpoint;
+    if (name == "free") return SelfTraffic::free;
+    throw std::invalid_argument("cannot send to oneself over '" + name + "'; try memory, endpoint or free");
+}
+
+// A topology with its routing and health: what solvers need, kept together so that nothing dangles.
+class Network {
+  public:
+    Network(std::shared_ptr<Topology> topology, RoutingChoice choice, std::vector<double> scale)
+        : topology_(std::move(topology)), choice_(std::move(choice)), health_{std::move(scale)} {
+        if (!health_.scale.empty() && health_.scale.size() != at(topology_->links())) {
+            throw std::invalid_argument("cannot apply failures (one number per link is needed)");
+        }
+        routing_ = topology_->route(choice_, health_);
+    }
+    [[nodiscard]] Topology const& topology() const { return *topology_; }
+    [[nodiscard]] Health const& health() const { return health_; }
+    [[nodiscard]] Routing const& routing() const { return *routing_; }
+    [[nodiscard]] RoutingChoice const& choice() const { return choice_; }
+
+  private:
+    std::shared_ptr<Topology> topology_;
+    RoutingChoice choice_;
+    Health health_;
+    std::unique_ptr<Routing> routing_;
+};
+
+Traffic everybody(In<Node> const& active) { return {.uniform = true, .active = list(active)}; }
+
+void bind_values(nb::module_& m) {
+    nb::class_<Shape>(m, "Shape", "What one unit of traffic costs")
+        .def(nb::init<double, double, double>(), "payload_bytes"_a, "wire_bytes"_a, "packets"_a);
+    nb::class_<Traffic>(m, "Traffic", "Flows, or everybody to everybody")
+        .def_static("uniform", &everybody, "active"_a)
+        .def_static(
+            "flows",
+            [](In<Node> const& from, In<Node> const& to, In<double> const& units, In<std::uint16_t> const& job) {
+                return Traffic{.flows = flows(from, to, units, job)};
+            },
+            "sources"_a, "targets"_a, "units"_a, "job"_a);
+    nb::class_<Bottleneck>(m, "Bottleneck", "The link of one class that holds the pattern back most")
+        .def_ro("link_class", &Bottleneck::link_class)
+        .def_ro("link", &Bottleneck::link)
+        .def_ro("load", &Bottleneck::load)
+        .def_ro("capacity", &Bottleneck::capacity)
+        .def_ro("rounds_per_s", &Bottleneck::rounds_per_s)
+        .def_ro("packets", &Bottleneck::packets)
+        .def_ro("links", &Bottleneck::links);
+    nb::class_<Answer>(m, "Answer", "What every solver gives")
+        .def_ro("solver", &Answer::solver)
+        .def_ro("rounds_per_s", &Answer::rounds_per_s)
+        .def_ro("bottlenecks", &Answer::bottlenecks)
+        .def_ro("stalled", &Answer::stalled)
+        .def_ro("events", &Answer::events)
+        .def_prop_ro("loads", [](Answer const& answer) { return array(answer.loads); })
+        .def_prop_ro("rates", [](Answer const& answer) { return array(answer.rates); })
+        .def_prop_ro("groups", [](Answer const& answer) {
+            std::vector<std::tuple<LinkId, double, double>> rows;
+            for (auto const& group : answer.groups) rows.emplace_back(group.link, group.load, group.links);
+            return rows;
+        });
+}
+
+void bind_topologies(nb::module_& m) {
+    nb::class_<Topology>(m, "Topology", "A shape of network")
+        .def_prop_ro("nodes", &Topology::nodes)
+        .def_prop_ro("vertices", &Topology::vertices)
+        .def_prop_ro("links", &Topology::links)
+        .def_prop_ro("fabric", &Topology::fabric)
+        .def("class_of", &Topology::class_of, "link"_a)
+        .def("name", &Topology::name, "link"_a)
+        .def("node_name", &Topology::node_name, "node"_a)
+        .def("entry", &Topology::entry, "node"_a)
+        .def("relation", &Topology::relation, "source"_a, "target"_a)
+        .def("link_classes", [](Topology const& topology) {
+            std::vector<std::int32_t> result;
+            for (LinkId link = 0; link < topology.links(); ++link) result.push_back(topology.class_of(link));
+            return array(std::move(result));
+        })
+        .def("ends", [](Topology const& topology) {
+            std::vector<std::int32_t> from, to;
+            for (LinkId link = 0; link < topology.links(); ++link) {
+                auto const [a, b] = topology.ends(link);
+                from.push_back(a);
+                to.push_back(b);
+            }
+            return nb::make_tuple(array(std::move(from)), array(std::move(to)));
+        });
+    m.def(
+        "two_level",
+        [](int supernodes, int drawers, int octants, int gang, bool host_in_every_drawer, bool block, int d_ports,
+           std::vector<int> holes, Classes const& rows, std::string const& self) -> std::shared_ptr<Topology> {
+            return std::make_shared<TwoLevel>(TwoLevelShape{supernodes, drawers, octants, gang, host_in_every_drawer, block,
+                                                            d_ports, std::move(holes)},
+                                              classes(rows), self_traffic(self));
+        },
+        "supernodes"_a, "drawers"_a, "octants"_a, "gang"_a, "host_in_every_drawer"_a, "block"_a, "d_ports"_a, "holes"_a,
+        "classes"_a, "self"_a);
+    m.def(
+        "torus",
+        [](std::vector<int> sizes, std::vector<bool> wraps, Classes const& rows,
+           std::string const& self) -> std::shared_ptr<Topology> {
+            return std::make_shared<Torus>(TorusShape{std::move(sizes), std::move(wraps)}, classes(rows), self_traffic(self));
+        },
+        "sizes"_a, "wraps"_a, "classes"_a, "self"_a);
+    m.def(
+        "fat_tree",
+        [](int planes, std::vector<int> down, std::vector<int> up, Classes const& rows,
+           std::string const& self) -> std::shared_ptr<Topology> {
+            return std::make_shared<FatTree>(FatTreeShape{planes, std::move(down), std::move(up)}, classes(rows),
+                                             self_traffic(self));
+        },
+        "planes"_a, "down"_a, "up"_a, "classes"_a, "self"_a);
+    m.def(
+        "dragonfly",
+        [](int groups, int routers, int nodes, int global_links, Classes const& rows,
+           std::string const& self) -> std::shared_ptr<Topology> {
+            return std::make_shared<Dragonfly>(DragonflyShape{groups, routers, nodes, global_links}, classes(rows),
+                                               self_traffic(self));
+        },
+        "groups"_a, "routers"_a, "nodes"_a, "global_links"_a, "classes"_a, "self"_a);
+    m.def(
+        "hyperx",
+        [](std::vector<int> sizes, int nodes, Classes const& rows, std::string const& self) -> std::shared_ptr<Topology> {
+            return std::make_shared<HyperX>(HyperXShape{std::move(sizes), nodes}, classes(rows), self_traffic(self));
+        },
+        "sizes"_a, "nodes"_a, "classes"_a, "self"_a);
+    m.def(
+        "graph",
+        [](Node nodes, Vertex vertices, In<Vertex> const& from, In<Vertex> const& to, In<std::int32_t> const& kind,
+           Classes const& rows, std::string const& self) -> std::shared_ptr<Topology> {
+            if (from.size() != to.size()) throw std::invalid_argument("cannot build a graph (links with one end)");
+            GraphShape shape{nodes, vertices, {}, list(kind)};
+            for (std::size_t i = 0; i < from.size(); ++i) shape.links.push_back({from.data()[i], to.data()[i]});
+            return std::make_shared<Graph>(std::move(shape), classes(rows), self_traffic(self));
+        },
+        "nodes"_a, "vertices"_a, "sources"_a, "targets"_a, "link_class"_a, "classes"_a, "self"_a);
+}
+
+void bind_network(nb::module_& m) {
+    using Release = nb::call_guard<nb::gil_scoped_release>;
+    nb::class_<Network>(m, "Network", "A topology with its routing and the health of its links")
+        .def(
+            "__init__",
+            [](Network* self, std::shared_ptr<Topology> topology, std::string const& routing, std::string const& policy,
+               std::map<std::string, double> const& numbers, std::vector<int> const& order, In<double> const& scale) {
+                new (self) Network(std::move(topology), {routing, policy, numbers, order}, list(scale));
+            },
+            "topology"_a, "routing"_a, "policy"_a, "numbers"_a, "order"_a, "scale"_a)
+        .def(
+            "by_class", [](Network const& n, Shape const& shape) { return solve_by_class(n.topology(), n.choice(), shape); },
+            "shape"_a, Release())
+        .def(
+            "enumerate",
+            [](Network const& n, Traffic const& traffic, Shape const& shape) {
+                return solve_by_enumeration(n.topology(), n.health(), n.routing(), traffic, shape);
+            },
+            "traffic"_a, "shape"_a, Release())
+        .def(
+            "max_min",
+            [](Network const& n, Traffic const& traffic, Shape const& shape) {
+                return solve_max_min(n.topology(), n.health(), n.routing(), traffic, shape);
+            },
+            "traffic"_a, "shape"_a, Release())
+        .def(
+            "fluid",
+            [](Network const& n, Traffic const& traffic, Shape const& shape) {
+                return solve_fluid(n.topology(), n.health(), n.routing(), traffic, shape);
+            },
+            "traffic"_a, "shape"_a, Release())
+        .def(
+            "closed_queue",
+            [](Network const& n, Answer const& answer, Shape const& shape, double senders, double window) {
+                return closed_queue_rate(n.topology(), n.health(), shape, answer, senders, window);
+            },
+            "answer"_a, "shape"_a, "senders"_a, "window"_a, Release())
+        .def(
+            "packets",
+            [](Network const& n, Traffic const& traffic, Shape const& shape, double units_per_packet, int window,
+               std::int64_t packets, std::uint64_t seed, LinkId failing, std::int64_t fails_ps, std::int64_t timeout_ps,
+               std::int64_t ping_ps, int retries) {
+                Recovery recovery;
+                PacketOptions const options{units_per_packet, window, packets, seed, failing, fails_ps, timeout_ps, ping_ps,
+                                            retries};
+                auto answer = solve_packets(n.topology(), n.health(), n.routing(), traffic, shape, options, recovery);
+                return std::tuple(std::move(answer), recovery.lost, recovery.resent, recovery.undelivered,
+                                  recovery.detected_ps, recovery.recovered_ps);
+            },
+            "traffic"_a, "shape"_a, "units_per_packet"_a, "window"_a, "packets"_a, "seed"_a, "failing"_a, "fails_ps"_a,
+            "timeout_ps"_a, "ping_ps"_a, "retries"_a, Release())
+        .def(
+            "steps",
+            [](Network const& n, std::vector<Traffic> const& steps, Shape const& shape, double overhead_s,
+               double gap_s_per_unit) {
+                std::vector<double> step_s;
+                std::vector<Flows> flows_of_steps;
+                for (auto const& step : steps) flows_of_steps.push_back(step.flows);
+                auto answer = solve_steps(n.topology(), n.health(), n.routing(), flows_of_steps, shape,
+                                          {overhead_s, gap_s_per_unit}, step_s);
+                return std::tuple(std::move(answer), step_s);
+            },
+            "steps"_a, "shape"_a, "overhead_s"_a, "gap_s_per_unit"_a, Release())
+        .def(
+            "each",
+            [](Network const& n, std::vector<Traffic> const& traffics, Shape const& shape) {
+                return solve_each(n.topology(), n.health(), n.routing(), traffics, shape);
+            },
+            "traffics"_a, "shape"_a, Release())
+        .def(
+            "sweep",
+            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links, double left) {
+                std::vector<std::tuple<LinkId, double, int, double>> rows;
+                for (auto const& f : sweep_failures(n.topology(), n.choice(), traffic, shape, links, left)) {
+                    rows.emplace_back(f.link, f.rounds_per_s, f.link_class, f.stalled);
+                }
+                return rows;
+            },
+            "traffic"_a, "shape"_a, "links"_a, "left"_a, Release())
+        .def(
+            "fail_at_random",
+            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links, int count,
+               double left, int trials, std::uint64_t seed) {
+                return fail_at_random(n.topology(), n.choice(), traffic, shape, links, count, left, trials, seed);
+            },
+            "traffic"_a, "shape"_a, "links"_a, "count"_a, "left"_a, "trials"_a, "seed"_a, Release())
+        .def(
+            "causes",
+            [](Network const& n, Traffic const& traffic, LinkId link) {
+                std::vector<std::tuple<std::string, int, int, double>> rows;
+                for (auto const& c : causes(n.topology(), n.routing(), traffic, link)) {
+                    rows.emplace_back(c.relation, c.hop, c.job, c.units);
+                }
+                return rows;
+            },
+            "traffic"_a, "link"_a, Release())
+        .def(
+            "shares",
+            [](Network const& n, Node source, Node target) {
+                std::vector<Share> found;
+                n.routing().shares(source, target, found);
+                std::vector<std::tuple<LinkId, double>> rows;
+                for (auto const& share : found) rows.emplace_back(share.link, share.part);
+                return rows;
+            },
+            "source"_a, "target"_a)
+        .def(
+            "path",
+            [](Network const& n, Node source, Node target, std::uint64_t draw) {
+                std::vector<LinkId> links;
+                n.routing().path(source, target, draw, links);
+                return links;
+            },
+            "source"_a, "target"_a, "draw"_a);
+}
+
+}  // namespace
+
+NB_MODULE(_network, m) {
+    m.doc() = "Network model: topologies, routings, traffic and solvers";
+    bind_values(m);
+    bind_topologies(m);
+    bind_network(m);
+    m.def("soft_minimum", &soft_minimum_rate, "answer"_a, "exponent"_a);
+    m.def(
+        "permutation",
+        [](std::string const& name, int ranks, std::int64_t parameter) { return columns(permutation(name, ranks, parameter)); },
+        "name"_a, "ranks"_a, "parameter"_a);
+    m.def("ring", [](int ranks, std::uint64_t seed) { return columns(ring(ranks, seed)); }, "ranks"_a, "seed"_a);
+    m.def("halo", [](std::vector<int> const& sizes, bool periodic) { return columns(halo(sizes, periodic)); }, "sizes"_a,
+          "periodic"_a);
+    m.def("bisection", [](int ranks) { return columns(bisection(ranks)); }, "ranks"_a);
+    m.def("incast", [](int ranks, int target) { return columns(incast(ranks, target)); }, "ranks"_a, "target"_a);
+    m.def(
+        "collective",
+        [](std::string const& operation, std::string const& algorithm, int ranks, double bytes) {
+            nb::list steps;
+            for (auto const& step : collective(operation, algorithm, ranks, bytes)) steps.append(columns(step));
+            return steps;
+        },
+        "operation"_a, "algorithm"_a, "ranks"_a, "bytes"_a);
+}
+
+}  // namespace octant::network

@@ -1,0 +1,96 @@
+// A route is a plane and a column of the top switches; the way down follows from them.
+#include "routing/fat_tree.hpp"
+
+namespace octant::network {
+
+namespace {
+
+enum class Spread { by_destination, by_source, all };
+
+class UpDown final : public RoutingOf<UpDown> {
+  public:
+    UpDown(FatTree const& net, Spread spread, bool failover, Health const& health)
+        : RoutingOf(net), net_(net), health_(health), spread_(spread), failover_(failover) {}
+
+    template <class Sink>
+    void visit(Node s, Node t, Sink&& sink) const {
+        int const top = top_of(s, t);
+        Ways const ways = survivors(s, t, top);
+        double const part = 1.0 / ways.count;
+        for (int way = 0; way < ways.all; ++way) {
+            if (ways.count < ways.all && !usable(s, t, top, way)) continue;
+            along(s, t, top, way, [&](LinkId link) { sink(link, part); });
+        }
+    }
+
+    template <class Sink>
+    void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
+        int const top = top_of(s, t);
+        Ways const ways = survivors(s, t, top);
+        int nth = static_cast<int>(draw % static_cast<std::uint64_t>(ways.count));
+        for (int way = 0; way < ways.all; ++way) {
+            if (ways.count < ways.all && !usable(s, t, top, way)) continue;
+            if (nth-- == 0) return along(s, t, top, way, sink);
+        }
+    }
+
+  private:
+    struct Ways {
+        int all, count;
+    };
+
+    [[nodiscard]] int top_of(Node s, Node t) const {
+        int level = 1;
+        while (s / net_.below(level) != t / net_.below(level)) ++level;
+        return level;
+    }
+
+    // Ways are numbered plane by plane; ECMP has one for each column of the top level, the others one per plane.
+    [[nodiscard]] Ways survivors(Node s, Node t, int top) const {
+        int const all = net_.shape().planes * (spread_ == Spread::all ? net_.columns(top) : 1);
+        if (!failover_ || health_.scale.empty()) return {all, all};
+        int count = 0;
+        for (int way = 0; way < all; ++way) count += usable(s, t, top, way) ? 1 : 0;
+        return {all, count == 0 ? all : count};  // nothing left: the traffic waits at its own links
+    }
+
+    [[nodiscard]] bool usable(Node s, Node t, int top, int way) const {
+        bool up = true;
+        along(s, t, top, way, [&](LinkId link) { up = up && health_.up(link); });
+        return up;
+    }
+
+    template <class Sink>
+    void along(Node s, Node t, int top, int way, Sink&& sink) const {
+        int const per_plane = spread_ == Spread::all ? net_.columns(top) : 1;
+        int const plane = way / per_plane;
+        int const digits = spread_ == Spread::all ? way % per_plane : spread_ == Spread::by_source ? s : t;
+        auto const trunk = [&](int level, Node node, bool down) {
+            int const column = digits % net_.columns(level);
+            int const up = digits / net_.columns(level) % net_.shape().up[at(level - 1)];
+            sink(net_.trunk_link(plane, level, node, column, up, down));
+        };
+        sink(net_.port_link(plane, s, false));
+        for (int level = 1; level < top; ++level) trunk(level, s, false);
+        for (int level = top - 1; level > 0; --level) trunk(level, t, true);
+        sink(net_.port_link(plane, t, true));
+    }
+
+    FatTree const& net_;
+    Health const& health_;
+    Spread spread_;
+    bool failover_;
+};
+
+}  // namespace
+
+std::unique_ptr<Routing> route_fat_tree(FatTree const& net, RoutingChoice const& choice, Health const& health) {
+    require_policy(choice, "fat-tree", {"stall", "spread"});
+    bool const failover = choice.policy == "spread";
+    if (choice.name == "d-mod-k") return std::make_unique<UpDown>(net, Spread::by_destination, failover, health);
+    if (choice.name == "s-mod-k") return std::make_unique<UpDown>(net, Spread::by_source, failover, health);
+    if (choice.name == "ecmp") return std::make_unique<UpDown>(net, Spread::all, failover, health);
+    refuse_routing("fat-tree", choice, "d-mod-k, s-mod-k, ecmp");
+}
+
+}  // namespace octant::network

@@ -1,0 +1,215 @@
+// Direct routes (L-D-L, the ganged D links in turn) and indirect ones (L-D-L-D-L over a third supernode), with what
+// happens to the traffic of a D link that is down: it stalls, its twins of the gang take it, or all links of the pair.
+#include "routing/two_level.hpp"
+
+#include "engine/network.hpp"
+
+namespace octant::network {
+
+namespace {
+
+enum class Policy { stall, twin, spread };
+
+// The routes between two supernodes' host octants that one sender may use, and the L hops around them.
+class Lanes {
+  public:
+    Lanes(TwoLevel const& net, Policy policy, Health const& health) : net_(net), health_(health), policy_(policy) {}
+
+    // Calls sink(host number, link of the gang, part) for traffic of a sender whose own host number is `own`.
+    template <class Sink>
+    void each(int from, int to, int own, Sink&& sink) const {
+        int const gang = net_.shape().gang;
+        double const part = 1.0 / gang;
+        if (policy_ == Policy::stall || health_.scale.empty()) {
+            for (int k = 0; k < gang; ++k) sink(own, k, part);
+            return;
+        }
+        int in_gang = 0, in_pair = 0;
+        for (int host = 0; host < net_.hosts(); ++host) {
+            for (int k = 0; k < gang; ++k) {
+                int const up = health_.up(net_.d_link(from, to, host, k)) ? 1 : 0;
+                in_pair += up;
+                in_gang += host == own ? up : 0;
+            }
+        }
+        if (in_pair == 0) {  // nothing left to fall back on: the traffic waits at its own links
+            for (int k = 0; k < gang; ++k) sink(own, k, part);
+            return;
+        }
+        bool const twin = policy_ == Policy::twin && in_gang > 0;
+        double const lost = part * (gang - in_gang);
+        double const extra = twin ? lost / in_gang : lost / in_pair;
+        for (int host = 0; host < net_.hosts(); ++host) {
+            if (host != own && (twin || lost == 0)) continue;
+            for (int k = 0; k < gang; ++k) {
+                if (!health_.up(net_.d_link(from, to, host, k))) continue;
+                sink(host, k, host == own ? part + extra : extra);
+            }
+        }
+    }
+
+  private:
+    TwoLevel const& net_;
+    Health const& health_;
+    Policy policy_;
+};
+
+template <class Sink>
+void l_hop(TwoLevel const& net, int supernode, int from, int to, double part, Sink&& sink) {
+    if (from != to) sink(net.l_link(supernode, from, to), part);
+}
+
+struct Place {
+    int supernode, octant;
+};
+
+Place place(TwoLevel const& net, Node node) {
+    return {node / net.octants_of_supernode(), node % net.octants_of_supernode()};
+}
+
+class Direct final : public RoutingOf<Direct> {
+  public:
+    Direct(TwoLevel const& net, Policy policy, Health const& health)
+        : RoutingOf(net), net_(net), lanes_(net, policy, health) {}
+
+    template <class Sink>
+    void visit(Node s, Node t, Sink&& sink) const {
+        auto const [from, x] = place(net_, s);
+        auto const [to, y] = place(net_, t);
+        if (from == to) {
+            l_hop(net_, from, x, y, 1.0, sink);
+            return;
+        }
+        int const own = net_.hosts() == 1 ? 0 : x / net_.shape().octants;
+        double gathered = 0;  // the links of one host share their L hops
+        int host = own;
+        auto const hops = [&](int at_host, double part) {
+            if (part <= 0) return;
+            l_hop(net_, from, x, net_.host(to, at_host), part, sink);
+            l_hop(net_, to, net_.host(from, at_host), y, part, sink);
+        };
+        lanes_.each(from, to, own, [&](int at_host, int k, double part) {
+            if (at_host != host) {
+                hops(host, gathered);
+                host = at_host;
+                gathered = 0;
+            }
+            gathered += part;
+            sink(net_.d_link(from, to, at_host, k), part);
+        });
+        hops(host, gathered);
+    }
+
+    template <class Sink>
+    void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
+        auto const [from, x] = place(net_, s);
+        auto const [to, y] = place(net_, t);
+        auto const link = [&](LinkId id, double) { sink(id); };
+        if (from == to) return l_hop(net_, from, x, y, 1.0, link);
+        auto const [host, k] = choose(lanes_, from, to, net_.hosts() == 1 ? 0 : x / net_.shape().octants, draw);
+        l_hop(net_, from, x, net_.host(to, host), 1.0, link);
+        sink(net_.d_link(from, to, host, k));
+        l_hop(net_, to, net_.host(from, host), y, 1.0, link);
+    }
+
+    struct Lane {
+        int host, k;
+    };
+    // The lane of one packet. The golden-ratio sequence takes equal parts in turn and unequal ones in proportion.
+    static Lane choose(Lanes const& lanes, int from, int to, int own, std::uint64_t draw) {
+        Lane chosen{own, 0};
+        double left = static_cast<double>((draw * 0x9e3779b97f4a7c15ULL) >> 11) * 0x1p-53;
+        bool found = false;
+        lanes.each(from, to, own, [&](int host, int k, double part) {
+            if (found) return;
+            chosen = {host, k};
+            left -= part;
+            found = left < 0;
+        });
+        return chosen;
+    }
+
+  private:
+    TwoLevel const& net_;
+    Lanes lanes_;
+};
+
+// Over a third supernode, all of them in turn; with `with_direct` the direct route is one of the ways.
+class Indirect final : public RoutingOf<Indirect> {
+  public:
+    Indirect(TwoLevel const& net, Policy policy, Health const& health, bool with_direct)
+        : RoutingOf(net), net_(net), lanes_(net, policy, health), direct_(net, policy, health), with_direct_(with_direct) {}
+
+    template <class Sink>
+    void visit(Node s, Node t, Sink&& sink) const {
+        auto const [from, x] = place(net_, s);
+        auto const [to, y] = place(net_, t);
+        int const others = net_.shape().supernodes - 2;
+        if (from == to || others < 1) return direct_.visit(s, t, sink);
+        double const each = 1.0 / (others + (with_direct_ ? 1 : 0));
+        if (with_direct_) direct_.visit(s, t, [&](LinkId link, double part) { sink(link, part * each); });
+        for (int middle = 0; middle < net_.shape().supernodes; ++middle) {
+            if (middle != from && middle != to) bounce(from, x, to, y, middle, each, sink);
+        }
+    }
+
+    template <class Sink>
+    void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
+        auto const [from, x] = place(net_, s);
+        auto const [to, y] = place(net_, t);
+        int const others = net_.shape().supernodes - 2;
+        auto const ways = static_cast<std::uint64_t>(others + (with_direct_ ? 1 : 0));
+        if (from == to || others < 1) return direct_.walk(s, t, draw, sink);
+        int const way = static_cast<int>(draw % ways);
+        if (way == others) return direct_.walk(s, t, draw / ways, sink);
+        int middle = way;
+        if (middle >= std::min(from, to)) ++middle;
+        if (middle >= std::max(from, to)) ++middle;
+        auto const link = [&](LinkId id, double) { sink(id); };
+        auto const first = Direct::choose(lanes_, from, middle, own(x), draw);
+        int const landed = net_.host(from, first.host);
+        auto const second = Direct::choose(lanes_, middle, to, own(landed), mix(draw));
+        l_hop(net_, from, x, net_.host(middle, first.host), 1.0, link);
+        sink(net_.d_link(from, middle, first.host, first.k));
+        l_hop(net_, middle, landed, net_.host(to, second.host), 1.0, link);
+        sink(net_.d_link(middle, to, second.host, second.k));
+        l_hop(net_, to, net_.host(middle, second.host), y, 1.0, link);
+    }
+
+  private:
+    [[nodiscard]] int own(int octant) const { return net_.hosts() == 1 ? 0 : octant / net_.shape().octants; }
+
+    template <class Sink>
+    void bounce(int from, int x, int to, int y, int middle, double weight, Sink&& sink) const {
+        lanes_.each(from, middle, own(x), [&](int first, int k, double part) {
+            l_hop(net_, from, x, net_.host(middle, first), part * weight, sink);
+            sink(net_.d_link(from, middle, first, k), part * weight);
+            int const landed = net_.host(from, first);
+            lanes_.each(middle, to, own(landed), [&](int second, int k2, double part2) {
+                double const both = part * part2 * weight;
+                l_hop(net_, middle, landed, net_.host(to, second), both, sink);
+                sink(net_.d_link(middle, to, second, k2), both);
+                l_hop(net_, to, net_.host(middle, second), y, both, sink);
+            });
+        });
+    }
+
+    TwoLevel const& net_;
+    Lanes lanes_;
+    Direct direct_;
+    bool with_direct_;
+};
+
+}  // namespace
+
+std::unique_ptr<Routing> route_two_level(TwoLevel const& net, RoutingChoice const& choice, Health const& health) {
+    require_policy(choice, "two-level-direct", {"stall", "twin", "spread"});
+    Policy const policy = choice.policy == "twin" ? Policy::twin : choice.policy == "spread" ? Policy::spread : Policy::stall;
+    if (choice.name == "direct") return std::make_unique<Direct>(net, policy, health);
+    if (choice.name == "indirect") {
+        return std::make_unique<Indirect>(net, policy, health, choice.number("with_direct", 0) != 0);
+    }
+    refuse_routing("two-level-direct", choice, "direct, indirect");
+}
+
+}  // namespace octant::network

@@ -1,0 +1,79 @@
+// Geometry of the HyperX.
+#include "topology/hyperx.hpp"
+
+#include <numeric>
+
+#include "engine/routing.hpp"
+#include "engine/symmetry.hpp"
+#include "routing/hyperx.hpp"
+
+namespace octant::network {
+
+namespace {
+
+Node checked_nodes(HyperXShape const& shape) {
+    if (shape.sizes.empty() || shape.nodes < 1) throw std::invalid_argument("cannot build a HyperX without sizes or nodes");
+    Node nodes = shape.nodes;
+    for (int const size : shape.sizes) {
+        if (size < 1) throw std::invalid_argument("cannot build a HyperX with a dimension of size " + std::to_string(size));
+        nodes *= size;
+    }
+    return nodes;
+}
+
+}  // namespace
+
+HyperX::HyperX(HyperXShape shape, std::vector<LinkClass> classes, SelfTraffic self)
+    : Topology(checked_nodes(shape), std::move(classes), self), shape_(std::move(shape)) {
+    int stride = 1;
+    for (int const size : shape_.sizes) {
+        strides_.push_back(stride);
+        stride *= size;
+        first_.push_back(degree_);
+        degree_ += size - 1;
+    }
+}
+
+int HyperX::dimension_of(LinkId slot) const {
+    int d = 0;
+    while (d + 1 < dimensions() && slot >= first_[at(d + 1)]) ++d;
+    return d;
+}
+
+std::string HyperX::relation(Node from, Node to) const {
+    if (from == to) return "same node";
+    int differing = 0;
+    for (int d = 0; d < dimensions(); ++d) {
+        differing += coordinate(router_of(from), d) == coordinate(router_of(to), d) ? 0 : 1;
+    }
+    return differing == 0 ? "same router" : std::to_string(differing) + (differing == 1 ? " dimension" : " dimensions");
+}
+
+Ends HyperX::fabric_ends(LinkId link) const {
+    int const router = link / degree_;
+    int const slot = link % degree_;
+    int const d = dimension_of(slot);
+    int const x = coordinate(router, d);
+    int const to = slot - first_[at(d)] + (slot - first_[at(d)] >= x ? 1 : 0);
+    return {nodes() + router, nodes() + router + (to - x) * strides_[at(d)]};
+}
+
+std::string HyperX::fabric_name(LinkId link) const {
+    auto const [from, to] = fabric_ends(link);
+    return classes()[first_fabric_class].name + " router " + std::to_string(from - nodes()) + " → router " +
+           std::to_string(to - nodes());
+}
+
+std::unique_ptr<Routing> HyperX::route(RoutingChoice const& choice, Health const& health) const {
+    if (choice.policy == "recompute") return shortest_paths(*this, health);
+    return route_hyperx(*this, choice);
+}
+
+// One router's nodes speak for all; links are alike by dimension.
+std::optional<std::vector<LoadGroup>> HyperX::uniform(RoutingChoice const& choice) const {
+    std::vector<Node> sources(at(shape_.nodes));
+    std::iota(sources.begin(), sources.end(), 0);
+    return uniform_from_one(*this, choice, sources, [this](LinkId link) { return dimension_of(link % degree_); }, dimensions());
+}
+
+}  // namespace octant::network

@@ -1,0 +1,71 @@
+// Geometry of torus and mesh.
+#include "topology/torus.hpp"
+
+#include "engine/routing.hpp"
+#include "engine/symmetry.hpp"
+#include "routing/torus.hpp"
+
+namespace octant::network {
+
+namespace {
+
+Node checked_nodes(TorusShape const& shape) {
+    if (shape.sizes.empty() || shape.sizes.size() != shape.wraps.size()) {
+        throw std::invalid_argument("cannot build a torus (one size and one wrap per dimension are needed)");
+    }
+    Node nodes = 1;
+    for (int const size : shape.sizes) {
+        if (size < 1) throw std::invalid_argument("cannot build a torus with a dimension of size " + std::to_string(size));
+        nodes *= size;
+    }
+    return nodes;
+}
+
+}  // namespace
+
+Torus::Torus(TorusShape shape, std::vector<LinkClass> classes, SelfTraffic self)
+    : Topology(checked_nodes(shape), std::move(classes), self), shape_(std::move(shape)) {
+    int stride = 1;
+    for (int const size : shape_.sizes) {
+        strides_.push_back(stride);
+        stride *= size;
+    }
+}
+
+std::string Torus::node_name(Node node) const {
+    std::string name = "(";
+    for (int d = 0; d < dimensions(); ++d) name.append(d > 0 ? "," : "").append(std::to_string(coordinate(node, d)));
+    return name.append(")");
+}
+
+std::string Torus::relation(Node from, Node to) const {
+    int hops = 0;
+    for (int d = 0; d < dimensions(); ++d) hops += std::abs(offset(from, to, d));
+    return hops == 0 ? "same node" : std::to_string(hops) + (hops == 1 ? " hop" : " hops");
+}
+
+Ends Torus::fabric_ends(LinkId link) const {
+    Node const from = link / 2 / dimensions();
+    int const dimension = link / 2 % dimensions();
+    return {from, step(from, dimension, link % 2 == 1)};
+}
+
+std::string Torus::fabric_name(LinkId link) const {
+    auto const [from, to] = fabric_ends(link);
+    return classes()[first_fabric_class].name + " " + node_name(from) + " → " + node_name(to);
+}
+
+std::unique_ptr<Routing> Torus::route(RoutingChoice const& choice, Health const& health) const {
+    if (choice.policy == "recompute") return shortest_paths(*this, health);
+    return route_torus(*this, choice);
+}
+
+// All nodes of a full torus are alike, so node 0 speaks for all; links are alike by dimension and direction.
+std::optional<std::vector<LoadGroup>> Torus::uniform(RoutingChoice const& choice) const {
+    for (int d = 0; d < dimensions(); ++d) {
+        if (!wraps(d) && size(d) > 1) return std::nullopt;
+    }
+    return uniform_from_one(*this, choice, {0}, [this](LinkId link) { return link % (2 * dimensions()); }, 2 * dimensions());
+}
+
+}  // namespace octant::network
