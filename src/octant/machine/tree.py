@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from octant.machine import CpuSet
+from octant.machine.synthetic import parse_cpus as parse_numbers
 
 
 def parse_cpus(text: str) -> CpuSet:
@@ -13,13 +14,7 @@ def parse_cpus(text: str) -> CpuSet:
     Raises:
         ValueError: the text is no such list.
     """
-    found: set[int] = set()
-    for part in filter(None, text.strip().split(",")):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", part)
-        if match is None or int(match[3] or 1) == 0:
-            raise ValueError(f"cannot read {text!r} as a list of CPUs; try 0-3,8")
-        found.update(range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1)))
-    return frozenset(found)
+    return parse_numbers(text) if text.strip() else frozenset()
 
 
 def cpus_text(cpus: Iterable[int]) -> str:

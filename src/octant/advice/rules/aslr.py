@@ -1,0 +1,21 @@
+"""Addresses are randomised.
+
+Each process gets its stack, heap and libraries at other addresses, so that alignment and cache conflicts differ from
+run to run. Octant repeats launches for that reason. Switch it off (for one command) when two variants differ by little.
+"""
+
+from octant.advice import Advice, Facts
+
+
+def advise(facts: Facts) -> Advice | None:
+    """Fires where the kernel randomises."""
+    setting = facts.system("aslr")
+    if setting in ("", "0"):
+        return None
+    return Advice(
+        title="addresses are randomised: runs differ a little from each other",
+        severity="note",
+        evidence={"/proc/sys/kernel/randomize_va_space": setting},
+        fix=("setarch --addr-no-randomize PROGRAM …  # for one command; safer than switching it off for all",),
+        why="alignment and cache conflicts change with the addresses, so one launch is one sample",
+    )

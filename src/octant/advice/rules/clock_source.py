@@ -1,0 +1,35 @@
+"""The kernel's clock is a slow one.
+
+With the time-stamp counter (`tsc`; `arch_sys_counter` on Arm, `timebase` on POWER) reading the clock takes some 20 ns
+and no system call. `hpet` and `acpi_pm` take a microsecond or more and serialise all cores.
+"""
+
+from octant.advice import Advice, Facts
+
+_GOOD = frozenset({"", "tsc", "arch_sys_counter", "timebase", "riscv_clocksource"})
+_FAIR = frozenset({"kvm-clock", "hyperv_clocksource_tsc_page", "xen"})
+
+
+def advise(facts: Facts) -> Advice | None:
+    """Fires at any clock source but the processor's own counter."""
+    source = facts.system("clock_source")
+    if source in _GOOD:
+        return None
+    fair = source in _FAIR
+    return Advice(
+        title=f"the clock is {source}, not the processor's own counter",
+        severity="note" if fair else "spoils",
+        evidence={
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource": source,
+            "available_clocksource": facts.system("clock_sources"),
+        },
+        fix=("echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource",)
+        if "tsc" in facts.system("clock_sources").split()
+        else (
+            "# the kernel found the tsc unstable; see: dmesg | grep -i tsc",
+            "# boot with: tsc=reliable  # if the machine's vendor says that it is",
+        ),
+        why="reading the clock goes through the hypervisor's page"
+        if fair
+        else "each reading takes a microsecond or more, so short steps cannot be timed",
+    )

@@ -1,0 +1,32 @@
+"""Hardware performance counters cannot be read.
+
+Cycles, instructions and cache misses are then unknown, and Octant says what it derives from time and known work only.
+Virtual machines often hide the counting unit; elsewhere `perf_event_paranoid` above 2 keeps users from it.
+"""
+
+from octant.advice import Advice, Facts
+
+
+def advise(facts: Facts) -> Advice | None:
+    """Fires without a counting unit, or with a paranoid level above 2."""
+    paranoid = facts.system("perf_event_paranoid")
+    if facts.system("pmu") == "no":
+        return Advice(
+            title="no hardware counters: the processor's counting unit is not shown",
+            severity="note",
+            evidence={
+                "/sys/bus/event_source/devices": "no processor unit",
+                "virtualisation": facts.system("virtualisation"),
+            },
+            fix=("# in a virtual machine: have the host expose the unit (KVM: -cpu host,pmu=on)",),
+            why="cycles, instructions and misses cannot be counted; only time is measured",
+        )
+    if paranoid.lstrip("-").isdigit() and int(paranoid) > 2:
+        return Advice(
+            title="no hardware counters: users may not read them",
+            severity="note",
+            evidence={"/proc/sys/kernel/perf_event_paranoid": paranoid},
+            fix=("sudo sysctl kernel.perf_event_paranoid=1",),
+            why="cycles, instructions and misses cannot be counted; only time is measured",
+        )
+    return None

@@ -1,0 +1,28 @@
+"""The control group grants less processor time than there are processors.
+
+When the quota of a period (100 ms usually) is used up, every process of the group stops until the next one. A parallel
+measurement then runs in bursts: fast for a while, at rest for the remainder.
+"""
+
+from octant.advice import Advice, Facts
+
+
+def advise(facts: Facts) -> Advice | None:
+    """Fires where the quota is smaller than the number of usable hardware threads."""
+    quota, threads = facts.system("cgroup_cpu_quota"), len(facts.machine.topology.allowed)
+    if not quota or float(quota) >= threads:
+        return None
+    whole = max(int(float(quota)), 1)
+    return Advice(
+        title=f"the container may use {quota} processors' worth of time on {threads} hardware threads",
+        severity="spoils",
+        evidence={
+            "cgroup cpu.max (or cpu.cfs_quota_us)": f"{quota} processors",
+            "usable hardware threads": str(threads),
+        },
+        fix=(
+            f"taskset --cpu-list {','.join(map(str, sorted(facts.machine.topology.allowed)[:whole]))} octant …",
+            "# or start the container with --cpuset-cpus instead of --cpus",
+        ),
+        why="when the quota of a period is used up, every process stops until the next period",
+    )

@@ -1,0 +1,22 @@
+"""The stack is small.
+
+Fortran codes put automatic arrays on it and OpenMP gives every thread one; when it overflows, the program ends with a
+segmentation fault that says nothing of stacks. Threads other than the first take `OMP_STACKSIZE`.
+"""
+
+from octant.advice import Advice, Facts
+from octant.units import bytes_text
+
+
+def advise(facts: Facts) -> Advice | None:
+    """Fires below 64 MiB."""
+    limit = facts.system("limit_stack_bytes")
+    if not limit.isdigit() or int(limit) >= 64 * 2**20:
+        return None
+    return Advice(
+        title=f"the stack is limited to {bytes_text(int(limit))}",
+        severity="note",
+        evidence={"/proc/self/limits, Max stack size": f"{limit} bytes"},
+        fix=("ulimit -s unlimited", "export OMP_STACKSIZE=64M"),
+        why="automatic arrays of Fortran codes overflow it, and the fault does not say so",
+    )

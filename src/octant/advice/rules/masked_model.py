@@ -1,0 +1,32 @@
+"""The processor's name or number is not its own.
+
+Hypervisors choose what a guest sees. Libraries that pick their kernels by model number may then pick slow ones, and
+tables of peak figures by name do not apply. Octant goes by flags and by measurement.
+"""
+
+import re
+
+from octant.advice import Advice, Facts
+
+_GENERIC = re.compile(
+    r"Intel\(R\) Xeon\(R\) Processor|AMD EPYC Processor|AMD EPYC|QEMU Virtual CPU.*|Common KVM processor|unknown"
+)
+
+
+def advise(facts: Facts) -> Advice | None:
+    """Fires where flags contradict the model number, or a guest's processor has no name of its own."""
+    contradiction = next((d for d in facts.machine.disagreements if d.subject == "processor model"), None)
+    guest = facts.system("virtualisation") not in ("", "none")
+    generic = guest and _GENERIC.fullmatch(facts.machine.processor.model)
+    if contradiction is None and not generic:
+        return None
+    evidence = dict(contradiction.statements) if contradiction else {}
+    return Advice(
+        title="the processor's model is masked",
+        severity="note",
+        evidence={"/proc/cpuinfo model name": facts.machine.processor.model, **evidence},
+        fix=("export OPENBLAS_CORETYPE=SapphireRapids  # where a library picked slow kernels: name the core yourself",)
+        if "amx_tile" in facts.machine.processor.flags
+        else ("# judge by flags and measurements; where a library picked slow kernels, name the core to it",),
+        why="libraries that choose kernels by model number may choose slow ones, and peak tables do not apply",
+    )

@@ -1,0 +1,27 @@
+"""Slurm does not hand cpus-per-task on to the steps of a job.
+
+From 22.05 on, `srun` inside a batch script no longer inherits `--cpus-per-task` from `sbatch`; each task then gets one
+core, and all of its threads share it. Later releases took this back in part; saying it again is right in all of them.
+"""
+
+from octant.advice import Advice, Facts
+
+
+def advise(facts: Facts) -> Advice | None:
+    """Fires inside a job, outside of a step, when only the job was told."""
+    per_task = facts.variable("SLURM_CPUS_PER_TASK")
+    inside_step = facts.variable("SLURM_STEP_ID") not in (None, "4294967291", "4294967290")  # batch and interactive
+    if (
+        facts.variable("SLURM_JOB_ID") is None
+        or per_task in (None, "1")
+        or inside_step
+        or facts.variable("SRUN_CPUS_PER_TASK")
+    ):
+        return None
+    return Advice(
+        title=f"srun will give each task one core, not {per_task}",
+        severity="slows",
+        evidence={"SLURM_CPUS_PER_TASK": per_task or "", "SRUN_CPUS_PER_TASK": "unset"},
+        fix=("export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK",),
+        why="steps do not inherit the job's cpus-per-task since Slurm 22.05",
+    )
