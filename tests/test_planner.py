@@ -58,9 +58,7 @@ REQUEST = st.builds(
 
 @given(MACHINE, REQUEST)
 @settings(max_examples=300, deadline=None)
-def test_a_request_fits_or_is_refused_with_the_largest_that_fits(
-    topology: Topology, request: Request
-) -> None:
+def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topology, request: Request) -> None:
     placement, largest = answer(topology, request)
     if placement is None:
         assert largest is not None
@@ -102,9 +100,7 @@ def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Request)
 
 @given(MACHINE, st.integers(1, 40), st.integers(1, 4), st.sampled_from(["package", "numa", "l3"]))
 @settings(max_examples=200, deadline=None)
-def test_compact_fills_a_domain_before_the_next(
-    topology: Topology, ranks: int, threads: int, level: str
-) -> None:
+def test_compact_fills_a_domain_before_the_next(topology: Topology, ranks: int, threads: int, level: str) -> None:
     try:
         placement = plan(topology, Request(ranks=ranks, threads=threads))
     except DoesNotFit:

@@ -1,0 +1,63 @@
+"""Fixtures: the development build of the kernels, and the command run as a user runs it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+Octant = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def kernels() -> Path:
+    """Folder of the development build, whose kernels have the fault-injection switch."""
+    folder = ROOT / "build" / "dev" / "bin"
+    if not (folder / "octant-stream").exists():
+        subprocess.run(["make", "dev"], cwd=ROOT, check=True, capture_output=True, timeout=600)
+    return folder
+
+
+@pytest.fixture
+def environment(kernels: Path, tmp_path: Path) -> Mapping[str, str]:
+    """The environment in which tests start the command: development kernels, a store of their own."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
+    return {**inherited, "OCTANT_KERNELS": str(kernels), "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "100"}
+
+
+@pytest.fixture
+def octant(environment: Mapping[str, str]) -> Octant:
+    """Runs `octant WORDS…` to its end; `env` adds to the environment, `cwd` and `timeout` are passed on."""
+
+    def call(
+        *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+    ) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "octant.cli", *words]
+        return subprocess.run(
+            command,
+            env={**environment, **(env or {})},
+            cwd=cwd,
+            timeout=timeout,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return call
+
+
+@pytest.fixture
+def needs() -> Callable[[str], str]:
+    """Skips a test, with the reason, where a program is absent; else gives its path."""
+
+    def look(program: str) -> str:
+        found = shutil.which(program)
+        if found is None:
+            pytest.skip(f"{program} is not installed")
+        return found
+
+    return look
