@@ -1,0 +1,250 @@
+"""The published world: machines, results, findings and settings, as files beside this one, validated when read."""
+
+import csv
+import functools
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+Kind = Literal["measured", "stated_approximate", "stated_bound"]
+Relation = Literal["eq", "approx", "gt", "ge", "lt", "le"]
+Basis = Literal["stated", "table", "suggested"]
+
+_COMMON = ("machine", "metric", "value", "unit", "kind", "relation", "claim", "note")
+
+
+class CatalogueError(ValueError):
+    """A file of the catalogue that cannot be read; the text names the file, the key and the reason."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Document(_Entry):
+    """One of the documents that the facts come from."""
+
+    file: str
+    title: str
+    date: str
+
+
+class Source(_Entry):
+    """Which fields of a machine a document states, and where."""
+
+    document: str
+    where: str
+    fields: tuple[str, ...] = ()
+
+
+class PublishedMachine(BaseModel):
+    """A system as its documents describe it. Only stated fields, plus those that `derived` gives a formula for.
+
+    Fields that only some systems have (`interconnect`, `links`, `tlb_entries`, …) are in `model_extra`, as written.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    id: str
+    name: str
+    vendor: str
+    year: int | None = None
+    processor: str | None = None
+    clock_ghz: float | None = None
+    cores_per_chip: int | None = None
+    chips_per_node: int | None = None
+    cores_per_node: int | None = None
+    smt: int | None = None
+    flops_per_cycle_per_core: int | None = None
+    peak_gflops_per_core: float | None = None
+    peak_gflops_per_node: float | None = None
+    nodes: int | None = None
+    cores: int | None = None
+    memory_gb_per_node: float | None = None
+    derived: tuple[str, ...]
+    notes: tuple[str, ...]
+    source: tuple[Source, ...] = Field(min_length=1)
+
+
+class Observation(_Entry):
+    """One published value. `value` is `None` where the source reports that no run was possible."""
+
+    machine: str
+    configuration: Mapping[str, str]  # the table's own columns
+    metric: str
+    value: Annotated[float | None, BeforeValidator(lambda text: text or None)]
+    unit: str
+    kind: Kind
+    relation: Relation  # how the true value relates to `value`
+    claim: str  # the sentence behind a value that stands in text
+    note: str
+
+
+class MetricNote(_Entry):
+    """What a column of a table means."""
+
+    unit: str
+    definition: str
+
+
+class Result(_Entry):
+    """One published table or list."""
+
+    id: str
+    title: str
+    study: str
+    document: str
+    where: str
+    lines: tuple[tuple[int, int], ...]
+    machines: tuple[str, ...]
+    machine_attribution: str
+    configuration_columns: tuple[str, ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = {}
+    metrics: Mapping[str, MetricNote]
+    observations: tuple[Observation, ...]
+
+    def find(self, metric: str, where: Mapping[str, str]) -> tuple[Observation, ...]:
+        """The observations of a metric whose columns (`machine` among them) have these values.
+
+        Raises:
+            KeyError: no such metric or column; the message lists the known ones.
+        """
+        if metric not in self.metrics:
+            raise KeyError(f"no metric {metric!r} in {self.id}; it has {', '.join(self.metrics)}")
+        for column in where:
+            if column not in ("machine", *self.configuration_columns):
+                raise KeyError(f"no column {column!r} in {self.id}; it has {', '.join(self.configuration_columns)}")
+        return tuple(
+            o
+            for o in self.observations
+            if o.metric == metric and where.items() <= {"machine": o.machine, **o.configuration}.items()
+        )
+
+
+class Finding(_Entry):
+    """A published statement as a testable claim. `test` and `expected` are the transcriber's, for any machine."""
+
+    id: str
+    document: str
+    where: str
+    study: str
+    basis: Basis
+    statement: str
+    test: str
+    expected: str
+    evidence: tuple[str, ...]  # ids of results
+
+
+class Setting(_Entry):
+    """A flag, variable, keyword or tool named in a document."""
+
+    name: str
+    value: str
+    layer: str
+    system: str
+    effect: str
+    when: str
+    document: str
+    where: str
+    effect_stated: bool  # False: the document only lists it; the effect is general knowledge
+    note: str = ""
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def _root() -> Traversable:
+    return files(__name__)
+
+
+def _table(path: Traversable) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise CatalogueError(f"cannot read {path.name} ({error})") from error
+
+
+def _valid(model: type[_Model], data: Mapping[str, Any], name: str) -> _Model:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "the whole"
+        raise CatalogueError(f"cannot read {name} ({key}: {first['msg']})") from error
+
+
+def _listed(model: type[_Model], file: str, key: str) -> tuple[_Model, ...]:
+    return tuple(_valid(model, entry, f"{file}, {key} {n}") for n, entry in enumerate(_table(_root() / file)[key], 1))
+
+
+def _named(folder: str) -> list[Traversable]:
+    return sorted((p for p in (_root() / folder).iterdir() if p.name.endswith(".toml")), key=lambda path: path.name)
+
+
+@functools.cache
+def documents() -> dict[str, Document]:
+    """The documents, by the name that other entries give them."""
+    return {document.file: document for document in _listed(Document, "documents.toml", "document")}
+
+
+@functools.cache
+def machines() -> dict[str, PublishedMachine]:
+    """The published machines, by id."""
+    found = (_valid(PublishedMachine, _table(path), path.name) for path in _named("machines"))
+    return {machine.id: machine for machine in found}
+
+
+@functools.cache
+def results() -> dict[str, Result]:
+    """The published tables, by id.
+
+    Raises:
+        CatalogueError: a table that is not what its description says.
+    """
+    found = (read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in _named("results"))
+    return {result.id: result for result in found}
+
+
+@functools.cache
+def findings() -> dict[str, Finding]:
+    """The published statements, by id."""
+    return {finding.id: finding for finding in _listed(Finding, "findings.toml", "claim")}
+
+
+@functools.cache
+def settings() -> tuple[Setting, ...]:
+    """The published settings; a name may stand there several times, with other values."""
+    return _listed(Setting, "settings.toml", "setting")
+
+
+def read_result(description: Traversable, rows: Traversable) -> Result:
+    """One table from its two files.
+
+    Raises:
+        CatalogueError: malformed, or the rows are not those that the description announces.
+    """
+    about = _table(description)
+    lines = list(csv.DictReader(rows.read_text(encoding="utf-8").splitlines()))
+    columns = list(about.get("configuration_columns", []))
+    expected = {*_COMMON, *columns}
+    seen = []
+    for number, line in enumerate(lines, 2):
+        if line.keys() != expected:
+            raise CatalogueError(f"cannot read {rows.name}, line {number} (its columns are not {sorted(expected)})")
+        common = {name: line[name] for name in _COMMON}
+        row = {**common, "configuration": {column: line[column] for column in columns}}
+        seen.append(_valid(Observation, row, f"{rows.name}, line {number}"))
+    result = _valid(Result, {**about, "observations": seen}, description.name)
+    for observation in result.observations:
+        if observation.metric not in result.metrics:
+            raise CatalogueError(f"cannot read {rows.name} (its metric {observation.metric!r} has no definition)")
+        if observation.machine not in result.machines:
+            raise CatalogueError(f"cannot read {rows.name} (its machine {observation.machine!r} is not announced)")
+    if len(seen) != result.rows:
+        raise CatalogueError(f"cannot read {rows.name} ({len(seen)} rows, {result.rows} announced)")
+    return result

@@ -1,0 +1,30 @@
+"""`octant catalogue`: the published machines, results, findings and settings that studies compare with."""
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("catalogue")(catalogue)
+
+
+def catalogue(
+    kind: Annotated[str | None, typer.Argument(help="machines, results, findings or settings.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Only this entry, in full.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Show what has been published about other machines."""
+    from octant.report import published
+
+    if kind is None:
+        print(published.counts_json() if json else published.counts_text())
+        return
+    found = published.entries(kind, name)
+    if json:
+        print(published.as_json(found))
+    elif name is None:
+        print(published.list_text(found))
+    else:
+        print("\n\n".join(published.entry_text(entry) for entry in found))

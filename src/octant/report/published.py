@@ -1,0 +1,137 @@
+"""The catalogue for the terminal and for programs: machines, results, findings, settings."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel
+from rich.table import Table
+
+from octant import catalogue
+from octant.failure import Exit, Refusal
+from octant.report.terminal import rendered
+
+KINDS = ("machines", "results", "findings", "settings")
+
+
+def entries(kind: str, name: str | None = None) -> list[BaseModel]:
+    """All entries of a kind, or those of one id (a setting's name may stand there several times).
+
+    Raises:
+        Refusal: no such kind or id; the message names the nearest.
+    """
+    if kind not in KINDS:
+        raise Refusal(
+            f"cannot list {kind!r} (no such part of the catalogue); try {', '.join(KINDS)}", Exit.WRONG_ANSWER
+        )
+    all_of: dict[str, Sequence[BaseModel]] = {
+        "machines": list(catalogue.machines().values()),
+        "results": list(catalogue.results().values()),
+        "findings": list(catalogue.findings().values()),
+        "settings": catalogue.settings(),
+    }
+    found = [entry for entry in all_of[kind] if name in (None, _name(entry))]
+    if not found:
+        near = [_name(entry) for entry in all_of[kind] if str(name).lower() in _name(entry).lower()][:6]
+        hint = f"try one of: {', '.join(near)}" if near else f"try `octant catalogue {kind}`"
+        raise Refusal(f"cannot show {name!r} (no such id among the {kind}); {hint}", Exit.WRONG_ANSWER)
+    return found
+
+
+def as_json(found: Iterable[BaseModel]) -> str:
+    """The entries, for programs."""
+    return json.dumps([entry.model_dump(mode="json") for entry in found], indent=2, ensure_ascii=False)
+
+
+def counts_text() -> str:
+    """How much there is of each kind."""
+    rows = sum(len(result.observations) for result in catalogue.results().values())
+    return (
+        f"{len(catalogue.machines())} machines, {len(catalogue.results())} result tables with {rows} observations, "
+        f"{len(catalogue.findings())} findings, {len(catalogue.settings())} settings, from "
+        f"{len(catalogue.documents())} documents.\nTry `octant catalogue machines`, `results`, `findings`, `settings`."
+    )
+
+
+def counts_json() -> str:
+    """The same, for programs."""
+    return json.dumps({kind: len(entries(kind)) for kind in KINDS}, indent=2)
+
+
+def list_text(found: Sequence[BaseModel]) -> str:
+    """One line an entry."""
+    table = Table(box=None, pad_edge=False)
+    for n, column in enumerate(_HEADS[type(found[0])]):
+        table.add_column(column, overflow="fold", no_wrap=n == 0)
+    for entry in found:
+        table.add_row(*_row(entry))
+    return rendered(table)
+
+
+def entry_text(entry: BaseModel) -> str:
+    """One entry in full."""
+    if isinstance(entry, catalogue.Result):
+        return _result_text(entry)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in entry.model_dump(mode="json", exclude_none=True).items():
+        text = _document(value) if key == "document" else _value_text(value)
+        if text:
+            table.add_row(key.replace("_", " "), text)
+    return rendered(table)
+
+
+_HEADS: dict[type[BaseModel], tuple[str, ...]] = {
+    catalogue.PublishedMachine: ("machine", "name", "processor", "nodes"),
+    catalogue.Result: ("result", "rows", "title", "machines"),
+    catalogue.Finding: ("finding", "study", "statement"),
+    catalogue.Setting: ("setting", "value", "layer", "effect"),
+}
+
+
+def _name(entry: BaseModel) -> str:
+    return str(getattr(entry, "name" if isinstance(entry, catalogue.Setting) else "id"))
+
+
+def _row(entry: BaseModel) -> tuple[str, ...]:
+    if isinstance(entry, catalogue.PublishedMachine):
+        return entry.id, entry.name, entry.processor or "", str(entry.nodes or "")
+    if isinstance(entry, catalogue.Result):
+        return entry.id, str(entry.rows), entry.title, ", ".join(entry.machines)
+    if isinstance(entry, catalogue.Finding):
+        return entry.id, entry.study, entry.statement
+    if isinstance(entry, catalogue.Setting):
+        return entry.name, entry.value, entry.layer, entry.effect
+    raise TypeError(f"no row for a {type(entry).__name__}")
+
+
+def _result_text(result: catalogue.Result) -> str:
+    columns = [c for c in result.configuration_columns if any(o.configuration[c] for o in result.observations)]
+    table = Table(box=None, pad_edge=False)
+    for column in ("machine", *columns, "metric"):
+        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column == "metric")
+    table.add_column("value", justify="right", no_wrap=True)
+    for column in ("unit", "said of it"):
+        table.add_column(column, overflow="fold")
+    signs = {"eq": "", "approx": "~", "gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
+    for o in result.observations:
+        value = "none" if o.value is None else f"{signs[o.relation]}{o.value:g}"
+        told = "; ".join(text for text in (o.claim, o.note) if text)
+        table.add_row(o.machine, *(o.configuration[c] for c in columns), o.metric, value, o.unit, told)
+    about = f"{result.title}\n{_document(result.document)}, {result.where}\nmachine: {result.machine_attribution}"
+    metrics = [f"{name} ({metric.unit}): {metric.definition}" for name, metric in result.metrics.items()]
+    return "\n".join([about, "", rendered(table), "", *metrics, *result.notes])
+
+
+def _document(file: object) -> str:
+    known = catalogue.documents().get(str(file))
+    return f"{known.title} ({known.date})" if known else str(file)
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k}: {_document(v) if k == 'document' else _value_text(v)}" for k, v in value.items() if v)
+    if isinstance(value, list):
+        parted = "\n" if any(isinstance(item, dict) or len(str(item)) > 40 for item in value) else ", "
+        return parted.join(_value_text(item) for item in value)
+    return str(value)
