@@ -23,15 +23,16 @@ ClockQuality measure_clock() {
     return {static_cast<double>(costs[trials / 2]) / 10.0, static_cast<double>(*std::ranges::min_element(steps))};
 }
 
-double core_frequency_hz() {
-    constexpr int blocks = 40, links = 20'000;  // 40 pieces of ~7 us; the fastest was not interrupted
+double core_frequency_hz(int blocks) {
+    constexpr int links = 20'000;
     double best = 0;
     for (int block = 0; block < blocks; ++block) {
         std::uint64_t x = 1, step = 3;
         asm volatile("" : "+r"(step));  // a register: recent cores add constants while renaming, at no cycle at all
         std::int64_t const begin = now_ns();
         for (int i = 0; i < links / 8; ++i) {
-            // The empty assembly makes each addition wait for the one before it and keeps the compiler from merging them.
+            // The empty assembly makes each addition wait for the one before it and keeps the compiler from merging
+            // them.
             for (int k = 0; k < 8; ++k) {
                 x += step;
                 asm volatile("" : "+r"(x));

@@ -30,7 +30,8 @@ void check_value(Knob const& knob, std::string const& value) {
     if (knob.kind == KnobKind::word) {
         bool const known = knob.choices.empty() || std::ranges::find(knob.choices, value) != knob.choices.end();
         if (!known)
-            throw Refusal("cannot set " + knob.name + "=" + value + " (no such choice); try one of " + listed(knob.choices));
+            throw Refusal("cannot set " + knob.name + "=" + value + " (no such choice); try one of " +
+                          listed(knob.choices));
         return;
     }
     if (knob.kind == KnobKind::seconds || knob.kind == KnobKind::real) {
@@ -49,8 +50,9 @@ void check_value(Knob const& knob, std::string const& value) {
 std::int64_t parse_bytes(std::string const& text) {
     auto const [value, suffix] = split_number(text);
     static constexpr std::pair<char const*, double> units[] = {
-        {"", 1}, {"B", 1}, {"K", 1024.}, {"KiB", 1024.}, {"M", 1048576.}, {"MiB", 1048576.},
-        {"G", 1073741824.}, {"GiB", 1073741824.}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
+        {"", 1},         {"B", 1},          {"K", 1024.},       {"KiB", 1024.},
+        {"M", 1048576.}, {"MiB", 1048576.}, {"G", 1073741824.}, {"GiB", 1073741824.},
+        {"kB", 1e3},     {"MB", 1e6},       {"GB", 1e9}};
     for (auto const& [name, scale] : units)
         if (suffix == name && value >= 0 && value * scale < 9e18) return static_cast<std::int64_t>(value * scale);
     throw Refusal("cannot read '" + text + "' as a size; try 4096, 64KiB, 2MiB or 1GB");
@@ -58,7 +60,8 @@ std::int64_t parse_bytes(std::string const& text) {
 
 double parse_seconds(std::string const& text) {
     auto const [value, suffix] = split_number(text);
-    static constexpr std::pair<char const*, double> units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    static constexpr std::pair<char const*, double> units[] = {
+        {"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
     for (auto const& [name, scale] : units)
         if (suffix == name && value >= 0) return value * scale;
     throw Refusal("cannot read '" + text + "' as a time; try 0.5, 20ms or 3us");

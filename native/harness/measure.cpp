@@ -11,15 +11,16 @@
 namespace octant {
 namespace {
 
-constexpr std::int64_t lane_sample_ns = 100'000;  // chunks are batched to about this: short enough to dodge preemption
-constexpr std::int64_t least_clock_costs = 20;    // a sample lasts at least this many readings of the clock
-constexpr double burst_s = 0.05;                  // between two bursts the harness decides whether it has enough
-constexpr int least_bursts = 4;                   // samples of one burst resemble each other: no interval from fewer
+constexpr std::int64_t least_clock_costs = 20;  // a sample lasts at least this many readings of the clock
+constexpr std::int64_t free_clock_costs = 100;  // … and this many where no synchronisation lies between two steps
+constexpr double burst_s = 0.05;                // between two bursts the harness decides whether it has enough
+constexpr int least_bursts = 4;                 // samples of one burst resemble each other: no interval from fewer
 
 std::vector<double> as_doubles(std::vector<std::int64_t> const& values) { return {values.begin(), values.end()}; }
 
 // Collective: are all lanes of all ranks measured well enough?
 bool precise(Comm const& world, std::vector<Lane> const& lanes, Settings const& settings) {
+    if (settings.precision <= 0) return false;
     bool mine = true;
     for (auto const& lane : lanes) {
         auto const samples = as_doubles(lane.duration_ns);
@@ -42,7 +43,11 @@ void pause_until(std::int64_t target_ns, bool share_cores) {
 class Measurer {
   public:
     Measurer(Runnable& kernel, KernelInfo const& info, Context const& context, Settings const& settings)
-        : kernel_(kernel), info_(info), context_(context), settings_(settings), world_(context.world),
+        : kernel_(kernel),
+          info_(info),
+          context_(context),
+          settings_(settings),
+          world_(context.world),
           slack_ns_(20'000 + 2'000LL * context.world.size()) {
         int const lanes = kernel.has_lanes() && !info.library_threads ? context.threads : 1;
         found_.lanes.resize(static_cast<std::size_t>(lanes));
@@ -66,9 +71,12 @@ class Measurer {
             burst();
             std::int64_t const most = world_.max(static_cast<std::int64_t>(found_.lanes[0].begin_ns.size()));
             double const elapsed_s = world_.max(static_cast<double>(now_ns() - begin) * 1e-9);
-            if (bursts >= least_bursts && precise(world_, found_.lanes, settings_)) found_.stopped_by = "interval";
-            else if (most >= settings_.samples) found_.stopped_by = "samples";
-            else if (elapsed_s >= settings_.seconds) found_.stopped_by = "time";
+            if (bursts >= least_bursts && precise(world_, found_.lanes, settings_))
+                found_.stopped_by = "interval";
+            else if (most >= settings_.samples)
+                found_.stopped_by = "samples";
+            else if (elapsed_s >= settings_.seconds)
+                found_.stopped_by = "time";
         }
         found_.noise.during = difference(from, NoiseTotals::read());
         found_.noise.after = idle_look(look_s);
@@ -80,14 +88,19 @@ class Measurer {
 
   private:
     static constexpr double look_s = 0.003;
+    static constexpr int clock_blocks = 3;  // 20 us: well inside the time that a core keeps the clock of its last work
 
     void calibrate() {
-        std::int64_t const enough_ns =
-            kernel_.has_lanes() ? lane_sample_ns : least_clock_costs * static_cast<std::int64_t>(measure_clock().cost_ns + 1);
+        std::int64_t const costs = settings_.sync == Sync::none ? free_clock_costs : least_clock_costs;
+        std::int64_t const enough_ns = world_.max(
+            kernel_.has_lanes() ? info_.sample_ns : costs * static_cast<std::int64_t>(measure_clock().cost_ns + 1));
         for (found_.batch = 1;; found_.batch *= 2) {
             std::int64_t quickest = INT64_MAX;
-            for (int i = 0; i < 3; ++i) quickest = std::min(quickest, all_lanes(found_.batch));
-            if (world_.max(quickest) >= enough_ns || found_.batch >= (std::int64_t{1} << 40)) return;
+            for (int i = 0; i < 3; ++i) {
+                quickest = std::min(quickest, world_.max(all_lanes(found_.batch)));
+                if (quickest > 20 * enough_ns) return;  // no doubt left, and a library call may take seconds
+            }
+            if (quickest >= enough_ns || found_.batch >= (std::int64_t{1} << 40)) return;
         }
     }
 
@@ -125,8 +138,10 @@ class Measurer {
     }
 
     void burst() {
-        if (kernel_.has_lanes()) lanes_burst();
-        else steps_burst();
+        if (kernel_.has_lanes())
+            lanes_burst();
+        else
+            steps_burst();
     }
 
     void lanes_burst() {
@@ -149,6 +164,7 @@ class Measurer {
                 add(lane, begin, now_ns(), switches);
                 next_[t] += found_.batch;
             } while (now_ns() < end);
+            lane.clock_hz.push_back(static_cast<std::int64_t>(core_frequency_hz(clock_blocks)));
         }
     }
 
@@ -157,10 +173,12 @@ class Measurer {
         lane.cpu = current_cpu();
         std::int64_t switches = involuntary_switches();
         // All ranks take the same number of steps: rank 0 sizes the burst from what the last ones took.
-        std::int64_t const last_ns = lane.duration_ns.empty() ? 1'000'000 : std::max<std::int64_t>(lane.duration_ns.back(), 1000);
+        std::int64_t const last_ns =
+            lane.duration_ns.empty() ? 1'000'000 : std::max<std::int64_t>(lane.duration_ns.back(), 1000);
         auto const fitting = static_cast<std::int64_t>(burst_s * 1e9) / last_ns;
         std::int64_t const left = settings_.samples - static_cast<std::int64_t>(lane.begin_ns.size());
-        std::int64_t const count = std::max<std::int64_t>(1, world_.broadcast(std::min(std::clamp<std::int64_t>(fitting, 5, 2000), left)));
+        std::int64_t const count =
+            std::max<std::int64_t>(1, world_.broadcast(std::min(std::clamp<std::int64_t>(fitting, 5, 2000), left)));
         for (std::int64_t i = 0; i < count; ++i) {
             synchronise(world_, settings_.sync, slack_ns_);
             std::int64_t const begin = now_ns();
@@ -193,10 +211,17 @@ class Measurer {
 
 void synchronise(Comm const& world, Sync method, std::int64_t slack_ns) {
     switch (method) {
-        case Sync::none: return;
-        case Sync::barrier: world.barrier(); return;
-        case Sync::dissemination: world.dissemination_barrier(); return;
-        case Sync::clock: spin_until(start_target(world, slack_ns)); return;
+        case Sync::none:
+            return;
+        case Sync::barrier:
+            world.barrier();
+            return;
+        case Sync::dissemination:
+            world.dissemination_barrier();
+            return;
+        case Sync::clock:
+            spin_until(start_target(world, slack_ns));
+            return;
     }
 }
 

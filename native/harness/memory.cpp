@@ -43,13 +43,16 @@ std::vector<int> online_nodes() {
 
 void bind_memory(void* address, std::size_t bytes, NodePolicy const& policy) {
     if (policy.mode == mode_default) return;
-    std::vector<int> const nodes = policy.nodes.empty() && policy.mode == mode_interleave ? online_nodes() : policy.nodes;
+    std::vector<int> const nodes =
+        policy.nodes.empty() && policy.mode == mode_interleave ? online_nodes() : policy.nodes;
     std::vector<unsigned long> mask(1024 / (8 * sizeof(unsigned long)), 0);
     for (int node : nodes) mask[static_cast<std::size_t>(node) / 64] |= 1UL << (node % 64);
     bool const masked = !nodes.empty();
-    if (syscall(SYS_mbind, address, bytes, policy.mode, masked ? mask.data() : nullptr, masked ? 1025UL : 0UL, 0UL) != 0)
+    if (syscall(SYS_mbind, address, bytes, policy.mode, masked ? mask.data() : nullptr, masked ? 1025UL : 0UL, 0UL) !=
+        0)
         throw Refusal("cannot apply memory policy '" + policy.name + "' (" + std::strerror(errno) +
-                          "); try memory=default, or a node that `octant machine` lists", Exit::not_supported);
+                          "); try memory=default, or a node that `octant machine` lists",
+                      Exit::not_supported);
 }
 
 std::string pool_hint(std::int64_t page_bytes, std::size_t bytes) {
@@ -79,20 +82,24 @@ PagePolicy PagePolicy::parse(std::string const& text) {
 NodePolicy NodePolicy::parse(std::string const& text) {
     auto const colon = text.find(':');
     std::string const kind = text.substr(0, colon);
-    std::vector<int> const nodes = colon == std::string::npos ? std::vector<int>{} : parse_nodes(text.substr(colon + 1));
+    std::vector<int> const nodes =
+        colon == std::string::npos ? std::vector<int>{} : parse_nodes(text.substr(colon + 1));
     if (kind == "default" && nodes.empty()) return {text, mode_default, {}};
     if (kind == "local" && nodes.empty()) return {text, mode_local, {}};
     if (kind == "interleave") return {text, mode_interleave, nodes};
     if (kind == "bind" && !nodes.empty()) return {text, mode_bind, nodes};
     if (kind == "prefer" && nodes.size() == 1) return {text, mode_preferred, nodes};
-    throw Refusal("cannot read memory=" + text + "; try default, local, interleave, interleave:0+1, bind:0 or prefer:0");
+    throw Refusal("cannot read memory=" + text +
+                  "; try default, local, interleave, interleave:0+1, bind:0 or prefer:0");
 }
 
-Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes) : size_(std::max<std::size_t>(bytes, 1)) {
+Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes)
+    : size_(std::max<std::size_t>(bytes, 1)) {
     auto const page = static_cast<std::size_t>(pages.pool_page_bytes > 0 ? pages.pool_page_bytes : thp_bytes);
     bool const pooled = pages.pool_page_bytes > 0;
     std::size_t const rounded = (size_ + page - 1) / page * page;
-    mapped_ = pooled ? rounded : rounded + page;  // room to align what is not from a pool
+    auto const base_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    mapped_ = pooled ? rounded : rounded + page + base_page;  // room to align what is not from a pool, and for a guard
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     if (pooled) flags |= MAP_HUGETLB | (std::countr_zero(page) << 26);
     void* const address = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -105,6 +112,12 @@ Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& n
     base_ = static_cast<std::byte*>(address);
     auto const start = reinterpret_cast<std::uintptr_t>(address);
     data_ = base_ + ((start + page - 1) / page * page - start);
+    // What lies around the data is closed: a stray access faults, and the kernel cannot merge two buffers into one
+    // area, whose read-back would then count both.
+    if (!pooled) {
+        if (data_ > base_) mprotect(base_, static_cast<std::size_t>(data_ - base_), PROT_NONE);
+        mprotect(data_ + rounded, mapped_ - static_cast<std::size_t>(data_ - base_) - rounded, PROT_NONE);
+    }
     if (pages.name == "thp") madvise(data_, rounded, MADV_HUGEPAGE);  // what came of it is read back in given()
     if (pages.name == "base") madvise(data_, rounded, MADV_NOHUGEPAGE);
     try {
@@ -137,7 +150,8 @@ PagesGiven Mapping::given() const {
         long kib = 0;
         if (!inside) continue;
         if (std::sscanf(line.c_str(), "Rss: %ld kB", &kib) == 1) found.resident_bytes += kib * 1024;
-        if (std::sscanf(line.c_str(), "KernelPageSize: %ld kB", &kib) == 1) found.page_bytes = std::max(found.page_bytes, kib * std::int64_t{1024});
+        if (std::sscanf(line.c_str(), "KernelPageSize: %ld kB", &kib) == 1)
+            found.page_bytes = std::max(found.page_bytes, kib * std::int64_t{1024});
         if (std::sscanf(line.c_str(), "AnonHugePages: %ld kB", &kib) == 1) found.huge_bytes += kib * 1024;
         if (std::sscanf(line.c_str(), "Private_Hugetlb: %ld kB", &kib) == 1) {
             found.huge_bytes += kib * 1024;

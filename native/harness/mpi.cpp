@@ -94,7 +94,8 @@ std::vector<std::vector<std::int64_t>> Comm::gather(std::span<std::int64_t const
 
 std::vector<std::string> Comm::gather(std::string const& text) const {
     std::vector<std::string> texts;
-    for (auto const& part : gather_items(*this, std::span<char const>(text), MPI_CHAR)) texts.emplace_back(part.begin(), part.end());
+    for (auto const& part : gather_items(*this, std::span<char const>(text), MPI_CHAR))
+        texts.emplace_back(part.begin(), part.end());
     return texts;
 }
 

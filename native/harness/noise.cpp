@@ -15,7 +15,9 @@ namespace {
 double cpu_seconds_of_self() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    auto const seconds = [](timeval t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+    auto const seconds = [](timeval t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 

@@ -26,29 +26,42 @@ char const* name_of(KnobKind kind) {
 }
 
 Json json_of(Work const& work) {
-    return {{"bytes_read", work.bytes_read}, {"bytes_written", work.bytes_written}, {"bytes_allocated", work.bytes_allocated},
-            {"flops", work.flops}, {"loads", work.loads}, {"messages", work.messages},
-            {"message_bytes", work.message_bytes}, {"quanta", work.quanta}};
+    return {{"bytes_read", work.bytes_read},
+            {"bytes_written", work.bytes_written},
+            {"bytes_allocated", work.bytes_allocated},
+            {"flops", work.flops},
+            {"loads", work.loads},
+            {"messages", work.messages},
+            {"message_bytes", work.message_bytes},
+            {"quanta", work.quanta}};
 }
 
 Json json_of(Verdict const& verdict) {
-    return {{"check", verdict.check}, {"error", verdict.error}, {"tolerance", verdict.tolerance}, {"passed", verdict.passed()}};
+    return {{"check", verdict.check},
+            {"error", verdict.error},
+            {"tolerance", verdict.tolerance},
+            {"passed", verdict.passed()}};
 }
 
 Json json_of(PagesGiven const& pages) {
     Json nodes = Json::object();
     for (auto const& [node, count] : pages.pages_on_node) nodes[std::to_string(node)] = count;
-    return {{"bytes", pages.bytes}, {"resident_bytes", pages.resident_bytes}, {"huge_bytes", pages.huge_bytes},
-            {"page_bytes", pages.page_bytes}, {"pages_on_node", nodes}};
+    return {{"bytes", pages.bytes},
+            {"resident_bytes", pages.resident_bytes},
+            {"huge_bytes", pages.huge_bytes},
+            {"page_bytes", pages.page_bytes},
+            {"pages_on_node", nodes}};
 }
 
 Json build_facts() {
-    return {{"compiler", "g++ " __VERSION__}, {"mpi_version", std::to_string(MPI_VERSION) + "." + std::to_string(MPI_SUBVERSION)},
-            {"faults_compiled", faults_compiled},
+    return {
+        {"compiler", "g++ " __VERSION__},
+        {"mpi_version", std::to_string(MPI_VERSION) + "." + std::to_string(MPI_SUBVERSION)},
+        {"faults_compiled", faults_compiled},
 #ifdef __OPTIMIZE__
-            {"optimised", true},
+        {"optimised", true},
 #else
-            {"optimised", false},
+        {"optimised", false},
 #endif
     };
 }
@@ -86,9 +99,15 @@ Json gathered_lanes(Comm const& world, std::vector<Lane> const& lanes) {
         auto const begin_ns = world.gather(begins);
         auto const duration_ns = world.gather(lane.duration_ns);
         auto const preempted = world.gather(lane.preempted);
+        auto const clock_hz = world.gather(lane.clock_hz);
         for (std::size_t r = 0; r < begin_ns.size(); ++r)
             if (!begin_ns[r].empty())
-                all.push_back({{"rank", r}, {"thread", t}, {"begin_ns", begin_ns[r]}, {"duration_ns", duration_ns[r]}, {"preempted", preempted[r]}});
+                all.push_back({{"rank", r},
+                               {"thread", t},
+                               {"begin_ns", begin_ns[r]},
+                               {"duration_ns", duration_ns[r]},
+                               {"preempted", preempted[r]},
+                               {"clock_hz", clock_hz[r]}});
     }
     return all;
 }
@@ -98,7 +117,8 @@ Json steps_json(Comm const& world, KernelInfo const& info, Lane const& lane) {
     Json duration_ns = Json::array(), slowest = Json::array();
     auto const worst = world.slowest(seconds);
     for (std::size_t i = 0; i < worst.size(); ++i) {
-        duration_ns.push_back(info.timing == Timing::root ? lane.duration_ns[i] : static_cast<std::int64_t>(worst[i].first));
+        duration_ns.push_back(info.timing == Timing::root ? lane.duration_ns[i]
+                                                          : static_cast<std::int64_t>(worst[i].first));
         slowest.push_back(worst[i].second);
     }
     auto const preempted = world.gather(lane.preempted);
@@ -138,13 +158,17 @@ void Recorder::append(std::string const& line) const {
     bool const kept = file >= 0 && done == text.size() && (path_ == "-" || fsync(file) == 0);
     int const reason = errno;
     if (file >= 0) close(file);
-    if (!kept) throw Refusal("cannot write a record to " + path_ + " (" + std::strerror(reason) + "); free some space and run again");
+    if (!kept)
+        throw Refusal("cannot write a record to " + path_ + " (" + std::strerror(reason) +
+                      "); free some space and run again");
 }
 
-void Recorder::write(KernelInfo const& info, Context const& context, Settings const& settings, PointOutcome const& outcome) {
+void Recorder::write(KernelInfo const& info, Context const& context, Settings const& settings,
+                     PointOutcome const& outcome) {
     Measurement const& measured = outcome.measured;
     auto const given = world_.gather(given_text(context, outcome));
-    Json samples = outcome.step_kernel ? steps_json(world_, info, measured.lanes[0]) : Json{{"lanes", gathered_lanes(world_, measured.lanes)}};
+    Json samples = outcome.step_kernel ? steps_json(world_, info, measured.lanes[0])
+                                       : Json{{"lanes", gathered_lanes(world_, measured.lanes)}};
     if (world_.rank() != 0) return;
     Json record = {{"schema", schema}, {"kind", "point"}, {"workload", info.name}, {"run", run_key_}};
     record["knobs"] = context.knobs.values();
@@ -156,11 +180,14 @@ void Recorder::write(KernelInfo const& info, Context const& context, Settings co
     record["stopped_by"] = measured.stopped_by;
     record["work"] = json_of(outcome.work);
     record["verdict"] = json_of(outcome.verdict);
-    record["clock"] = {{"source", "CLOCK_MONOTONIC"}, {"cost_ns", clock_.cost_ns}, {"resolution_ns", clock_.resolution_ns}};
-    record["sync"] = {{"method", name_of(settings.sync)}, {"shared_clock", settings.shared_clock},
+    record["clock"] = {
+        {"source", "CLOCK_MONOTONIC"}, {"cost_ns", clock_.cost_ns}, {"resolution_ns", clock_.resolution_ns}};
+    record["sync"] = {{"method", name_of(settings.sync)},
+                      {"shared_clock", settings.shared_clock},
                       {"exit_skew_ns", measured.exit_skew_ns}};
     record["share_cores"] = settings.share_cores;
-    record["noise"] = {{"before", measured.noise.before}, {"during", measured.noise.during}, {"after", measured.noise.after}};
+    record["noise"] = {
+        {"before", measured.noise.before}, {"during", measured.noise.during}, {"after", measured.noise.after}};
     Json notes = Json::object();
     for (auto const& [name, text] : context.notes) notes[name] = text;
     record["notes"] = notes;
@@ -186,14 +213,23 @@ std::vector<Knob> harness_knobs(KernelInfo const& info) {
     bool const together = info.sync != Sync::none;
     return {
         {"threads", KnobKind::integer, "1", "threads of each rank", {}, 1, 4096},
-        {"pin", KnobKind::word, "each", "each: every thread on a hardware thread of its own; none: leave it to the system", {"each", "none"}},
+        {"pin",
+         KnobKind::word,
+         "each",
+         "each: every thread on a hardware thread of its own; none: leave it to the system",
+         {"each", "none"}},
         {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, 2MiB, 1GiB, …"},
-        {"memory", KnobKind::word, "default", "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, prefer:0"},
+        {"memory", KnobKind::word, "default",
+         "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, prefer:0"},
         {"seconds", KnobKind::seconds, "1", "time budget of one point"},
-        {"samples", KnobKind::integer, "5000", "most samples of a lane or step", {}, 5, 10'000'000},
+        {"samples", KnobKind::integer, "5000", "most samples of a lane or step, all kept", {}, 5, 1'000'000},
         {"least", KnobKind::integer, "30", "fewest samples before the interval may stop a point", {}, 5, 1'000'000},
         {"precision", KnobKind::real, "0.01", "stop when the median's 95 % interval is within this fraction"},
-        {"sync", KnobKind::word, together ? "clock" : "none", "how ranks start a step together", {"none", "barrier", "dissemination", "clock"}},
+        {"sync",
+         KnobKind::word,
+         together ? "clock" : "none",
+         "how ranks start a step together",
+         {"none", "barrier", "dissemination", "clock"}},
     };
 }
 
@@ -201,7 +237,11 @@ std::string describe(KernelInfo const& info) {
     Json knobs = Json::array();
     auto const add = [&](std::vector<Knob> const& list, char const* owner) {
         for (auto const& knob : list) {
-            Json item = {{"name", knob.name}, {"owner", owner}, {"kind", name_of(knob.kind)}, {"default", knob.initial}, {"help", knob.help}};
+            Json item = {{"name", knob.name},
+                         {"owner", owner},
+                         {"kind", name_of(knob.kind)},
+                         {"default", knob.initial},
+                         {"help", knob.help}};
             if (!knob.choices.empty()) item["choices"] = knob.choices;
             if (knob.kind == KnobKind::integer || knob.kind == KnobKind::bytes) {
                 item["least"] = knob.least;
@@ -212,7 +252,8 @@ std::string describe(KernelInfo const& info) {
     };
     add(info.knobs, "kernel");
     add(harness_knobs(info), "harness");
-    Json text = {{"schema", schema}, {"workload", info.name}, {"least_ranks", info.least_ranks}, {"sync", name_of(info.sync)}};
+    Json text = {
+        {"schema", schema}, {"workload", info.name}, {"least_ranks", info.least_ranks}, {"sync", name_of(info.sync)}};
     text["timing"] = info.timing == Timing::root ? "root" : "slowest";
     text["knobs"] = knobs;
     text["build"] = build_facts();

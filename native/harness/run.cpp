@@ -33,10 +33,14 @@ Arguments parse(int argc, char** argv) {
             if (i + 1 >= argc) throw Refusal("cannot read " + word + " (its value is missing); try " + word + " VALUE");
             return std::string(argv[++i]);
         };
-        if (word == "--describe") found.describe = true;
-        else if (word == "--output") found.output = following();
-        else if (word == "--run") found.run_key = following();
-        else found.words.push_back(word);
+        if (word == "--describe")
+            found.describe = true;
+        else if (word == "--output")
+            found.output = following();
+        else if (word == "--run")
+            found.run_key = following();
+        else
+            found.words.push_back(word);
     }
     return found;
 }
@@ -80,35 +84,46 @@ void unpin_threads(std::vector<int> const& cpus, int threads) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs, Recorder& recorder) {
+Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs,
+                   Recorder& recorder) {
     Comm const& world = session.world();
     Comm const node = world.node();
     int const threads = static_cast<int>(knobs.integer("threads"));
-    Context context{world, knobs, threads, PagePolicy::parse(knobs.word("pages")), NodePolicy::parse(knobs.word("memory"))};
+    Context context{world, knobs, threads, PagePolicy::parse(knobs.word("pages")),
+                    NodePolicy::parse(knobs.word("memory"))};
     auto const before = allowed_cpus();
     bool const share_cores = pin_threads(node, threads, knobs.word("pin") == "each");
     bool const shared_clock = node.size() == world.size();
     Sync sync = sync_of(knobs.word("sync"));
     if (sync == Sync::clock && (!shared_clock || share_cores)) sync = Sync::dissemination;
-    Settings const settings{knobs.real("seconds"), knobs.integer("samples"), knobs.integer("least"),
-                            knobs.real("precision"), sync, shared_clock, share_cores};
+    Settings const settings{knobs.real("seconds"),
+                            knobs.integer("samples"),
+                            knobs.integer("least"),
+                            knobs.real("precision"),
+                            sync,
+                            shared_clock,
+                            share_cores};
     auto const kernel = build(context);
     if (fault("throw", world.rank())) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
-    if (fault("hang", world.rank())) while (true) pause();
+    if (fault("hang", world.rank()))
+        while (true) pause();
     if (fault("kill", world.rank())) std::raise(SIGKILL);
     PointOutcome outcome{measure(*kernel, info, context, settings), kernel->work(), {}, {}, !kernel->has_lanes()};
     for (Mapping const* mapping : context.watched) outcome.pages.push_back(mapping->given());
-    if (fault("pages", world.rank())) for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;
+    if (fault("pages", world.rank()))
+        for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;
     if (fault("wrong", world.rank())) kernel->corrupt();
     Verdict const mine = kernel->verify();
-    bool const finite = mine.error <= std::numeric_limits<double>::max();  // false for NaN too: such a check never passes
+    bool const finite =
+        mine.error <= std::numeric_limits<double>::max();  // false for NaN too: such a check never passes
     outcome.verdict = {mine.check, world.max(finite ? mine.error : std::numeric_limits<double>::max()), mine.tolerance};
     recorder.write(info, context, settings, outcome);
     unpin_threads(before, threads);
     return outcome.verdict.passed() ? Exit::ok : Exit::wrong_answer;
 }
 
-int measure_all(Session const& session, KernelInfo const& info, Build build, std::vector<Knobs> const& all, Arguments const& arguments) {
+int measure_all(Session const& session, KernelInfo const& info, Build build, std::vector<Knobs> const& all,
+                Arguments const& arguments) {
     Comm const& world = session.world();
     if (world.size() < info.least_ranks)
         throw Refusal("cannot run " + info.name + " on " + std::to_string(world.size()) + " rank (it needs " +

@@ -13,9 +13,7 @@ Interval median_interval(std::span<double const> samples) {
     std::ranges::sort(sorted);
     auto const n = static_cast<double>(sorted.size());
     double const reach = 0.98 * std::sqrt(n);  // 1.96 standard deviations of a fair binomial
-    auto const clamp = [&](double index) {
-        return sorted[static_cast<std::size_t>(std::clamp(index, 0.0, n - 1))];
-    };
+    auto const clamp = [&](double index) { return sorted[static_cast<std::size_t>(std::clamp(index, 0.0, n - 1))]; };
     double const middle = (clamp(std::floor((n - 1) / 2)) + clamp(std::ceil((n - 1) / 2))) / 2;
     return {clamp(std::floor(n / 2 - reach) - 1), middle, clamp(std::ceil(n / 2 + reach))};
 }

@@ -23,6 +23,7 @@ class Lane:
     begin_ns: tuple[int, ...]
     duration_ns: tuple[int, ...]
     preempted: frozenset[int]  # sample numbers during which the kernel switched the thread out
+    clock_hz: tuple[int, ...] = ()  # of the core right after each burst of samples, still warm from it
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,7 @@ def _lanes(data: dict[str, Any]) -> tuple[Lane, ...]:
             tuple(map(int, lane["begin_ns"])),
             tuple(map(int, lane["duration_ns"])),
             frozenset(lane["preempted"]),
+            tuple(map(int, lane.get("clock_hz", ()))),
         )
         for lane in samples["lanes"]
     )

@@ -1,7 +1,8 @@
 // What a workload's kernel.cpp provides, and the main program that times it.
 //
 // A kernel never holds a clock and never prints. It comes in one of two kinds:
-//   a *lane kernel* offers chunk(lane, index): a piece of work that one thread does alone (50-500 us after batching);
+//   a *lane kernel* offers chunk(lane, index): a piece of work that one thread does alone (about 100 us after
+//   batching);
 //     lanes run at once and the rates of overlapping windows are summed afterwards (bandwidth, compute, noise);
 //   a *step kernel* offers step(): one repetition by all ranks together (messages, collectives).
 #pragma once
@@ -41,7 +42,8 @@ struct KernelInfo {
     Sync sync = Sync::clock;
     Timing timing = Timing::slowest;
     int least_ranks = 1;
-    bool library_threads = false;  // `threads` are the library's; the kernel has one lane
+    bool library_threads = false;      // `threads` are the library's; the kernel has one lane
+    std::int64_t sample_ns = 100'000;  // lane kernels: chunks are batched to samples of about this; 0: never batched
 };
 
 // What a kernel may ask of the harness while it is built.
@@ -51,11 +53,13 @@ struct Context {
     int threads;
     PagePolicy pages;
     NodePolicy nodes;
-    std::vector<Mapping const*> watched = {};           // buffers whose pages are read back
+    std::vector<Mapping const*> watched = {};                     // buffers whose pages are read back
     std::vector<std::pair<std::string, std::string>> notes = {};  // facts for the record: "library", "variant", …
 
     template <class T>
-    [[nodiscard]] Buffer<T> buffer(std::size_t count) const { return Buffer<T>(count, pages, nodes); }
+    [[nodiscard]] Buffer<T> buffer(std::size_t count) const {
+        return Buffer<T>(count, pages, nodes);
+    }
     // Runs `body(lane)` on the threads that will measure, so that each page is touched by the thread that uses it.
     void on_each_thread(std::function<void(int)> const& body) const;
 };
@@ -95,8 +99,10 @@ class Adapter final : public Runnable {
     [[nodiscard]] bool has_lanes() const override { return LaneKernel<K>; }
     void run(int lane, std::int64_t first, std::int64_t count) override {
         for (std::int64_t i = first; i < first + count; ++i) {
-            if constexpr (LaneKernel<K>) kernel_.chunk(lane, i);
-            else kernel_.step();
+            if constexpr (LaneKernel<K>)
+                kernel_.chunk(lane, i);
+            else
+                kernel_.step();
         }
         static_cast<void>(lane);
     }

@@ -30,7 +30,7 @@ class Knobs {
     void set(std::string const& name, std::string const& value);
 
     [[nodiscard]] std::int64_t integer(std::string const& name) const;  // also bytes
-    [[nodiscard]] double real(std::string const& name) const;  // also seconds
+    [[nodiscard]] double real(std::string const& name) const;           // also seconds
     [[nodiscard]] std::string const& word(std::string const& name) const;
     [[nodiscard]] std::vector<Knob> const& declared() const noexcept { return declared_; }
     [[nodiscard]] std::map<std::string, std::string> const& values() const noexcept { return values_; }
@@ -46,8 +46,8 @@ class Knobs {
 // Throws Refusal as Knobs::set does, and for words without '=' or named twice.
 [[nodiscard]] std::vector<Knobs> points(std::vector<Knob> const& declared, std::span<std::string const> words);
 
-[[nodiscard]] std::int64_t parse_bytes(std::string const& text);   // 4096, 64KiB, 2M; throws Refusal
-[[nodiscard]] double parse_seconds(std::string const& text);       // 0.5, 20ms, 3us; throws Refusal
-[[nodiscard]] std::int64_t parse_integer(std::string const& text); // throws Refusal
+[[nodiscard]] std::int64_t parse_bytes(std::string const& text);    // 4096, 64KiB, 2M; throws Refusal
+[[nodiscard]] double parse_seconds(std::string const& text);        // 0.5, 20ms, 3us; throws Refusal
+[[nodiscard]] std::int64_t parse_integer(std::string const& text);  // throws Refusal
 
 }  // namespace octant

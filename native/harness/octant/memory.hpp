@@ -10,10 +10,11 @@
 
 namespace octant {
 
-// "base" (no huge pages), "default" (whatever the system does), "thp", or a size such as "2MiB" from the huge-page pool.
+// "base" (no huge pages), "default" (whatever the system does), "thp", or a size such as "2MiB" from the huge-page
+// pool.
 struct PagePolicy {
     std::string name;
-    std::int64_t pool_page_bytes = 0;  // 0: not from a pool
+    std::int64_t pool_page_bytes = 0;                                // 0: not from a pool
     [[nodiscard]] static PagePolicy parse(std::string const& text);  // throws Refusal
 };
 
@@ -28,8 +29,8 @@ struct NodePolicy {
 struct PagesGiven {  // read back from the kernel, for one buffer
     std::int64_t bytes = 0;
     std::int64_t resident_bytes = 0;
-    std::int64_t huge_bytes = 0;  // in pages larger than the base page
-    std::int64_t page_bytes = 0;  // size of the mapping's kernel pages
+    std::int64_t huge_bytes = 0;                // in pages larger than the base page
+    std::int64_t page_bytes = 0;                // size of the mapping's kernel pages
     std::map<int, std::int64_t> pages_on_node;  // of a sample of pages
 };
 

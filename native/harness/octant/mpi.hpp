@@ -16,7 +16,8 @@ void check(int code, std::source_location at = std::source_location::current());
 class Comm {  // owns an MPI_Comm unless it is a predefined one
   public:
     explicit Comm(MPI_Comm handle);
-    Comm(Comm&& other) noexcept : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+    Comm(Comm&& other) noexcept
+        : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
     Comm(Comm const&) = delete;
     Comm& operator=(Comm const&) = delete;
     Comm& operator=(Comm&&) = delete;

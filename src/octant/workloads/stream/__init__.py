@@ -1,4 +1,4 @@
-"""Sustained memory bandwidth: McCalpin's four loops."""
+"""Sustained memory bandwidth: McCalpin's four loops, and one that only reads."""
 
 from typing import Literal
 
@@ -18,10 +18,17 @@ def traffic_with_allocate(point: Point) -> float:
     return traffic(point) + point.work.bytes_allocated
 
 
-def _limit(_machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
-    """The best rate that any loop of this run reached with as many threads; the hardware's own peak is not visible."""
+def _from_memory(machine: Machine, point: Point) -> bool:
+    return units.parse_bytes(point.knobs["bytes"]) * point.ranks >= 2 * machine.last_level_cache_bytes()
+
+
+def _limit(machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
+    """The best traffic that any loop of this run reached with as many threads: memory's own peak is not visible.
+
+    `None` for arrays that fit into caches, whose limit is another one.
+    """
     best = ceilings.memory_bytes_per_s.get(point.ranks * point.threads)
-    if best is None:
+    if best is None or not _from_memory(machine, point):
         return None
     share = traffic(point) / traffic_with_allocate(point)
     return Limit(best * share, "best memory traffic of this run, write-allocates counted")
@@ -29,15 +36,36 @@ def _limit(_machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
 
 def _ceiling(machine: Machine, point: Point) -> tuple[Literal["memory"], str] | None:
     """Arrays well beyond every cache tell what memory can do."""
-    footprint = units.parse_bytes(point.knobs["bytes"]) * point.ranks
-    return ("memory", "traffic") if footprint >= 2 * machine.last_level_cache_bytes() else None
+    return ("memory", "traffic") if _from_memory(machine, point) else None
 
 
 def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
-    last = machine.last_level_cache_bytes()
-    memory = min(4 * last, machine.memory_bytes // 8)
-    knobs = {"bytes": str(memory), "pages": "thp", "seconds": "1" if quick else "5"}
-    asks = [Ask(mode, {**knobs, "kernel": "triad"}, f"triad, {mode}") for mode in ("one", "star", "threads")]
+    cores = max(1, len({cpu.core for cpu in machine.topology.usable()}))
+    total = min(4 * machine.last_level_cache_bytes(), machine.memory_bytes // 8)
+    seconds = "0.5" if quick else "5"
+    knobs = {
+        "pages": "thp",
+        "seconds": seconds,
+        "store": "plain,streaming",
+        "kernel": "triad" if quick else "copy,scale,add,triad",
+    }
+    asks = [
+        Ask("one", {**knobs, "bytes": str(total)}, "triad from memory, one core"),
+        Ask("star", {**knobs, "bytes": str(total // cores)}, "triad from memory, a copy on every core"),
+        Ask("threads", {**knobs, "bytes": str(total)}, "triad from memory, a thread on every core"),
+    ]
+    ladder = [2**power for power in range(14, 40, 1 if not quick else 2) if 2**power <= total]
+    curve = {"kernel": "load,triad", "bytes": ",".join(map(str, ladder)), "pages": "thp", "seconds": "0.2"}
+    asks.append(Ask("one", curve, "bandwidth against footprint, one core", table=False))
+    if not quick:
+        widths = {
+            "kernel": "triad",
+            "bytes": str(total),
+            "pages": "thp",
+            "seconds": seconds,
+            "width": "scalar,128,auto",
+        }
+        asks.append(Ask("one", widths, "triad against vector width, one core", table=False))
     return tuple(asks)
 
 

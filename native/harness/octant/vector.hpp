@@ -1,0 +1,57 @@
+// The platform header: vector types of a chosen width and stores that bypass the caches. Code for an instruction set
+// that not every processor has stands in files of its own (name_avx2.cpp, name_avx512.cpp) and is chosen at run time.
+#pragma once
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace octant {
+
+template <class Real, int bits>
+struct VectorOf {
+    using type __attribute__((vector_size(bits / 8))) = Real;
+};
+template <>
+struct VectorOf<double, 64> {
+    using type = double;
+};
+template <>
+struct VectorOf<float, 32> {
+    using type = float;
+};
+template <class Real, int bits>
+using Vector = typename VectorOf<Real, bits>::type;
+
+#if defined(__x86_64__)
+inline constexpr bool x86 = true;
+inline constexpr bool has_streaming_stores = true;
+inline bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+inline bool has_avx512() { return __builtin_cpu_supports("avx512f"); }
+inline void drain_stores() { _mm_sfence(); }
+
+template <class V>
+inline void store_streaming(V* to, V value) {
+    if constexpr (sizeof(V) == 64)
+        _mm512_stream_pd(reinterpret_cast<double*>(to), reinterpret_cast<__m512d>(value));
+    else if constexpr (sizeof(V) == 32)
+        _mm256_stream_pd(reinterpret_cast<double*>(to), reinterpret_cast<__m256d>(value));
+    else if constexpr (sizeof(V) == 16)
+        _mm_stream_pd(reinterpret_cast<double*>(to), reinterpret_cast<__m128d>(value));
+    else
+        _mm_stream_si64(reinterpret_cast<long long*>(to), __builtin_bit_cast(long long, value));
+}
+#else
+inline constexpr bool x86 = false;
+inline constexpr bool has_streaming_stores = false;
+inline bool has_avx2() { return false; }
+inline bool has_avx512() { return false; }
+inline void drain_stores() {}
+
+template <class V>
+inline void store_streaming(V* to, V value) {
+    *to = value;
+}
+#endif
+
+}  // namespace octant
