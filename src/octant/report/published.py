@@ -111,13 +111,12 @@ def _result_text(result: catalogue.Result) -> str:
     for column in ("machine", *columns, "metric"):
         table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column == "metric")
     table.add_column("value", justify="right", no_wrap=True)
-    for column in ("unit", "said of it"):
-        table.add_column(column, overflow="fold")
+    table.add_column("said of it", overflow="fold")
     signs = {"eq": "", "approx": "~", "gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
     for o in result.observations:
-        value = "none" if o.value is None else f"{signs[o.relation]}{o.value:g}"
+        value = "none" if o.value is None else f"{signs[o.relation]}{o.value:g} {o.unit}"
         told = "; ".join(text for text in (o.claim, o.note) if text)
-        table.add_row(o.machine, *(o.configuration[c] for c in columns), o.metric, value, o.unit, told)
+        table.add_row(o.machine, *(o.configuration[c] for c in columns), o.metric, value, told)
     about = f"{result.title}\n{_document(result.document)}, {result.where}\nmachine: {result.machine_attribution}"
     metrics = [f"{name} ({metric.unit}): {metric.definition}" for name, metric in result.metrics.items()]
     return "\n".join([about, "", rendered(table), "", *metrics, *result.notes])
