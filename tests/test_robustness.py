@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from conftest import Octant
 
+from conftest import Octant
 from octant.store import Store, StoredRun
 
 QUICK = ("stream", "bytes=1MiB", "seconds=0.1")

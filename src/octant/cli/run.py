@@ -10,6 +10,10 @@ import typer
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.launch import Launch
+    from octant.machine import Machine
     from octant.store import Store, StoredRun
 
 StoreOption = Annotated[
@@ -85,16 +89,16 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
 def _measure(
     store: Path | None,
     title: str,
-    plan: tuple,
-    machine: object,
+    plan: Sequence[Launch],
+    machine: Machine,
     timeout: float | None,
     json: bool,
-    page: bool,  # type: ignore[type-arg]
+    page: bool,
 ) -> None:
     from octant.store import open_store
 
     where = open_store(store)
-    _finish(where, where.create(title, machine, plan), timeout, json, page)  # type: ignore[arg-type]
+    _finish(where, where.create(title, machine, plan), timeout, json, page)
 
 
 def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, page: bool) -> None:

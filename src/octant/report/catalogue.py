@@ -39,9 +39,8 @@ def workload_text(name: str) -> str:
     table = Table(title="Knobs", title_justify="left", box=None, pad_edge=False)
     for column in ("knob", "default", "values", "what it turns"):
         table.add_column(column, overflow="fold")
-    for knob in describe(name)["knobs"]:
-        values = ", ".join(knob["choices"]) if "choices" in knob else knob["kind"]
-        table.add_row(knob["name"], knob["default"], values, knob["help"])
+    for knob in describe(name).knobs:
+        table.add_row(knob.name, knob.default, ", ".join(knob.choices) or knob.kind, knob.help)
     page = (files("octant.workloads") / name / "README.md").read_text(encoding="utf-8")
     return rendered(Markdown(page)) + "\n\n" + rendered(table)
 
@@ -52,7 +51,7 @@ def workload_json(name: str) -> str:
     Raises:
         Refusal: no such workload.
     """
-    return json.dumps({**_facts(_find(name)), **describe(name)}, indent=2)
+    return json.dumps({**_facts(_find(name)), **describe(name).raw}, indent=2)
 
 
 def _find(name: str) -> Workload:

@@ -87,7 +87,7 @@ class Store:
             Refusal: the store cannot be written.
         """
         now = datetime.datetime.now().astimezone()
-        name = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        name = f"{now:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}{secrets.token_hex(1)}"
         folder = self.root / "runs" / name
         asked = {
             "schema": SCHEMA,

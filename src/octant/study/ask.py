@@ -2,8 +2,9 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
-from typing import cast, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast, get_args
 
 from octant import build, registry
 from octant.failure import Exit, Refusal
@@ -11,7 +12,27 @@ from octant.launch import Launch
 from octant.machine import Machine
 from octant.machine.discover import discover
 from octant.study import plan
-from octant.workload import Mode
+from octant.workload import Mode, Workload
+
+
+@dataclass(frozen=True)
+class DescribedKnob:
+    """A knob as the kernel itself declares it."""
+
+    name: str
+    kind: str
+    default: str
+    help: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a kernel says about itself."""
+
+    knobs: tuple[DescribedKnob, ...]
+    least_ranks: int
+    raw: Mapping[str, Any]  # all of it, for programs
 
 
 def evaluate(quick: bool, only: Sequence[str]) -> tuple[tuple[Launch, ...], Machine]:
@@ -41,20 +62,20 @@ def run(
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name or not value:
-            raise Refusal(f"cannot read {word!r} (not of the form knob=value); try {described['knobs'][0]['name']}=…")
+            raise Refusal(f"cannot read {word!r} (not of the form knob=value); try {described.knobs[0].name}=…")
         if name in knobs:
             raise Refusal(f"cannot set {name} twice; give several values as {name}=a,b")
-        known = [knob["name"] for knob in described["knobs"]]
+        known = [knob.name for knob in described.knobs]
         if name not in known:
             raise Refusal(f"cannot set {name!r} (no such knob of {workload}); it has {', '.join(known)}")
         knobs[name] = value
-    default: Mode = "all" if described["least_ranks"] > 1 else "one"
+    default: Mode = "all" if described.least_ranks > 1 else "one"
     chosen = cast("Mode", mode or default)
     machine = discover()
     return plan.run(workload, knobs, ranks, chosen, repeats, machine), machine
 
 
-def describe(workload: str) -> dict[str, list[dict[str, str]]]:
+def describe(workload: str) -> Described:
     """What the kernel says about itself: its knobs with kinds, defaults and help, and how it was built.
 
     Raises:
@@ -65,13 +86,17 @@ def describe(workload: str) -> dict[str, list[dict[str, str]]]:
         answer = subprocess.run(  # noqa: S603 - our own program
             [str(program), "--describe"], capture_output=True, text=True, timeout=20, check=True
         )
-        found: dict[str, list[dict[str, str]]] = json.loads(answer.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raw = json.loads(answer.stdout)
+        knobs = tuple(
+            DescribedKnob(k["name"], k["kind"], k["default"], k["help"], tuple(k.get("choices", ())))
+            for k in raw["knobs"]
+        )
+        return Described(knobs, int(raw["least_ranks"]), raw)
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error
-    return found
 
 
-def _workload(name: str) -> "plan.Workload":
+def _workload(name: str) -> Workload:
     try:
         return registry.workload(name)
     except LookupError as error:

@@ -1,0 +1,31 @@
+"""Start-up of the command against a bare Python, interleaved; the median of several."""
+
+import statistics
+import subprocess
+import sys
+import time
+
+COMMANDS = {
+    "python -c pass": [sys.executable, "-c", "pass"],
+    "octant --help": [sys.executable, "-m", "octant.cli", "--help"],
+    "octant --version": [sys.executable, "-m", "octant.cli", "--version"],
+}
+REPEATS = 15
+
+
+def main() -> None:
+    seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
+    for _ in range(REPEATS):
+        for name, command in COMMANDS.items():
+            begin = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            seconds[name].append(time.perf_counter() - begin)
+    bare = statistics.median(seconds["python -c pass"])
+    print(f"{'command':<20} {'median':>9} {'min':>9} {'/ bare':>8}")
+    for name, values in seconds.items():
+        middle = statistics.median(values)
+        print(f"{name:<20} {middle * 1e3:>6.0f} ms {min(values) * 1e3:>6.0f} ms {middle / bare:>8.1f}")
+
+
+if __name__ == "__main__":
+    main()

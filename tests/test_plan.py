@@ -1,0 +1,77 @@
+"""Plans: a pure function of the question and the machine."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_run import machine
+from octant import registry
+from octant.failure import Refusal
+from octant.launch import Launch
+from octant.study import plan
+
+NAMES = st.sampled_from(["bytes", "kernel", "pages", "width"])
+VALUES = st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True).map(lambda xs: ",".join(map(str, xs)))
+KNOBS = st.dictionaries(NAMES, VALUES, max_size=3)
+
+
+@given(KNOBS)
+def test_the_points_of_a_launch_are_the_whole_product_once(knobs: dict[str, str]) -> None:
+    points = Launch("w", knobs).points()
+    assert len(points) == math.prod(len(value.split(",")) for value in knobs.values())
+    assert len({tuple(sorted(point.items())) for point in points}) == len(points)
+
+
+@given(KNOBS, st.data())
+def test_what_is_left_and_what_is_done_make_the_whole(knobs: dict[str, str], data: st.DataObject) -> None:
+    launch = Launch("w", knobs)
+    done = data.draw(st.lists(st.sampled_from(launch.points()), unique_by=lambda p: tuple(sorted(p.items()))))
+    left = launch.without([{**point, "more": "knobs of the harness"} for point in done])
+    missing = [point for point in launch.points() if point not in done]
+    if not missing:
+        assert left is None
+        return
+    assert left is not None
+    assert all(point in left.points() for point in missing)
+    if sum("," in value for value in knobs.values()) == 1:
+        assert left.points() == missing, "a single list is cut to what is missing"
+
+
+def test_keys_tell_questions_apart_and_repeats_together() -> None:
+    one, again = Launch("w", {"a": "1"}), Launch("w", {"a": "1"}, repeat=1)
+    assert one.question == again.question
+    assert one.key != again.key
+    assert Launch("w", {"a": "1"}).key == one.key
+    different = [Launch("w", {"a": "2"}), Launch("v", {"a": "1"}), Launch("w", {"a": "1"}, ranks=2)]
+    assert len({launch.question for launch in [one, *different]}) == 4
+    assert Launch("w", {"a": "1"}, title="other words").key == one.key, "a title is no part of the question"
+
+
+def test_evaluate_asks_every_workload_and_uses_every_core() -> None:
+    launches = plan.evaluate(registry.workloads().values(), machine(packages=2, nodes=2, cores=4, smt=2), quick=True)
+    assert {launch.workload for launch in launches} == set(registry.workloads())
+    assert {launch.ranks for launch in launches if launch.mode == "star"} <= {16}
+    assert {launch.knobs["threads"] for launch in launches if launch.mode == "threads"} <= {"16"}
+    assert len({launch.key for launch in launches}) == len(launches), "the same question is asked once"
+
+
+def test_on_one_core_star_and_threads_are_left_out() -> None:
+    launches = plan.evaluate(registry.workloads().values(), machine(cores=1), quick=True)
+    assert {launch.mode for launch in launches} <= {"one", "all"}
+
+
+@pytest.mark.parametrize("repeats", [0, -1])
+def test_fewer_than_one_launch_is_refused(repeats: int) -> None:
+    with pytest.raises(Refusal, match="--repeats 1"):
+        plan.run("stream", {}, None, "one", repeats, machine())
+
+
+def test_a_rank_count_makes_ranks_work_together() -> None:
+    (launch,) = plan.run("stream", {"bytes": "1MiB"}, 4, "one", 1, machine())
+    assert (launch.ranks, launch.mode) == (4, "all")
+    first, second = plan.run("stream", {}, None, "star", 2, machine(cores=3))
+    assert (first.ranks, first.repeat, second.repeat) == (3, 0, 1)
+    with pytest.raises(Refusal, match="the mode sets it"):
+        plan.run("stream", {"threads": "2"}, None, "threads", 1, machine())
