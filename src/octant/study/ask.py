@@ -88,8 +88,8 @@ def describe(workload: str) -> Described:
         )
         raw = json.loads(answer.stdout)
         knobs = tuple(
-            DescribedKnob(k["name"], k["kind"], k["default"], k["help"], tuple(k.get("choices", ())))
-            for k in raw["knobs"]
+            DescribedKnob(knob["name"], knob["kind"], knob["default"], knob["help"], tuple(knob.get("choices", ())))
+            for knob in raw["knobs"]
         )
         return Described(knobs, int(raw["least_ranks"]), raw)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
