@@ -1,31 +1,56 @@
-// octant-bind: prepares this process, then becomes the program. `octant-bind [options] -- PROGRAM ARGS…`
-//   --die-with-parent   end when the process that started us ends, however it ends
-#include <sys/prctl.h>
+// octant-bind: gives this process its place (hardware threads, memory, page behaviour, OpenMP), then becomes the
+// program.
+//
+//   octant-bind [options] [--rank 0 cpus=0-3 threads=0/1/2/3 mem=bind:0 --rank 1 …] -- PROGRAM ARGS…
+//
+//   --rank N            what follows is for the N-th rank of the node; a launcher's variable says which one this is
+//     cpus=LIST         the rank's hardware threads           threads=A/B/…  a set for each OpenMP thread
+//     mem=POLICY        default, local, bind:0+1, interleave:0+1, preferred:0
+//   --local-rank N      do not ask the launcher
+//   --widen             may leave the mask that the process was started with (never a cpuset)
+//   --no-thp            no transparent huge pages          --heap thp|BYTES   huge pages for malloc (glibc 2.35)
+//   --mark TOKEN        OCTANT_MARK=TOKEN in the environment, by which `octant where` finds the process
+//   --die-with-parent   end when the process that started this one ends, however it ends
+//
+// Exit: 2 cannot read its words, 3 the system does not give what was asked, 126/127 the program cannot be started.
+#include "prepare.hpp"
+
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <string_view>
+
+using namespace octant::bind;
+
+namespace {
+
+void prepare(Plan const& plan) {
+    if (plan.die_with_parent) die_with_parent();
+    if (plan.no_thp) disable_thp();
+    set_heap(plan.heap);
+    if (!plan.mark.empty()) setenv("OCTANT_MARK", plan.mark.c_str(), 1);
+    if (plan.ranks.empty()) return;
+    RankPlan const& rank = mine(plan);
+    bind_cpus(rank.cpus, plan.widen);
+    bind_memory(rank.memory);
+    set_openmp(rank);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-    int i = 1;
-    for (; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-        if (std::string_view(argv[i]) == "--die-with-parent") {
-            pid_t const parent = getppid();
-            prctl(PR_SET_PDEATHSIG, SIGTERM);
-            if (getppid() != parent) return 1;  // it ended in between
-            continue;
-        }
-        std::fprintf(stderr, "octant-bind: cannot read '%s' (no such option); try --die-with-parent -- PROGRAM\n", argv[i]);
-        return 2;
+    try {
+        Plan const plan = parse(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+        prepare(plan);
+        execvp(plan.program[0], plan.program.data());  // argv ends with a null pointer, and so does this part of it
+        int const reason = errno;
+        std::fprintf(stderr, "octant-bind: cannot start '%s' (%s); try its full path\n", plan.program[0],
+                     std::strerror(reason));
+        return reason == ENOENT ? 127 : 126;
+    } catch (Refusal const& refusal) {
+        std::fprintf(stderr, "octant-bind: %s\n", refusal.what());
+        return refusal.code();
     }
-    if (i + 1 >= argc) {
-        std::fprintf(stderr, "octant-bind: cannot start anything (no program); try octant-bind -- PROGRAM\n");
-        return 2;
-    }
-    execvp(argv[i + 1], argv + i + 1);
-    std::fprintf(stderr, "octant-bind: cannot start '%s' (%s); try its full path\n", argv[i + 1], std::strerror(errno));
-    return 127;
 }

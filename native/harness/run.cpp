@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <map>
+#include <set>
 
 namespace octant {
 namespace {
@@ -52,36 +54,65 @@ Sync sync_of(std::string const& word) {
     return Sync::clock;
 }
 
-// Gives each thread of each rank a hardware thread of its own, if there are enough. True: cores are shared.
-bool pin_threads(Comm const& node, int threads, bool pin) {
-    auto const mine = allowed_cpus();
-    std::string text;
-    for (int cpu : mine) text += std::to_string(cpu) + ",";
-    // Do all ranks of the node have the same mask (nobody bound them) or masks of their own (a launcher did)?
-    std::size_t const hash = std::hash<std::string>{}(text);
-    auto const folded = static_cast<std::int64_t>(hash >> 2);
-    bool const alike = node.max(folded) == -node.max(-folded);
-    int const first = alike ? node.rank() * threads : 0;
-    int const needed = alike ? node.size() * threads : threads;
-    bool const shared = needed > static_cast<int>(mine.size());
-    if (pin && !shared) {
+using Masks = std::vector<std::vector<int>>;  // hardware threads that each of our threads may use
+
+Masks masks_of_threads(int threads) {
+    Masks masks(static_cast<std::size_t>(threads));
 #pragma omp parallel num_threads(threads)
-        {
-            cpu_set_t set;
-            CPU_ZERO(&set);
-            CPU_SET(static_cast<std::size_t>(mine[static_cast<std::size_t>(first + omp_get_thread_num())]), &set);
-            sched_setaffinity(0, sizeof set, &set);  // read back into the record; a refusal shows there
-        }
-    }
-    return node.max(std::int64_t{shared ? 1 : 0}) != 0;
+    masks[static_cast<std::size_t>(omp_get_thread_num())] = allowed_cpus();
+    return masks;
 }
 
-void unpin_threads(std::vector<int> const& cpus, int threads) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+void apply(Masks const& masks) {
+    auto const threads = static_cast<int>(masks.size());
 #pragma omp parallel num_threads(threads)
-    sched_setaffinity(0, sizeof set, &set);
+    {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        for (int cpu : masks[static_cast<std::size_t>(omp_get_thread_num())])
+            CPU_SET(static_cast<std::size_t>(cpu), &set);
+        sched_setaffinity(0, sizeof set, &set);  // read back into the record; a refusal shows there
+    }
+}
+
+std::vector<std::int64_t> together(Masks const& masks) {
+    std::set<std::int64_t> all;
+    for (auto const& mask : masks) all.insert(mask.begin(), mask.end());
+    return {all.begin(), all.end()};
+}
+
+// Do this node's ranks, with `threads` threads each, have fewer hardware threads than threads? They may stand in each
+// other's way as a whole, or where some of them were given the same hardware threads.
+bool cores_are_shared(Comm const& node, std::vector<std::int64_t> const& mine, int threads) {
+    std::map<std::vector<std::int64_t>, std::size_t> wanted;
+    std::set<std::int64_t> all;
+    std::size_t total = 0;
+    for (auto const& mask : node.gather(mine)) {
+        wanted[mask] += static_cast<std::size_t>(threads);
+        total += static_cast<std::size_t>(threads);
+        all.insert(mask.begin(), mask.end());
+    }
+    bool const shared =
+        total > all.size() || std::ranges::any_of(wanted, [](auto const& w) { return w.second > w.first.size(); });
+    return node.broadcast(std::int64_t{node.rank() == 0 && shared ? 1 : 0}) != 0;
+}
+
+// Gives each thread of each rank a hardware thread of its own, if there are enough. True: cores are shared.
+bool pin_threads(Comm const& node, Masks const& before, bool pin) {
+    auto const mine = together(before);
+    std::string text;
+    for (auto cpu : mine) text += std::to_string(cpu) + ",";
+    auto const threads = static_cast<int>(before.size());
+    bool const shared = cores_are_shared(node, mine, threads);
+    // Do all ranks of the node have the same mask (nobody bound them) or masks of their own (a launcher did)?
+    auto const folded = static_cast<std::int64_t>(std::hash<std::string>{}(text) >> 2);
+    bool const alike = node.max(folded) == -node.max(-folded);
+    auto const first = static_cast<std::size_t>(alike ? node.rank() * threads : 0);
+    if (!pin || shared) return shared;
+    Masks own(before.size());
+    for (std::size_t t = 0; t < own.size(); ++t) own[t] = {static_cast<int>(mine[first + t])};
+    apply(own);
+    return shared;
 }
 
 Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs,
@@ -91,8 +122,8 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     int const threads = static_cast<int>(knobs.integer("threads"));
     Context context{world, knobs, threads, PagePolicy::parse(knobs.word("pages")),
                     NodePolicy::parse(knobs.word("memory"))};
-    auto const before = allowed_cpus();
-    bool const share_cores = pin_threads(node, threads, knobs.word("pin") == "each");
+    auto const before = masks_of_threads(threads);
+    bool const share_cores = pin_threads(node, before, knobs.word("pin") == "each");
     bool const shared_clock = node.size() == world.size();
     Sync sync = sync_of(knobs.word("sync"));
     if (sync == Sync::clock && (!shared_clock || share_cores)) sync = Sync::dissemination;
@@ -118,7 +149,7 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
         mine.error <= std::numeric_limits<double>::max();  // false for NaN too: such a check never passes
     outcome.verdict = {mine.check, world.max(finite ? mine.error : std::numeric_limits<double>::max()), mine.tolerance};
     recorder.write(info, context, settings, outcome);
-    unpin_threads(before, threads);
+    apply(before);
     return outcome.verdict.passed() ? Exit::ok : Exit::wrong_answer;
 }
 

@@ -1,0 +1,47 @@
+// Which of this node's ranks are we? Every launcher says so in a variable of its own.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace octant::bind {
+
+struct RankVariable {
+    char const* name;
+    char const* launcher;
+};
+
+// In the order in which they are believed: `mpiexec` inside an allocation stands nearer to the rank than the resource
+// manager, whose own variable there numbers the tasks that it started itself.
+inline constexpr std::array rank_variables{
+    RankVariable{"MPI_LOCALRANKID", "MPICH and Intel MPI (Hydra)"},
+    RankVariable{"OMPI_COMM_WORLD_LOCAL_RANK", "Open MPI, and PRRTE for its programs"},
+    RankVariable{"MV2_COMM_WORLD_LOCAL_RANK", "MVAPICH"},
+    RankVariable{"PALS_LOCAL_RANKID", "PALS (HPE Cray, also under PBS)"},
+    RankVariable{"PMI_LOCAL_RANK", "PALS and Cray PMI"},
+    RankVariable{"PMIX_LOCAL_RANK", "PMIx launchers that set it"},
+    RankVariable{"JSM_NAMESPACE_LOCAL_RANK", "jsrun (LSF)"},
+    RankVariable{"FLUX_TASK_LOCAL_ID", "Flux"},
+    RankVariable{"SLURM_LOCALID", "Slurm (srun)"},
+};
+
+inline std::optional<std::size_t> whole_number(std::string_view text) {
+    std::size_t value = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// The variable that tells, if any; a variable that holds no number tells nothing.
+inline RankVariable const* telling_variable() {
+    for (auto const& variable : rank_variables) {
+        char const* const text = std::getenv(variable.name);
+        if (text != nullptr && whole_number(text)) return &variable;
+    }
+    return nullptr;
+}
+
+}  // namespace octant::bind

@@ -1,0 +1,179 @@
+#include "plan.hpp"
+
+#include "local_rank.hpp"
+
+#include <algorithm>
+
+namespace octant::bind {
+namespace {
+
+constexpr int usage = 2;
+constexpr int most = 1 << 16;  // hardware threads or memory nodes; more is a typing error
+constexpr std::string_view example = "octant-bind --rank 0 cpus=0-3 threads=0/1/2/3 mem=bind:0 -- PROGRAM";
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+    std::vector<std::string_view> parts;
+    for (std::size_t end = 0; end != std::string_view::npos; text.remove_prefix(std::min(text.size(), end + 1))) {
+        end = text.find_first_of(separators);
+        parts.push_back(text.substr(0, end));
+    }
+    return parts;
+}
+
+[[noreturn]] void cannot_read(std::string_view word, std::string_view why) {
+    throw Refusal("cannot read '" + std::string(word) + "' (" + std::string(why) + "); try " + std::string(example),
+                  usage);
+}
+
+Memory parse_memory(std::string_view text) {
+    auto const colon = text.find(':');
+    std::string_view const kind = text.substr(0, colon);
+    Memory found;
+    found.name = text;
+    if (colon != std::string_view::npos) found.nodes = parse_numbers(text.substr(colon + 1));
+    struct Policy {
+        std::string_view name;
+        int mode;  // numbers of the kernel's interface, so that no libnuma is needed
+        bool nodes;
+    };
+    static constexpr std::array policies{Policy{"default", 0, false}, Policy{"preferred", 1, true},
+                                         Policy{"bind", 2, true}, Policy{"interleave", 3, true},
+                                         Policy{"local", 4, false}};
+    for (auto const& policy : policies) {
+        if (policy.name != kind) continue;
+        if (policy.nodes != !found.nodes.empty() || (policy.mode == 1 && found.nodes.size() != 1))
+            cannot_read(text,
+                        policy.nodes ? "it needs memory nodes, and 'preferred' exactly one" : "it takes no nodes");
+        found.mode = policy.mode;
+        return found;
+    }
+    cannot_read(text, "no such memory policy: default, local, bind:0, interleave:0+1, preferred:0");
+}
+
+void read_entry(RankPlan& rank, std::string_view word) {
+    auto const equals = word.find('=');
+    std::string_view const key = word.substr(0, equals);
+    std::string_view const value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
+    if (key == "cpus") {
+        rank.cpus = parse_numbers(value);
+    } else if (key == "threads") {
+        for (auto const part : split(value, "/")) rank.threads.push_back(parse_numbers(part));
+    } else if (key == "mem") {
+        rank.memory = parse_memory(value);
+    } else {
+        cannot_read(word, "not cpus=, threads= or mem=");
+    }
+}
+
+void check_threads(RankPlan& rank) {
+    if (rank.cpus.empty())
+        for (auto const& set : rank.threads) rank.cpus.insert(rank.cpus.end(), set.begin(), set.end());
+    std::ranges::sort(rank.cpus);
+    rank.cpus.erase(std::unique(rank.cpus.begin(), rank.cpus.end()), rank.cpus.end());
+    for (auto const& set : rank.threads)
+        if (!std::ranges::includes(rank.cpus, set))
+            throw Refusal("cannot bind a thread to " + text_of(set) + " (its rank has " + text_of(rank.cpus) +
+                              "); try threads within cpus",
+                          usage);
+}
+
+}  // namespace
+
+Numbers parse_numbers(std::string_view text) {
+    Numbers numbers;
+    for (auto const part : split(text, ",+")) {
+        auto const dash = part.find('-');
+        auto const first = whole_number(part.substr(0, dash));
+        auto const last = dash == std::string_view::npos ? first : whole_number(part.substr(dash + 1));
+        if (!first || !last || *last < *first || *last >= most) cannot_read(text, "not a list such as 0-3,8");
+        for (std::size_t n = *first; n <= *last; ++n) numbers.push_back(static_cast<int>(n));
+    }
+    std::ranges::sort(numbers);
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+}
+
+std::string text_of(Numbers const& numbers, char comma) {
+    std::string text;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t j = i;
+        while (j + 1 < numbers.size() && numbers[j + 1] == numbers[j] + 1) ++j;
+        if (!text.empty()) text += comma;
+        text += std::to_string(numbers[i]);
+        if (j > i) text += "-" + std::to_string(numbers[j]);
+        i = j + 1;
+    }
+    return text.empty() ? "none" : text;
+}
+
+Plan parse(std::span<char*> words) {
+    Plan plan;
+    std::size_t i = 0;
+    auto const following = [&](std::string_view word) {
+        if (i + 1 >= words.size()) cannot_read(word, "its value is missing");
+        return std::string_view(words[++i]);
+    };
+    for (; i < words.size() && std::string_view(words[i]) != "--"; ++i) {
+        std::string_view const word = words[i];
+        if (word == "--die-with-parent")
+            plan.die_with_parent = true;
+        else if (word == "--widen")
+            plan.widen = true;
+        else if (word == "--no-thp")
+            plan.no_thp = true;
+        else if (word == "--mark")
+            plan.mark = following(word);
+        else if (word == "--heap") {
+            plan.heap = following(word);
+            if (plan.heap != "thp" && !whole_number(plan.heap))
+                cannot_read(plan.heap, "a heap is 'thp' or a page size in bytes");
+        } else if (word == "--local-rank") {
+            plan.local_rank = whole_number(following(word));
+            if (!plan.local_rank) cannot_read(words[i], "a rank is a number");
+        } else if (word == "--rank") {
+            if (whole_number(following(word)) != plan.ranks.size())
+                cannot_read(words[i], "ranks come in order, from 0");
+            plan.ranks.emplace_back();
+        } else if (word.starts_with("--")) {
+            cannot_read(word,
+                        "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --mark, --die-with-parent");
+        } else if (plan.ranks.empty()) {
+            cannot_read(word, "it stands before --rank, or '--' is missing before the program");
+        } else {
+            read_entry(plan.ranks.back(), word);
+        }
+    }
+    if (i + 1 >= words.size()) throw Refusal("cannot start anything (no program); try " + std::string(example), usage);
+    if (plan.no_thp && plan.heap == "thp")
+        throw Refusal("cannot combine --heap thp with --no-thp; drop one of them", usage);
+    for (auto& rank : plan.ranks) check_threads(rank);
+    plan.program = words.subspan(i + 1);
+    return plan;
+}
+
+RankPlan const& mine(Plan const& plan) {
+    auto local = plan.local_rank;
+    std::string source = "--local-rank";
+    if (!local) {
+        if (auto const* variable = telling_variable()) {
+            local = whole_number(std::getenv(variable->name));
+            source = variable->name;
+        } else if (plan.ranks.size() == 1) {
+            local = 0;
+        } else {
+            std::string names;
+            for (auto const& known : rank_variables) names += (names.empty() ? "" : ", ") + std::string(known.name);
+            throw Refusal("cannot tell which rank of this node this is (none of " + names +
+                              " is set); start it with a launcher that sets one, or give --local-rank N",
+                          usage);
+        }
+    }
+    if (*local >= plan.ranks.size())
+        throw Refusal("cannot place local rank " + std::to_string(*local) + " (" + source + "; there are places for " +
+                          std::to_string(plan.ranks.size()) +
+                          " ranks a node); ask for fewer ranks a node or a larger placement",
+                      usage);
+    return plan.ranks[*local];
+}
+
+}  // namespace octant::bind

@@ -1,0 +1,60 @@
+// What octant-bind is told to do: words in, plain values out.
+#pragma once
+
+#include <sched.h>
+
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octant::bind {
+
+// "cannot X (why); try Y", and the exit code: 2 usage, 3 this system does not have it.
+class Refusal : public std::runtime_error {
+  public:
+    Refusal(std::string const& text, int code) : std::runtime_error(text), code_(code) {}
+    [[nodiscard]] int code() const noexcept { return code_; }
+
+  private:
+    int code_;
+};
+
+using Numbers = std::vector<int>;  // ascending, each once
+
+struct Memory {
+    int mode = -1;  // of set_mempolicy(2); -1: left as it is
+    Numbers nodes;
+    std::string name;
+};
+
+struct RankPlan {
+    Numbers cpus;                  // empty: left as it is
+    std::vector<Numbers> threads;  // one set a thread; empty: OpenMP is left as it is
+    Memory memory;
+};
+
+struct Plan {
+    bool die_with_parent = false;
+    bool widen = false;   // may leave the mask that whoever started us has set
+    bool no_thp = false;  // no transparent huge pages in this process and its children
+    std::string heap;     // "": as it is, "thp", or a pool's page size in bytes
+    std::string mark;     // token that `octant where` finds the process by
+    std::optional<std::size_t> local_rank;
+    std::vector<RankPlan> ranks;
+    std::span<char*> program;
+};
+
+// `0-3,8`, joined by ',' or '+'.
+Numbers parse_numbers(std::string_view text);
+std::string text_of(Numbers const& numbers, char comma = ',');
+
+// argv without the program's own name. Throws Refusal.
+Plan parse(std::span<char*> words);
+
+// This process' entry. Throws Refusal where no launcher told the local rank, or it has no entry.
+RankPlan const& mine(Plan const& plan);
+
+}  // namespace octant::bind

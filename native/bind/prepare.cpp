@@ -1,0 +1,163 @@
+#include "prepare.hpp"
+
+#include "local_rank.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace octant::bind {
+namespace {
+
+constexpr int not_supported = 3;
+constexpr std::size_t most_bits = std::size_t{1} << 16;
+constexpr unsigned long node_bits = 1025;  // the kernel reads one bit less than it is told
+constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
+using Mask = std::vector<unsigned long>;
+
+Mask mask_of(Numbers const& numbers) {
+    Mask mask(most_bits / word_bits, 0);
+    for (int number : numbers)
+        mask[static_cast<std::size_t>(number) / word_bits] |= 1UL << (static_cast<std::size_t>(number) % word_bits);
+    return mask;
+}
+
+Numbers numbers_of(Mask const& mask) {
+    Numbers numbers;
+    for (std::size_t bit = 0; bit < mask.size() * word_bits; ++bit)
+        if ((mask[bit / word_bits] >> (bit % word_bits) & 1UL) != 0) numbers.push_back(static_cast<int>(bit));
+    return numbers;
+}
+
+// The system call itself, with room for any kernel's mask: glibc's cpu_set_t ends at 1024 hardware threads.
+Numbers allowed_cpus() {
+    Mask mask(most_bits / word_bits, 0);
+    syscall(SYS_sched_getaffinity, 0, mask.size() * sizeof(unsigned long), mask.data());
+    return numbers_of(mask);
+}
+
+std::string file_text(std::string const& path) {
+    std::string text(4096, '\0');
+    int const file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ssize_t const size = file < 0 ? 0 : read(file, text.data(), text.size());
+    if (file >= 0) close(file);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return text;
+}
+
+void unset_conflicting() {
+    for (char const* name : {"KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_PLACE_THREADS", "KMP_TOPOLOGY_METHOD",
+                             "GOMP_CPU_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND", "OMP_THREAD_LIMIT", "XLSMPOPTS"})
+        unsetenv(name);
+}
+
+void set(char const* name, std::string const& value) { setenv(name, value.c_str(), 1); }
+
+}  // namespace
+
+void die_with_parent() {
+    pid_t const parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) throw Refusal("cannot go on (the process that started this one has ended)", 1);
+}
+
+void bind_cpus(Numbers const& cpus, bool widen) {
+    if (cpus.empty()) return;
+    Numbers const before = allowed_cpus();
+    std::string const want = "cannot bind to hardware threads " + text_of(cpus);
+    if (!widen && !std::ranges::includes(before, cpus))
+        throw Refusal(want + " (allowed: " + text_of(before) +
+                          "; a cpuset, taskset or the launcher's own binding set that); "
+                          "place within these, switch the launcher's binding off, or give --widen",
+                      not_supported);
+    Mask const mask = mask_of(cpus);
+    bool const done = syscall(SYS_sched_setaffinity, 0, mask.size() * sizeof(unsigned long), mask.data()) == 0;
+    int const reason = errno;
+    // The kernel takes a mask of which the cpuset allows a part, and says nothing: only reading back tells.
+    Numbers const given = allowed_cpus();
+    if (done && given == cpus) return;
+    std::string const why =
+        done ? "given: " + text_of(given) : std::string(std::strerror(reason)) + "; allowed: " + text_of(given);
+    throw Refusal(want + " (" + why + "); place within what this job's cpuset allows", not_supported);
+}
+
+void bind_memory(Memory const& memory) {
+    if (memory.mode < 0) return;
+    std::string const want = "cannot set the memory policy '" + memory.name + "' (";
+    Mask const mask = mask_of(memory.nodes);
+    bool const masked = !memory.nodes.empty();
+    if (syscall(SYS_set_mempolicy, memory.mode, masked ? mask.data() : nullptr, masked ? node_bits : 0UL) != 0)
+        throw Refusal(want + std::strerror(errno) + "); try a memory node that this job may use, or mem=local",
+                      not_supported);
+    int mode = -1;
+    Mask given(most_bits / word_bits, 0);
+    if (syscall(SYS_get_mempolicy, &mode, given.data(), node_bits, nullptr, 0UL) != 0)
+        throw Refusal(want + std::strerror(errno) + " on reading it back); try mem=default", not_supported);
+    if (mode != memory.mode || (masked && numbers_of(given) != memory.nodes))
+        throw Refusal(
+            want + "nodes given: " + text_of(numbers_of(given)) + "); place within what this job's cpuset allows",
+            not_supported);
+}
+
+void set_openmp(RankPlan const& rank) {
+    if (rank.threads.empty()) return;
+    unset_conflicting();
+    set("OMP_NUM_THREADS", std::to_string(rank.threads.size()));
+    set("OMP_DYNAMIC", "false");
+    if (std::ranges::all_of(rank.threads, [&](Numbers const& set) { return set == rank.cpus; })) {
+        set("OMP_PROC_BIND", "false");  // threads move within their rank's own mask
+        return;
+    }
+    std::string places;
+    for (auto const& thread : rank.threads) {
+        places += places.empty() ? "{" : ",{";
+        for (std::size_t i = 0; i < thread.size(); ++i) places += (i == 0 ? "" : ",") + std::to_string(thread[i]);
+        places += "}";
+    }
+    set("OMP_PLACES", places);
+    set("OMP_PROC_BIND", "close");
+}
+
+void set_heap(std::string const& heap) {
+    if (heap.empty()) return;
+    std::string const pages = "/sys/kernel/mm/";
+    bool const pooled = heap != "thp";
+    if (pooled) {
+        std::string const pool =
+            pages + "hugepages/hugepages-" + std::to_string(whole_number(heap).value_or(0) / 1024) + "kB/";
+        std::string const free = file_text(pool + "free_hugepages");
+        std::string const want = "cannot put the heap on pages of " + heap + " bytes (";
+        if (free.empty())
+            throw Refusal(want + "no such pool); try a size listed in " + pages + "hugepages", not_supported);
+        if (free == "0\n")  // glibc would fall back to small pages and say nothing
+            throw Refusal(want + "0 free); try --heap thp, or as root: echo 512 > " + pool + "nr_hugepages",
+                          not_supported);
+    } else if (auto const modes = file_text(pages + "transparent_hugepage/enabled");
+               modes.empty() || modes.find("[never]") != std::string::npos) {
+        throw Refusal(
+            "cannot put the heap on transparent huge pages (they are switched off); try, as root: echo madvise > " +
+                pages + "transparent_hugepage/enabled",
+            not_supported);
+    }
+    char const* const before = getenv("GLIBC_TUNABLES");
+    std::string tunables = before == nullptr ? "" : before;
+    if (!tunables.empty()) tunables += ':';
+    // glibc 2.35 and later; the last of several values counts. 1: madvise for transparent pages; else a pool's page
+    // size.
+    set("GLIBC_TUNABLES", tunables + "glibc.malloc.hugetlb=" + (pooled ? heap : "1"));
+}
+
+void disable_thp() {
+    if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0 || prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) != 1)
+        throw Refusal(
+            std::string("cannot switch transparent huge pages off (") + std::strerror(errno) + "); drop --no-thp",
+            not_supported);
+}
+
+}  // namespace octant::bind

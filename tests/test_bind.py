@@ -1,0 +1,189 @@
+"""octant-bind gives a process its place and becomes the program; what it cannot give it refuses."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+Bind = Callable[..., "subprocess.CompletedProcess[str]"]
+SHOW = ("-c", "import os, json; print(sorted(os.sched_getaffinity(0)))")
+CPUS = sorted(os.sched_getaffinity(0))
+LOCAL_RANK_VARIABLES = (
+    "MPI_LOCALRANKID",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID",
+    "PMI_LOCAL_RANK",
+    "PMIX_LOCAL_RANK",
+    "JSM_NAMESPACE_LOCAL_RANK",
+    "FLUX_TASK_LOCAL_ID",
+    "SLURM_LOCALID",
+)
+
+
+def start(
+    program: Path, words: Sequence[str], then: Sequence[str], env: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "KMP_", "GOMP_", "GLIBC_"))}
+    return subprocess.run(
+        [str(program), *words, "--", *then],
+        env={**{k: v for k, v in clean.items() if k not in LOCAL_RANK_VARIABLES}, **(env or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
+    )
+
+
+@pytest.fixture(scope="session")
+def program(kernels: Path) -> Path:
+    return kernels / "octant-bind"
+
+
+@pytest.fixture
+def bind(program: Path) -> Bind:
+    return lambda *words, then=(sys.executable, *SHOW), env=None: start(program, words, then, env)
+
+
+def status(done: "subprocess.CompletedProcess[str]", name: str) -> str:
+    return next(line.split(":")[1].strip() for line in done.stdout.splitlines() if line.startswith(name))
+
+
+def test_the_program_gets_its_hardware_threads(bind: Bind) -> None:
+    done = bind("--rank", "0", f"cpus={CPUS[-1]}")
+    assert done.stdout == f"[{CPUS[-1]}]\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("variable", LOCAL_RANK_VARIABLES)
+def test_every_launcher_says_which_rank_this_is(bind: Bind, variable: str) -> None:
+    words = ("--rank", "0", f"cpus={CPUS[0]}", "--rank", "1", f"cpus={CPUS[-1]}")
+    assert bind(*words, env={variable: "1"}).stdout == f"[{CPUS[-1]}]\n"
+
+
+def test_the_launcher_nearest_to_the_rank_is_believed(bind: Bind) -> None:
+    words = ("--rank", "0", f"cpus={CPUS[0]}", "--rank", "1", f"cpus={CPUS[-1]}")
+    done = bind(*words, env={"SLURM_LOCALID": "0", "MPI_LOCALRANKID": "1"})
+    assert done.stdout == f"[{CPUS[-1]}]\n"
+    assert bind(*words, "--local-rank", "0", env={"MPI_LOCALRANKID": "1"}).stdout == f"[{CPUS[0]}]\n"
+
+
+def test_hardware_threads_that_do_not_exist_are_refused_with_those_that_are_allowed(bind: Bind) -> None:
+    done = bind("--rank", "0", f"cpus={CPUS[0]},4095")
+    assert done.returncode == 3
+    assert f"cannot bind to hardware threads {CPUS[0]},4095 (allowed: " in done.stderr
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
+def test_a_mask_set_before_is_not_left_unless_asked(program: Path, needs: Callable[[str], str]) -> None:
+    narrow = [needs("taskset"), "-c", str(CPUS[0]), str(program)]
+    place = ["--rank", "0", f"cpus={CPUS[1]}", "--", sys.executable, *SHOW]
+    refused = subprocess.run([*narrow, *place], capture_output=True, text=True, check=False)
+    assert refused.returncode == 3
+    assert f"allowed: {CPUS[0]};" in refused.stderr
+    widened = subprocess.run([*narrow, "--widen", *place], capture_output=True, text=True, check=False)
+    assert widened.stdout == f"[{CPUS[1]}]\n"
+
+
+def test_openmp_gets_a_place_a_thread_and_nothing_that_conflicts(bind: Bind) -> None:
+    first, last = CPUS[0], CPUS[-1]
+    old = {"KMP_AFFINITY": "compact", "GOMP_CPU_AFFINITY": "0", "OMP_PLACES": "cores", "OMP_PROC_BIND": "spread"}
+    done = bind("--rank", "0", f"cpus={first},{last}", f"threads={first}/{last}", then=("env",), env=old)
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    if first != last:
+        assert found["OMP_PLACES"] == f"{{{first}}},{{{last}}}"
+        assert found["OMP_PROC_BIND"] == "close"
+    assert found["OMP_NUM_THREADS"] == "2"
+    assert not {"KMP_AFFINITY", "GOMP_CPU_AFFINITY"} & set(found)
+
+
+def test_threads_that_may_move_within_their_rank_are_not_bound_one_by_one(bind: Bind) -> None:
+    whole = f"{CPUS[0]},{CPUS[-1]}"
+    done = bind("--rank", "0", f"cpus={whole}", f"threads={whole}/{whole}/{whole}", then=("env",))
+    assert "OMP_NUM_THREADS=3" in done.stdout
+    assert "OMP_PROC_BIND=false" in done.stdout
+    assert "OMP_PLACES" not in done.stdout
+
+
+def test_memory_policies_show_in_numa_maps(bind: Bind) -> None:
+    if not Path("/proc/self/numa_maps").exists():
+        pytest.skip("this kernel has no NUMA support")
+    done = bind("--rank", "0", "mem=bind:0", then=("cat", "/proc/self/numa_maps"))
+    assert " bind:0 " in done.stdout
+    done = bind("--rank", "0", "mem=interleave:0", then=("cat", "/proc/self/numa_maps"))
+    assert " interleave:0 " in done.stdout
+
+
+@pytest.mark.parametrize("policy", ["bind:900", "interleave:0+900", "preferred:900"])
+def test_memory_nodes_that_are_not_there_are_refused(bind: Bind, policy: str) -> None:
+    done = bind("--rank", "0", f"mem={policy}")
+    assert done.returncode == 3
+    assert f"cannot set the memory policy '{policy}'" in done.stderr
+
+
+def test_transparent_pages_are_switched_off(bind: Bind) -> None:
+    done = bind("--no-thp", then=("cat", "/proc/self/status"))
+    assert status(done, "THP_enabled") == "0"
+
+
+def test_the_heap_tunable_is_added_to_those_that_are_there(bind: Bind) -> None:
+    done = bind("--heap", "thp", then=("env",), env={"GLIBC_TUNABLES": "glibc.malloc.check=0"})
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    assert "GLIBC_TUNABLES=glibc.malloc.check=0:glibc.malloc.hugetlb=1\n" in done.stdout
+
+
+def test_a_heap_on_an_empty_or_unknown_pool_is_refused(bind: Bind) -> None:
+    done = bind("--heap", str(3 << 20))
+    assert done.returncode == 3
+    assert "no such pool" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rank", "1"), "ranks come in order"),
+        (("cpus=0",), "it stands before --rank"),
+        (("--rank", "0", "cpu=0"), "not cpus=, threads= or mem="),
+        (("--rank", "0", "cpus=3-1"), "not a list"),
+        (("--rank", "0", "cpus=0,,1"), "not a list"),
+        (("--rank", "0", "mem=bind"), "it needs memory nodes"),
+        (("--rank", "0", "mem=local:0"), "it takes no nodes"),
+        (("--rank", "0", "mem=near"), "no such memory policy"),
+        (("--rank", "0", "cpus=0", "threads=1"), "its rank has 0"),
+        (("--rank", "0", "--rank", "1"), "cannot tell which rank"),
+        (("--rank", "0", "--local-rank", "1"), "there are places for 1 ranks"),
+        (("--ranks",), "no such option"),
+        (("--no-thp", "--heap", "thp"), "drop one of them"),
+    ],
+)
+def test_words_it_cannot_read_are_refused(bind: Bind, words: tuple[str, ...], said: str) -> None:
+    done = bind(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.startswith("octant-bind: cannot ")
+    assert "try " in done.stderr or "drop " in done.stderr or "; " in done.stderr
+
+
+def test_the_program_gets_its_own_words_and_its_own_end(bind: Bind) -> None:
+    done = bind("--rank", "0", then=("sh", "-c", 'printf "%s|" "$@"; exit 7', "sh", "a b", "--", "ü", ""))
+    assert (done.stdout, done.returncode) == ("a b|--|ü||", 7)
+    assert bind("--rank", "0", then=("no-such-program",)).returncode == 127
+    assert bind("--rank", "0", then=("/",)).returncode == 126
+
+
+@given(st.lists(st.sets(st.sampled_from(CPUS), min_size=1), min_size=1, max_size=4), st.data())
+def test_any_plan_gives_exactly_its_masks(program: Path, plan: list[set[int]], data: st.DataObject) -> None:
+    words = [w for r, cpus in enumerate(plan) for w in ("--rank", str(r), "cpus=" + "+".join(map(str, sorted(cpus))))]
+    rank = data.draw(st.integers(0, len(plan) - 1))
+    done = start(program, words, ("grep", "Cpus_allowed_list", "/proc/self/status"), {"MPI_LOCALRANKID": str(rank)})
+    listed = status(done, "Cpus_allowed_list")
+    found = {
+        n for part in listed.split(",") for a, _, b in [part.partition("-")] for n in range(int(a), int(b or a) + 1)
+    }
+    assert found == plan[rank]
