@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import trees
 from octant.machine import Cache, Cpu, Disagreement, Machine, NumaNode, PageSize, Processor, Topology
 from octant.machine.codec import fingerprint, from_json, to_json
-from octant.machine.crosscheck import disagreements, with_measured
+from octant.machine.crosscheck import disagreements, with_hwloc, with_measured
 from octant.machine.discover import discover, record, surroundings
+from octant.machine.hwloc import read_xml, write_xml
 from octant.machine.tree import Tree, cpus_text, parse_cpus
 
 ALL = [*trees.described(), "kvm-xeon-2cpu"]
@@ -202,6 +203,21 @@ def test_measurements_are_set_against_what_is_stated() -> None:
         with_measured(machine, 0.0)
 
 
+def test_hwloc_is_a_second_witness() -> None:
+    machine = trees.machine("xeon-2s-smt2-snc4")
+    assert with_hwloc(machine, read_xml(write_xml(machine.topology))) == machine
+    other = with_hwloc(machine, trees.machine("epyc-2s-nps4").topology)
+    found = {entry.subject: dict(entry.statements) for entry in other.disagreements}
+    assert found["number of hardware threads"] == {"/sys/devices/system": "208", "hwloc": "128"}
+    assert "number of NUMA domains" not in found
+    assert "level-3 cache bytes" in found
+
+
+def test_hwloc_is_not_led_astray_by_its_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "pack:2 core:4 pu:2")
+    assert not [entry for entry in discover().disagreements if "hwloc" in dict(entry.statements)]
+
+
 def test_fingerprint_is_of_the_machine_not_of_the_moment() -> None:
     machine = trees.machine("epyc-2s-nps4")
     later = replace(
@@ -213,6 +229,8 @@ def test_fingerprint_is_of_the_machine_not_of_the_moment() -> None:
     )
     assert fingerprint(later) == fingerprint(machine)
     assert fingerprint(replace(machine, memory_bytes=machine.memory_bytes // 2)) != fingerprint(machine)
+    weaker = replace(machine.processor, flags=machine.processor.flags - {"avx2"})
+    assert fingerprint(replace(machine, processor=weaker)) != fingerprint(machine)
     assert len({fingerprint(trees.machine(name)) for name in ALL}) == len(ALL)
 
 

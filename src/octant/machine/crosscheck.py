@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from octant.machine import Disagreement, Machine
+from octant.machine import Cache, Disagreement, Machine, Topology
 from octant.units import bytes_text, si_text
 
 _INTEL_FAMILY_6 = {  # CPUID model numbers, as the Linux kernel's intel-family.h lists them
@@ -133,6 +133,35 @@ def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
             ),
             "neither: no cpufreq is there to ask; only a measured dependent loop tells the clock",
         )
+
+
+def with_hwloc(machine: Machine, seen: Topology) -> Machine:
+    """`machine` with what hwloc sees differently: numbers of units, cache sizes, and what may be used.
+
+    Cache levels count only where both sources describe them, because hwloc merges levels of equal extent on request.
+    """
+    ours = machine.topology
+    names = {"thread": "hardware threads", "core": "cores", "numa": "NUMA domains", "package": "packages"}
+    pairs = {f"number of {name}": (len(ours.groups(unit)), len(seen.groups(unit))) for unit, name in names.items()}
+    pairs["number of usable threads"] = (len(ours.allowed), len(seen.allowed))
+    for level in (1, 2, 3):
+        both = [sum(c.size_bytes for c in top.caches if _is_data(c, level)) for top in (ours, seen)]
+        if all(both):
+            pairs[f"level-{level} cache bytes"] = (both[0], both[1])
+    found = tuple(
+        Disagreement(
+            subject,
+            (("/sys/devices/system", str(read)), ("hwloc", str(told))),
+            "/sys/devices/system: hwloc reads the same files and corrects what it knows to be wrong; see which",
+        )
+        for subject, (read, told) in pairs.items()
+        if read != told
+    )
+    return replace(machine, disagreements=machine.disagreements + found)
+
+
+def _is_data(cache: Cache, level: int) -> bool:
+    return cache.level == level and cache.kind != "instruction"
 
 
 def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:

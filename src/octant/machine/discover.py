@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from octant.machine import CpuSet, Machine
-from octant.machine.crosscheck import disagreements
+from octant.machine.crosscheck import disagreements, with_hwloc
+from octant.machine.hwloc import read_xml
 from octant.machine.layout import affinity, cgroup_cpus, topology
 from octant.machine.processor import processor
-from octant.machine.software import software
+from octant.machine.software import hwloc_xml, software
 from octant.machine.surroundings import Process, Surroundings
 from octant.machine.system import memory_table, page_sizes, system
 from octant.machine.tree import Tree
@@ -50,7 +51,17 @@ def from_tree(tree: Tree) -> Machine:
     )
     if tree.live and not machine.processor.architecture:
         machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine()))
-    return replace(machine, disagreements=disagreements(machine, _further(tree)))
+    machine = replace(machine, disagreements=disagreements(machine, _further(tree)))
+    return _compared(machine) if tree.live else machine
+
+
+def _compared(machine: Machine) -> Machine:
+    """Set against hwloc's view, where hwloc is installed and can be read."""
+    xml = hwloc_xml()
+    try:
+        return with_hwloc(machine, read_xml(xml)) if xml else machine
+    except ValueError:
+        return machine
 
 
 def _allowed(tree: Tree) -> CpuSet:

@@ -45,7 +45,7 @@ def _online(tree: Tree) -> CpuSet:
 def _cpus(tree: Tree, online: CpuSet, nodes: tuple[NumaNode, ...]) -> tuple[Cpu, ...]:
     home = {cpu: node.os for node in nodes for cpu in node.cpus}
     kinds = _kinds(tree, online)
-    cores: dict[object, int] = {}
+    cores: dict[CpuSet, int] = {}
     found = []
     for os in sorted(online):
         folder = f"{CPU}/cpu{os}/topology"
@@ -53,8 +53,7 @@ def _cpus(tree: Tree, online: CpuSet, nodes: tuple[NumaNode, ...]) -> tuple[Cpu,
         die = max(tree.number(f"{folder}/die_id") or 0, 0)
         # Core numbers repeat between packages, on some kernels between dies; the set of siblings never does.
         siblings = tree.cpus(f"{folder}/core_cpus_list") or tree.cpus(f"{folder}/thread_siblings_list")
-        key: object = (siblings or frozenset({os})) & online
-        core = cores.setdefault(key, len(cores))
+        core = cores.setdefault(siblings or frozenset({os}), len(cores))
         found.append(Cpu(os, core, package, home.get(os, nodes[0].os), die, kinds.get(os, "")))
     return tuple(found)
 

@@ -99,6 +99,17 @@ def system_blas() -> str | None:
     return None
 
 
+def hwloc_xml() -> str:
+    """This machine as an installed hwloc sees it, in its XML; the empty text where there is none."""
+    tool = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
+    return _output([tool, "--no-io", "--of", "xml", "-"]) if tool else ""
+
+
+def _environment() -> dict[str, str]:
+    """Ours in plain English, without the variables that make hwloc show another machine."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("HWLOC_")} | {"LC_ALL": "C"}
+
+
 def _output(command: list[str]) -> str:
     """What a command prints, or nothing where it is absent, fails or takes too long."""
     try:
@@ -110,7 +121,7 @@ def _output(command: list[str]) -> str:
             timeout=TIMEOUT_S,
             check=False,
             stdin=subprocess.DEVNULL,
-            env=os.environ | {"LC_ALL": "C"},
+            env=_environment(),
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

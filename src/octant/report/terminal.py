@@ -23,5 +23,5 @@ def rendered(what: RenderableType) -> str:
         width=target.width if to_file else max(target.width, 100),
         highlight=False,
     )
-    inner.print(what)
+    inner.print(what, crop=False)  # a line that is to be copied may be longer than the terminal
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())

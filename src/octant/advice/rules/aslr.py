@@ -16,6 +16,6 @@ def advise(facts: Facts) -> Advice | None:
         title="addresses are randomised: runs differ a little from each other",
         severity="note",
         evidence={"/proc/sys/kernel/randomize_va_space": setting},
-        fix=("setarch --addr-no-randomize PROGRAM …  # for one command; safer than switching it off for all",),
+        fix=("# for one command, safer than for all:", "setarch --addr-no-randomize PROGRAM …"),
         why="alignment and cache conflicts change with the addresses, so one launch is one sample",
     )

@@ -19,7 +19,7 @@ def advise(facts: Facts) -> Advice | None:
         severity="slows",
         evidence={
             "OMP_PROC_BIND": "unset",
-            "OMP_NUM_THREADS": facts.variable("OMP_NUM_THREADS") or f"unset: {threads}",
+            "OMP_NUM_THREADS": facts.variable("OMP_NUM_THREADS") or f"unset ({threads} usable hardware threads)",
         },
         fix=("export OMP_PLACES=cores OMP_PROC_BIND=close",),
         why="threads that move lose their caches and the memory that they placed next to themselves",

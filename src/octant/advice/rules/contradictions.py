@@ -15,8 +15,8 @@ def advise(facts: Facts) -> list[Advice]:
             title=f"sources disagree about the {entry.subject}",
             severity="note",
             evidence=dict(entry.statements),
-            fix=(f"# trusted: {entry.trusted}",),
-            why="figures derived from the wrong one would be wrong",
+            fix=("# nothing to mend; read figures that derive from it with this in mind",),
+            why=f"Octant trusts {entry.trusted}",
         )
         for entry in facts.machine.disagreements
         if entry.subject != "processor model"

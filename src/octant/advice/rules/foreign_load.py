@@ -22,7 +22,7 @@ def advise(facts: Facts) -> Advice | None:
         evidence=evidence,
         fix=(
             "# wait for them, or stop those that are yours:",
-            *(f"kill {process.pid}  # {process.command}" for process in busy[:5]),
+            f"ps -o pid,user,etime,args -p {','.join(str(process.pid) for process in busy[:5])}",
         ),
         why="a measurement that shares its core measures the scheduler",
     )

@@ -13,6 +13,17 @@ _GENERIC = re.compile(
 )
 
 
+def _core(flags: frozenset[str]) -> str:
+    """OpenBLAS's name for the newest core whose instructions are all there."""
+    names = (
+        ("amx_tile", "SapphireRapids"),
+        ("avx512_bf16", "Cooperlake"),
+        ("avx512f", "SkylakeX"),
+        ("avx2", "Haswell"),
+    )
+    return next((name for flag, name in names if flag in flags), "Prescott")
+
+
 def advise(facts: Facts) -> Advice | None:
     """Fires where flags contradict the model number, or a guest's processor has no name of its own."""
     contradiction = next((d for d in facts.machine.disagreements if d.subject == "processor model"), None)
@@ -25,8 +36,9 @@ def advise(facts: Facts) -> Advice | None:
         title="the processor's model is masked",
         severity="note",
         evidence={"/proc/cpuinfo model name": facts.machine.processor.model, **evidence},
-        fix=("export OPENBLAS_CORETYPE=SapphireRapids  # where a library picked slow kernels: name the core yourself",)
-        if "amx_tile" in facts.machine.processor.flags
-        else ("# judge by flags and measurements; where a library picked slow kernels, name the core to it",),
+        fix=(
+            "# judge by flags and measurements; where a library picked slow kernels, name the core to it:",
+            f"export OPENBLAS_CORETYPE={_core(facts.machine.processor.flags)}",
+        ),
         why="libraries that choose kernels by model number may choose slow ones, and peak tables do not apply",
     )

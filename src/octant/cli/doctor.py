@@ -1,0 +1,35 @@
+"""`octant doctor`: what about this system spoils measurements or costs speed."""
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("doctor")(doctor)
+
+
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    explain: Annotated[str | None, typer.Option(metavar="RULE", help="Print the page of one rule.")] = None,
+) -> None:
+    """Say what spoils measurements or costs speed, with the evidence and the line that mends it.
+
+    Exit code 0: nothing, or nothing that spoils a measurement; 1: something does.
+    """
+    from octant.advice import Facts, diagnose, page
+    from octant.failure import Exit
+    from octant.machine.discover import discover, surroundings
+    from octant.report import advice as writer
+
+    if explain is not None:
+        try:
+            print(page(explain))
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--explain") from error
+        return
+    found = diagnose(Facts(discover(), surroundings()))
+    print(writer.as_json(found) if json else writer.as_text(found))
+    if any(advice.severity == "spoils" for advice in found):
+        raise typer.Exit(int(Exit.CANNOT_RUN))

@@ -1,0 +1,34 @@
+"""`octant machine`: what this computer is, or a recorded one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("machine")(machine)
+
+
+def machine(
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a drawing.")] = False,
+    record: Annotated[
+        Path | None, typer.Option(help="Copy the files that discovery reads to this new folder, to be sent to others.")
+    ] = None,
+    source: Annotated[Path, typer.Option("--from", help="Show the machine recorded in this folder.")] = Path("/"),
+) -> None:
+    """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
+    from octant.failure import Exit, Refusal
+    from octant.machine import discover
+    from octant.report import machine as writer
+
+    try:
+        if record is not None:
+            files = discover.record(record, source)
+            print(f"{len(files)} files of this machine are in {record}")
+            return
+        found = discover.discover(source)
+    except (OSError, ValueError) as error:
+        raise Refusal(str(error), code=Exit.CANNOT_RUN) from error
+    print(writer.as_json(found) if json else writer.as_text(found))

@@ -1,0 +1,222 @@
+"""A machine for people: a drawing of packages, domains and cores, then what matters about it in tables."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from octant.machine import Cache, CpuSet, Disagreement, Machine, PageSize, Topology
+from octant.machine.codec import to_json
+from octant.machine.tree import cpus_text
+from octant.report.terminal import rendered
+from octant.units import bytes_text, si_text
+
+_FLAGS = (  # in the order of people's interest: the name, and the flags whose rest is listed behind it
+    ("AMX", "amx_"), ("AVX-512", "avx512"), ("AVX2", "avx2"), ("FMA", "fma"), ("AVX", "avx"), ("SSE2", "sse2"),
+    ("SVE2", "sve2"), ("SVE", "sve"), ("BF16", "bf16"), ("I8MM", "i8mm"), ("Neon", "asimd"),
+)  # fmt: skip
+_SHADOWED = {"AVX": "AVX2", "SSE2": "AVX", "SVE": "SVE2", "Neon": "SVE"}  # said by the stronger one already
+_SETTINGS = (
+    ("kernel", "kernel"), ("distribution", "distribution"), ("virtualisation", "virtualisation"),
+    ("container", "container"), ("governor", "governor"), ("turbo", "turbo"), ("SMT", "smt"),
+    ("NUMA balancing", "numa_balancing"), ("transparent pages", "thp"), ("of other sizes", "thp_sizes"),
+    ("clock source", "clock_source"), ("hardware counters", "pmu"), ("perf_event_paranoid", "perf_event_paranoid"),
+    ("processor quota", "cgroup_cpu_quota"), ("switched off", "cpus_offline"), ("isolated", "cpus_isolated"),
+)  # fmt: skip
+_LIMITS = (
+    ("memory limit", "cgroup_memory_bytes"), ("lockable memory", "limit_memlock_bytes"), ("stack", "limit_stack_bytes"),
+)  # fmt: skip
+_WORDS = {
+    ("numa_balancing", "0"): "off",
+    ("numa_balancing", "1"): "on",
+    ("smt", "notsupported"): "not supported",
+    ("smt", "notimplemented"): "not implemented",
+    ("pmu", "no"): "none shown",
+    ("pmu", "yes"): "there",
+}
+
+
+def as_json(machine: Machine) -> str:
+    """The machine for programs; `octant.machine.codec.from_json` reads it."""
+    return json.dumps(to_json(machine), indent=2)
+
+
+def as_text(machine: Machine) -> str:
+    """The machine for the terminal."""
+    parts: list[RenderableType] = [_headline(machine), Text(), *_drawing(machine), Text(), _caches(machine.topology)]
+    if len(machine.topology.numa) > 1:
+        parts += [Text(), _distances(machine.topology)]
+    parts += [Text(), _facts(machine)]
+    if machine.disagreements:
+        parts += [Text(), *_contradictions(machine.disagreements)]
+    return rendered(Group(*parts))
+
+
+def _plural(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)
+
+
+def _headline(machine: Machine) -> RenderableType:
+    top, processor = machine.topology, machine.processor
+    clock = f", {si_text(processor.nominal_hz, 'Hz')} stated" if processor.nominal_hz else ""
+    units = (("package", "package"), ("numa", "NUMA domain"), ("core", "core"), ("thread", "hardware thread"))
+    counts = ", ".join(_plural(len(top.groups(unit)), name) for unit, name in units)
+    part = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
+    text = Text(machine.name, style="bold")
+    text.append(f"  {processor.model} ({processor.architecture}{clock})", style="not bold")
+    text.append(f"\n{counts}{part}; {bytes_text(machine.memory_bytes)} of memory", style="not bold")
+    return text
+
+
+def _last_level(top: Topology) -> list[Cache]:
+    data = [cache for cache in top.caches if cache.kind != "instruction"]
+    return [cache for cache in data if cache.level == max(c.level for c in data)]
+
+
+def _drawing(machine: Machine) -> Iterator[RenderableType]:
+    """One line a NUMA domain, or a last-level cache where a domain has several; `[0,64]` is a core and its threads."""
+    top = machine.topology
+    cores, last = top.groups("core"), _last_level(top)
+    disputed = {entry.subject for entry in machine.disagreements}
+    doubt = " (disputed, see below)"
+    for package in top.groups("package"):
+        around = [cache for cache in last if cache.cpus >= package]
+        name = next(cpu.package for cpu in top.cpus if cpu.os in package)
+        yield Text(f"package {name}" + _cache_text(around) + doubt * (bool(around) and "last-level cache" in disputed))
+        for node in top.numa:
+            here = node.cpus & package
+            if node.cpus and not here:
+                continue
+            if not here and package != top.groups("package")[0]:
+                continue  # memory without cores is drawn once
+            shared = [cache for cache in last if cache.cpus >= here and not cache.cpus >= package]
+            size = f"  {bytes_text(node.memory_bytes)}" if node.memory_bytes else ""
+            size += doubt * (bool(size) and "memory size" in disputed)
+            yield Padding(Text(f"NUMA {node.os}{size}" + _cache_text(shared)), (0, 0, 0, 2))
+            within = [cache for cache in last if cache.cpus < here]
+            split = (
+                within if sum(len(cache.cpus) for cache in within) == len(here) and _is_coarse(within, cores) else []
+            )
+            for cache in split:
+                yield _line(f"L{cache.level} {bytes_text(cache.size_bytes)} ", _boxes(top, cores, cache.cpus))
+            if here and not split:
+                yield _line("", _boxes(top, cores, here))
+    if top.allowed != frozenset(cpu.os for cpu in top.cpus):
+        yield Text("  [ ] may be used by this process, ( ) may not", style="dim")
+
+
+def _is_coarse(caches: list[Cache], cores: tuple[CpuSet, ...]) -> bool:
+    return any(sum(1 for core in cores if core <= cache.cpus) > 2 for cache in caches)
+
+
+def _cache_text(caches: list[Cache]) -> str:
+    return f"  L{caches[0].level} {bytes_text(caches[0].size_bytes)}" if caches else ""
+
+
+def _boxes(top: Topology, cores: tuple[CpuSet, ...], within: CpuSet) -> Text:
+    kinds = {cpu.os: cpu.kind[:1].upper() for cpu in top.cpus}
+    text = Text()
+    for core in cores:
+        if core <= within:
+            usable = core & top.allowed
+            left, right = ("[", "]") if usable == core else ("(", ")") if not usable else ("[", ")")
+            box = f"{kinds[min(core)]}{left}{cpus_text(core)}{right}"
+            text.append((" " if text else "") + box, style="" if usable else "dim")
+    return text
+
+
+def _line(head: str, boxes: Text) -> RenderableType:
+    grid = Table.grid(padding=(0, 1))
+    if head:
+        grid.add_column(no_wrap=True)
+    grid.add_column()
+    grid.add_row(*([head] if head else []), boxes)
+    return Padding(grid, (0, 0, 0, 4))
+
+
+def _caches(top: Topology) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    for column, justify in (
+        ("cache", "left"),
+        ("size", "right"),
+        ("line", "right"),
+        ("how many", "right"),
+        ("of", "left"),
+    ):
+        table.add_column(column, justify="right" if justify == "right" else "left")
+    cores = top.groups("core")
+    kinds = Counter(
+        (c.level, c.kind, c.size_bytes, c.line_bytes, sum(1 for core in cores if core & c.cpus)) for c in top.caches
+    )
+    for (level, kind, size, line, sharing), count in sorted(kinds.items()):
+        letter = {"data": "d", "instruction": "i", "unified": ""}[kind]
+        of = "each core" if sharing == 1 else f"{sharing} cores"
+        table.add_row(f"L{level}{letter}", bytes_text(size), bytes_text(line), str(count), of)
+    return table if top.caches else Text("No cache is described.")
+
+
+def _distances(top: Topology) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("distance")
+    for node in top.numa:
+        table.add_column(str(node.os), justify="right")
+    for node in top.numa:
+        table.add_row(f"NUMA {node.os}", *map(str, node.distances))
+    return table
+
+
+def instructions(flags: frozenset[str]) -> str:
+    """The instruction sets that matter for speed: `AMX (bf16, int8, tile), AVX-512 (bf16, …), AVX2, FMA`."""
+    found: dict[str, str] = {}
+    for name, start in _FLAGS:
+        family = name in ("AMX", "AVX-512")
+        rest = sorted(flag.removeprefix(start).strip("_") for flag in flags if family and flag.startswith(start))
+        if rest or start in flags:
+            found[name] = f"{name} ({', '.join(rest)})" if rest else name
+    return ", ".join(text for name, text in found.items() if _SHADOWED.get(name) not in found)
+
+
+def _facts(machine: Machine) -> RenderableType:
+    pages = ", ".join(_page(page) for page in machine.page_sizes)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("instruction sets", instructions(machine.processor.flags) or "not told")
+    table.add_row("page sizes", pages)
+    for label, value in _told(machine.system):
+        table.add_row(label, value)
+    for name, version in machine.software.items():
+        table.add_row(name, version)
+    return table
+
+
+def _page(page: PageSize) -> str:
+    pool = "" if page.pool_pages is None else f" ({page.free_pages} of {page.pool_pages} free)"
+    return bytes_text(page.size_bytes) + (" (empty pool)" if page.pool_pages == 0 else pool)
+
+
+def _told(system: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for label, key in _SETTINGS:
+        if system.get(key, "none") != "none":
+            yield label, _WORDS.get((key, system[key]), system[key])
+    for label, key in _LIMITS:
+        limit = system.get(key)
+        if limit:
+            yield label, bytes_text(int(limit)) if limit.isdigit() else limit
+
+
+def _contradictions(found: tuple[Disagreement, ...]) -> Iterator[RenderableType]:
+    yield Text("Sources disagree", style="bold")
+    for entry in found:
+        yield Text(f"  {entry.subject}")
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for source, says in entry.statements:
+            grid.add_row(source, says)
+        grid.add_row("trusted", entry.trusted)
+        yield Padding(grid, (0, 0, 0, 4))

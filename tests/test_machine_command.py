@@ -1,0 +1,143 @@
+"""`octant machine` and `octant doctor`: what they print, and their exit codes."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import trees
+from octant import advice
+from octant.advice import Advice
+from octant.cli import application
+from octant.failure import Refusal
+from octant.machine import discover as probe
+from octant.machine.codec import from_json
+from octant.machine.discover import discover
+from octant.machine.surroundings import Surroundings
+from octant.machine.synthetic import read_synthetic
+from octant.machine.tree import cpus_text
+from octant.report import advice as advice_writer
+from octant.report import machine as machine_writer
+from octant.report.machine import instructions
+
+RUN = CliRunner()
+
+
+def test_json_is_the_machine(tmp_path: Path) -> None:
+    root = trees.tree("laptop-6p8e", tmp_path)
+    result = RUN.invoke(application(), ["machine", "--from", str(root), "--json"])
+    assert result.exit_code == 0
+    assert from_json(json.loads(result.stdout)) == discover(root)
+
+
+@pytest.mark.parametrize("name", [*trees.described(), "kvm-xeon-2cpu"])
+def test_every_machine_is_drawn_whole(name: str) -> None:
+    machine = trees.machine(name)
+    text = machine_writer.as_text(machine)
+    drawing = text[: text.find("instruction sets")]
+    for core in machine.topology.groups("core"):
+        numbers = cpus_text(core)
+        assert f"[{numbers}]" in drawing or f"({numbers})" in drawing
+    assert drawing.count("NUMA ") >= len(machine.topology.numa)
+    assert ("Sources disagree" in text) == bool(machine.disagreements)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_drawing_of_many_caches() -> None:
+    text = machine_writer.as_text(trees.machine("epyc-2s-nps4"))
+    assert "    L3 32 MiB  [0] [1] [2] [3] [4] [5] [6] [7]\n" in text
+    assert "L3      32 MiB  64 B        16  8 cores" in text
+
+
+def test_a_single_core_is_drawn() -> None:
+    one = replace(trees.machine("board-no-numa"), topology=read_synthetic("pack:1 core:1 pu:1"))
+    assert "    [0]\n" in machine_writer.as_text(one)
+
+
+def test_cores_that_may_not_be_used_are_drawn_otherwise() -> None:
+    text = machine_writer.as_text(trees.machine("container-4of32"))
+    assert "(3) [4] [5] (6)" in text
+    assert "4 usable here" in text
+
+
+def test_instruction_sets() -> None:
+    assert (
+        instructions(frozenset({"sse2", "avx", "avx2", "fma", "avx512f", "avx512_vnni"}))
+        == "AVX-512 (f, vnni), AVX2, FMA"
+    )
+    assert instructions(frozenset({"asimd", "sve", "bf16"})) == "SVE, BF16"
+    assert instructions(frozenset()) == ""
+
+
+def test_recording_and_reading_back(tmp_path: Path) -> None:
+    root, copy = trees.tree("power9-2s-smt4", tmp_path), tmp_path / "räcord of mine"
+    recorded = RUN.invoke(application(), ["machine", "--from", str(root), "--record", str(copy)])
+    assert recorded.exit_code == 0
+    assert "files of this machine are in" in recorded.stdout
+    assert discover(copy).topology == discover(root).topology
+    again = RUN.invoke(application(), ["machine", "--from", str(root), "--record", str(copy)])
+    assert isinstance(again.exception, Refusal)
+    assert again.exception.code == 1
+    assert "not empty" in str(again.exception)
+
+
+def test_no_machine_is_refused(tmp_path: Path) -> None:
+    result = RUN.invoke(application(), ["machine", "--from", str(tmp_path / "nothing")])
+    assert isinstance(result.exception, Refusal)
+    assert "cannot discover a machine" in str(result.exception)
+
+
+def said(severity: advice.Severity) -> Advice:
+    return Advice(
+        f"a {severity} title", severity, {"/a/file": "17"}, ("# first", "do --this"), "of a reason", "some_rule"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "code"), [([], 0), ([said("note")], 0), ([said("slows")], 0), ([said("spoils"), said("note")], 1)]
+)
+def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "diagnose", lambda _facts: found)
+    monkeypatch.setattr(probe, "surroundings", Surroundings)
+    result = RUN.invoke(application(), ["doctor"])
+    assert result.exit_code == code
+    rows = json.loads(RUN.invoke(application(), ["doctor", "--json"]).stdout)
+    assert [row["severity"] for row in rows] == [entry.severity for entry in found]
+
+
+def test_advice_for_people() -> None:
+    assert advice_writer.as_text([said("spoils"), said("note")]).splitlines() == [
+        "Spoils measurements",
+        "",
+        "  a spoils title  (some_rule)",
+        "    seen  /a/file: 17",
+        "    why   of a reason",
+        "    fix   # first",
+        "          do --this",
+        "",
+        "Good to know",
+        "",
+        "  a note title  (some_rule)",
+        "    seen  /a/file: 17",
+        "    why   of a reason",
+        "    fix   # first",
+        "          do --this",
+        "",
+        "spoils measurements: 1; costs speed: 0; good to know: 1",
+    ]
+    assert advice_writer.as_text([]) == "Nothing to mend: this system is set up for measuring."
+
+
+def test_lines_to_copy_are_never_folded() -> None:
+    line = "echo " + "x" * 200
+    entry = Advice("title", "note", {"file": "1"}, (line,), "why", "rule")
+    assert f"    fix   {line}" in advice_writer.as_text([entry]).splitlines()
+
+
+def test_the_page_of_a_rule() -> None:
+    result = RUN.invoke(application(), ["doctor", "--explain", "governor"])
+    assert result.stdout.startswith("The frequency governor lets the clock follow the load.\n")
+    wrong = RUN.invoke(application(), ["doctor", "--explain", "nonsense"])
+    assert wrong.exit_code == 2
