@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -170,3 +171,8 @@ def test_every_rule_has_a_case_and_a_page() -> None:
 def test_the_worst_comes_first() -> None:
     severities = [advice.severity for advice in diagnose(settings(thp="never", governor="powersave", aslr="2"))]
     assert severities == sorted(severities, key=SEVERITIES.index) == ["spoils", "slows", "note"]
+
+
+def test_the_documentation_lists_every_rule() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    assert [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")] == list(known())
