@@ -120,8 +120,8 @@ void bind_values(nb::module_& m) {
         .def_ro("bottlenecks", &Answer::bottlenecks)
         .def_ro("stalled", &Answer::stalled)
         .def_ro("events", &Answer::events)
-        .def_prop_ro("loads", [](Answer const& answer) { return array(answer.loads); })
-        .def_prop_ro("rates", [](Answer const& answer) { return array(answer.rates); })
+        .def_prop_ro("loads", [](Answer const& answer) { return array(answer.loads); }, nb::rv_policy::move)
+        .def_prop_ro("rates", [](Answer const& answer) { return array(answer.rates); }, nb::rv_policy::move)
         .def_prop_ro("groups", [](Answer const& answer) {
             std::vector<std::tuple<LinkId, double, double>> rows;
             for (auto const& group : answer.groups) rows.emplace_back(group.link, group.load, group.links);

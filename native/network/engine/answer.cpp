@@ -1,6 +1,7 @@
 #include "engine/answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -29,8 +30,8 @@ void rank(Topology const& topology, Health const& health, Shape const& shape, An
     for (std::size_t c = 0; c < classes.size(); ++c) limits.push_back(limit_of(classes[c], c < first_fabric_class, shape));
     std::vector<Bottleneck> worst(classes.size(), {0, -1, 0, 0, unlimited, false, 0});
     auto const weigh = [&](LinkId link, double load, double links) {
-        if (load <= 0) return;
         int const kind = topology.class_of(link);
+        if (load <= 0 || std::isinf(limits[at(kind)].units_per_s)) return;  // what has no limit holds nothing back
         double const left = health.left(link);
         consider(worst, kind, link, load, left > 0 ? limits[at(kind)].units_per_s * left : 0, links);
     };

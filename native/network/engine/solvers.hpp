@@ -21,7 +21,7 @@ namespace octant::network {
                                  Traffic const& traffic, Shape const& shape);
 
 // Rounds per second with `window` units in flight per sender, from an answer with loads: approximate mean value analysis
-// of the closed queueing network, with Schweitzer's estimate of the queue seen on arrival.
+// of the closed queueing network with constant service times, with Schweitzer's estimate of the queue seen on arrival.
 [[nodiscard]] double closed_queue_rate(Topology const& topology, Health const& health, Shape const& shape,
                                        Answer const& answer, double senders, double window);
 // (Σ r^-p)^(-1/p) over the bottlenecks of an answer; injection and ejection count once.
