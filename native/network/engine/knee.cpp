@@ -27,7 +27,8 @@ double closed_queue_rate(Topology const& topology, Health const& health, Shape c
     }
     double const customers = senders * window;
     double const seen = (customers - 1) / customers;
-    // Little's law per link, with what an arriving packet finds: the queue, of which the packet in service is half done.
+    // Little's law per link, with what an arriving packet finds: the queue, of which the packet in service is half
+    // done.
     auto const in_flight = [&](double rounds_per_s) {
         double total = rounds_per_s * latency_s;
         for (auto const& [demand_s, links] : stations) {
