@@ -6,7 +6,6 @@
 
 namespace octant::network {
 
-[[nodiscard]] std::unique_ptr<Routing> route_two_level(TwoLevel const& net, RoutingChoice const& choice,
-                                                       Health const& health);
+[[nodiscard]] std::unique_ptr<Routing> route_two_level(TwoLevel const& net, RoutingChoice const& choice, Health const& health);
 
 }  // namespace octant::network
