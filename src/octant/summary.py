@@ -88,7 +88,8 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None) -> Su
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
         if point.workload in workloads:
             launch = launches.get(point.launch)
-            groups.setdefault(_key(point, launch.mode if launch else ""), []).append(point)
+            asked = launch.question if launch else point.launch
+            groups.setdefault((asked, *_key(point, launch.mode if launch else "")), []).append(point)
     rows = tuple(
         _row(run, workloads[points[0].workload], points, launches.get(points[0].launch), ceilings)
         for points in groups.values()
