@@ -113,17 +113,27 @@ def durations(middle_ns: int, n: int = 101, spread: float = 0.01, late: Sequence
     return found
 
 
+def _traffic(p: Point) -> float:
+    return p.work.bytes_read + p.work.bytes_written + p.work.bytes_allocated
+
+
 def _workload(
-    name: str, summary: str, metric: Metric, order: int, axis: str = "", limit: tuple[str, float, str] | None = None
+    name: str,
+    summary: str,
+    metric: Metric,
+    order: int,
+    axis: str = "",
+    limit: tuple[str, float, str] | None = None,
+    more: tuple[Metric, ...] = (),
 ) -> Workload:
     def limit_of(_machine: Machine, _ceilings: Ceilings, p: Point) -> Limit | None:
         return None if limit is None else Limit(limit[1] * (p.ranks * p.threads if limit[0] else 1), limit[2])
 
     def ceiling(_machine: Machine, p: Point) -> tuple[Literal["flops", "memory"], str] | None:
         kinds: dict[str, Literal["flops", "memory"]] = {"peakflops": "flops", "stream": "memory"}
-        return (kinds[name], metric.name) if name in kinds and "ladder" not in p.notes else None
+        return (kinds[name], (more or (metric,))[-1].name) if name in kinds and "ladder" not in p.notes else None
 
-    return Workload(name, summary, (metric,), limit_of, lambda _m, _q: (), ceiling, axis, order)
+    return Workload(name, summary, (metric, *more), limit_of, lambda _m, _q: (), ceiling, axis, order)
 
 
 WORKLOADS = {
@@ -138,6 +148,7 @@ WORKLOADS = {
             Metric("bandwidth", "B/s", "rate", lambda p: p.work.bytes_read + p.work.bytes_written,
                    note="bytes that the source reads and writes"),
             20, "bytes", ("", 29.5e9, "best memory traffic of this run"),
+            (Metric("traffic", "B/s", "rate", _traffic),),
         ),
         _workload(
             "latency", "Dependent loads", Metric("latency", "s", "time", lambda p: p.work.loads), 30, "bytes",

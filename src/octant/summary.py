@@ -26,7 +26,8 @@ class Row:
 
     workload: Workload
     metric: Metric
-    title: str
+    label: str  # of the launch
+    title: str  # the label and the values of the knobs that the launch swept
     mode: str
     table: bool
     knobs: Mapping[str, str]
@@ -48,6 +49,14 @@ class Row:
     def limit(self) -> Limit | None:
         """The best value that the hardware could give."""
         return self.figures[0].limit if self.figures else None
+
+    @property
+    def steps_per_s(self) -> float | None:
+        """How many chunks or steps of the declared work a second the value stands for; `None` without a value."""
+        value, count = self.value, self.metric.count(self.points[0])
+        if value is None or value.middle == 0 or count == 0:
+            return None
+        return value.middle / count if self.metric.kind == "rate" else 1 / (value.middle * count)
 
     @property
     def of_limit(self) -> float | None:
@@ -105,11 +114,12 @@ def _key(point: Point, mode: str) -> tuple[object, ...]:
 
 def _row(run: StoredRun, workload: Workload, points: list[Point], launch: Launch | None, ceilings: Ceilings) -> Row:
     swept = [name for name, value in launch.knobs.items() if "," in value] if launch else []
-    words = [launch.title if launch and launch.title else workload.name]
-    words += [f"{name} {points[0].knobs.get(name, '?')}" for name in swept]
+    label = launch.title if launch and launch.title else workload.name
+    words = [label, *(f"{name} {points[0].knobs.get(name, '?')}" for name in swept)]
     return Row(
         workload=workload,
         metric=workload.metrics[0],
+        label=label,
         title=", ".join(words),
         mode=launch.mode if launch else "",
         table=launch.table if launch else True,
