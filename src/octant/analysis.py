@@ -33,14 +33,10 @@ class Figure:
     @property
     def of_limit(self) -> float | None:
         """Fraction of the limit reached; 1 is as good as the hardware allows."""
-        return share_of(self.limit, self.metric, self.value.middle)
-
-
-def share_of(limit: Limit | None, metric: Metric, value: float) -> float | None:
-    """Fraction of the limit that a value reaches; `None` without a limit, or where either is zero."""
-    if limit is None or limit.value == 0 or value == 0:
-        return None
-    return value / limit.value if metric.kind == "rate" else limit.value / value
+        if self.limit is None or self.limit.value == 0 or self.value.middle == 0:
+            return None
+        share = self.value.middle / self.limit.value
+        return share if self.metric.kind == "rate" else 1 / share
 
 
 def figure(
@@ -132,6 +128,9 @@ def doubts(point: Point) -> tuple[str, ...]:
         foreign = during.get("node_busy_s", 0.0) - own
         if foreign > max(0.25 * elapsed, 0.05):
             found.append("other processes were busy")
+    if point.mismatches:
+        more = f" (and {len(point.mismatches) - 1} more)" if len(point.mismatches) > 1 else ""
+        found.append(f"NOT AS ASKED: {point.mismatches[0]}{more}")
     if not point.verdict.passed:
         found.append("WRONG ANSWER")
     if point.build.get("faults_compiled"):

@@ -102,6 +102,7 @@ class Point:
     mpi: str
     build: Mapping[str, Any]
     lanes: tuple[Lane, ...]
+    mismatches: tuple[str, ...] = ()  # what was given is not what was asked; worked out on reading, never stored
 
 
 @dataclass(frozen=True)

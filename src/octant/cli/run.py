@@ -20,6 +20,11 @@ StoreOption = Annotated[
     Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+PlaceOption = Annotated[
+    str, typer.Option(help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.")
+]
+LauncherOption = Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one that is at hand].")]
+HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one a line.")]
 TimeoutOption = Annotated[float | None, typer.Option(help="Seconds after which one launch counts as hung.")]
 
 
@@ -39,6 +44,9 @@ def run(
     ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
     mode: Annotated[str, typer.Option(help="one, star (a copy on every core), threads, or all (ranks together).")] = "",
     repeats: Annotated[int, typer.Option(help="Launches: each is a sample of its own.")] = 1,
+    place: PlaceOption = "",
+    launcher: LauncherOption = "",
+    hosts: HostsOption = "",
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -46,7 +54,7 @@ def run(
     """Measure one workload."""
     from octant.study import ask
 
-    plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats)
+    plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats, ask.Where(place, launcher, hosts))
     _measure(store, f"{workload} {' '.join(knobs or [])}".strip(), plan, machine, timeout, json, page=False)
 
 
@@ -113,6 +121,8 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
         typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {run.id}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     _show(run, json, page)
+    for text in sorted({text for point in run.points for text in point.mismatches}):
+        typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
     if any(not point.verdict.passed for point in run.points):
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not run.points and run.failures:

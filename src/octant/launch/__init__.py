@@ -21,11 +21,18 @@ class Launch:
     title: str = ""
     repeat: int = 0  # a launch is a sample: the same question is asked several times
     table: bool = True
+    place: str = ""  # a placement request for each node; "": every thread on a hardware thread of its own
+    launcher: str = ""  # "": the one that is at hand
+    hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
+    mpi: Mapping[str, str] = field(default_factory=dict)  # settings of the MPI library, under its own names
 
     @cached_property
     def question(self) -> str:
         """The same for all repeats of a launch."""
-        asked = [self.workload, self.mode, self.ranks, sorted(self.knobs.items())]
+        asked: list[object] = [self.workload, self.mode, self.ranks, sorted(self.knobs.items())]
+        further = [self.place, self.launcher, list(self.hosts), sorted(self.mpi.items())]
+        if any(further):
+            asked += further
         return f"{self.workload}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}"
 
     @property

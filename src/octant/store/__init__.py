@@ -18,7 +18,7 @@ from typing import Any
 
 from octant import record
 from octant.failure import Refusal
-from octant.launch import Launch
+from octant.launch import Launch, readback
 from octant.machine import Machine, codec
 
 SCHEMA = 1
@@ -222,15 +222,17 @@ def _read(folder: Path, asked: Mapping[str, Any]) -> StoredRun:
                 points.append(found)
             else:
                 failures.append(found)
+    machine = codec.from_json(asked["machine"])
+    launches = tuple(Launch(**{**launch, "hosts": tuple(launch.get("hosts", ()))}) for launch in asked["launches"])
     return StoredRun(
         id=folder.name,
         folder=folder,
         title=asked["title"],
         started=asked["started"],
-        machine=codec.from_json(asked["machine"]),
+        machine=machine,
         environment=asked["environment"],
-        launches=tuple(Launch(**launch) for launch in asked["launches"]),
-        points=tuple(points),
+        launches=launches,
+        points=readback.compared(points, launches, machine),
         failures=tuple(failures),
         torn_lines=torn,
     )

@@ -3,14 +3,17 @@
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast, get_args
 
 from octant import build, registry
 from octant.failure import Exit, Refusal
-from octant.launch import Launch
+from octant.launch import Launch, launchers
 from octant.machine import Machine
 from octant.machine.discover import discover
+from octant.placement import Placement, planner
+from octant.placement.request import Request, parse_request
 from octant.study import plan
 from octant.workload import Mode, Workload
 
@@ -46,15 +49,29 @@ def evaluate(quick: bool, only: Sequence[str]) -> tuple[tuple[Launch, ...], Mach
     return plan.evaluate(chosen, machine, quick), machine
 
 
+@dataclass(frozen=True)
+class Where:
+    """Where the ranks are to go and who starts them, in the user's words."""
+
+    place: str = ""
+    launcher: str = ""
+    hosts: str = ""  # names with commas between, or @FILE with one a line
+
+
+HERE = Where()
+
+
 def run(
-    workload: str, words: Sequence[str], ranks: int | None, mode: str, repeats: int
+    workload: str, words: Sequence[str], ranks: int | None, mode: str, repeats: int, where: Where = HERE
 ) -> tuple[tuple[Launch, ...], Machine]:
     """The plan of `octant run`; unknown knobs and values are refused before anything starts.
 
     Raises:
-        Refusal: unknown workload, mode, knob or value.
+        Refusal: unknown workload, mode, knob, value or launcher, or a placement that does not fit this machine.
     """
     _workload(workload)
+    if where.launcher:
+        launchers.launcher(where.launcher)
     if mode and mode not in get_args(Mode):
         raise Refusal(f"cannot use --mode {mode} (no such mode); try {', '.join(get_args(Mode))}")
     described = describe(workload)
@@ -72,7 +89,60 @@ def run(
     default: Mode = "all" if described.least_ranks > 1 else "one"
     chosen = cast("Mode", mode or default)
     machine = discover()
-    return plan.run(workload, knobs, ranks, chosen, repeats, machine), machine
+    hosts = host_names(where.hosts)
+    if not where.place:
+        planned = plan.run(workload, knobs, ranks, chosen, repeats, machine)
+        return tuple(replace(p, launcher=where.launcher, hosts=hosts) for p in planned), machine
+    request = requested(where.place, machine).request
+    total = ranks or request.ranks * max(1, len(hosts))
+    planned = plan.run(workload, knobs, total, chosen, repeats, machine)
+    return plan.placed(planned, request, total, where.launcher, hosts), machine
+
+
+@dataclass(frozen=True)
+class Requested:
+    """A placement in its three forms."""
+
+    text: str
+    request: Request
+    placement: Placement
+
+
+def requested(text: str, machine: Machine) -> Requested:
+    """What a placement's words mean on a machine.
+
+    Raises:
+        Refusal: the words cannot be read (exit 2), or it does not fit (exit 3).
+    """
+    try:
+        request = parse_request(text)
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+    try:
+        return Requested(text, request, planner.plan(machine.topology, request, machine.page_sizes))
+    except planner.DoesNotFit as error:
+        raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
+
+
+def host_names(text: str) -> tuple[str, ...]:
+    """Hosts from `a,b` or from the lines of `@FILE`; `#` starts a comment.
+
+    Raises:
+        Refusal: the file cannot be read or names no host, or a host is named twice.
+    """
+    listed = text
+    if text.startswith("@"):
+        try:
+            listed = Path(text[1:]).read_text(encoding="utf-8")
+        except OSError as error:
+            raise Refusal(f"cannot read the hosts in {text[1:]} ({error.strerror}); try --hosts a,b") from error
+    lines = [line.split("#")[0] for line in listed.splitlines()]
+    hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
+    if text and not hosts:
+        raise Refusal(f"cannot find a host in {text!r}; try --hosts a,b or --hosts @FILE with one a line")
+    if len(set(hosts)) < len(hosts):
+        raise Refusal(f"cannot use a host twice ({text}); each gets the same number of ranks, see --ranks")
+    return hosts
 
 
 def describe(workload: str) -> Described:

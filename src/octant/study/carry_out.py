@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from octant import build, store
 from octant.build import blas
 from octant.failure import Exit, Refusal
-from octant.launch import Launch, direct, mpiexec
+from octant.launch import Launch, bind, launchers
 from octant.launch.execute import Outcome, execute
+from octant.machine import Machine
+from octant.placement import planner
+from octant.placement.request import Request, parse_request
 from octant.record import Failure
 from octant.store import Store, StoredRun
 
@@ -46,7 +49,7 @@ def command(launch: Launch, run: StoredRun) -> list[str]:
     Raises:
         Refusal: no kernel or no launcher.
     """
-    program = [
+    kernel = [
         str(build.find(launch.workload)),
         "--output",
         str(run.records.resolve()),
@@ -54,7 +57,20 @@ def command(launch: Launch, run: StoredRun) -> list[str]:
         launch.key,
         *launch.words,
     ]
-    return direct.command(program, 1) if launch.ranks == 1 else mpiexec.command(program, launch.ranks)
+    request = parse_request(launch.place) if launch.place else None
+    exported = tuple(sorted({*environment(), *launch.mpi}))
+    threads = int(launch.knobs.get("threads", "1").split(",")[-1])
+    shape = launchers.Shape(launch.ranks, request.ranks if request else None, threads, launch.hosts, exported)
+    name = launchers.chosen(launch.launcher, shape)
+    program = [*_bound(request, run.machine, name), *kernel] if request else kernel
+    return launchers.launcher(name).command(program, shape)
+
+
+def _bound(request: Request, machine: Machine, launcher: str) -> list[str]:
+    placement = planner.plan(machine.topology, request, machine.page_sizes)
+    # What an outer launcher says about us is not about the rank that we start without one.
+    alone = ["--local-rank", "0"] if launcher == "direct" else []
+    return [str(build.find("bind")), *bind.words(placement, request), *alone, "--"]
 
 
 def environment() -> dict[str, str]:
@@ -103,13 +119,14 @@ def _one(
 ) -> None:
     try:
         words = command(launch, run)
-        outcome = start(words, environment(), timeout_s or timeout_seconds(launch), tick)
+        outcome = start(words, {**environment(), **launch.mpi}, timeout_s or timeout_seconds(launch), tick)
     except Refusal as refusal:
         where.append(run, _failure(launch, str(refusal), refusal.code))
         return
     unsupported = outcome.code == Exit.NOT_SUPPORTED
+    told = (unsupported or outcome.code == Exit.WRONG_ANSWER) and "octant-bind:" in outcome.said  # no kernel ran
     recorded = outcome.code in (Exit.OK, Exit.WRONG_ANSWER) or (unsupported and launch.ranks == 1)
-    if outcome.timed_out or not recorded:
+    if outcome.timed_out or told or not recorded:
         where.append(run, _failure(launch, outcome.reason, Exit.NOT_SUPPORTED if unsupported else Exit.CANNOT_RUN))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from octant.failure import Refusal
 from octant.launch import Launch
 from octant.machine import Machine
+from octant.placement.request import PAGE_BYTES, Request
+from octant.units import bytes_text
 from octant.workload import Ask, Mode, Workload
 
 
@@ -49,6 +51,40 @@ def run(
     launch = launch_of(workload, Ask(mode, knobs, workload), len(usable_cores(machine)))
     launch = dataclasses.replace(launch, ranks=launch.ranks if ranks is None else ranks)
     return tuple(dataclasses.replace(launch, repeat=repeat) for repeat in range(repeats))
+
+
+def placed(
+    launches: Iterable[Launch], request: Request, ranks: int | None, launcher: str, hosts: tuple[str, ...]
+) -> tuple[Launch, ...]:
+    """The launches as one node's placement says it, on every host.
+
+    Raises:
+        Refusal: a knob, or the number of ranks, that the placement sets otherwise.
+    """
+    total = ranks or request.ranks * max(1, len(hosts))
+    if total % request.ranks:
+        raise Refusal(
+            f"cannot deal {total} ranks to nodes of {request.ranks} (what is placed is one node); see --ranks"
+        )
+    pages = {"default": {}, "4k": {"pages": "base"}, "thp": {"pages": "thp"}}.get(
+        request.pages, {"pages": bytes_text(PAGE_BYTES.get(request.pages, 0)).replace(" ", "")}
+    )
+    sets = {"threads": str(request.threads), "pin": "none", **pages}
+    found = []
+    for launch in launches:
+        for name, value in sets.items():
+            if launch.knobs.get(name, value) != value:
+                raise Refusal(
+                    f"cannot set {name}={launch.knobs[name]} (the placement says {value}); drop one of the two"
+                )
+        mode: Mode = ("threads" if request.threads > 1 else "one") if total == 1 else launch.mode
+        knobs = {**launch.knobs, **sets}
+        found.append(
+            dataclasses.replace(
+                launch, knobs=knobs, mode=mode, ranks=total, place=str(request), launcher=launcher, hosts=hosts
+            )
+        )
+    return tuple(found)
 
 
 def usable_cores(machine: Machine) -> list[int]:

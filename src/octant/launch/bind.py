@@ -1,0 +1,51 @@
+"""The words for octant-bind: what it is to give each rank of a node before it becomes the program."""
+
+from octant.placement import Placement, RankPlace, set_text
+from octant.placement.request import PAGE_BYTES, Request
+
+LOCAL_RANK_VARIABLES = (
+    "MPI_LOCALRANKID",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID",
+    "PMI_LOCAL_RANK",
+    "PMIX_LOCAL_RANK",
+    "JSM_NAMESPACE_LOCAL_RANK",
+    "FLUX_TASK_LOCAL_ID",
+    "SLURM_LOCALID",
+)
+"""By which launchers tell a process which of its node's ranks it is; octant-bind believes them in this order."""
+
+
+def words(placement: Placement, request: Request) -> list[str]:
+    """octant-bind's arguments before `--`: one entry for each rank of a node, and the pages of the heap.
+
+    Raises:
+        ValueError: a torus, whose ranks are not all on one node.
+    """
+    if request.torus:
+        raise ValueError("cannot bind on a torus that is not this node; try the same request without torus=")
+    found = []
+    for number, place in enumerate(placement.ranks):
+        found += ["--rank", str(number), *_entry(place, request)]
+    return found + _pages(request)
+
+
+def _entry(place: RankPlace, request: Request) -> list[str]:
+    def listed(numbers: frozenset[int] | tuple[int, ...]) -> str:
+        return set_text(numbers).replace(",", "+")
+
+    memory = request.memory.policy
+    nodes = f":{listed(place.memory)}" if memory in ("bind", "interleave", "preferred") else ""
+    found = [f"cpus={listed(place.cpus)}", "threads=" + "/".join(map(listed, place.threads))]
+    return found if memory == "default" else [*found, f"mem={memory}{nodes}"]
+
+
+def _pages(request: Request) -> list[str]:
+    """Small pages for all, transparent or pooled huge ones for the heap."""
+    if request.pages == "4k":
+        return ["--no-thp"]
+    if request.heap != "huge":
+        return []
+    pool = PAGE_BYTES.get(request.pages)
+    return ["--heap", str(pool) if pool else "thp"]

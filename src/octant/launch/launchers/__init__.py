@@ -1,0 +1,74 @@
+"""One file a launcher, the folder is the registration: each has `at_hand(environment)` and `command(program, shape)`.
+
+A launcher starts ranks unbound and leaves binding to octant-bind, which is given with the program: what the launchers
+mean by the same word differs between them and from version to version.
+"""
+
+import importlib
+import os
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from octant.failure import Exit, Refusal
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many ranks, where, and what each needs."""
+
+    ranks: int = 1
+    ranks_per_node: int | None = None  # `None`: all on this node, or as the allocation deals them
+    cpus_per_rank: int = 1
+    hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or the nodes of the allocation
+    exported: tuple[str, ...] = ()  # names of variables that must reach ranks on other hosts
+
+    @property
+    def nodes(self) -> int | None:
+        """How many nodes, where it is known."""
+        if self.hosts:
+            return len(self.hosts)
+        return -(-self.ranks // self.ranks_per_node) if self.ranks_per_node else None
+
+
+class Launcher(Protocol):
+    """What a launcher's file offers."""
+
+    def at_hand(self, environment: Mapping[str, str]) -> bool:
+        """Whether this is the launcher of the allocation that the environment speaks of."""
+
+    def command(self, program: Sequence[str], shape: Shape) -> list[str]:
+        """The words that start the program."""
+
+
+def names() -> list[str]:
+    """The launchers there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def launcher(name: str) -> Launcher:
+    """A launcher by its name.
+
+    Raises:
+        Refusal: no such launcher.
+    """
+    if name not in names():
+        raise Refusal(f"cannot launch with {name!r} (no such launcher); try {', '.join(names())}", Exit.WRONG_ANSWER)
+    return cast("Launcher", importlib.import_module(f"{__name__}.{name}"))
+
+
+def chosen(name: str, shape: Shape, environment: Mapping[str, str] | None = None) -> str:
+    """The launcher to use: the one that was named, else that of the allocation we are in, else this node's.
+
+    One rank on this node needs none, not even inside an allocation.
+    """
+    if name:
+        launcher(name)
+        return name
+    if shape.hosts:
+        return "mpiexec"
+    if shape.ranks == 1:
+        return "direct"
+    found = os.environ if environment is None else environment
+    return next((known for known in names() if launcher(known).at_hand(found)), "mpiexec")

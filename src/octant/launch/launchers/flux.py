@@ -1,0 +1,40 @@
+"""Flux: `flux run` inside an instance."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+
+from octant.failure import Refusal
+from octant.launch.launchers import Shape
+
+
+def at_hand(environment: Mapping[str, str]) -> bool:
+    """Inside a Flux instance."""
+    return "FLUX_URI" in environment
+
+
+def command(program: Sequence[str], shape: Shape) -> list[str]:
+    """A job of the instance that we are in.
+
+    Raises:
+        Refusal: no flux here, or hosts by name, which Flux chooses itself.
+    """
+    flux = shutil.which("flux")
+    if flux is None:
+        raise Refusal("cannot launch with flux (it is not on PATH); try --launcher mpiexec")
+    if shape.hosts:
+        raise Refusal("cannot name hosts to flux (it chooses them); drop --hosts")
+    return [flux, *options(shape), *program]
+
+
+def options(shape: Shape) -> list[str]:
+    """The words for ranks that Flux does not bind."""
+    nodes = [f"--nodes={shape.nodes}"] if shape.nodes else []
+    return [
+        "run",
+        f"--ntasks={shape.ranks}",
+        f"--cores-per-task={shape.cpus_per_rank}",
+        *nodes,
+        "--setopt=cpu-affinity=off",
+        "--setopt=mpibind=off",
+        "--setopt=exit-on-error",
+    ]

@@ -1,0 +1,108 @@
+"""`mpiexec` of MPICH, Open MPI or Intel MPI: told apart by what they say they are, not by their name."""
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from octant.build import beside_python
+from octant.failure import Exit, Refusal
+from octant.launch.launchers import Shape
+
+Flavour = Literal["mpich", "openmpi", "intelmpi", "pals"]
+_SIGNS: tuple[tuple[str, Flavour], ...] = (
+    ("Intel(R) MPI", "intelmpi"),
+    ("HYDRA", "mpich"),
+    ("MPICH", "mpich"),
+    ("Open MPI", "openmpi"),
+    ("OpenRTE", "openmpi"),
+    ("prte", "openmpi"),
+    ("PALS", "pals"),
+)
+
+
+def find() -> Path:
+    """The launcher of the MPI in this environment: OCTANT_MPIEXEC, else beside Python, else on PATH.
+
+    Raises:
+        Refusal: none found.
+    """
+    named = os.environ.get("OCTANT_MPIEXEC")
+    found = named or beside_python("mpiexec") or shutil.which("mpiexec")
+    if not found or not os.access(found, os.X_OK):
+        where = f"{named} is no program" if named else "no mpiexec beside Python or on PATH"
+        raise Refusal(f"cannot start several ranks ({where}); try `pip install mpich`, or set OCTANT_MPIEXEC to yours")
+    return Path(found)
+
+
+@functools.cache
+def flavour(mpiexec: Path) -> Flavour:
+    """Which implementation this launcher belongs to, from its own `--version`.
+
+    Raises:
+        Refusal: it does not answer, or with none of the known names.
+    """
+    try:
+        shown = subprocess.run(  # noqa: S603 - the user's own launcher
+            [str(mpiexec), "--version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refusal(f"cannot ask {mpiexec} what it is ({error}); set OCTANT_MPIEXEC to a working one") from error
+    text = shown.stdout + shown.stderr
+    for sign, name in _SIGNS:
+        if sign in text:
+            return name
+    raise Refusal(f"cannot tell which MPI {mpiexec} belongs to (--version says {text[:80]!r}); set OCTANT_MPIEXEC")
+
+
+def at_hand(_environment: Mapping[str, str]) -> bool:
+    """Never by itself: it is what is used where no allocation is."""
+    return False
+
+
+def command(program: Sequence[str], shape: Shape) -> list[str]:
+    """Ranks on this node or on the hosts, bound by Octant itself and not by the launcher.
+
+    Raises:
+        Refusal: no mpiexec, or more ranks on this node than an MPI that spins can bear.
+    """
+    mpiexec = find()
+    implementation = flavour(mpiexec)
+    if not shape.hosts:
+        refuse_spinning(implementation, shape, len(os.sched_getaffinity(0)))
+    return [str(mpiexec), *options(implementation, shape, root=os.geteuid() == 0), *program]
+
+
+def refuse_spinning(implementation: Flavour, shape: Shape, cpus: int) -> None:
+    """MPICH's ranks wait by spinning, so with more of them than hardware threads they wait for each other's time slice.
+
+    Raises:
+        Refusal: that would happen.
+    """
+    if implementation != "openmpi" and shape.ranks > cpus:
+        raise Refusal(
+            f"cannot start {shape.ranks} ranks on {cpus} hardware threads with {implementation} (its ranks spin while "
+            "they wait, and would time the scheduler); try the Open MPI flavour (`make openmpi`), which yields",
+            Exit.NOT_SUPPORTED,
+        )
+
+
+def options(implementation: Flavour, shape: Shape, root: bool = False) -> list[str]:
+    """The launcher's words for unbound ranks: on this node, or the same number on each host, filling host by host."""
+    ranks = str(shape.ranks)
+    per_host = -(-shape.ranks // len(shape.hosts)) if shape.hosts else None
+    if implementation == "openmpi":
+        where = ["--host", ",".join(f"{host}:{per_host}" for host in shape.hosts)] if shape.hosts else []
+        for name in shape.exported if shape.hosts else ():
+            where += ["-x", name]
+        allow = ["--allow-run-as-root"] if root else []
+        return [*allow, "-n", ranks, *where, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"]
+    if implementation == "pals":
+        where = ["--hosts", ",".join(shape.hosts), "--ppn", str(per_host)] if shape.hosts else []
+        return ["-n", ranks, *where, "--cpu-bind", "none", "--mem-bind", "none"]
+    where = ["-hosts", ",".join(shape.hosts), "-ppn", str(per_host)] if shape.hosts else []
+    bind = ["-genv", "I_MPI_PIN", "off"] if implementation == "intelmpi" else ["-bind-to", "none"]
+    return ["-n", ranks, *where, *bind]
