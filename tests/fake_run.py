@@ -1,10 +1,14 @@
 """A believable run that nobody measured: every number in it is written here, so tests know what must come out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, cast
 
+from octant.launch import Launch
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, Disagreement, Machine, NumaNode, PageSize, Processor, Topology
-from octant.record import Buffer, Check, Given, Lane, Point, Sampling, Work
+from octant.record import Buffer, Check, Failure, Given, Lane, Point, Sampling, Work
+from octant.store import StoredRun
+from octant.workload import Ceilings, Limit, Metric, Mode, Workload
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -95,3 +99,229 @@ def point(sampling: Sampling = "lanes", **changes: Any) -> Point:
         "lanes": (),
     }
     return Point(**{**clean, **changes})
+
+
+def durations(middle_ns: int, n: int = 101, spread: float = 0.01, late: Sequence[int] = ()) -> list[int]:
+    """`n` (odd) durations whose median is exactly `middle_ns`; the samples in `late` are made five times as long.
+
+    The order jumps about (37 is prime to n), so neighbours are not alike.
+    """
+    half = n // 2
+    found = [middle_ns + round(middle_ns * spread * (i * 37 % n - half) / half) for i in range(n)]
+    for i in late:
+        found[i] = max(found[i], middle_ns) * 5
+    return found
+
+
+def _traffic(p: Point) -> float:
+    return p.work.bytes_read + p.work.bytes_written + p.work.bytes_allocated
+
+
+def _workload(
+    name: str,
+    summary: str,
+    metric: Metric,
+    order: int,
+    axis: str = "",
+    limit: tuple[str, float, str] | None = None,
+    more: tuple[Metric, ...] = (),
+) -> Workload:
+    def limit_of(_machine: Machine, _ceilings: Ceilings, p: Point) -> Limit | None:
+        return None if limit is None else Limit(limit[1] * (p.ranks * p.threads if limit[0] else 1), limit[2])
+
+    def ceiling(_machine: Machine, p: Point) -> tuple[Literal["flops", "memory"], str] | None:
+        kinds: dict[str, Literal["flops", "memory"]] = {"peakflops": "flops", "stream": "memory"}
+        return (kinds[name], (more or (metric,))[-1].name) if name in kinds and "ladder" not in p.notes else None
+
+    return Workload(name, summary, (metric, *more), limit_of, lambda _m, _q: (), ceiling, axis, order)
+
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        _workload(
+            "peakflops", "Fused multiply-adds in registers", Metric("rate", "flop/s", "rate", lambda p: p.work.flops),
+            10, limit=("thread", 95.7e9, "32 flop a cycle at 2.99 GHz (measured)"),
+        ),
+        _workload(
+            "stream", "Sustained memory bandwidth",
+            Metric("bandwidth", "B/s", "rate", lambda p: p.work.bytes_read + p.work.bytes_written,
+                   note="bytes that the source reads and writes"),
+            20, "bytes", ("", 29.5e9, "best memory traffic of this run"),
+            (Metric("traffic", "B/s", "rate", _traffic),),
+        ),
+        _workload(
+            "latency", "Dependent loads", Metric("latency", "s", "time", lambda p: p.work.loads), 30, "bytes",
+            ("", 1.67e-9, "5 cycles at 2.99 GHz (measured)"),
+        ),
+        _workload(
+            "gemm", "Matrix product", Metric("rate", "flop/s", "rate", lambda p: p.work.flops), 40,
+            limit=("thread", 95.7e9, "best compute rate of this run"),
+        ),
+        _workload("pingpong", "Messages there and back",
+                  Metric("half round trip", "s", "time", lambda p: p.work.messages), 50, "bytes"),
+        _workload("noise", "What the system takes from us", Metric("quantum", "s", "time", lambda p: p.work.quanta),
+                  60),
+    )
+}  # fmt: skip
+LADDER = [1 << shift for shift in range(12, 29)]
+MESSAGES = [0, *(1 << shift for shift in range(23))]
+
+
+def pingpong_s(size: int) -> float:
+    """The fake network: 0.4 µs and 0.12 ns a byte."""
+    return 0.4e-6 + 0.12e-9 * size
+
+
+def _latency_ns(size: int) -> float:
+    return next(ns for top, ns in ((48 * KIB, 1.67), (2 * MIB, 5.2), (32 * MIB, 24.0), (GIB, 110.0)) if size <= top)
+
+
+def _stars(middle_ns: int, ranks: int, threads: int = 1, **noise: Any) -> tuple[Lane, ...]:
+    pairs = [(r, t) for r in range(ranks) for t in range(threads)]
+    return tuple(lane(durations(middle_ns, **noise), t, r, begin=97 * (r + t)) for r, t in pairs)
+
+
+def fake_run(
+    folder: Path = Path("runs/20261121-214530-3f2a"),
+    speed: float = 1.0,
+    repeats: int = 1,
+    on: Machine | None = None,
+    title: str = "evaluate --quick",
+) -> StoredRun:
+    """All six workloads, `speed` times as fast as `speed=1`."""
+    where = on or machine()
+    launches: list[Launch] = []
+    points: list[Point] = []
+
+    def add(workload: str, mode: Mode, label: str, knobs: dict[str, str], table: bool = True, **changes: Any) -> None:
+        at = changes.pop("at", {})
+        for repeat in range(repeats):
+            launch = Launch(workload, knobs, mode, changes.get("ranks", 1), label, repeat, table)
+            if launch.key not in {known.key for known in launches}:
+                launches.append(launch)
+            given = {**knobs, **at, "seconds": "1", "threads": str(changes.get("threads", 1))}
+            points.append(point(workload=workload, launch=launch.key, knobs=given, **changes))
+
+    def ns(value: float) -> int:
+        return round(value / speed)
+
+    for mode, ranks, threads in (("one", 1, 1), ("star", 2, 1), ("threads", 1, 2)):
+        at: dict[str, Any] = {"ranks": ranks, "threads": threads}
+        lanes = _stars(ns(100_000), ranks, threads)
+        add(
+            "peakflops",
+            cast("Mode", mode),
+            "double, 512-bit",
+            {"width": "512"},
+            work=Work(flops=9_380_000),
+            lanes=lanes,
+            **at,
+        )
+        lanes = _stars(ns(100_000 * ranks * threads / 1.2), ranks, threads, late=(7, 41, 77))
+        add(
+            "stream",
+            cast("Mode", mode),
+            f"triad, {mode}",
+            {"kernel": "triad", "bytes": "134217728"},
+            lanes=lanes,
+            work=Work(bytes_read=1_600_000, bytes_written=800_000, bytes_allocated=800_000, flops=200_000),
+            noise={"during": {"time_s": 1.0, "node_busy_s": 2.0, "own_cpu_s": 1.0}, "before": {"frequency_hz": 2.99e9}},
+            **at,
+        )
+        lanes = _stars(ns(2_000_000), ranks, threads)
+        add(
+            "gemm",
+            cast("Mode", mode),
+            "double, n = 448",
+            {"n": "448"},
+            lanes=lanes,
+            work=Work(flops=2 * 448**3, bytes_read=2 * 8 * 448**2, bytes_written=8 * 448**2),
+            **at,
+        )
+    sizes = ",".join(map(str, LADDER))
+    for size in LADDER:
+        rate = next(r for top, r in ((48 * KIB, 180), (2 * MIB, 70), (32 * MIB, 30), (GIB, 20)) if size <= top)
+        add(
+            "stream",
+            "one",
+            "triad ladder",
+            {"kernel": "triad", "bytes": sizes},
+            False,
+            notes={"ladder": "yes"},
+            at={"bytes": str(size)},
+            lanes=_stars(ns(2_400_000 / rate), 1),
+            work=Work(bytes_read=1_600_000, bytes_written=800_000),
+        )
+        for pages in ("base", "thp"):
+            slower = 1.3 if pages == "base" and size > 2 * MIB else 1.0
+            add(
+                "latency",
+                "one",
+                f"load, {pages} pages",
+                {"pages": pages, "bytes": sizes},
+                False,
+                at={"bytes": str(size)},
+                lanes=_stars(ns(1000 * slower * _latency_ns(size)), 1),
+                work=Work(loads=1000),
+            )
+    for pages in ("base", "thp"):
+        add(
+            "latency",
+            "one",
+            f"load from memory, {pages} pages",
+            {"pages": pages, "bytes": str(256 * MIB)},
+            lanes=_stars(ns(110_000), 1),
+            work=Work(loads=1000),
+        )
+    for size in MESSAGES:
+        add(
+            "pingpong",
+            "all",
+            "hot buffers",
+            {"bytes": ",".join(map(str, MESSAGES))},
+            False,
+            at={"bytes": str(size)},
+            ranks=2,
+            sampling="steps",
+            batch=10,
+            lanes=(lane(durations(ns(20e9 * pingpong_s(size)))),),
+            work=Work(messages=2, message_bytes=size),
+            sync="clock",
+        )
+    add(
+        "pingpong",
+        "all",
+        "8 B, hot buffers",
+        {"bytes": "8"},
+        ranks=2,
+        sampling="steps",
+        batch=10,
+        sync="clock",
+        lanes=(lane(durations(ns(20e9 * pingpong_s(8)))),),
+        work=Work(messages=2, message_bytes=8),
+    )
+    add(
+        "noise",
+        "star",
+        "fixed quantum of 100 µs",
+        {"quantum": "100us"},
+        ranks=2,
+        work=Work(quanta=1),
+        lanes=tuple(lane(durations(ns(100_000), 1001, 0.002, late=range(5, 1001, 97)), rank=r) for r in range(2)),
+    )
+    failure = Failure(
+        "latency", launches[-1].key, {"pages": "1GiB"}, 1, "no 1 GiB pages are reserved; try `sysctl …`", 3
+    )
+    return StoredRun(
+        folder.name,
+        folder,
+        title,
+        "2026-11-21T21:45:30+00:00",
+        where,
+        {"OMP_PROC_BIND": "close"},
+        tuple(launches),
+        tuple(points),
+        (failure,),
+        0,
+    )

@@ -143,6 +143,7 @@ def test_page_sizes_and_pools() -> None:
     [
         ("xeon-2s-smt2-snc4", "x86_64", "GenuineIntel", 2.0e9),  # the driver's base clock, not cpuinfo's 2.7
         ("container-4of32", "x86_64", "GenuineIntel", 2.1e9),  # the name
+        ("epyc-2s-nps4", "x86_64", "AuthenticAMD", 2.45e9),  # the highest step, not the moment's 1.5
         ("altra-1s", "aarch64", "Arm", 3.0e9),
         ("power9-2s-smt4", "ppc64le", "IBM", 3.8e9),
     ],
@@ -154,6 +155,20 @@ def test_processor(name: str, architecture: str, vendor: str, nominal_hz: float)
         vendor,
         nominal_hz,
     )
+
+
+def test_power_names_its_vectors() -> None:
+    processor = trees.machine("power9-2s-smt4").processor
+    assert (processor.model, processor.flags) == ("POWER9", frozenset({"altivec", "vsx"}))
+
+
+def test_a_moving_clock_is_not_stated(tmp_path: Path) -> None:
+    root = trees.tree("epyc-2s-nps4", tmp_path)
+    (root / f"{trees.CPU}/cpu0/cpufreq/scaling_available_frequencies").unlink()
+    assert discover(root).processor.nominal_hz is None
+    (root / f"{trees.CPU}/cpu0/acpi_cppc").mkdir()
+    (root / f"{trees.CPU}/cpu0/acpi_cppc/nominal_freq").write_text("2450\n")
+    assert discover(root).processor.nominal_hz == 2.45e9
 
 
 def test_system_facts() -> None:

@@ -33,10 +33,14 @@ class Figure:
     @property
     def of_limit(self) -> float | None:
         """Fraction of the limit reached; 1 is as good as the hardware allows."""
-        if self.limit is None or self.limit.value == 0 or self.value.middle == 0:
-            return None
-        share = self.value.middle / self.limit.value
-        return share if self.metric.kind == "rate" else 1 / share
+        return share_of(self.limit, self.metric, self.value.middle)
+
+
+def share_of(limit: Limit | None, metric: Metric, value: float) -> float | None:
+    """Fraction of the limit that a value reaches; `None` without a limit, or where either is zero."""
+    if limit is None or limit.value == 0 or value == 0:
+        return None
+    return value / limit.value if metric.kind == "rate" else limit.value / value
 
 
 def figure(

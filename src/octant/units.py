@@ -61,13 +61,24 @@ def si_text(value: float, unit: str, digits: int = 3) -> str:
         return f"{value} {unit}"
     if value == 0:
         return f"0 {unit}"
+    scale, prefix = si_scale(value, digits)
+    return f"{value / scale:.{decimals(value / scale, digits)}f} {prefix}{unit}"
+
+
+def si_scale(value: float, digits: int = 3) -> tuple[float, str]:
+    """The power of 1000 that leaves 1 … 999 of a value once it is rounded to `digits`, and its prefix: `(1e9, "G")`."""
+    if value == 0 or not math.isfinite(value):
+        return 1.0, ""
     exponent = min(max(math.floor(math.log10(abs(value)) / 3), -4), 6)
-    scaled = float(f"{value / 1000.0**exponent:.{digits}g}")
-    if abs(scaled) >= 1000 and exponent < 6:
-        scaled, exponent = scaled / 1000, exponent + 1
-    prefix = ("p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E")[exponent + 4]
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(scaled))))
-    return f"{scaled:.{decimals}f} {prefix}{unit}"
+    if abs(float(f"{value / 1000.0**exponent:.{digits}g}")) >= 1000 and exponent < 6:
+        exponent += 1
+    return 1000.0**exponent, ("p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E")[exponent + 4]
+
+
+def decimals(value: float, digits: int = 3) -> int:
+    """Digits after the point that leave `digits` significant ones."""
+    rounded = abs(float(f"{value:.{digits}g}"))
+    return max(0, digits - 1 - math.floor(math.log10(rounded))) if rounded and math.isfinite(rounded) else 0
 
 
 def percent_text(fraction: float) -> str:

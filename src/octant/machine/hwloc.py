@@ -120,19 +120,14 @@ class _Reader:
             best = min(holding, key=lambda node: (node[3], len(node[1]), node[0]), default=(0,))
             home[cpu.os] = best[0]
         numa = tuple(
-            NumaNode(
-                number, frozenset(c for c in cpus if home.get(c) == number), memory, distances.get(number, ())
-            )
+            NumaNode(number, frozenset(c for c in cpus if home.get(c) == number), memory, distances.get(number, ()))
             for number, cpus, memory, _fast in sorted(self.nodes)
         )
         cpus = tuple(
-            Cpu(c.os, c.core, c.package, home[c.os], c.die, c.kind)
-            for c in sorted(self.cpus, key=lambda c: c.os)
+            Cpu(c.os, c.core, c.package, home[c.os], c.die, c.kind) for c in sorted(self.cpus, key=lambda c: c.os)
         )
         online = frozenset(home)
-        caches = tuple(
-            Cache(c.level, c.kind, c.size_bytes, c.line_bytes, c.cpus & online) for c in self.caches
-        )
+        caches = tuple(Cache(c.level, c.kind, c.size_bytes, c.line_bytes, c.cpus & online) for c in self.caches)
         return Topology(cpus, caches, numa, (allowed & online) or online)
 
 
@@ -243,9 +238,7 @@ def _nest(machine: ET.Element, levels: list[tuple[CpuSet, dict[str, str]]], topo
             memory |= {"nodeset": nodes, "complete_nodeset": nodes, "gp_index": str(gp)}
             ET.SubElement(element, "object", memory)
     for _cpus, element in parents:  # hwloc wants siblings in the order of their lowest threads, memory first
-        element[:] = sorted(
-            element, key=lambda e: (e.get("type") != "NUMANode", min(_numbers(e.get("cpuset"))))
-        )
+        element[:] = sorted(element, key=lambda e: (e.get("type") != "NUMANode", min(_numbers(e.get("cpuset")))))
     for node in topology.numa:
         if not node.cpus:
             gp += 1

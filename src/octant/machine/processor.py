@@ -31,10 +31,18 @@ def processor(tree: Tree) -> Processor:
     return Processor(
         architecture=architecture,
         vendor=info.get("vendor_id") or _ARM_VENDORS.get(arm[0]) or ("IBM" if "POWER" in info.get("cpu", "") else ""),
-        model=next(filter(None, names), "unknown"),
-        flags=frozenset(flags.split()),
+        model=next(filter(None, names), "unknown").removesuffix(", altivec supported"),
+        flags=frozenset(flags.split()) | _power_flags(info.get("cpu", "")),
         nominal_hz=_nominal_hz(tree, info),
     )
+
+
+def _power_flags(cpu: str) -> frozenset[str]:
+    """POWER names no flags: VMX is told, VSX came with POWER7 (Power ISA 2.06), MMA with POWER10 (3.1)."""
+    generation = re.match(r"POWER(\d+)", cpu)
+    number = int(generation[1]) if generation else 0
+    told = (("altivec", "altivec" in cpu), ("vsx", number >= 7), ("mma", number >= 10))
+    return frozenset(name for name, there in told if there)
 
 
 def model_numbers(tree: Tree) -> dict[str, str]:
@@ -47,18 +55,23 @@ def model_numbers(tree: Tree) -> dict[str, str]:
 
 
 def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
-    """The stated clock: the driver's base frequency, else the name's, else whatever is stated."""
-    khz = tree.number("sys/devices/system/cpu/cpu0/cpufreq/base_frequency")
+    """The stated clock: the driver's base frequency, else the name's, else whatever is stated and does not move."""
+    folder = "sys/devices/system/cpu/cpu0"
+    khz = tree.number(f"{folder}/cpufreq/base_frequency")
     if khz:
         return khz * 1e3
     named = re.search(r"@ *([\d.]+) *GHz", info.get("model name", ""))
     if named:
         return float(named[1]) * 1e9
-    khz = tree.number("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
     stated = re.match(r"[\d.]+", info.get("clock", ""))  # POWER: "3800.000000MHz"
-    if stated:
-        return float(stated[0]) * 1e6
-    if khz and "cpu MHz" not in info:  # on x86 this is the turbo limit, on Arm the design's clock
-        return khz * 1e3
-    stated = re.match(r"[\d.]+", info.get("cpu MHz", ""))
-    return float(stated[0]) * 1e6 if stated else None
+    mhz = float(stated[0]) if stated else tree.number(f"{folder}/acpi_cppc/nominal_freq")
+    if mhz:
+        return mhz * 1e6
+    steps = [int(word) for word in (tree.text(f"{folder}/cpufreq/scaling_available_frequencies") or "").split()]
+    if steps:
+        return max(steps) * 1e3
+    limit_khz = tree.number(f"{folder}/cpufreq/cpuinfo_max_freq")
+    if "cpu MHz" not in info:  # on x86 the limit is the turbo's, on Arm the design's clock
+        return limit_khz * 1e3 if limit_khz else None
+    stated = re.match(r"[\d.]+", info["cpu MHz"])  # with a frequency driver this is the clock of the moment
+    return float(stated[0]) * 1e6 if stated and not limit_khz else None

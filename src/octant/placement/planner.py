@@ -1,5 +1,6 @@
 """The planner: from topology and request to hardware threads and memory nodes for every rank and thread."""
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +20,7 @@ class DoesNotFit(ValueError):  # noqa: N818 (a refusal with an answer, not a fau
 
     def __init__(self, reason: str, largest: Request | None) -> None:
         self.largest = largest
-        super().__init__(
-            f"{reason}; " + (f"the largest that fits: {largest}" if largest else "nothing like it fits")
-        )
+        super().__init__(f"{reason}; " + (f"the largest that fits: {largest}" if largest else "nothing like it fits"))
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,17 @@ def _finish(
         cpus = frozenset().union(*sets)
         at = places[rank] if places else ()
         ranks.append(RankPlace(rank, cpus, sets, _memory(topology, request, cpus), at))
-    return Placement(tuple(ranks), remarks(tuple(ranks), topology))
+    said = remarks(tuple(ranks), topology)
+    if request.near == "adapter":
+        said = (
+            *said,
+            "near=adapter is for schedulers that know the adapters: this topology does not, so it is ignored",
+        )
+    return Placement(tuple(ranks), said)
 
 
-def ordered_cores(topology: Topology, kind: str = "any") -> list[tuple[Cpu, ...]]:
+@functools.lru_cache(maxsize=64)
+def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...], ...]:
     """The cores that may be used, each as its usable hardware threads, neighbours side by side.
 
     Operating systems number sockets alternately or siblings far apart; this order goes by package, NUMA
@@ -87,7 +93,7 @@ def ordered_cores(topology: Topology, kind: str = "any") -> list[tuple[Cpu, ...]
         first = core[0].os
         return (*(position[unit, first] for unit in ("package", "numa", "l3", "l2")), first)
 
-    return sorted((tuple(core) for core in cores.values()), key=key)
+    return tuple(sorted((tuple(core) for core in cores.values()), key=key))
 
 
 def slots(topology: Topology, request: Request) -> list[_Slot]:
@@ -243,12 +249,8 @@ def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Blo
 def _too_few_units(topology: Topology, request: Request) -> str:
     count = len([g for g in topology.groups(request.unit) if g & topology.allowed])
     hint = "" if request.share else ", each of which one rank has to itself; share=yes lets ranks share them"
-    unit = {"l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA domains"}.get(
-        request.unit, f"{request.unit}s"
-    )
-    return (
-        f"cannot place {request.ranks} ranks x {request.threads} threads by {unit} (there are {count}{hint})"
-    )
+    unit = {"l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA domains"}.get(request.unit, f"{request.unit}s")
+    return f"cannot place {request.ranks} ranks x {request.threads} threads by {unit} (there are {count}{hint})"
 
 
 def _largest_units(topology: Topology, request: Request, capacity: int) -> Request | None:
@@ -305,9 +307,7 @@ def _check_memory(topology: Topology, request: Request) -> None:
     known = {node.os for node in topology.numa}
     missing = sorted(set(request.memory.nodes) - known)
     if missing:
-        raise DoesNotFit(
-            f"cannot use memory node {set_text(missing)} (there are {set_text(frozenset(known))})", None
-        )
+        raise DoesNotFit(f"cannot use memory node {set_text(missing)} (there are {set_text(frozenset(known))})", None)
 
 
 def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:

@@ -86,11 +86,7 @@ def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     if len(ranks) < 2 or len(packages) < 2:
         return []
     home = [next((i for i, group in enumerate(packages) if group & p.cpus), -1) for p in ranks]
-    crowded = [
-        p.rank
-        for p in ranks
-        if len(p.threads) > 1 and _touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)
-    ]
+    crowded = [p.rank for p in ranks if len(p.threads) > 1 and _touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)]
     if crowded and home[0] != home[1] and len(crowded) <= sum(1 for core in cores if core & topology.allowed):
         idle = sum(1 for core in cores if not core & frozenset().union(*(p.cpus for p in ranks)))
         if idle:
@@ -106,6 +102,4 @@ def _kinds(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     kinds = {kind_of.get(cpu, "") for place in ranks for cpu in place.cpus} - {""}
     if len(kinds) < 2:
         return []
-    return [
-        "ranks lie on performance and efficiency cores: the slower ones set the pace; try kind=performance"
-    ]
+    return ["ranks lie on performance and efficiency cores: the slower ones set the pace; try kind=performance"]

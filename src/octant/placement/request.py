@@ -53,11 +53,10 @@ class Request:
     pages: Pages = "default"
     heap: Literal["default", "huge"] = "default"
     kind: Kind = "any"
+    near: Literal["any", "adapter"] = "any"  # "adapter": by the network adapter, where a scheduler knows it
     share: bool = False
     oversubscribe: bool = False
-    cpus: tuple[
-        tuple[int, ...], ...
-    ] = ()  # explicit: hardware threads of each rank, in the order of its threads
+    cpus: tuple[tuple[int, ...], ...] = ()  # explicit: hardware threads of each rank, in the order of its threads
     torus: tuple[int, ...] = ()
     map: tuple[tuple[int, ...], ...] = ()  # explicit torus coordinates (node, then place in it) of each rank
 
@@ -70,26 +69,19 @@ class Request:
         _known("pages", self.pages, get_args(Pages))
         _known("heap", self.heap, ("default", "huge"))
         _known("kind", self.kind, get_args(Kind))
+        _known("near", self.near, ("any", "adapter"))
         _known("memory", self.memory.policy, get_args(Policy))
-        if not _ORDER.fullmatch(self.order) or (
-            self.order.isupper() and len(set(self.order)) < len(self.order)
-        ):
-            raise ValueError(
-                f"no order {self.order!r}; try compact, scatter, scatter:numa, or XYZT with a torus"
-            )
+        if not _ORDER.fullmatch(self.order) or (self.order.isupper() and len(set(self.order)) < len(self.order)):
+            raise ValueError(f"no order {self.order!r}; try compact, scatter, scatter:numa, or XYZT with a torus")
         if self.memory.policy == "preferred" and len(self.memory.nodes) != 1:
             raise ValueError("cannot prefer memory without exactly one node; try memory=preferred:0")
         if self.memory.nodes and self.memory.policy in ("default", "local"):
             raise ValueError(f"cannot give nodes with memory={self.memory.policy}; try memory=bind:0")
         dimensions = {4: 3, 6: 5}.get(len(self.order)) if self.order.isupper() else None
         if dimensions is not None and len(self.torus) != dimensions:
-            raise ValueError(
-                f"cannot map by {self.order} without a torus of {dimensions} dimensions; try torus=8x8x16"
-            )
+            raise ValueError(f"cannot map by {self.order} without a torus of {dimensions} dimensions; try torus=8x8x16")
         if self.cpus and len(self.cpus) != self.ranks:
-            raise ValueError(
-                f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list a rank"
-            )
+            raise ValueError(f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list a rank")
 
     def __str__(self) -> str:
         words = [f"{self.ranks}x{self.threads}"]
@@ -204,6 +196,7 @@ _READ: dict[str, Callable[[str], object]] = {
     "pages": str,
     "heap": str,
     "kind": str,
+    "near": str,
     "share": _yes,
     "oversubscribe": _yes,
     "cpus": lambda value: tuple(_ordered(part) for part in value.split("/")),

@@ -41,14 +41,10 @@ def read_map(text: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
         if not words:
             continue
         if len(words) != len(shape) or not all(word.isdigit() for word in words):
-            raise ValueError(
-                f"cannot read line {number} of the map file ({line!r}): needs {len(shape)} numbers"
-            )
+            raise ValueError(f"cannot read line {number} of the map file ({line!r}): needs {len(shape)} numbers")
         place = tuple(int(word) for word in words)
         if any(n >= size for n, size in zip(place, shape, strict=True)):
-            raise ValueError(
-                f"cannot use line {number} of the map file: {line.strip()!r} lies outside {shape}"
-            )
+            raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} lies outside {shape}")
         if place in found:
             raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} stands there twice")
         found.append(place)

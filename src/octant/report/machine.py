@@ -18,8 +18,15 @@ from octant.units import bytes_text, si_text
 _FLAGS = (  # in the order of people's interest: the name, and the flags whose rest is listed behind it
     ("AMX", "amx_"), ("AVX-512", "avx512"), ("AVX2", "avx2"), ("FMA", "fma"), ("AVX", "avx"), ("SSE2", "sse2"),
     ("SVE2", "sve2"), ("SVE", "sve"), ("BF16", "bf16"), ("I8MM", "i8mm"), ("Neon", "asimd"),
+    ("MMA", "mma"), ("VSX", "vsx"), ("VMX", "altivec"),
 )  # fmt: skip
-_SHADOWED = {"AVX": "AVX2", "SSE2": "AVX", "SVE": "SVE2", "Neon": "SVE"}  # said by the stronger one already
+_SHADOWED = {
+    "AVX": "AVX2",
+    "SSE2": "AVX",
+    "SVE": "SVE2",
+    "Neon": "SVE",
+    "VMX": "VSX",
+}  # said by the stronger one already
 _SETTINGS = (
     ("kernel", "kernel"), ("distribution", "distribution"), ("virtualisation", "virtualisation"),
     ("container", "container"), ("governor", "governor"), ("turbo", "turbo"), ("SMT", "smt"),

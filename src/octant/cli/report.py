@@ -1,0 +1,37 @@
+"""`octant report`: a run as a table and as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("report")(report)
+
+
+def report(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its id, its folder, last or previous.")] = "last",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
+    ] = None,
+    store: StoreOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
+) -> None:
+    """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
+    from octant.report import html, text, tidy
+    from octant.store import open_store
+
+    run = open_store(store).find(name)
+    if json:
+        print(tidy.as_json(run))
+        return
+    text.show(run)
+    print(html.write(run, output or run.folder / "report.html"))

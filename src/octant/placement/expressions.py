@@ -1,0 +1,216 @@
+"""Other people's ways to name hardware threads: LIKWID's CPU expressions and hwloc's object expressions."""
+
+import functools
+import re
+
+from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus
+from octant.placement.planner import ordered_cores
+from octant.placement.request import Request, explicit, parse_request
+
+_LIKWID = re.compile(r"(?:[NSDCM]\d*:|[EL]:|\d+(?:[-,]\d+)*$)")
+_DOMAINS = {"N": "machine", "S": "package", "D": "die", "C": "l4", "M": "numa"}
+_HWLOC_TYPES = {
+    "machine": "machine", "package": "package", "pack": "package", "socket": "package", "die": "die",
+    "numa": "numa", "numanode": "numa", "node": "numa", "core": "core", "pu": "thread", "thread": "thread",
+    **{f"l{n}": f"l{n}" for n in range(1, 5)}, **{f"l{n}cache": f"l{n}" for n in range(1, 5)},
+}  # fmt: skip
+_HWLOC = re.compile(r"[~x^]?(?:0x[0-9a-fA-F,]+|all|root|[A-Za-z]\w*:[-\w:]+(?:\.[A-Za-z]\w*:[-\w:]+)*)")
+
+
+def parse_place(text: str, topology: Topology) -> Request:
+    """A request from any accepted text: Octant's own, LIKWID's or hwloc's.
+
+    A LIKWID expression is one rank with a thread a number; `_` parts ranks as in likwid-mpirun. An hwloc
+    expression is one rank with a thread a core; `;` parts ranks.
+
+    Raises:
+        ValueError: none of them; the message shows one of each.
+    """
+    text = text.strip()
+    if _LIKWID.match(text):
+        return explicit([tuple(likwid(part, topology)) for part in text.split("_")])
+    parts = [part.strip() for part in text.split(";")]
+    if all(part and all(_HWLOC.fullmatch(word) for word in part.split()) for part in parts):
+        sets = [hwloc(part, topology) for part in parts]
+        cores = topology.groups("core")
+        threads = min(sum(1 for core in cores if core & held) for held in sets)
+        order = [cpu.os for core in ordered_cores(topology) for cpu in core]
+        return explicit([tuple(cpu for cpu in order if cpu in held) for held in sets], max(threads, 1))
+    try:
+        return parse_request(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; also read: LIKWID's E:S0:8:1:2, hwloc's numa:1.core:0-1") from None
+
+
+@functools.lru_cache(maxsize=256)
+def objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
+    """The instances of a unit that hold usable hardware threads, in hwloc's logical order."""
+    position = {cpu.os: i for i, core in enumerate(ordered_cores(topology)) for cpu in core}
+    if unit == "thread":
+        return tuple(frozenset({cpu.os}) for core in ordered_cores(topology) for cpu in core)
+    groups = [group & topology.allowed for group in topology.groups(unit)]
+    return tuple(sorted((g for g in groups if g), key=lambda group: min((position[c], c) for c in group)))
+
+
+def likwid(text: str, topology: Topology) -> list[int]:
+    """Hardware threads, in order, that a LIKWID expression names.
+
+    Read: lists of the system's numbers (`0,4,8`), numbers in a domain with first threads of cores first
+    (`S0:0-3`, `L:N:0-3`), `E:domain[:count[:chunk:stride[:offset]]]` with siblings side by side,
+    `S:scatter[:count]`, `balanced`, `cbalanced`; domains N, S, D, C (last-level cache), M; several joined
+    by `@`.
+
+    Raises:
+        ValueError: no such expression or domain.
+    """
+    found: list[int] = []
+    for part in text.split("@"):
+        words = part.split(":")
+        if words[0] == "E":
+            found += _strided(words, topology)
+        elif len(words) > 1 and words[1] in ("scatter", "balanced", "cbalanced"):
+            found += _spread(words, topology)
+        elif len(words) > 1:
+            found += _logical(words[1:] if words[0] == "L" else words, topology)
+        else:
+            numbers = [n for piece in part.split(",") for n in sorted(parse_cpus(piece))]
+            missing = sorted(set(numbers) - topology.allowed)
+            if missing:
+                raise ValueError(f"cannot use hardware thread {missing[0]}: this job may not; try N:0-3")
+            found += numbers
+    return found
+
+
+def _domain(tag: str, topology: Topology) -> list[int]:
+    """Hardware threads of one domain such as S0, siblings side by side."""
+    unit = _DOMAINS.get(tag[:1])
+    groups = objects(topology, unit) if unit else ()
+    index = int(tag[1:]) if tag[1:].isdigit() else 0 if tag == "N" else -1
+    if not 0 <= index < len(groups):
+        kinds = ", ".join(f"{k}0-{k}{len(objects(topology, u)) - 1}" for k, u in _DOMAINS.items() if k != "N")
+        raise ValueError(f"no domain {tag!r}; there are N, {kinds}")
+    return [c.os for core in ordered_cores(topology) for c in core if c.os in groups[index]]
+
+
+def _firsts(cpus: list[int], topology: Topology) -> list[int]:
+    """The same threads, first threads of all cores first, then the second ones."""
+    core_of = {cpu.os: cpu.core for cpu in topology.cpus}
+    seen: dict[int, int] = {}
+    ranked = []
+    for cpu in cpus:
+        seen[core_of[cpu]] = seen.get(core_of[cpu], 0) + 1
+        ranked.append((seen[core_of[cpu]], cpu))
+    return [cpu for _nth, cpu in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _numbers(words: list[str]) -> list[int]:
+    if not all(word.isdigit() for word in words):
+        raise ValueError(f"cannot read {':'.join(words)!r} as numbers; try E:S0:8:1:2")
+    return [int(word) for word in words]
+
+
+def _strided(words: list[str], topology: Topology) -> list[int]:
+    cpus = _domain(words[1] if len(words) > 1 else "", topology)
+    numbers = _numbers(words[2:])
+    if len(numbers) not in (0, 1, 3, 4):
+        raise ValueError(
+            f"cannot read {':'.join(words)!r}; try E:DOMAIN, E:DOMAIN:COUNT or E:DOMAIN:COUNT:CHUNK:STRIDE"
+        )
+    count = numbers[0] if numbers else len(cpus)
+    chunk, stride, start = (*numbers[1:], 0)[:3] if len(numbers) > 2 else (1, 1, 0)
+    if not count or not chunk or not stride or start >= len(cpus):
+        raise ValueError(f"cannot read {':'.join(words)!r}: count, chunk and stride start at 1")
+    found: list[int] = []
+    at = start
+    while len(found) < count:
+        found += cpus[at : at + chunk]
+        at = at + stride if at + stride < len(cpus) else start
+    return found[:count]
+
+
+def _spread(words: list[str], topology: Topology) -> list[int]:
+    count = len(objects(topology, _DOMAINS.get(words[0], "machine")))
+    domains = [_domain("N" if words[0] == "N" else f"{words[0]}{index}", topology) for index in range(count)]
+    total = sum(len(domain) for domain in domains)
+    count = _numbers(words[2:3])[0] if len(words) > 2 else total
+    if not domains or count > total:
+        raise ValueError(f"cannot take {count} hardware threads by {':'.join(words)!r}: there are {total}")
+    if words[1] == "scatter":
+        lists = [_firsts(domain, topology) for domain in domains]
+        longest = max(len(domain) for domain in lists)
+        return [held[i] for i in range(longest) for held in lists if i < len(held)][:count]
+    share = [count // len(domains) + (i < count % len(domains)) for i in range(len(domains))]
+    lists = domains if words[1] == "balanced" else [_firsts(domain, topology) for domain in domains]
+    return [cpu for held, number in zip(lists, share, strict=True) for cpu in held[:number]]
+
+
+def _logical(words: list[str], topology: Topology) -> list[int]:
+    if len(words) != 2:
+        raise ValueError(f"cannot read {':'.join(words)!r}; try S0:0-3")
+    cpus = _firsts(_domain(words[0], topology), topology)
+    places = [n for piece in words[1].split(",") for n in sorted(parse_cpus(piece))]
+    if places and max(places) >= len(cpus):
+        raise ValueError(f"cannot take number {max(places)} of {words[0]}: it has {len(cpus)} hardware threads")
+    return [cpus[place] for place in places]
+
+
+def hwloc(text: str, topology: Topology) -> CpuSet:
+    """The hardware threads that an hwloc location names.
+
+    Read: `type:index` chains parted by `.` (`numa:1.core:0-1`; indexes are logical: `2`, `0-3`, `4-`, `2:3`
+    for three from 2 on, `all`, `odd`, `even`), masks (`0xf0`), `all`; several words are united, `~` takes
+    away, `x` keeps what both have, `^` what one has.
+
+    Raises:
+        ValueError: no such type or index.
+    """
+    found: CpuSet = frozenset()
+    for word in text.split():
+        sign, rest = (word[0], word[1:]) if word[0] in "~x^" else ("", word)
+        held = _location(rest, topology)
+        if sign == "~":
+            found -= held
+        elif sign == "x":
+            found &= held
+        else:
+            found = found ^ held if sign == "^" else found | held
+    if not found:
+        raise ValueError(f"cannot use {text!r}: it names no hardware thread that this job may use")
+    return found
+
+
+def _location(text: str, topology: Topology) -> CpuSet:
+    if text in ("all", "root"):
+        return topology.allowed
+    if text.startswith("0x"):
+        bits = int(text.replace("0x", "").replace(",", ""), 16)
+        return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1) & topology.allowed
+    held = topology.allowed
+    for link in text.split("."):
+        kind, _, index = link.partition(":")
+        unit = _HWLOC_TYPES.get(kind.lower())
+        if unit is None:
+            raise ValueError(f"no type {kind!r}; try {', '.join(sorted(set(_HWLOC_TYPES)))}")
+        inside = [group for group in objects(topology, unit) if group & held]
+        chosen = [inside[i] for i in _indexes(index, len(inside), link)]
+        held = frozenset().union(*chosen) & held
+    return held
+
+
+def _indexes(text: str, count: int, link: str) -> list[int]:
+    simple = {"all": range(count), "odd": range(1, count, 2), "even": range(0, count, 2)}
+    if text in simple:
+        return list(simple[text])
+    match = re.fullmatch(r"(\d+)(?:(-)(\d*)|:(\d+))?", text)
+    if match is None:
+        raise ValueError(f"cannot read the index of {link!r}; try 2, 0-3, 4-, 2:3, all, odd or even")
+    first = int(match[1])
+    last = first
+    if match[2]:
+        last = int(match[3]) if match[3] else count - 1
+    elif match[4]:
+        last = first + int(match[4]) - 1
+    if last >= count or first > last:
+        raise ValueError(f"cannot use {link!r}: there are {count} (0 to {count - 1})")
+    return list(range(first, last + 1))

@@ -1,0 +1,48 @@
+"""Finds the plain request behind a set of masks, so that one launcher's lists become another's words."""
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from octant.machine import CpuSet, Topology
+from octant.placement.planner import DoesNotFit, ordered_cores, plan
+from octant.placement.request import Request, Unit, explicit
+
+_ORDERS = ("compact", "scatter:numa", "scatter:package", "scatter:l3", "scatter")
+
+
+def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = None) -> Request:
+    """The simplest request whose ranks get exactly these sets, or one that lists them.
+
+    Without `threads`, a rank has one a core of its set, or one a hardware thread where two ranks share a
+    core.
+    """
+    for request in _candidates(sets, topology, threads):
+        try:
+            placement = plan(topology, request)
+        except (DoesNotFit, ValueError):
+            continue
+        if [place.cpus for place in placement.ranks] == list(sets):
+            return request
+    order = [cpu.os for core in ordered_cores(topology) for cpu in core]
+    order += sorted(frozenset().union(*sets) - set(order))
+    lists = [tuple(cpu for cpu in order if cpu in held) for held in sets]
+    return explicit(lists, threads or max(1, min(_cores(held, topology) for held in sets)))
+
+
+def _cores(held: CpuSet, topology: Topology) -> int:
+    return sum(1 for core in topology.groups("core") if core & held)
+
+
+def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None) -> Iterator[Request]:
+    smt = sorted({1, topology.smt(), 2, 4} & set(range(1, topology.smt() + 1)))
+    cores = min(_cores(held, topology) for held in sets)
+    orders = [o for o in _ORDERS if o != "scatter:l3" or any(cache.level == 3 for cache in topology.caches)]
+    counts = [threads] if threads else sorted({cores, min(len(held) for held in sets), 1}, reverse=True)
+    if threads is None and cores > 0:
+        counts.sort(key=lambda count: count != cores)
+    for count in counts:
+        for unit in get_args(Unit):
+            for order in orders:
+                for used in smt:
+                    for share in (False, True) if unit not in ("hwthread", "core") else (False,):
+                        yield Request(len(sets), max(count, 1), unit, order, used, share=share)

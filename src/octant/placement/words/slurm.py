@@ -1,0 +1,119 @@
+"""Slurm's srun: masks of the node, which need the node to oneself; and the words for the plain cases."""
+
+import re
+from dataclasses import replace
+
+from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus
+from octant.placement import Placement, mask_text
+from octant.placement.expressions import objects
+from octant.placement.request import Request
+from octant.placement.words import Reading, Words, _shared
+
+TITLE = "Slurm (srun)"
+MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """Masks always; the words for the plain cases stand beside them as a comment."""
+    sets = _shared.rank_sets(placement)
+    asked = _shared.plain(placement, request, topology)
+    width = max(len(held) for held in sets)
+    masks = ",".join(mask_text(held) for held in sets)
+    memory, cannot = _memory(request, placement)
+    words = _in_words(asked, len(sets), topology)
+    lines = [
+        *_shared.openmp_line(request),
+        *_shared.heap_line(request),
+        f"srun --exclusive -n {len(sets)} -c {width} --cpu-bind=mask_cpu:{masks}{memory} {_shared.PROGRAM}",
+    ]
+    if words:
+        lines.append(f"# in words, by the manual: srun {words}{memory} {_shared.PROGRAM}")
+    cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
+    cannot.append("masks hold only where the job has the whole node; -c is repeated because 22.05 does not inherit it")
+    return Words(tuple(lines), True, tuple(cannot))
+
+
+def _memory(request: Request, placement: Placement) -> tuple[str, list[str]]:
+    nodes = [place.memory for place in placement.ranks]
+    if request.memory.policy == "local":
+        return " --mem-bind=local", []
+    if request.memory.policy in ("bind", "preferred"):
+        prefer = "prefer," if request.memory.policy == "preferred" else ""
+        masks = ",".join(mask_text(frozenset(held)) for held in nodes)
+        return f" --mem-bind={prefer}mask_mem:{masks}", []
+    return "", _shared.no_memory(request, "srun")
+
+
+def _in_words(asked: Request, ranks: int, topology: Topology) -> str:
+    head = f"-n {ranks} -c {asked.threads}"
+    if asked.cpus:
+        return ""
+    if asked.unit == "numa":
+        return f"-n {ranks} --cpu-bind=ldoms"
+    if asked.unit in ("hwthread", "core") and asked.smt in (0, topology.smt()) and topology.smt() > 1:
+        return f"{head} --cpu-bind=threads -m block:block" if asked.order == "compact" else ""
+    if asked.unit in ("hwthread", "core") and asked.smt == 1:
+        order = {"compact": "block:block", "scatter:package": "block:cyclic"}.get(asked.order)
+        if order:
+            return f"{head} --threads-per-core=1 --cpu-bind=cores -m {order}"
+    return ""
+
+
+def from_words(text: str, topology: Topology) -> Reading:
+    """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
+    batch = _shared.read_line(" ".join(re.findall(r"^#SBATCH\s+(.*)$", text, re.MULTILINE)))
+    line = _shared.read_line("\n".join(row for row in text.splitlines() if not row.startswith("#")))
+    ranks = line.number("-n", "--ntasks") or batch.number("-n", "--ntasks", "--ntasks-per-node") or 1
+    width = line.number("-c", "--cpus-per-task")
+    asked = batch.number("-c", "--cpus-per-task")
+    notes = []
+    if asked and not width and "SRUN_CPUS_PER_TASK" not in line.variables:
+        notes.append(
+            f"srun does not inherit --cpus-per-task={asked} from the batch job in Slurm 22.05 (23.11 does again): each "
+            f"rank gets one CPU, and its threads share it; add -c {asked} to srun"
+        )
+    threads = line.variables.get("OMP_NUM_THREADS", "")
+    count = int(threads) if threads.isdigit() else width or asked or 1
+    bind = line.option("--cpu-bind", "--cpu_bind") or line.variables.get("SLURM_CPU_BIND", "")
+    bind = bind.removeprefix("verbose,").removeprefix("v,").removeprefix("quiet,")
+    sets = _masks(bind, ranks, topology)
+    if sets is not None:
+        return _shared.masked(sets, topology, count, notes)
+    one = (line.option("--threads-per-core", "--ntasks-per-core") or batch.option("--threads-per-core")) == "1"
+    request = Request(ranks, width or 1, "core" if one else "hwthread", _order(line), 1 if one else 0)
+    if topology.smt() == 1 or bind == "cores":
+        request = replace(request, unit="core")
+    if not one and topology.smt() > 1:
+        notes.append(
+            "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
+        )
+    read = _shared.reading(request, topology, notes)
+    if count > (width or 1) * 1:
+        return _shared.masked([p.cpus for p in read.placement.ranks], topology, count, notes)
+    return read
+
+
+def _order(line: _shared.Line) -> str:
+    words = (line.option("-m", "--distribution") or "").split(":")
+    return "scatter:package" if len(words) < 2 or words[1] in ("cyclic", "fcyclic", "*", "") else "compact"
+
+
+def _masks(bind: str, ranks: int, topology: Topology) -> list[CpuSet] | None:
+    kind, _, value = bind.partition(":")
+    if kind == "none":
+        return [topology.allowed] * ranks
+    if kind in ("mask_cpu", "map_cpu", "map_ldom", "rank_ldom", "ldoms"):
+        domains = objects(topology, "numa")
+        if kind == "mask_cpu":
+            numbers = [int(mask, 16) for mask in value.split(",")]
+            sets = [frozenset(i for i in range(n.bit_length()) if n >> i & 1) for n in numbers]
+        elif kind == "map_cpu":
+            sets = [parse_cpus(cpu) for cpu in value.split(",")]
+        else:
+            places = [int(n) for n in value.split(",")] if value else list(range(len(domains)))
+            sets = [domains[place] for place in places]
+        return [sets[rank % len(sets)] for rank in range(ranks)]
+    if kind not in ("", "cores", "threads", "sockets", "rank"):
+        raise ValueError(f"cannot read --cpu-bind={bind}; read are cores, threads, mask_cpu:, map_cpu:, ldoms, none")
+    return None

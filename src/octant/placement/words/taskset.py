@@ -1,0 +1,47 @@
+"""taskset: one affinity mask for one process and all its threads."""
+
+import re
+
+from octant.machine import Topology
+from octant.machine.synthetic import parse_cpus
+from octant.placement import Placement, set_text
+from octant.placement.request import Request
+from octant.placement.words import Reading, Words, _shared
+
+TITLE = "taskset (util-linux)"
+MARK = r"^\s*(\w+=\S+\s+)*taskset\s"
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """One command a rank; a launcher's wrapper picks its line by its local rank."""
+    lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
+    cannot = [
+        *_shared.no_threads(placement, "taskset"),
+        *_shared.no_memory(request, "taskset", "numactl"),
+        *_shared.no_pages(request),
+    ]
+    if len(lines) > 1:
+        cannot.append("taskset starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
+    return Words((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+
+
+def from_words(text: str, topology: Topology) -> Reading:
+    """One rank a line; both `-c LIST` and hexadecimal masks are read."""
+    sets = []
+    variables: dict[str, str] = {}
+    for row in filter(None, (part.strip() for part in text.splitlines())):
+        line = _shared.read_line(row)
+        variables |= line.variables
+        if not line.words or line.words[0] != "taskset":
+            continue
+        listed = line.option("-c", "--cpu-list")
+        if listed is not None:
+            sets.append(parse_cpus(listed))
+            continue
+        mask = next((word for word in line.words[1:] if re.fullmatch(r"(0x)?[0-9a-fA-F]+", word)), None)
+        if mask is None:
+            raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")
+        bits = int(mask, 16)
+        sets.append(frozenset(i for i in range(bits.bit_length()) if bits >> i & 1))
+    threads = variables.get("OMP_NUM_THREADS", "")
+    return _shared.masked(sets, topology, int(threads) if threads.isdigit() else None)

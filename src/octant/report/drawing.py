@@ -1,0 +1,167 @@
+"""The machine as a drawing: packages, NUMA domains, caches, cores and hardware threads, as one inline SVG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from octant import units
+
+if TYPE_CHECKING:
+    from octant.machine import Cache, CpuSet, Machine
+
+GAP = 8.0
+LINE = 18.0
+DETAILED = 16  # cores of a domain up to which each core shows its own caches
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A piece of the drawing and its size."""
+
+    width: float
+    height: float
+    svg: str
+
+    def at(self, x: float, y: float) -> str:
+        return f'<g transform="translate({x:g} {y:g})">{self.svg}</g>'
+
+
+def svg(machine: Machine) -> str:
+    """The drawing; its classes take their colours from the page. Sizes are in CSS pixels."""
+    packages = [_package(machine, i, cpus) for i, cpus in enumerate(machine.topology.groups("package"))]
+    whole = _stack(packages)
+    words = escape(in_words(machine))
+    return (
+        f'<svg class="machine" role="img" aria-label="{words}" viewBox="0 0 {whole.width:g} {whole.height:g}" '
+        f'width="{whole.width:g}" height="{whole.height:g}" xmlns="http://www.w3.org/2000/svg">{whole.svg}</svg>'
+    )
+
+
+def in_words(machine: Machine) -> str:
+    """What the drawing shows, in one sentence."""
+    topology = machine.topology
+    parts = [
+        _count(len(topology.groups(unit)), name)
+        for unit, name in (
+            ("package", "package"),
+            ("numa", "NUMA domain"),
+            ("core", "core"),
+            ("thread", "hardware thread"),
+        )
+    ]
+    caches = [
+        f"{_count(len({cache.cpus for cache in found}), f'L{level} cache')} of {units.bytes_text(found[0].size_bytes)}"
+        for level in range(1, 5)
+        if (found := [c for c in topology.caches if c.level == level and c.kind != "instruction"])
+    ]
+    idle = len(topology.cpus) - len(topology.usable())
+    barred = f"; {_count(idle, 'hardware thread')} not allowed to this process" if idle else ""
+    return f"{', '.join(parts)}; {', '.join(caches) or 'no caches visible'}{barred}."
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+def _package(machine: Machine, number: int, cpus: CpuSet) -> _Block:
+    nodes = [node for node in machine.topology.numa if node.cpus & cpus]
+    inside = [
+        _boxed(
+            _domain(machine, node.cpus & cpus),
+            f"NUMA {node.os} · {units.bytes_text(node.memory_bytes)}",
+            "domain",
+        )
+        for node in nodes
+    ] or [_domain(machine, cpus)]
+    return _boxed(_stack(inside), f"package {number}", "package")
+
+
+def _domain(machine: Machine, cpus: CpuSet) -> _Block:
+    """The cores of one domain, above the bars of the caches that they share."""
+    last = max((c.level for c in _shared(machine, cpus)), default=0)
+    groups = [c.cpus & cpus for c in _shared(machine, cpus) if c.level == last] or [cpus]
+    blocks = []
+    cores = [core & cpus for core in machine.topology.groups("core") if core & cpus]
+    for group in groups:
+        mine = [core for core in cores if core & group]
+        grid = _grid(
+            [_core(machine, core, len(cores) <= DETAILED) for core in mine], 4 if len(cores) <= DETAILED else 12
+        )
+        bars = [c for c in _shared(machine, cpus) if c.cpus & group and c.level == last]
+        blocks.append(
+            _stack([grid, *(_bar(f"L{c.level} {units.bytes_text(c.size_bytes)}", grid.width, 20) for c in bars)], 4)
+        )
+    return _stack(blocks)
+
+
+def _shared(machine: Machine, cpus: CpuSet) -> list[Cache]:
+    """Data caches that serve more than one core of the domain."""
+    cores = [core & cpus for core in machine.topology.groups("core") if core & cpus]
+    data = [c for c in machine.topology.caches if c.kind != "instruction" and c.cpus & cpus]
+    many = [c for c in data if sum(bool(core & c.cpus) for core in cores) > 1]
+    return sorted(many, key=lambda c: (c.level, min(c.cpus)))
+
+
+def _core(machine: Machine, core: CpuSet, detailed: bool) -> _Block:
+    allowed = machine.topology.allowed
+    width = max(96.0 if detailed else 30.0, 30.0 * len(core) + 2 * 4 if detailed else 30.0)
+    parts, x = [], 4.0
+    shown = sorted(core) if detailed else sorted(core)[:1]
+    each = (width - 8 - 4 * (len(shown) - 1)) / len(shown)
+    for cpu in shown:
+        parts.append(_box(x, 4, each, 20, "thread" if cpu in allowed else "thread barred", str(cpu)))
+        x += each + 4
+    y = 28.0
+    if detailed:
+        private = [
+            c
+            for c in machine.topology.caches
+            if c.kind != "instruction" and c.cpus & core and c not in _shared_all(machine)
+        ]
+        for cache in sorted(private, key=lambda c: c.level):
+            parts.append(_box(4, y, width - 8, 16, "cache", f"L{cache.level} {units.bytes_text(cache.size_bytes)}"))
+            y += 20
+    return _Block(width, y, f'<rect class="core" width="{width:g}" height="{y:g}" rx="3"/>' + "".join(parts))
+
+
+def _shared_all(machine: Machine) -> list[Cache]:
+    return _shared(machine, frozenset(cpu.os for cpu in machine.topology.cpus))
+
+
+def _box(x: float, y: float, width: float, height: float, kind: str, text: str) -> str:
+    return (
+        f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="2"/>'
+        f'<text x="{x + width / 2:g}" y="{y + height / 2 + 4:g}" text-anchor="middle">{escape(text)}</text>'
+    )
+
+
+def _bar(text: str, width: float, height: float) -> _Block:
+    return _Block(width, height, _box(0, 0, width, height, "cache", text))
+
+
+def _grid(blocks: list[_Block], columns: int) -> _Block:
+    if not blocks:
+        return _Block(0, 0, "")
+    columns = min(columns, len(blocks))
+    width, height = max(b.width for b in blocks), max(b.height for b in blocks)
+    rows = -(-len(blocks) // columns)
+    parts = [b.at(i % columns * (width + 4), i // columns * (height + 4)) for i, b in enumerate(blocks)]
+    return _Block(columns * (width + 4) - 4, rows * (height + 4) - 4, "".join(parts))
+
+
+def _stack(blocks: list[_Block], gap: float = GAP) -> _Block:
+    parts, y = [], 0.0
+    for block in blocks:
+        parts.append(block.at(0, y))
+        y += block.height + gap
+    return _Block(max((b.width for b in blocks), default=0), max(y - gap, 0), "".join(parts))
+
+
+def _boxed(inside: _Block, title: str, kind: str) -> _Block:
+    width = max(inside.width, 7.0 * len(title)) + 2 * GAP
+    height = inside.height + LINE + 2 * GAP
+    frame = f'<rect class="{kind}" width="{width:g}" height="{height:g}" rx="5"/>'
+    label = f'<text class="label" x="{GAP:g}" y="{GAP + 10:g}">{escape(title)}</text>'
+    return _Block(width, height, frame + label + inside.at(GAP, GAP + LINE))

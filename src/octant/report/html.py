@@ -1,0 +1,159 @@
+"""The report as one HTML file that opens anywhere: pictures, tables, every sample, nothing from the network."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from octant import __version__, stats, units
+from octant.failure import Refusal
+from octant.report import drawing, tidy
+from octant.report.pictures import pictures
+from octant.report.text import value_texts
+from octant.summary import EFFORT, Row, Summary, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.record import Point
+    from octant.store import StoredRun
+    from octant.workload import Workload
+
+
+def write(run: StoredRun, path: Path, known: Mapping[str, Workload] | None = None) -> Path:
+    """Writes the report of a run and gives its path.
+
+    Raises:
+        Refusal: the file cannot be written.
+    """
+    page = render(run, known)
+    try:
+        partial = path.with_name(path.name + ".part")  # a reader never sees half a report
+        partial.write_text(page, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise Refusal(f"cannot write {path} ({error.strerror}); try -o with a file of yours") from error
+    return path
+
+
+def render(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
+    """The report as a text."""
+    summary = summarise(run, known)
+    numbered = {id(row): i for i, row in enumerate(summary.rows)}
+    shown = pictures(summary)
+    environment = Environment(
+        loader=PackageLoader("octant.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["bytes"] = units.bytes_text
+    environment.filters["percent"] = units.percent_text
+    environment.globals.update(number=lambda row: numbered[id(row)], values=value_texts, spread=spread, given=given)
+    return environment.get_template("report.html.jinja").render(
+        run=run,
+        machine=run.machine,
+        summary=summary,
+        groups=summary.by_workload(),
+        pictures=shown,
+        drawing=Markup(drawing.svg(run.machine)),  # noqa: S704 - drawing.py escapes its texts
+        words=drawing.in_words(run.machine),
+        clock=units.si_text(summary.ceilings.clock_hz, "Hz") if summary.ceilings.clock_hz else "",
+        version=__version__,
+        effort=EFFORT,
+        style=_page("style.css"),
+        script=_page("page.js"),
+        plotly=_plotly(),
+        data=_embedded(_data(summary, shown)),
+    )
+
+
+def spread(row: Row) -> list[tuple[str, str]]:
+    """Quantiles of all samples of a row, with the levels that so many samples can tell."""
+    samples = np.concatenate([figure.samples for figure in row.figures])
+    levels = [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1.0]
+    told = [q for q in levels if q in (0.0, 1.0) or len(samples) * min(q, 1 - q) >= 5]
+    names = {0.0: "least", 0.5: "median", 1.0: "most"}
+    return [
+        (names.get(q, f"{100 * q:g} %"), units.si_text(value, row.metric.unit, 4))
+        for q, value in zip(told, stats.quantiles(samples, told), strict=True)
+    ]
+
+
+def given(point: Point) -> str:
+    """What a point was really given: where its threads ran and what its memory is made of."""
+    places = ["+".join(map(str, rank.cpus)) for rank in point.given]
+    buffers = [buffer for rank in point.given for buffer in rank.buffers]
+    resident = sum(buffer.resident_bytes for buffer in buffers)
+    pages = ""
+    if resident:
+        huge = sum(buffer.huge_bytes for buffer in buffers) / resident
+        nodes = sorted({node for buffer in buffers for node in buffer.pages_on_node})
+        pages = f"; {units.bytes_text(resident)} in memory, {units.percent_text(huge)} of it in huge pages"
+        pages += f", on node {'+'.join(nodes)}" if nodes else ""
+    return f"threads on CPU {', '.join(places)}{pages}" if places else "not recorded"
+
+
+def _page(name: str) -> Markup:
+    return Markup((pkgutil.get_data("octant.report", f"page/{name}") or b"").decode())  # noqa: S704 - our own file
+
+
+def _plotly() -> Markup:
+    """Plotly's script, from its package: `</script` never occurs in it unescaped."""
+    script = (pkgutil.get_data("plotly", "package_data/plotly.min.js") or b"").decode()
+    return Markup(script.replace("</script", "<\\/script"))  # noqa: S704 - the library's own script
+
+
+def _data(summary: Summary, shown: list[Any]) -> dict[str, Any]:
+    return {
+        "run": json.loads(tidy.as_json(summary.run, {row.workload.name: row.workload for row in summary.rows})),
+        "pictures": [asdict(picture) for picture in shown],
+        "figures": [_figure_data(row) for row in summary.rows],
+    }
+
+
+def _figure_data(row: Row) -> dict[str, Any]:
+    value = row.value
+    return {
+        "title": f"{row.title} ({row.mode})",
+        "metric": row.metric.name,
+        "unit": row.metric.unit,
+        "interval": [value.low, value.middle, value.high] if value else None,
+        "values": [[float(f"{x:.5g}") for x in figure.samples] for figure in row.figures],
+        "launches": [
+            {
+                "launch": point.launch,
+                "knobs": dict(point.knobs),
+                "ranks": point.ranks,
+                "batch": point.batch,
+                "warmup": point.warmup,
+                "work": asdict(point.work),
+                "noise": point.noise,
+                "lanes": [
+                    {
+                        "rank": lane.rank,
+                        "thread": lane.thread,
+                        "begin_ns": lane.begin_ns,
+                        "duration_ns": lane.duration_ns,
+                        "preempted": sorted(lane.preempted),
+                    }
+                    for lane in point.lanes
+                ],
+            }
+            for point in row.points
+        ],
+    }
+
+
+def _embedded(data: dict[str, Any]) -> Markup:
+    """JSON that no text in it can end: `<` never appears as itself."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704

@@ -1,0 +1,282 @@
+"""The curves of a report as data: what is drawn, what stands in the table beside it, and what the caption says."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from octant import units
+from octant.summary import EFFORT, Row, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from octant.workload import Workload
+
+ZERO_BYTES = 0.5
+"""Where a message of no bytes stands on an axis of powers of two."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points in base units; `low` and `high` are ends of 95 % intervals, or empty."""
+
+    name: str
+    kind: Literal["curve", "points", "line", "bars"]
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()  # what each point is, where x does not say it
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A labelled line across the picture at one x."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis, with the ticks that people read."""
+
+    title: str
+    log: bool
+    ticks: tuple[tuple[float, str], ...]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with its text alternative: `header` and `rows` say the same as the curves."""
+
+    id: str
+    title: str
+    caption: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...]
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def pictures(summary: Summary) -> list[Picture]:
+    """All pictures for which the run has the points."""
+    found = [roofline(summary)]
+    for workload, rows in summary.by_workload():
+        found.append(curves(summary, workload, rows))
+        if workload.name == "noise":
+            found.append(histogram(rows))
+    return [picture for picture in found if picture is not None]
+
+
+def roofline(summary: Summary) -> Picture | None:
+    """Measured kernels under the measured roofs (Williams, Waterman and Patterson 2009); `None` without both roofs."""
+    ceilings = summary.ceilings
+    threads = sorted(set(ceilings.flops_per_s) & set(ceilings.memory_bytes_per_s))
+    points = [(row, dot) for row in summary.rows if row.table for dot in [_dot(row)] if dot is not None]
+    if not threads or not points:
+        return None
+    xs = [x for _, (x, _) in points]
+    left, right = min([*xs, 0.05]) / 1.5, max([*xs, 10.0]) * 1.5
+    roofs = []
+    for count in (threads[0], threads[-1])[: 1 + (len(threads) > 1)]:
+        peak, memory = ceilings.flops_per_s[count], ceilings.memory_bytes_per_s[count]
+        ridge = min(max(peak / memory, left), right)
+        x = (left, ridge, right)
+        name = f"roof, {count} thread{'s'[: count > 1]}"
+        roofs.append(Series(name, "line", x, tuple(min(peak, memory * v) for v in x)))
+    dots = []
+    for name in dict.fromkeys(row.workload.name for row, _ in points):
+        mine = [(row, dot) for row, dot in points if row.workload.name == name]
+        labels = tuple(f"{row.title} ({row.mode})" for row, _ in mine)
+        dots.append(Series(name, "points", tuple(d[0] for _, d in mine), tuple(d[1] for _, d in mine), labels=labels))
+    every = [y for series in (*roofs, *dots) for y in series.y]
+    table = tuple((row.title, row.mode, f"{x:.3g}", units.si_text(y, "flop/s")) for row, (x, y) in points)
+    return Picture(
+        "roofline",
+        "Roofline",
+        "Each point is a kernel: how much it computes a byte of memory traffic (write-allocates counted), and how "
+        "fast. The lines are roofs that this run measured itself: memory traffic on the left, arithmetic on the right.",
+        Axis("flop a byte", True, _decades(left, right, lambda v: f"{v:g}")),
+        Axis("rate", True, _decades(min(every), max(every), _si("flop/s")), "flop/s"),
+        (*roofs, *dots),
+        (),
+        ("figure", "mode", "flop a byte", "rate"),
+        table,
+    )
+
+
+def _dot(row: Row) -> tuple[float, float] | None:
+    work, steps_per_s = row.points[0].work, row.steps_per_s
+    traffic = work.bytes_read + work.bytes_written + work.bytes_allocated
+    if not work.flops or not traffic or steps_per_s is None:
+        return None
+    return work.flops / traffic, work.flops * steps_per_s
+
+
+def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture | None:
+    """The headline figure of a workload along its axis; `None` if no launch swept it."""
+    lines = _lines(workload, rows)
+    if not lines:
+        return None
+    metric = workload.metrics[0]
+    messages = any(row.points[0].work.messages for row in rows)
+    xs = sorted({x for line in lines for x in line.x})
+    ys = [y for line in lines for y in (*line.low, *line.high, *line.y)]
+    sized = workload.axis == "bytes"
+    along = "message size" if messages else "footprint" if sized else workload.axis
+    marks = () if messages or not sized else _cache_marks(summary, xs[0], xs[-1])
+    fitted, told = _fit(lines) if messages and metric.kind == "time" else ([], "")
+    text = units.bytes_text if sized else lambda v: f"{v:g}"
+    table = [
+        (
+            line.name,
+            "0 B" if x == ZERO_BYTES else text(x),
+            units.si_text(y, metric.unit, 4),
+            _range(low, high, metric.unit),
+        )
+        for line in lines
+        for x, y, low, high in zip(line.x, line.y, line.low, line.high, strict=True)
+    ]
+    caption = f"{workload.summary}. Medians with their 95 % intervals{'; ' + metric.note if metric.note else ''}."
+    if marks:
+        caption += " The vertical lines are the sizes of the caches of one core."
+    return Picture(
+        workload.name,
+        f"{workload.name.capitalize()}: {metric.name} against {along}",
+        caption + told,
+        Axis(along, True, _size_ticks(xs) if sized else _decades(xs[0], xs[-1], text)),
+        Axis(metric.name, True, _decades(min(ys), max(ys), _si(metric.unit)), metric.unit),
+        (*lines, *fitted),
+        marks,
+        ("curve", workload.axis, metric.name, "95 % interval"),
+        tuple(table),
+    )
+
+
+def _lines(workload: Workload, rows: Sequence[Row]) -> list[Series]:
+    groups: dict[tuple[object, ...], dict[float, Row]] = {}
+    for row in rows:
+        place = _place(workload.axis, row.knobs)
+        if place is not None and row.value is not None:
+            knobs = tuple(sorted((k, v) for k, v in row.knobs.items() if k not in EFFORT and k != workload.axis))
+            groups.setdefault((row.label, row.mode, row.points[0].ranks, knobs), {})[place] = row
+    found = []
+    for (label, mode, *_), at in groups.items():
+        if len(at) < 3:
+            continue
+        xs = sorted(at)
+        values = [value for x in xs for value in [at[x].value] if value is not None]
+        name = str(label) if str(mode) in str(label) else f"{label} ({mode})"
+        middle, low, high = (tuple(getattr(v, part) for v in values) for part in ("middle", "low", "high"))
+        found.append(Series(name, "curve", tuple(xs), middle, low, high))
+    return found
+
+
+def _place(axis: str, knobs: Mapping[str, str]) -> float | None:
+    text = knobs.get(axis, "")
+    try:
+        value = float(units.parse_bytes(text)) if axis == "bytes" else float(text)
+    except ValueError:
+        return None
+    return ZERO_BYTES if value == 0 and axis == "bytes" else value if value > 0 else None
+
+
+def _cache_marks(summary: Summary, least: float, most: float) -> tuple[Mark, ...]:
+    machine = summary.run.machine
+    sizes = [(level, machine.cache_bytes(level)) for level in range(1, 5)]
+    return tuple(
+        Mark(float(size), f"L{level} {units.bytes_text(size)}")
+        for level, size in sizes
+        if size and least <= size <= most
+    )
+
+
+def _fit(lines: Sequence[Series]) -> tuple[list[Series], str]:
+    """The LogGP curve of the first line, and what the caption says of it."""
+    try:
+        loggp = importlib.import_module("octant.model.loggp")
+    except ImportError:
+        return [], ""
+    line = lines[0]
+    sizes = np.array([0.0 if x == ZERO_BYTES else x for x in line.x])
+    fit = loggp.fit(sizes, np.array(line.y))
+    return [Series("LogGP fit", "line", line.x, tuple(float(fit.seconds(size)) for size in sizes))], f" {fit}"
+
+
+def histogram(rows: Sequence[Row]) -> Picture | None:
+    """How much longer than the fastest each sample took; `None` without samples."""
+    series, table, marks, edges = [], [], [], np.logspace(-5, 4, 55)
+    for row in [row for row in rows if row.table and row.figures]:
+        taken = np.concatenate([np.asarray(lane.duration_ns, dtype=float) for p in row.points for lane in p.lanes])
+        extra = taken / taken.min() - 1
+        counts, _ = np.histogram(np.clip(extra, edges[0], edges[-1]), edges)
+        used = np.arange(np.flatnonzero(counts)[0], np.flatnonzero(counts)[-1] + 1)
+        middles = np.sqrt(edges[:-1] * edges[1:])
+        series.append(
+            Series(
+                f"{row.title} ({row.mode})", "bars", tuple(map(float, middles[used])), tuple(map(float, counts[used]))
+            )
+        )
+        levels = (0.5, 0.9, 0.99, 0.999)
+        ranks = [level for level in levels if len(extra) * (1 - level) >= 5 or level == 0.5]
+        cut = np.quantile(extra, ranks)
+        table += [
+            (row.title, row.mode, f"{100 * level:g} % of {len(extra)}", units.percent_text(float(q)))
+            for level, q in zip(ranks, cut, strict=True)
+        ]
+        if len(series) == 1:
+            marks = [Mark(max(float(q), edges[0]), f"{100 * level:g} %") for level, q in zip(ranks, cut, strict=True)]
+    if not series:
+        return None
+    most = max(y for one in series for y in one.y)
+    xs = [x for one in series for x in one.x]
+    return Picture(
+        "noise-histogram",
+        "Noise: how much longer than the fastest",
+        "The same fixed work, again and again: on a silent machine every sample would be the fastest. What lies to the "
+        "right was taken by the system. The vertical lines are quantiles of the first series.",
+        Axis("longer than the fastest by", True, _decades(min(xs), max(xs), lambda v: f"{100 * v:g} %")),
+        Axis("samples", True, _decades(1, most, lambda v: f"{v:g}")),
+        tuple(series),
+        tuple(marks),
+        ("figure", "mode", "share of samples", "took longer by at most"),
+        tuple(table),
+    )
+
+
+def _range(low: float, high: float, unit: str) -> str:
+    return f"{units.si_text(low, unit, 4)} … {units.si_text(high, unit, 4)}"
+
+
+def _si(unit: str) -> Callable[[float], str]:
+    def text(value: float) -> str:
+        scale, prefix = units.si_scale(value)
+        return f"{value / scale:g} {prefix}{unit}"
+
+    return text
+
+
+def _decades(least: float, most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+    """Ticks at 1, 2 and 5 of each decade; only at 1 where there are many."""
+    exponents = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    steps: Iterable[int] = (1, 2, 5) if len(exponents) <= 4 else (1,)
+    ticks = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
+    return tuple((tick, text(tick)) for tick in ticks if least / 2.5 <= tick <= most * 2.5)
+
+
+def _size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    positive = [x for x in xs if x >= 1]
+    first, last = math.floor(math.log2(positive[0])), math.ceil(math.log2(positive[-1]))
+    step = 5 if last - first > 12 else 2
+    ticks = [2.0**power for power in range(first - first % step if first % step else first, last + 1, step)]
+    zero = ((ZERO_BYTES, "0"),) if xs[0] == ZERO_BYTES else ()
+    return (*zero, *((tick, units.bytes_text(tick).replace(" ", " ")) for tick in ticks if tick >= positive[0]))

@@ -1,0 +1,130 @@
+"""A stored run as rows of figures: repeated launches are joined, wrong answers have no speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant import analysis, registry, stats
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.analysis import Figure
+    from octant.launch import Launch
+    from octant.record import Check, Point
+    from octant.store import StoredRun
+    from octant.workload import Ceilings, Limit, Metric, Workload
+
+EFFORT = frozenset({"seconds", "samples", "least", "precision"})
+"""Knobs that say how long to measure, not what."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of a run: the same point of all repeats of a launch."""
+
+    workload: Workload
+    metric: Metric
+    label: str  # of the launch
+    title: str  # the label and the values of the knobs that the launch swept
+    mode: str
+    table: bool
+    knobs: Mapping[str, str]
+    points: tuple[Point, ...]  # one a launch
+    figures: tuple[Figure, ...]  # of the launches with a right answer
+    wrong: tuple[Check, ...]  # the checks that failed
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes this the same figure in another run."""
+        return _key(self.points[0], self.mode)
+
+    @property
+    def value(self) -> stats.Interval | None:
+        """The figure with its interval, in base units; a wrong answer has none."""
+        return None if self.wrong else stats.over_launches([figure.value for figure in self.figures])
+
+    @property
+    def limit(self) -> Limit | None:
+        """The best value that the hardware could give."""
+        return self.figures[0].limit if self.figures else None
+
+    @property
+    def steps_per_s(self) -> float | None:
+        """How many chunks or steps of the declared work a second the value stands for; `None` without a value."""
+        value, count = self.value, self.metric.count(self.points[0])
+        if value is None or value.middle == 0 or count == 0:
+            return None
+        return value.middle / count if self.metric.kind == "rate" else 1 / (value.middle * count)
+
+    @property
+    def of_limit(self) -> float | None:
+        """Fraction of the limit reached."""
+        value = self.value
+        return None if value is None else analysis.share_of(self.limit, self.metric, value.middle)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What casts doubt on the figure; that of each launch once."""
+        return tuple(dict.fromkeys(flag for figure in self.figures for flag in figure.flags))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run with its rows in the order in which they were asked."""
+
+    run: StoredRun
+    rows: tuple[Row, ...]
+    ceilings: Ceilings
+    unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
+
+    def by_workload(self) -> list[tuple[Workload, list[Row]]]:
+        """The rows grouped by workload."""
+        groups: dict[str, tuple[Workload, list[Row]]] = {}
+        for row in self.rows:
+            groups.setdefault(row.workload.name, (row.workload, []))[1].append(row)
+        return list(groups.values())
+
+
+def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None) -> Summary:
+    """The headline figure of every point of a run. `known` are the workloads, by default the installed ones."""
+    workloads = registry.workloads() if known is None else known
+    ceilings = analysis.ceilings(run.points, run.machine, workloads)
+    launches = {launch.key: launch for launch in run.launches}
+    order = {launch.key: i for i, launch in enumerate(run.launches)}
+    groups: dict[tuple[object, ...], list[Point]] = {}
+    for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
+        if point.workload in workloads:
+            launch = launches.get(point.launch)
+            asked = launch.question if launch else point.launch
+            groups.setdefault((asked, *_key(point, launch.mode if launch else "")), []).append(point)
+    rows = tuple(
+        _row(run, workloads[points[0].workload], points, launches.get(points[0].launch), ceilings)
+        for points in groups.values()
+    )
+    unknown = sorted({point.workload for point in run.points} - set(workloads))
+    return Summary(run, rows, ceilings, tuple(unknown))
+
+
+def _key(point: Point, mode: str) -> tuple[object, ...]:
+    knobs = sorted((name, value) for name, value in point.knobs.items() if name not in EFFORT)
+    return point.workload, mode, point.ranks, tuple(knobs)
+
+
+def _row(run: StoredRun, workload: Workload, points: list[Point], launch: Launch | None, ceilings: Ceilings) -> Row:
+    swept = [name for name, value in launch.knobs.items() if "," in value] if launch else []
+    label = launch.title if launch and launch.title else workload.name
+    words = [label, *(f"{name} {points[0].knobs.get(name, '?')}" for name in swept)]
+    return Row(
+        workload=workload,
+        metric=workload.metrics[0],
+        label=label,
+        title=", ".join(words),
+        mode=launch.mode if launch else "",
+        table=launch.table if launch else True,
+        knobs=points[0].knobs,
+        points=tuple(points),
+        figures=tuple(analysis.figure(workload, p, run.machine, ceilings) for p in points if p.verdict.passed),
+        wrong=tuple(p.verdict for p in points if not p.verdict.passed),
+    )

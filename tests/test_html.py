@@ -1,0 +1,220 @@
+"""The HTML report: one file that holds everything, escapes everything, and answers to a browser and to axe-core."""
+
+import dataclasses
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fake_run import WORKLOADS, fake_run, machine, pingpong_s
+from octant.failure import Refusal
+from octant.record import Check
+from octant.report import drawing, html
+from octant.report.pictures import pictures
+from octant.summary import summarise
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+NASTY = "<script>alert('x')</script><img src=http://example.org/x onerror=alert(1)>"
+
+
+def without_plotly(page: str) -> str:
+    return page.replace(html._plotly(), "")
+
+
+def test_the_file_holds_all_figures_and_all_samples(tmp_path: Path) -> None:
+    run = fake_run()
+    page = html.write(run, tmp_path / "report.html", WORKLOADS).read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    kept = [tuple(lane["duration_ns"]) for f in data["figures"] for x in f["launches"] for lane in x["lanes"]]
+    assert sorted(kept) == sorted(lane.duration_ns for p in run.points for lane in p.lanes)
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]  # no part of it is left over
+    for words in ("93.80", "Gflop/s", "no 1 GiB pages are reserved", "cpuinfo says 2.00 GHz", "OMP_PROC_BIND"):
+        assert words in page
+
+
+def test_nothing_from_outside_becomes_markup() -> None:
+    run = fake_run(on=machine(name=NASTY, model=NASTY), title=NASTY)
+    run = dataclasses.replace(
+        run,
+        launches=tuple(dataclasses.replace(launch, title=NASTY) for launch in run.launches),
+        failures=tuple(dataclasses.replace(f, reason=NASTY, workload=NASTY) for f in run.failures),
+        points=tuple(dataclasses.replace(p, mpi=NASTY, stopped_by=NASTY) for p in run.points),
+        environment={NASTY: NASTY},
+    )
+    page = without_plotly(html.render(run, WORKLOADS))
+    assert "<script>alert" not in page
+    assert "<img src=http" not in page
+
+
+def test_the_file_names_no_address_that_a_browser_would_fetch() -> None:
+    page = without_plotly(html.render(fake_run(), WORKLOADS))
+    assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', page)
+    assert "default-src 'none'" in page
+
+
+def test_a_wrong_answer_has_no_speed() -> None:
+    run = fake_run()
+    wrong = Check("sum of the array", 3.0, 1e-9, False)
+    run = dataclasses.replace(run, points=tuple(dataclasses.replace(p, verdict=wrong) for p in run.points))
+    page = without_plotly(html.render(run, WORKLOADS))
+    assert "wrong answer: sum of the array, error 3 above 1e-09" in page
+    assert "93.80" not in page
+
+
+def test_an_empty_run_and_an_unwritable_place_are_said_so(tmp_path: Path) -> None:
+    page = html.render(dataclasses.replace(fake_run(), points=()), WORKLOADS)
+    assert "Nothing was measured." in page
+    with pytest.raises(Refusal, match="cannot write"):
+        html.write(fake_run(), tmp_path / "missing" / "report.html", WORKLOADS)
+
+
+def test_curves_hold_the_numbers_that_were_put_in() -> None:
+    found = {picture.id: picture for picture in pictures(summarise(fake_run(), WORKLOADS))}
+    assert set(found) == {"roofline", "stream", "latency", "pingpong", "noise-histogram"}
+    line = found["pingpong"].series[0]
+    assert line.y == pytest.approx([pingpong_s(0 if x < 1 else int(x)) for x in line.x], rel=1e-4)  # whole ns
+    assert len(line.x) == 24
+    assert [mark.label for mark in found["latency"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
+    assert len(found["latency"].series) == 2  # one a page size
+    roofs = [series for series in found["roofline"].series if series.kind == "line"]
+    dots = [series for series in found["roofline"].series if series.kind == "points"]
+    assert roofs[0].y[-1] == pytest.approx(93.8e9)
+    assert dots[0].x[0] == pytest.approx(200_000 / 3_200_000)
+    assert dots[0].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
+    for picture in found.values():
+        assert all(len(cells) == len(picture.header) for cells in picture.rows)
+        assert picture.rows
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 2, 1), (2, 2, 8, 2), (1, 1, 4, 8), (2, 4, 32, 2)])
+def test_the_drawing_shows_every_core_once(shape: tuple[int, int, int, int]) -> None:
+    host = machine(*shape)
+    picture = drawing.svg(host)
+    assert picture.count('class="core"') == len(host.topology.groups("core"))
+    assert picture.count('class="package"') == shape[0]
+    assert picture.count('class="domain"') == shape[0] * shape[1]
+    if shape[2] <= drawing.DETAILED:
+        assert picture.count('class="thread"') == len(host.topology.cpus)
+
+
+def test_threads_that_are_not_allowed_are_told() -> None:
+    host = machine(1, 1, 4, 1)
+    host = dataclasses.replace(host, topology=dataclasses.replace(host.topology, allowed=frozenset({0, 1, 2})))
+    assert drawing.svg(host).count("barred") == 1
+    assert "1 hardware thread not allowed" in drawing.in_words(host)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed here; try apt-get install chromium")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed here")
+    with sync_api.sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+
+
+def opened(browser: "Browser", path: Path, width: int = 1200, scheme: str = "light") -> tuple["Page", list[str]]:
+    """The page drawn to the end, and what went wrong in it: requests that left, errors, refusals of its policy."""
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("request", lambda request: wrong.extend({request.url} - {path.as_uri()}))
+    page.route(re.compile(r"^(?!file:|data:|blob:)"), lambda route: route.abort())
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.extend([message.text] * (message.type in ("error", "warning"))))
+    page.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    return page, wrong
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("Bericht mit Leerzeichen ä")
+    return html.write(fake_run(repeats=2), folder / "report.html", WORKLOADS)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [375, 768, 1200])
+def test_it_draws_everything_asks_nothing_and_fits(browser: "Browser", report: Path, width: int) -> None:
+    page, wrong = opened(browser, report, width)
+    assert page.locator(".plot[data-picture] .main-svg").count() >= 5
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    page.wait_for_function("document.querySelectorAll('details.samples .plot:not([data-drawn])').length === 0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert wrong == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_mend(browser: "Browser", report: Path, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page, _ = opened(browser, report, 375 if scheme == "dark" else 1200, scheme)
+    page.locator("details").evaluate_all("all => all.slice(0, 12).forEach(one => { one.open = true; })")
+    page.wait_for_timeout(300)
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.browser
+def test_a_keyboard_opens_the_samples_of_a_figure(browser: "Browser", report: Path) -> None:
+    page, _ = opened(browser, report)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    link = page.locator(".figures a").nth(1)
+    link.focus()
+    page.keyboard.press("Enter")
+    target = page.locator(link.get_attribute("href") or "")
+    target.locator(".plot[data-drawn]").wait_for()
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+@pytest.mark.browser
+def test_it_prints_in_light_colours(browser: "Browser", report: Path) -> None:
+    page, _ = opened(browser, report, scheme="dark")
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.browser
+def test_a_hostile_name_does_nothing(browser: "Browser", tmp_path: Path) -> None:
+    run = fake_run(on=machine(name=NASTY))
+    run = dataclasses.replace(run, launches=tuple(dataclasses.replace(x, title=NASTY) for x in run.launches))
+    page, wrong = opened(browser, html.write(run, tmp_path / "report.html", WORKLOADS))
+    page.locator("details.samples").first.evaluate("one => { one.open = true; }")
+    page.locator(".plot[data-drawn]").last.wait_for()
+    assert page.locator("h1").inner_text() == NASTY
+    assert page.locator("img").count() == 0
+    assert wrong == []
+
+
+@pytest.mark.browser
+def test_the_data_can_be_taken_away(browser: "Browser", report: Path) -> None:
+    page, _ = opened(browser, report)
+    with page.expect_download() as download:
+        page.locator("#download").click()
+    assert json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["run"]["run"] == fake_run().id
+
+
+@pytest.mark.browser
+def test_many_samples_are_thinned_only_in_the_drawing(browser: "Browser", tmp_path: Path) -> None:
+    run = fake_run()
+    longest = dataclasses.replace(run.points[0].lanes[0], duration_ns=(*range(90_000, 110_000), 500_000))
+    first = dataclasses.replace(run.points[0], lanes=(dataclasses.replace(longest, begin_ns=tuple(range(20_001))),))
+    run = dataclasses.replace(run, points=(first, *run.points[1:]))
+    page, _ = opened(browser, html.write(run, tmp_path / "report.html", WORKLOADS))
+    page.locator("#figure-0").evaluate("one => { one.open = true; }")
+    page.locator("#figure-0 .plot[data-drawn]").wait_for()
+    page.wait_for_function("document.querySelector('#figure-0 .drawn').textContent !== ''")
+    told = page.locator("#figure-0 .drawn").inner_text()
+    assert re.match(r"Drawn: \d{4} of 20001 samples", told)
+    least = page.evaluate("Math.min(...document.querySelector('#figure-0 .plot').data[0].y)")
+    assert least == pytest.approx(9_380_000 / 500e-6, rel=1e-4)  # the slowest sample is still drawn
