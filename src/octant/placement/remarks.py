@@ -91,7 +91,7 @@ def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
         idle = sum(1 for core in cores if not core & frozenset().union(*(p.cpus for p in ranks)))
         if idle:
             return [
-                f"{_names(crowded)}: ranks alternate between packages, yet the threads of a rank "
+                f"{_names(crowded)}: consecutive ranks alternate between packages, yet the threads of a rank "
                 f"share a core while {idle} cores idle"
             ]
     return []

@@ -1,0 +1,73 @@
+"""`octant place`: who sits where, in everybody's words."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("place")(place)
+
+
+def place(
+    request: Annotated[
+        str | None,
+        typer.Option(
+            "--place", metavar="REQUEST", help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms."
+        ),
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(help="Ranks of one node.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads of each rank.")] = None,
+    unit: Annotated[str | None, typer.Option(help="hwthread, core, l2, l3, numa or package.")] = None,
+    order: Annotated[str | None, typer.Option(help="compact, scatter, scatter:UNIT, or letters with --torus.")] = None,
+    smt: Annotated[str | None, typer.Option(help="Hardware threads used per core: 1, 2, 4, 8 or all.")] = None,
+    memory: Annotated[str | None, typer.Option(help="local, interleave, bind[:NODES] or preferred:NODE.")] = None,
+    pages: Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.")] = None,
+    torus: Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.")] = None,
+    on: Annotated[
+        str, typer.Option(metavar="MACHINE", help="here, an hwloc XML or .synthetic file, a description, a recording.")
+    ] = "here",
+    launcher: Annotated[
+        list[str] | None, typer.Option("--for", metavar="LAUNCHER", help="Print it in this launcher's words; or all.")
+    ] = None,
+    lines: Annotated[
+        str | None,
+        typer.Option("--from", metavar="LINES", help="Read a launcher's lines instead; - reads them from stdin."),
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show where ranks and threads go, print it for any launcher, or read a launcher's lines back."""
+    import sys
+
+    from octant.failure import Exit, Refusal
+    from octant.machine.load import load
+    from octant.placement.ask import ask, request_text
+    from octant.placement.draw import as_svg
+    from octant.placement.planner import DoesNotFit
+    from octant.report import placement as writer
+
+    options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
+    try:
+        if lines is not None:
+            text = sys.stdin.read() if lines == "-" else lines
+        else:
+            text = request_text(request, {**options, "pages": pages, "torus": torus})
+        topology, page_sizes = load(on)
+        answer = ask(text, topology, launcher or (), lines=lines is not None, page_sizes=page_sizes)
+        if svg is not None:
+            svg.write_text(as_svg(topology, answer.placement, f"{answer.request}"), encoding="utf-8")
+    except DoesNotFit as refusal:
+        raise Refusal(str(refusal), code=Exit.CANNOT_RUN) from refusal
+    except OSError as error:
+        raise Refusal(f"cannot write the drawing ({error}); try another --svg FILE", code=Exit.CANNOT_RUN) from error
+    except ValueError as error:
+        raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error
+    if json:
+        print(writer.as_json(answer))
+        return
+    print(writer.words_text(answer) if launcher else writer.as_text(answer))
+    for note in writer.notes(answer):
+        print(f"octant: {note}", file=sys.stderr)

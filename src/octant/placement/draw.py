@@ -1,0 +1,224 @@
+"""Draws who sits where: packages, memory domains, cores and hardware threads, for terminals and as SVG."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from rich.text import Text
+
+from octant.machine import Topology
+from octant.placement import Placement, RankPlace, set_text
+from octant.placement.expressions import objects
+from octant.units import bytes_text
+
+IDLE, FORBIDDEN = "·", "×"
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
+_TERMINAL = ("blue", "yellow", "green", "magenta", "cyan", "red", "bright_yellow", "white")
+_SHARED = "#ffffff"
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One hardware thread: what is written on it and whose it is (`None`: nobody's, or several ranks')."""
+
+    cpu: int
+    label: str
+    rank: int | None
+    idle: bool
+
+
+@dataclass(frozen=True)
+class _Domain:
+    """One memory domain of one package: rows of cores, a new row where the last-level cache changes."""
+
+    node: int
+    memory_bytes: int
+    rows: tuple[tuple[tuple[_Cell, ...], ...], ...]
+
+
+def _cells(topology: Topology, ranks: Sequence[RankPlace]) -> dict[int, _Cell]:
+    alone = all(len(place.threads) == 1 or len(set(place.threads)) == 1 for place in ranks)
+    found = {}
+    for cpu in topology.cpus:
+        here = [place for place in ranks if cpu.os in place.cpus]
+        if cpu.os not in topology.allowed:
+            label = FORBIDDEN
+        elif not here:
+            label = IDLE
+        elif len(here) > 1:
+            label = _short([place.rank for place in here])
+        elif alone:
+            label = str(here[0].rank)
+        else:
+            threads = [n for n, bound in enumerate(here[0].threads) if cpu.os in bound]
+            label = f"{here[0].rank}.{_short(threads)}"
+        found[cpu.os] = _Cell(cpu.os, label, here[0].rank if len(here) == 1 else None, not here)
+    return found
+
+
+def _short(numbers: list[int]) -> str:
+    """A few numbers in full, many by their ends."""
+    text = set_text(tuple(numbers))
+    return text if len(text) <= 5 else f"{numbers[0]}…{numbers[-1]}"
+
+
+def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[int, list[_Domain]]]:
+    """Packages with their domains, all hardware threads included, also those that may not be used."""
+    cells = _cells(topology, ranks)
+    full = Topology(topology.cpus, topology.caches, topology.numa, frozenset(cell for cell in cells))
+    cores = objects(full, "core")
+    last = {cpu: i for i, group in enumerate(objects(full, "l4")) for cpu in group}
+    for index, package in enumerate(objects(full, "package")):
+        inside = []
+        for node in sorted(topology.numa, key=lambda n: min(n.cpus & package, default=1 << 30)):
+            held = [core for core in cores if core <= package and core & node.cpus]
+            if not held:
+                continue
+            rows: dict[int, list[tuple[_Cell, ...]]] = {}
+            split = len({last[min(core)] for core in held}) < len(held)
+            for core in held:
+                rows.setdefault(last[min(core)] if split else 0, []).append(tuple(cells[c] for c in sorted(core)))
+            memory_bytes = node.memory_bytes if node.cpus <= package else 0  # said where it stands whole
+            inside.append(_Domain(node.os, memory_bytes, tuple(tuple(row) for row in rows.values())))
+        yield index, inside
+
+
+def as_text(topology: Topology, placement: Placement, width: int = 100) -> Text:
+    """Rows of cores, `│` between them; a cell says rank, or rank.thread; `·` idle, `×` not to be used."""
+    ranks = _one_node(placement)
+    size = max((len(cell.label) for cell in _cells(topology, ranks).values()), default=1)
+    text = Text()
+    for package, domains in _domains(topology, ranks):
+        text.append(f"package {package}\n", style="bold")
+        for domain in domains:
+            head = f"  memory {domain.node:<3}"
+            for row in domain.rows:
+                wide = max(len(core) for core in row) * (size + 1)
+                per_line = _even(len(row), max(1, (width - len(head) - 2) // (wide + 1)))
+                for start in range(0, len(row), per_line):
+                    text.append(head)
+                    head = " " * len(head)
+                    _append_cores(text, row[start : start + per_line], size)
+    text.append(_legend(ranks), style="dim")
+    return text
+
+
+def _even(count: int, most: int) -> int:
+    """How many of `count` go on a line of at most `most`, so that lines are about equally long."""
+    return -(-count // -(-count // most))
+
+
+def _append_cores(text: Text, cores: Sequence[tuple[_Cell, ...]], size: int) -> None:
+    text.append("│", style="dim")
+    for core in cores:
+        for nth, cell in enumerate(core):
+            style = "dim" if cell.idle else "bold" if cell.rank is None else _TERMINAL[cell.rank % len(_TERMINAL)]
+            text.append(("" if nth == 0 else " ") + cell.label.rjust(size), style=style)
+        text.append("│", style="dim")
+    text.append("\n")
+
+
+def _legend(ranks: Sequence[RankPlace]) -> str:
+    alone = all(len(set(place.threads)) == 1 for place in ranks)
+    what = "rank" if alone else "rank.thread"
+    return f"a cell is a hardware thread: {what} · idle × not to be used; │ parts cores"
+
+
+def _one_node(placement: Placement) -> tuple[RankPlace, ...]:
+    """The ranks of the first node; on a torus every node is alike."""
+    first = placement.ranks[0].coordinates[:-1]
+    return tuple(place for place in placement.ranks if place.coordinates[:-1] == first)
+
+
+_CELL_W, _CELL_H, _GAP, _PAD, _HEAD, _TITLE, _ABREAST = 34, 24, 4, 10, 20, 44, 4
+
+
+def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -> str:
+    """The same as one SVG, readable in print and without colours: every cell carries its rank and thread."""
+    ranks = _one_node(placement)
+    packages = list(_domains(topology, ranks))
+    per_line = _per_line(packages)
+    drawn = [_package_svg(index, domains, per_line) for index, domains in packages]
+    body, y, total_w = [], _TITLE, 420
+    for start in range(0, len(drawn), _ABREAST):
+        line = drawn[start : start + _ABREAST]
+        x = _PAD
+        for inner, width, _height in line:
+            body.append(f'<g transform="translate({x},{y})">{inner}</g>')
+            x += width + _PAD
+        y += max(height for _inner, _width, height in line) + _PAD
+        total_w = max(total_w, x)
+    total_h = y + _PAD + 10
+    legend = _legend(ranks).replace("; │ parts cores", "; boxes are cores in memory domains in packages")
+    description = escape(describe(placement))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total_w} {total_h}" width="{total_w}" '
+        f'height="{total_h}" role="img" aria-labelledby="t d" font-family="system-ui, sans-serif">\n'
+        f'<title id="t">{escape(title)}</title>\n<desc id="d">{description}</desc>\n'
+        f'<rect width="{total_w}" height="{total_h}" fill="#fff"/>\n'
+        f'<text x="{_PAD}" y="28" font-size="17" font-weight="600" fill="#111">{escape(title)}</text>\n'
+        + "\n".join(body)
+        + f'\n<text x="{_PAD}" y="{total_h - 10}" font-size="12" fill="#444">{escape(legend)}</text>\n</svg>\n'
+    )
+
+
+def describe(placement: Placement) -> str:
+    """The placement in words, a rank a sentence; for people who cannot see the drawing."""
+    said = [f"rank {p.rank} on hardware threads {set_text(p.cpus)}" for p in _one_node(placement)]
+    return "; ".join(said) + "."
+
+
+def _per_line(packages: list[tuple[int, list[_Domain]]]) -> int:
+    """Cores side by side: at most 8, fewer where cores are wide."""
+    rows = [row for _index, domains in packages for domain in domains for row in domain.rows]
+    threads = max(len(core) for row in rows for core in row)
+    longest = max(len(row) for row in rows)
+    return _even(longest, 8 if threads <= 2 else 4 if threads <= 4 else 2)
+
+
+def _package_svg(index: int, domains: list[_Domain], per_line: int) -> tuple[str, int, int]:
+    threads = max(len(core) for domain in domains for row in domain.rows for core in row)
+    core_w = threads * _CELL_W + 2 * _GAP
+    width = per_line * (core_w + _GAP) + 3 * _PAD
+    y, parts = _HEAD + 6, []
+    for domain in domains:
+        inner, height = _domain_svg(domain, per_line, core_w, width - 2 * _PAD)
+        parts.append(f'<g transform="translate({_PAD},{y})">{inner}</g>')
+        y += height + _GAP * 2
+    height = y + 2
+    frame = f'<rect width="{width}" height="{height}" rx="8" fill="#f4f4f4" stroke="#555" stroke-width="1.5"/>'
+    label = f'<text x="{_PAD}" y="18" font-size="13" font-weight="600" fill="#111">package {index}</text>'
+    return frame + label + "".join(parts), width, height
+
+
+def _domain_svg(domain: _Domain, per_line: int, core_w: int, width: int) -> tuple[str, int]:
+    parts, y = [], _HEAD
+    for row in domain.rows:
+        for start in range(0, len(row), per_line):
+            for column, core in enumerate(row[start : start + per_line]):
+                x = _GAP + column * (core_w + _GAP)
+                parts.append(f'<g transform="translate({x},{y})">{_core_svg(core, core_w)}</g>')
+            y += _CELL_H + 3 * _GAP
+        y += _GAP
+    memory = f", {bytes_text(domain.memory_bytes)}" if domain.memory_bytes else ""
+    frame = f'<rect width="{width}" height="{y}" rx="5" fill="#fff" stroke="#888"/>'
+    label = f'<text x="{_GAP + 2}" y="14" font-size="11" fill="#333">memory node {domain.node}{memory}</text>'
+    return frame + label + "".join(parts), y
+
+
+def _core_svg(core: tuple[_Cell, ...], core_w: int) -> str:
+    parts = [f'<rect width="{core_w}" height="{_CELL_H + 2 * _GAP}" rx="3" fill="#e4e4e4" stroke="#777"/>']
+    for nth, cell in enumerate(core):
+        x = _GAP + nth * _CELL_W
+        fill = "#fff" if cell.idle else _SHARED if cell.rank is None else _COLOURS[cell.rank % len(_COLOURS)]
+        ink = "#fff" if fill == _COLOURS[0] else "#111"  # 4.5 to 1 at the least
+        dash = ' stroke-dasharray="3 2"' if cell.idle else ""
+        thick = 2 if not cell.idle and cell.rank is None else 0.8
+        size = 12 if len(cell.label) <= 4 else 9
+        parts.append(
+            f'<rect x="{x}" y="{_GAP}" width="{_CELL_W - 2}" height="{_CELL_H}" rx="2" fill="{fill}" stroke="#333" '
+            f'stroke-width="{thick}"{dash}><title>hardware thread {cell.cpu}</title></rect>'
+            f'<text x="{x + (_CELL_W - 2) / 2:g}" y="{_GAP + 16}" font-size="{size}" text-anchor="middle" '
+            f'fill="{ink}">{escape(cell.label)}</text>'
+        )
+    return "".join(parts)
