@@ -354,3 +354,15 @@ def test_json_reads_back(machine: Machine) -> None:
 def test_json_that_is_no_machine_is_refused(data: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="cannot read a machine"):
         from_json(data)
+
+
+@pytest.mark.parametrize("garbage", ["", "\n", "-1", "garbage: 5 x", "99999999999999999999", "\xff\x00[", "0-"])
+def test_garbage_in_any_file_never_stops_discovery(garbage: str, tmp_path: Path) -> None:
+    record(tmp_path / "copy", trees.MACHINES / "kvm-xeon-2cpu")
+    for file in sorted(path for path in (tmp_path / "copy").rglob("*") if path.is_file()):
+        kept = file.read_bytes()
+        file.write_bytes(garbage.encode("latin-1"))
+        machine = discover(tmp_path / "copy")
+        assert machine.topology.allowed, file
+        assert from_json(to_json(machine)) == machine
+        file.write_bytes(kept)

@@ -101,8 +101,10 @@ def record(folder: Path, root: Path = Path("/")) -> list[Path]:
     names = {name: f"group{number}" for number, name in enumerate(groups, 1)}
     written = []
     for path, text in sorted(tree.read.items()):
-        kept = "/".join(names.get(part, part) for part in path.split("/")) if "fs/cgroup/" in path else path
-        target = folder / kept
+        parts = path.split("/")
+        if path.startswith("sys/fs/cgroup/"):
+            parts[3:-1] = [names.get(part, part) for part in parts[3:-1]]
+        target = folder.joinpath(*parts)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(_impersonal(path, text, folder.name, names), encoding="utf-8")
         written.append(target)
@@ -119,8 +121,10 @@ def _impersonal(path: str, text: str, name: str, groups: Mapping[str, str]) -> s
     if path == "proc/self/status":
         return "".join(re.findall(r"(?m)^(?:Cpus|Mems)_allowed_list:.*\n", text))
     if path == "proc/self/cgroup":
-        heads = (line.rsplit(":", 1) for line in text.splitlines())
-        return "".join(f"{head}:{'/'.join(groups.get(part, part) for part in way.split('/'))}\n" for head, way in heads)
+        heads = (line.rpartition(":") for line in text.splitlines())
+        return "".join(
+            f"{head}:{'/'.join(groups.get(part, part) for part in way.split('/'))}\n" for head, _, way in heads
+        )
     if path == "proc/stat":
         return text.partition("\n")[0] + "\n"
     return text

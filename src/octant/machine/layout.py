@@ -94,7 +94,8 @@ def _nodes(tree: Tree, online: CpuSet, memory_bytes: int) -> tuple[NumaNode, ...
     for number in numbers:
         folder = f"{NODE}/node{number}"
         size = re.search(r"MemTotal:\s*(\d+) kB", tree.text(f"{folder}/meminfo") or "")
-        distances = tuple(int(word) for word in (tree.text(f"{folder}/distance") or "").split())
+        words = (tree.text(f"{folder}/distance") or "").split()
+        distances = tuple(map(int, words)) if all(map(str.isdecimal, words)) else ()
         cpus = (tree.cpus(f"{folder}/cpulist") or frozenset()) & online
         if cpus or size:
             found.append(NumaNode(number, cpus, int(size[1]) * 1024 if size else 0, distances))
@@ -120,7 +121,7 @@ def cgroup_folders(tree: Tree, controller: str) -> list[str]:
     """
     found: list[str] = []
     for line in (tree.text("proc/self/cgroup") or "0::/").splitlines():
-        _number, controllers, path = line.split(":", 2)
+        _number, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controllers and controller not in controllers.split(","):
             continue
         mounts = [f"sys/fs/cgroup/{controllers}", f"sys/fs/cgroup/{controller}"] if controllers else ["sys/fs/cgroup"]

@@ -67,9 +67,9 @@ def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
     mhz = float(stated[0]) if stated else tree.number(f"{folder}/acpi_cppc/nominal_freq")
     if mhz:
         return mhz * 1e6
-    steps = [int(word) for word in (tree.text(f"{folder}/cpufreq/scaling_available_frequencies") or "").split()]
+    steps = re.findall(r"\d+", tree.text(f"{folder}/cpufreq/scaling_available_frequencies") or "")
     if steps:
-        return max(steps) * 1e3
+        return max(map(int, steps)) * 1e3
     limit_khz = tree.number(f"{folder}/cpufreq/cpuinfo_max_freq")
     if "cpu MHz" not in info:  # on x86 the limit is the turbo's, on Arm the design's clock
         return limit_khz * 1e3 if limit_khz else None

@@ -9,7 +9,7 @@ import re
 from octant.advice import Advice, Facts
 
 _GENERIC = re.compile(
-    r"Intel\(R\) Xeon\(R\) Processor|AMD EPYC Processor|AMD EPYC|QEMU Virtual CPU.*|Common KVM processor|unknown"
+    r"Intel\(R\) Xeon\(R\) Processor|AMD EPYC Processor|AMD EPYC|QEMU Virtual CPU.*|Common KVM processor"
 )
 
 
@@ -31,14 +31,13 @@ def advise(facts: Facts) -> Advice | None:
     generic = guest and _GENERIC.fullmatch(facts.machine.processor.model)
     if contradiction is None and not generic:
         return None
+    x86 = facts.machine.processor.architecture == "x86_64"
+    lines = (f"export OPENBLAS_CORETYPE={_core(facts.machine.processor.flags)}",) if x86 else ()
     evidence = dict(contradiction.statements) if contradiction else {}
     return Advice(
         title="the processor's model is masked",
         severity="note",
         evidence={"/proc/cpuinfo model name": facts.machine.processor.model, **evidence},
-        fix=(
-            "# judge by flags and measurements; where a library picked slow kernels, name the core to it:",
-            f"export OPENBLAS_CORETYPE={_core(facts.machine.processor.flags)}",
-        ),
+        fix=("# judge by flags and measurements; where a library picked slow kernels, name the core to it:", *lines),
         why="libraries that choose kernels by model number may choose slow ones, and peak tables do not apply",
     )
