@@ -1,0 +1,76 @@
+"""`octant where`, `octant bind`: where a program's threads and memory really are, and the words that put them there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from octant.study.ask import Requested
+
+PlaceOption = Annotated[str, typer.Option(help="Ranks x threads and where they go: 2x4,unit=core,memory=local.")]
+Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The program and its words, after --.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    app.command("where")(where)
+    app.command("bind")(bind)
+
+
+def where(
+    program: Program,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Ranks [default: those of --place, or 1].")] = None,
+    place: PlaceOption = "",
+    launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one at hand].")] = "",
+    to: Annotated[Path | None, typer.Option(help="Write here instead of to standard error.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Run a program and show, for every rank and thread, where it ran and where its memory lay.
+
+    The program keeps its input, output and exit code; the table goes to standard error.
+    """
+    from octant.launch import bind as words
+    from octant.launch.compare import differences
+    from octant.launch.launchers import Shape
+    from octant.launch.watch import watch
+    from octant.report import where as report
+
+    asked = _asked(place) if place else None
+    shape = Shape(ranks or (asked.request.ranks if asked else 1))
+    seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [])
+    differ = differences(asked.placement, seen) if asked else None
+    text = report.as_json(seen, differ) if json else report.as_text(seen, differ)
+    if to is None:
+        typer.echo(text, err=True)
+    else:
+        to.write_text(text + "\n", encoding="utf-8")
+    raise typer.Exit(seen.code)
+
+
+def bind(
+    place: PlaceOption,
+    json: Annotated[bool, typer.Option("--json", help="The words as a JSON list.")] = False,
+) -> None:
+    """Print the words that give this placement to the ranks of any launcher: put them before the program's name."""
+    import json as codec
+    import shlex
+
+    from octant import build
+    from octant.launch import bind as words
+
+    asked = _asked(place)
+    line = [str(build.find("bind")), *words.words(asked.placement, asked.request), "--"]
+    print(codec.dumps(line) if json else shlex.join(line))
+
+
+def _asked(place: str) -> Requested:
+    from octant.machine.discover import discover
+    from octant.study import ask
+
+    asked = ask.requested(place, discover())
+    for remark in asked.placement.remarks:
+        typer.echo(f"octant: {remark}", err=True)
+    return asked

@@ -1,0 +1,46 @@
+"""What was seen of a running program, against the placement that it was started with."""
+
+from collections import Counter
+
+from octant.launch.watch import Process, Watched
+from octant.placement import Placement, RankPlace, set_text
+
+_STRAY_SHARE = 0.05
+
+
+def differences(placement: Placement, watched: Watched) -> tuple[str, ...]:
+    """Sentences on processes whose threads or memory are not where the placement has them."""
+    found = []
+    for process in watched.processes:
+        who = f"rank {process.local_rank if process.rank is None else process.rank} ({process.name} {process.pid})"
+        if process.local_rank >= len(placement.ranks):
+            found.append(f"{who}: there is no place for it")
+            continue
+        found += [f"{who}: {text}" for text in _process(placement.ranks[process.local_rank], process)]
+    seen = {process.local_rank for process in watched.processes}
+    missing = tuple(number for number in range(len(placement.ranks)) if number not in seen)
+    if missing:
+        found.append(f"ranks {set_text(missing)} of this node: not seen")
+    return tuple(found)
+
+
+def _process(place: RankPlace, process: Process) -> list[str]:
+    found = []
+    for thread in process.threads.values():
+        outside = thread.mask - place.cpus
+        if outside:
+            found.append(
+                f"thread {thread.tid} may use {set_text(thread.mask)}, its rank was to have {set_text(place.cpus)}"
+            )
+    wanted = Counter(place.threads)
+    held = Counter(thread.mask for thread in process.threads.values())
+    if len(process.threads) >= len(place.threads):
+        for mask, count in wanted.items():
+            if held[mask] < count:
+                found.append(f"{count} of its threads were to be on {set_text(mask)}, {held[mask]} are")
+    total = sum(process.node_bytes.values())
+    away = total - sum(process.node_bytes.get(node, 0) for node in place.memory)
+    if place.memory and away > _STRAY_SHARE * total:
+        others = set_text(tuple(node for node in process.node_bytes if node not in place.memory))
+        found.append(f"{100 * away / total:.0f} % of its memory lies on node {others}, not {set_text(place.memory)}")
+    return found

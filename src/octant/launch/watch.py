@@ -1,0 +1,192 @@
+"""Watches a program that runs: on which hardware threads its ranks and threads are, and where their memory lies."""
+
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from octant import build
+from octant.launch import launchers
+from octant.launch.bind import LOCAL_RANK_VARIABLES
+from octant.machine.synthetic import parse_cpus
+
+RANK_VARIABLES = (
+    "PMI_RANK",
+    "OMPI_COMM_WORLD_RANK",
+    "MV2_COMM_WORLD_RANK",
+    "PALS_RANKID",
+    "PMIX_RANK",
+    "JSM_NAMESPACE_RANK",
+    "FLUX_TASK_RANK",
+    "SLURM_PROCID",
+)
+"""By which launchers tell a process its number among all ranks, in the order of `LOCAL_RANK_VARIABLES`."""
+LOOK_S, EARLY_LOOK_S, EARLY_S = 0.05, 0.01, 1.0
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Thread:
+    """One thread, as it was seen over all looks."""
+
+    tid: int
+    name: str = ""
+    mask: frozenset[int] = frozenset()  # of the last look
+    seen_on: Counter[int] = field(default_factory=Counter)  # looks, by the hardware thread it last ran on
+    cpu_s: float = 0.0
+
+
+@dataclass
+class Process:
+    """One process of the program, as it was seen over all looks. Memory is that of the fullest look."""
+
+    pid: int
+    rank: int | None
+    local_rank: int
+    name: str = ""
+    threads: dict[int, Thread] = field(default_factory=dict)
+    node_bytes: Mapping[int, int] = field(default_factory=dict)  # private memory, by memory node
+    huge_bytes: int = 0  # of it, on huge pages
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was seen on this host, and how the program ended."""
+
+    host: str
+    processes: tuple[Process, ...]  # by rank, then by number
+    code: int
+    seconds: float
+    looks: int
+
+
+def watch(program: Sequence[str], shape: launchers.Shape, launcher: str, bind_words: Sequence[str]) -> Watched:
+    """Starts the program, looks at it until it ends, and passes its input, output and end through.
+
+    Only ranks on this host are seen. The processes are found by a variable that octant-bind puts into their
+    environment, so that it does not matter whose children they are.
+
+    Raises:
+        Refusal: no such launcher, or it cannot start this.
+    """
+    token = secrets.token_hex(8)
+    name = launchers.chosen(launcher, shape)
+    alone = ["--local-rank", "0"] if name == "direct" and bind_words else []
+    bind = str(build.find("bind"))
+    words = launchers.launcher(name).command([bind, "--mark", token, *bind_words, *alone, "--", *program], shape)
+    begin = time.monotonic()
+    looker = _Looker(f"OCTANT_MARK={token}".encode())
+    with subprocess.Popen([bind, "--die-with-parent", "--", *words]) as process:  # noqa: S603 - the user's own program
+        try:
+            while process.poll() is None:
+                looker.look()
+                time.sleep(EARLY_LOOK_S if time.monotonic() - begin < EARLY_S else LOOK_S)
+        except KeyboardInterrupt:  # the terminal sent it to the program too, which may want to end by itself
+            process.send_signal(signal.SIGINT)
+            process.wait()
+    code = process.returncode
+    return Watched(
+        socket.gethostname(),
+        tuple(sorted(looker.found.values(), key=lambda p: (p.rank if p.rank is not None else p.local_rank, p.pid))),
+        code if code >= 0 else 128 - code,
+        time.monotonic() - begin,
+        looker.looks,
+    )
+
+
+class _Looker:
+    """Looks at all marked processes again and again, and remembers."""
+
+    def __init__(self, mark: bytes) -> None:
+        self.mark = mark
+        self.found: dict[int, Process] = {}
+        self.looks = 0
+
+    def look(self) -> None:
+        """One look at every process of ours."""
+        self.looks += 1
+        me = os.getuid()
+        for entry in os.scandir("/proc"):
+            if not entry.name.isdigit():
+                continue
+            try:
+                if entry.stat().st_uid == me:
+                    self._look_at(Path(entry.path))
+            except (OSError, ValueError):  # it ended while we looked
+                continue
+
+    def _look_at(self, folder: Path) -> None:
+        pid = int(folder.name)
+        if pid not in self.found:
+            environment = (folder / "environ").read_bytes().split(b"\0")
+            if self.mark not in environment:
+                return
+            self.found[pid] = _identified(pid, environment)
+        process = self.found[pid]
+        process.name = (folder / "comm").read_text().strip()
+        for task in (folder / "task").iterdir():
+            thread = process.threads.setdefault(int(task.name), Thread(int(task.name)))
+            thread.name, cpu, thread.cpu_s = parse_stat((task / "stat").read_text())
+            thread.seen_on[cpu] += 1
+            thread.mask = parse_mask((task / "status").read_text())
+        if self.looks % 5 == 1:  # walking page tables holds the program up; not at every look
+            node_bytes = parse_numa_maps((folder / "numa_maps").read_text())
+            if sum(node_bytes.values()) >= sum(process.node_bytes.values()):
+                process.node_bytes = node_bytes
+                process.huge_bytes = parse_huge((folder / "smaps_rollup").read_text())
+
+
+def _identified(pid: int, environment: Sequence[bytes]) -> Process:
+    variables = dict(word.decode(errors="replace").partition("=")[::2] for word in environment)
+
+    def first(names: Sequence[str]) -> int | None:
+        return next((int(variables[name]) for name in names if variables.get(name, "").isdigit()), None)
+
+    return Process(pid, first(RANK_VARIABLES), first(LOCAL_RANK_VARIABLES) or 0)
+
+
+def parse_stat(text: str) -> tuple[str, int, float]:
+    """Name, last hardware thread and CPU seconds of `/proc/<pid>/task/<tid>/stat`; a name may hold anything.
+
+    Raises:
+        ValueError: not such a line.
+    """
+    head, paren, tail = text.rpartition(")")
+    fields = tail.split()
+    if not paren or len(fields) < 37:
+        raise ValueError("not a stat line")
+    # proc(5): fields 14 and 15 are user and system time, 39 is the processor; the state after the name is field 3.
+    return head.partition("(")[2], int(fields[36]), (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+def parse_mask(status: str) -> frozenset[int]:
+    """Allowed hardware threads from `/proc/<pid>/task/<tid>/status`."""
+    match = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
+    return frozenset(parse_cpus(match[1])) if match else frozenset()
+
+
+def parse_numa_maps(text: str) -> dict[int, int]:
+    """Bytes of private memory by node from `/proc/<pid>/numa_maps`; pages of files are not the program's own."""
+    found: Counter[int] = Counter()
+    for line in text.splitlines():
+        words = line.split()
+        if not any(word.startswith("anon=") or word == "huge" for word in words):
+            continue
+        page_kib = next((int(word[18:]) for word in words if word.startswith("kernelpagesize_kB=")), 4)
+        for word in words:
+            match = re.fullmatch(r"N(\d+)=(\d+)", word)
+            if match:
+                found[int(match[1])] += int(match[2]) * page_kib * 1024
+    return dict(sorted(found.items()))
+
+
+def parse_huge(rollup: str) -> int:
+    """Bytes on huge pages, transparent or from a pool, from `/proc/<pid>/smaps_rollup`."""
+    return sum(1024 * int(kib) for kib in re.findall(r"^(?:AnonHugePages|Private_Hugetlb):\s*(\d+) kB", rollup, re.M))

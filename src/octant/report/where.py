@@ -1,0 +1,77 @@
+"""Where a program ran: a row for each thread, and JSON."""
+
+import json
+
+from rich.table import Table
+
+from octant.launch.watch import Process, Thread, Watched
+from octant.placement import set_text
+from octant.report.terminal import rendered
+from octant.units import bytes_text
+
+
+def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
+    """A table for the terminal. `differences` from the placement that was asked for; `None`: none was."""
+    if not watched.processes:
+        return f"octant where: nothing of the program was seen on {watched.host} (it ran for {watched.seconds:.2f} s)"
+    table = Table(box=None, pad_edge=False)
+    for column, side in (
+        ("rank", "right"), ("process", "left"), ("thread", "right"), ("may use", "left"), ("ran on", "left"),
+        ("CPU time", "right"), ("memory", "right"), ("on node", "left"), ("huge", "right"),
+    ):  # fmt: skip
+        table.add_column(column, justify="right" if side == "right" else "left")
+    for process in watched.processes:
+        for number, thread in enumerate(process.threads.values()):
+            table.add_row(*_row(process, thread, first=number == 0))
+    lines = [rendered(table), f"{watched.host}, {watched.seconds:.1f} s, {watched.looks} looks"]
+    if differences is not None:
+        lines += [f"NOT AS ASKED: {text}" for text in differences] or ["placed as asked"]
+    return "\n".join(lines)
+
+
+def _row(process: Process, thread: Thread, first: bool) -> list[str]:
+    ran = ", ".join(f"{cpu}: {100 * n / thread.seen_on.total():.0f} %" for cpu, n in thread.seen_on.most_common(4))
+    if len(thread.seen_on) == 1:
+        ran = str(next(iter(thread.seen_on)))
+    total = sum(process.node_bytes.values())
+    nodes = (
+        ", ".join(f"{node}: {100 * held / total:.0f} %" for node, held in process.node_bytes.items()) if total else ""
+    )
+    rank = str(process.local_rank if process.rank is None else process.rank)
+    head = [rank, f"{process.name} {process.pid}"] if first else ["", ""]
+    memory = [bytes_text(total), nodes, f"{100 * process.huge_bytes / total:.0f} %" if total else ""]
+    return [
+        *head,
+        thread.name if thread.tid != process.pid else "main",
+        set_text(thread.mask),
+        ran,
+        f"{thread.cpu_s:.2f} s",
+        *(memory if first else ["", "", ""]),
+    ]
+
+
+def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
+    """The same, for programs."""
+    processes = [
+        {
+            "rank": process.rank,
+            "local_rank": process.local_rank,
+            "pid": process.pid,
+            "name": process.name,
+            "bytes_on_node": {str(node): held for node, held in process.node_bytes.items()},
+            "huge_bytes": process.huge_bytes,
+            "threads": [
+                {
+                    "tid": thread.tid,
+                    "name": thread.name,
+                    "may_use": sorted(thread.mask),
+                    "seen_on": {str(cpu): looks for cpu, looks in sorted(thread.seen_on.items())},
+                    "cpu_s": thread.cpu_s,
+                }
+                for thread in process.threads.values()
+            ],
+        }
+        for process in watched.processes
+    ]
+    facts = {"host": watched.host, "seconds": watched.seconds, "looks": watched.looks, "exit": watched.code}
+    return json.dumps({**facts, "processes": processes, "not_as_asked": differences}, indent=2)
