@@ -41,7 +41,7 @@ def where(
     asked = _asked(place) if place else None
     shape = Shape(ranks or (asked.request.ranks if asked else 1))
     seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [])
-    differ = differences(asked.placement, seen) if asked else None
+    differ = differences(asked.placement, seen, asked.request.heap == "huge") if asked else None
     text = report.as_json(seen, differ) if json else report.as_text(seen, differ)
     if to is None:
         typer.echo(text, err=True)

@@ -6,10 +6,16 @@ from octant.launch.watch import Process, Watched
 from octant.placement import Placement, RankPlace, set_text
 
 _STRAY_SHARE = 0.05
+_WORTH_BYTES = 16 << 20  # less memory has no heap worth huge pages
+_HUGE_SHARE = 0.5
 
 
-def differences(placement: Placement, watched: Watched) -> tuple[str, ...]:
-    """Sentences on processes whose threads or memory are not where the placement has them."""
+def differences(placement: Placement, watched: Watched, huge_heap: bool = False) -> tuple[str, ...]:
+    """Sentences on processes whose threads or memory are not where the placement has them.
+
+    `huge_heap`: most memory was to be on huge pages. It has to be looked at, since glibc 2.36 compares a text without
+    its end (`__malloc_thp_mode`), and whether `glibc.malloc.hugetlb=1` does anything then changes from start to start.
+    """
     found = []
     for process in watched.processes:
         who = f"rank {process.local_rank if process.rank is None else process.rank} ({process.name} {process.pid})"
@@ -17,6 +23,10 @@ def differences(placement: Placement, watched: Watched) -> tuple[str, ...]:
             found.append(f"{who}: there is no place for it")
             continue
         found += [f"{who}: {text}" for text in _process(placement.ranks[process.local_rank], process)]
+        total = sum(process.node_bytes.values())
+        if huge_heap and total > _WORTH_BYTES and process.huge_bytes < _HUGE_SHARE * total:
+            share = 100 * process.huge_bytes / total
+            found.append(f"{who}: its heap was to be on huge pages, {share:.0f} % of its memory is")
     seen = {process.local_rank for process in watched.processes}
     missing = tuple(number for number in range(len(placement.ranks)) if number not in seen)
     if missing:

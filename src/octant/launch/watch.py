@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,11 +94,24 @@ def watch(program: Sequence[str], shape: launchers.Shape, launcher: str, bind_wo
     code = process.returncode
     return Watched(
         socket.gethostname(),
-        tuple(sorted(looker.found.values(), key=lambda p: (p.rank if p.rank is not None else p.local_rank, p.pid))),
+        _lasting(looker.found.values()),
         code if code >= 0 else 128 - code,
         time.monotonic() - begin,
         looker.looks,
     )
+
+
+def _lasting(found: Iterable[Process]) -> tuple[Process, ...]:
+    """By rank; without what a rank's wrapper scripts started in passing, unless there was nothing else."""
+
+    def looks(process: Process) -> int:
+        return max((thread.seen_on.total() for thread in process.threads.values()), default=0)
+
+    processes = sorted(found, key=lambda p: (p.rank if p.rank is not None else p.local_rank, p.pid))
+    longest: dict[int, int] = {}
+    for process in processes:
+        longest[process.local_rank] = max(longest.get(process.local_rank, 0), looks(process))
+    return tuple(process for process in processes if looks(process) * 10 >= longest[process.local_rank])
 
 
 class _Looker:
