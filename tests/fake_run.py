@@ -1,13 +1,27 @@
 """A believable run that nobody measured: every number in it is written here, so tests know what must come out."""
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from octant.launch import Launch
-from octant.machine import Cache, CacheKind, Cpu, CpuSet, Disagreement, Machine, NumaNode, PageSize, Processor, Topology
-from octant.record import Buffer, Check, Failure, Given, Lane, Point, Sampling, Work
-from octant.store import StoredRun
+from octant.machine import (
+    Cache,
+    CacheKind,
+    Cpu,
+    CpuSet,
+    Disagreement,
+    Machine,
+    NumaNode,
+    PageSize,
+    Processor,
+    Topology,
+    codec,
+)
+from octant.record import Buffer, Check, Failure, Given, Lane, Point, Sampling, Work, failure_line
+from octant.store import Store, StoredRun
 from octant.workload import Ceilings, Limit, Metric, Mode, Workload
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -98,7 +112,10 @@ def point(sampling: Sampling = "lanes", **changes: Any) -> Point:
         "build": {"compiler": "g++ 12.2.0", "optimised": True, "faults_compiled": False},
         "lanes": (),
     }
-    return Point(**{**clean, **changes})
+    whole = {**clean, **changes}
+    if sampling == "steps":  # whose beginnings are not kept
+        whole["lanes"] = tuple(replace(one, begin_ns=()) for one in whole["lanes"])
+    return Point(**whole)
 
 
 def durations(middle_ns: int, n: int = 101, spread: float = 0.01, late: Sequence[int] = ()) -> list[int]:
@@ -325,3 +342,36 @@ def fake_run(
         (failure,),
         0,
     )
+
+
+def point_line(p: Point) -> str:
+    """The line that `record.parse` reads back to this point."""
+    data = asdict(p)
+    data |= {
+        "schema": 1,
+        "kind": "point",
+        "run": data.pop("launch"),
+        "clock": {"cost_ns": data.pop("clock_cost_ns"), "resolution_ns": data.pop("clock_resolution_ns")},
+        "sync": {"method": p.sync, "exit_skew_ns": data.pop("exit_skew_ns")},
+    }
+    lanes = [{**one, "preempted": sorted(one["preempted"])} for one in data.pop("lanes")]
+    data["samples"] = lanes[0] if p.sampling == "steps" else {"lanes": lanes}
+    return json.dumps(data)
+
+
+def write_run(run: StoredRun, store: Path) -> StoredRun:
+    """Puts a run into a store as the command would have, and reads it back."""
+    folder = store / "runs" / run.id
+    folder.mkdir(parents=True)
+    asked = {
+        "schema": 1,
+        "title": run.title,
+        "started": run.started,
+        "machine": codec.to_json(run.machine),
+        "environment": dict(run.environment),
+        "launches": [asdict(launch) for launch in run.launches],
+    }
+    (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+    lines = [*map(point_line, run.points), *map(failure_line, run.failures)]
+    (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return Store(store).read(run.id)

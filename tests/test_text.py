@@ -14,8 +14,8 @@ from octant.store import StoredRun
 from octant.summary import summarise
 
 
-def shown(run: StoredRun, width: int = 100, plain: bool = False) -> str:
-    return "\n".join(line.plain for line in text.lines(summarise(run, WORKLOADS), width, plain))
+def shown(run: StoredRun, width: int = 100) -> str:
+    return "\n".join(line.plain for line in text.lines(summarise(run, WORKLOADS), width))
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])

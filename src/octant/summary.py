@@ -36,6 +36,11 @@ class Row:
     wrong: tuple[Check, ...]  # the checks that failed
 
     @property
+    def name(self) -> str:
+        """The title, with the mode unless the title says it."""
+        return self.title if not self.mode or self.mode in self.title else f"{self.title} ({self.mode})"
+
+    @property
     def key(self) -> tuple[object, ...]:
         """What makes this the same figure in another run."""
         return _key(self.points[0], self.mode)

@@ -123,7 +123,7 @@ def _data(summary: Summary, shown: list[Any]) -> dict[str, Any]:
 def _figure_data(row: Row) -> dict[str, Any]:
     value = row.value
     return {
-        "title": f"{row.title} ({row.mode})",
+        "title": row.name,
         "metric": row.metric.name,
         "unit": row.metric.unit,
         "interval": [value.low, value.middle, value.high] if value else None,

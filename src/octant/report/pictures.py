@@ -96,7 +96,7 @@ def roofline(summary: Summary) -> Picture | None:
     dots = []
     for name in dict.fromkeys(row.workload.name for row, _ in points):
         mine = [(row, dot) for row, dot in points if row.workload.name == name]
-        labels = tuple(f"{row.title} ({row.mode})" for row, _ in mine)
+        labels = tuple(row.name for row, _ in mine)
         dots.append(Series(name, "points", tuple(d[0] for _, d in mine), tuple(d[1] for _, d in mine), labels=labels))
     every = [y for series in (*roofs, *dots) for y in series.y]
     table = tuple((row.title, row.mode, f"{x:.3g}", units.si_text(y, "flop/s")) for row, (x, y) in points)
@@ -221,11 +221,7 @@ def histogram(rows: Sequence[Row]) -> Picture | None:
         counts, _ = np.histogram(np.clip(extra, edges[0], edges[-1]), edges)
         used = np.arange(np.flatnonzero(counts)[0], np.flatnonzero(counts)[-1] + 1)
         middles = np.sqrt(edges[:-1] * edges[1:])
-        series.append(
-            Series(
-                f"{row.title} ({row.mode})", "bars", tuple(map(float, middles[used])), tuple(map(float, counts[used]))
-            )
-        )
+        series.append(Series(row.name, "bars", tuple(map(float, middles[used])), tuple(map(float, counts[used]))))
         levels = (0.5, 0.9, 0.99, 0.999)
         ranks = [level for level in levels if len(extra) * (1 - level) >= 5 or level == 0.5]
         cut = np.quantile(extra, ranks)

@@ -14,7 +14,7 @@ from octant import units
 from octant.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from octant.store import StoredRun
     from octant.workload import Workload
@@ -22,34 +22,35 @@ if TYPE_CHECKING:
 BAR = 8
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 PLAIN = str.maketrans(
-    {
-        "µ": "u",
-        "…": "...",
-        "–": "-",
-        "×": "x",
-        "█": "#",
-        "·": "-",
-        **dict.fromkeys("▏▎▍", " "),
-        **dict.fromkeys("▌▋▊▉", "#"),
-    }
+    {"µ": "u", "…": "...", "–": "-", "×": "x", "→": "->", "·": "-"}
+    | dict.fromkeys("▏▎▍", " ")
+    | dict.fromkeys("▌▋▊▉█", "#")
 )
 
 
 def show(run: StoredRun, file: TextIO | None = None, known: Mapping[str, Workload] | None = None) -> None:
     """Prints the summary of a run to `file` (default: standard output), as wide as it is."""
-    target = file or sys.stdout
-    plain = not (target.encoding or "utf-8").lower().replace("-", "").startswith("utf")
-    terminal = target.isatty()
-    console = Console(file=target, highlight=False, soft_wrap=True, color_system="auto" if terminal else None)
-    width = console.width if terminal else 100
-    for line in lines(summarise(run, known), width, plain):
-        if plain:
-            line = Text(line.plain.encode(target.encoding, "backslashreplace").decode(target.encoding))  # noqa: PLW2901
-        console.print(line)
+    put(lambda width: lines(summarise(run, known), width), file or sys.stdout)
 
 
-def lines(summary: Summary, width: int = 100, plain: bool = False) -> list[Text]:
-    """The summary as styled lines of at most `width` columns; `plain` keeps to ASCII in what Octant itself writes."""
+def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
+    """Prints the lines that `draw` gives for a width: coloured on a terminal only, in characters it can take."""
+    encoding = file.encoding or "utf-8"
+    plain = not encoding.lower().replace("-", "").startswith("utf")
+    terminal = file.isatty()
+    console = Console(file=file, highlight=False, soft_wrap=True, color_system="auto" if terminal else None)
+    for line in draw(console.width if terminal else 100):
+        shown = in_ascii(line.plain).encode(encoding, "backslashreplace").decode(encoding)
+        console.print(Text(shown) if plain else line)
+
+
+def in_ascii(text: str) -> str:
+    """What Octant itself writes, without the characters that an old terminal lacks."""
+    return text.replace(" … ", " - ").translate(PLAIN)
+
+
+def lines(summary: Summary, width: int = 100) -> list[Text]:
+    """The summary as styled lines of at most `width` columns."""
     found = [*_head(summary), *_table(summary, max(width, 60))]
     found += _list(
         "Failed", [f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures], width, "red"
@@ -61,14 +62,7 @@ def lines(summary: Summary, width: int = 100, plain: bool = False) -> list[Text]
         f"{d.subject}: {'; '.join(f'{source} says {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
         for d in summary.run.machine.disagreements
     ]
-    found += _list("Where sources disagree", told, width)
-    if not plain:
-        return found
-    swapped = []
-    for line in found:
-        text = line.plain.replace(" … ", " - ").translate(PLAIN)
-        swapped.append(Text(text) if len(text) != len(line.plain) else Text(text, spans=line.spans))
-    return swapped
+    return found + _list("Where sources disagree", told, width)
 
 
 @dataclass(frozen=True)

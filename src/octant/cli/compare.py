@@ -1,0 +1,52 @@
+"""`octant compare`: two runs side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octant.failure import Exit, Refusal
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("compare")(compare)
+
+
+def compare(
+    a: Annotated[
+        str, typer.Argument(help="The run to compare with: its id, its folder, last or previous.")
+    ] = "previous",
+    b: Annotated[str, typer.Argument(help="The run to judge.")] = "last",
+    threshold: Annotated[
+        float, typer.Option(min=0, max=10, help="Least difference that matters, as a fraction.")
+    ] = 0.03,
+    curves: Annotated[bool, typer.Option("--curves", help="Compare the points of curves too.")] = False,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Exit 3 on a regression: slower, or tried without a result.")
+    ] = False,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Say what is faster and slower in run B than in run A, and where no difference can be seen."""
+    from octant import compare as comparing
+    from octant.report import comparison
+    from octant.store import open_store
+    from octant.summary import summarise
+
+    where = open_store(store)
+    found = comparing.compare(summarise(where.find(a)), summarise(where.find(b)), threshold, curves)
+    if json:
+        print(comparison.as_json(found))
+    else:
+        comparison.show(found)
+    if gate and found.regressions:
+        raise typer.Exit(int(Exit.REGRESSION))
+    if gate and not found.compared:
+        raise Refusal(
+            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
+        )

@@ -1,0 +1,88 @@
+"""`octant report`, `export` and `compare` on a store of fake runs: words in, text and exit codes out."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fake_run import WORKLOADS, fake_run, write_run
+from octant import registry
+from octant.cli import application
+from octant.failure import Exit, Refusal
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three runs, the last of them slower, in a folder with a space and a letter beyond ASCII."""
+    monkeypatch.setattr(registry, "workloads", lambda: WORKLOADS)
+    folder = tmp_path / "Läufe von heute"
+    for day, speed in ((1, 1.0), (2, 1.0), (3, 0.8)):
+        write_run(fake_run(Path(f"2026112{day}-000000-aaaa"), speed=speed), folder)
+    return folder
+
+
+def call(store: Path, *words: str) -> Result:
+    return CliRunner().invoke(application(), [*words, "--store", str(store)])
+
+
+def test_a_run_that_was_written_reads_back_the_same(store: Path, tmp_path: Path) -> None:
+    run = fake_run()
+    back = write_run(run, tmp_path / "other")
+    assert back.points == run.points
+    assert back.failures == run.failures
+    assert [launch.key for launch in back.launches] == [launch.key for launch in run.launches]
+
+
+def test_report_prints_the_table_and_the_path_last(store: Path) -> None:
+    result = call(store, "report", "last")
+    assert result.exit_code == 0
+    path = Path(result.stdout.splitlines()[-1])
+    assert path == store / "runs" / "20261123-000000-aaaa" / "report.html"
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "Gflop/s" in result.stdout
+
+
+def test_report_writes_where_it_is_told_and_json_writes_nothing(store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "mein Bericht ü.html"
+    assert call(store, "report", "previous", "-o", str(target)).stdout.splitlines()[-1] == str(target)
+    assert target.exists()
+    result = call(store, "report", "previous", "--json")
+    assert json.loads(result.stdout)["run"] == "20261122-000000-aaaa"
+    assert not (store / "runs" / "20261122-000000-aaaa" / "report.html").exists()
+
+
+@pytest.mark.parametrize(("form", "start"), [("csv", b"run,machine,"), ("json", b"{"), ("parquet", b"PAR1")])
+def test_export_writes_each_format(store: Path, tmp_path: Path, form: str, start: bytes) -> None:
+    target = tmp_path / f"run.{form}"
+    assert call(store, "export", "last", "--to", form, "-o", str(target)).exit_code == 0
+    assert target.read_bytes().startswith(start)
+
+
+def test_export_to_nowhere_is_refused(store: Path, tmp_path: Path) -> None:
+    result = call(store, "export", "last", "-o", str(tmp_path / "missing" / "run.csv"))
+    assert isinstance(result.exception, Refusal)
+    assert "cannot write" in str(result.exception)
+
+
+def test_compare_passes_the_gate_without_a_regression_and_stops_at_one(store: Path) -> None:
+    same = call(store, "compare", "20261121", "previous", "--gate")
+    assert same.exit_code == 0
+    assert "No difference seen (13)" in same.stdout
+    slower = call(store, "compare", "--gate")
+    assert slower.exit_code == Exit.REGRESSION
+    assert "Slower in B (13)" in slower.stdout
+    assert call(store, "compare").exit_code == 0  # only a gate stops
+    assert call(store, "compare", "last", "previous", "--gate").exit_code == 0  # faster
+    document = json.loads(call(store, "compare", "--json").stdout)
+    assert (document["a"], document["b"], document["regressions"]) == (
+        "20261122-000000-aaaa",
+        "20261123-000000-aaaa",
+        12,
+    )
+
+
+def test_an_unknown_run_is_refused_with_the_known_ones(store: Path) -> None:
+    result = call(store, "compare", "2019", "last")
+    assert isinstance(result.exception, Refusal)
+    assert "20261123-000000-aaaa" in str(result.exception)
