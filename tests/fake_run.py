@@ -113,6 +113,10 @@ def point(sampling: Sampling = "lanes", **changes: Any) -> Point:
         "lanes": (),
     }
     whole = {**clean, **changes}
+    if whole["knobs"].get("pages") == "base":
+        whole["given"] = tuple(
+            replace(g, buffers=tuple(replace(b, huge_bytes=0) for b in g.buffers)) for g in whole["given"]
+        )
     if sampling == "steps":  # whose beginnings are not kept
         whole["lanes"] = tuple(replace(one, begin_ns=()) for one in whole["lanes"])
     return Point(**whole)
