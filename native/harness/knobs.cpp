@@ -78,7 +78,8 @@ std::int64_t parse_integer(std::string const& text) {
 Knobs::Knobs(std::vector<Knob> declared) : declared_(std::move(declared)) {
     for (auto const& knob : declared_) {
         check_value(knob, knob.initial);
-        values_[knob.name] = knob.initial;
+        expects(
+            values_.emplace(knob.name, knob.initial).second);  // a kernel's knob must not have a harness knob's name
     }
 }
 

@@ -63,16 +63,19 @@ Masks masks_of_threads(int threads) {
     return masks;
 }
 
-void apply(Masks const& masks) {
+// True where the system let every thread have its mask.
+bool apply(Masks const& masks) {
     auto const threads = static_cast<int>(masks.size());
-#pragma omp parallel num_threads(threads)
+    int refused = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : refused)
     {
         cpu_set_t set;
         CPU_ZERO(&set);
         for (int cpu : masks[static_cast<std::size_t>(omp_get_thread_num())])
             CPU_SET(static_cast<std::size_t>(cpu), &set);
-        sched_setaffinity(0, sizeof set, &set);  // read back into the record; a refusal shows there
+        refused += sched_setaffinity(0, sizeof set, &set) != 0 ? 1 : 0;
     }
+    return refused == 0;
 }
 
 std::vector<std::int64_t> together(Masks const& masks) {
@@ -97,8 +100,26 @@ bool cores_are_shared(Comm const& node, std::vector<std::int64_t> const& mine, i
     return node.broadcast(std::int64_t{node.rank() == 0 && shared ? 1 : 0}) != 0;
 }
 
-// Gives each thread of each rank a hardware thread of its own, if there are enough. True: cores are shared.
-bool pin_threads(Comm const& node, Masks const& before, bool pin) {
+class Restored {  // gives the threads their masks back, however a point ends
+  public:
+    explicit Restored(Masks masks) : masks_(std::move(masks)) {}
+    Restored(Restored const&) = delete;
+    Restored& operator=(Restored const&) = delete;
+    ~Restored() { apply(masks_); }
+    [[nodiscard]] Masks const& masks() const noexcept { return masks_; }
+
+  private:
+    Masks masks_;
+};
+
+struct Pinned {
+    bool shared;   // more threads than hardware threads: nobody is pinned
+    bool refused;  // the system did not let us: measured all the same, and flagged
+};
+
+// Gives each thread of each rank a hardware thread of its own, if there are enough. A library's threads inherit their
+// mask from the one that starts them, so for these each thread gets all of its rank's hardware threads.
+Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads) {
     auto const mine = together(before);
     std::string text;
     for (auto cpu : mine) text += std::to_string(cpu) + ",";
@@ -108,11 +129,29 @@ bool pin_threads(Comm const& node, Masks const& before, bool pin) {
     auto const folded = static_cast<std::int64_t>(std::hash<std::string>{}(text) >> 2);
     bool const alike = node.max(folded) == -node.max(-folded);
     auto const first = static_cast<std::size_t>(alike ? node.rank() * threads : 0);
-    if (!pin || shared) return shared;
+    if (!pin || shared) return {shared, false};
     Masks own(before.size());
-    for (std::size_t t = 0; t < own.size(); ++t) own[t] = {static_cast<int>(mine[first + t])};
-    apply(own);
-    return shared;
+    for (std::size_t t = 0; t < own.size(); ++t)
+        for (std::size_t u = 0; u < own.size(); ++u)
+            if (library_threads || t == u) own[t].push_back(static_cast<int>(mine[first + u]));
+    return {shared, !apply(own)};
+}
+
+// The kernel, on every rank or on none: what one rank's system does not have (a page size, a library) is refused by
+// all, so that nobody waits for the others. Constructors therefore do not communicate.
+std::unique_ptr<Runnable> build_together(Comm const& world, Build build, Context& context) {
+    std::unique_ptr<Runnable> kernel;
+    std::string reason;
+    try {
+        kernel = build(context);
+    } catch (Refusal const& refusal) {
+        if (refusal.code() != Exit::not_supported) throw;
+        reason = refusal.what();
+    }
+    if (world.max(std::int64_t{reason.empty() ? 0 : 1}) == 0) return kernel;
+    for (auto const& text : world.gather(reason))
+        if (reason.empty()) reason = text;
+    throw Refusal(reason, Exit::not_supported);
 }
 
 Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs,
@@ -122,8 +161,9 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     int const threads = static_cast<int>(knobs.integer("threads"));
     Context context{world, knobs, threads, PagePolicy::parse(knobs.word("pages")),
                     NodePolicy::parse(knobs.word("memory"))};
-    auto const before = masks_of_threads(threads);
-    bool const share_cores = pin_threads(node, before, knobs.word("pin") == "each");
+    Restored const before(masks_of_threads(threads));
+    auto const [share_cores, unpinned] =
+        pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads);
     bool const shared_clock = node.size() == world.size();
     Sync sync = sync_of(knobs.word("sync"));
     if (sync == Sync::clock && (!shared_clock || share_cores)) sync = Sync::dissemination;
@@ -134,7 +174,8 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
                             sync,
                             shared_clock,
                             share_cores};
-    auto const kernel = build(context);
+    auto const kernel = build_together(world, build, context);
+    if (unpinned) context.notes.emplace_back("binding", "refused by the system");
     if (fault("throw", world.rank())) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
     if (fault("hang", world.rank()))
         while (true) pause();
@@ -149,7 +190,6 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
         mine.error <= std::numeric_limits<double>::max();  // false for NaN too: such a check never passes
     outcome.verdict = {mine.check, world.max(finite ? mine.error : std::numeric_limits<double>::max()), mine.tolerance};
     recorder.write(info, context, settings, outcome);
-    apply(before);
     return outcome.verdict.passed() ? Exit::ok : Exit::wrong_answer;
 }
 
@@ -165,11 +205,10 @@ int measure_all(Session const& session, KernelInfo const& info, Build build, std
         try {
             worst = std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder)));
         } catch (Refusal const& refusal) {
-            // What this system does not have (a page size, a library) is recorded and the sweep goes on; every rank
-            // meets the same refusal, since all of them asked for the same.
-            if (refusal.code() != Exit::not_supported || world.size() > 1) throw;
+            // What this system does not have is recorded and the sweep goes on; all ranks are here together.
+            if (refusal.code() != Exit::not_supported) throw;
             recorder.write_failure(info, knobs, refusal.what(), refusal.code());
-            std::fprintf(stderr, "octant-%s: %s\n", info.name.c_str(), refusal.what());
+            if (world.rank() == 0) std::fprintf(stderr, "octant-%s: %s\n", info.name.c_str(), refusal.what());
             worst = std::max(worst, static_cast<int>(refusal.code()));
         }
     }

@@ -23,7 +23,7 @@ class Lane:
     begin_ns: tuple[int, ...]
     duration_ns: tuple[int, ...]
     preempted: frozenset[int]  # sample numbers during which the kernel switched the thread out
-    clock_hz: tuple[int, ...] = ()  # of the core right after each burst of samples, still warm from it
+    clock_hz: tuple[int, ...] = ()  # of the core after each burst of samples, at work where the kernel can tell
 
 
 @dataclass(frozen=True)

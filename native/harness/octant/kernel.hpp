@@ -74,6 +74,12 @@ concept Kernel = requires(Context& context, K& kernel) {
 };
 template <class K>
 concept LaneKernel = Kernel<K> && requires(K& kernel, int lane, std::int64_t index) { kernel.chunk(lane, index); };
+// A lane kernel whose work lowers the clock (wide vectors do) may offer cycles(lane, which), `which` 0 or 1: a piece of
+// its own work beside a chain of dependent additions that takes longer, and returns the length of the chain.
+template <class K>
+concept TellsClock = LaneKernel<K> && requires(K& kernel, int lane, int which) {
+    { kernel.cycles(lane, which) } -> std::same_as<std::int64_t>;
+};
 template <class K>
 concept StepKernel = Kernel<K> && requires(K& kernel) { kernel.step(); };
 
@@ -89,6 +95,7 @@ class Runnable {
     virtual Work work() = 0;
     virtual Verdict verify() = 0;
     virtual void corrupt() = 0;
+    virtual std::int64_t cycles(int lane, int which) = 0;  // 0: the kernel does not tell
 };
 
 template <class K>
@@ -109,6 +116,12 @@ class Adapter final : public Runnable {
     Work work() override { return kernel_.work(); }
     Verdict verify() override { return kernel_.verify(); }
     void corrupt() override { kernel_.corrupt(); }
+    std::int64_t cycles(int lane, int which) override {
+        if constexpr (TellsClock<K>) return kernel_.cycles(lane, which);
+        static_cast<void>(lane);
+        static_cast<void>(which);
+        return 0;
+    }
 
   private:
     K kernel_;

@@ -14,7 +14,7 @@ struct Lane {  // one thread of one rank
     int rank = 0, thread = 0, cpu = -1;
     std::vector<std::int64_t> begin_ns, duration_ns;
     std::vector<std::int64_t> preempted;  // sample numbers during which the kernel switched us out
-    std::vector<std::int64_t> clock_hz;   // of this core right after the last sample of each burst, still warm from it
+    std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, at work where the kernel can tell
 };
 
 struct Settings {
