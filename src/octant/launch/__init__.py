@@ -25,10 +25,13 @@ class Launch:
     launcher: str = ""  # "": the one that is at hand
     hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
     mpi: Mapping[str, str] = field(default_factory=dict)  # settings of the MPI library, under its own names
+    rest_of: str = ""  # the question of the launch whose missing points these are
 
     @cached_property
     def question(self) -> str:
-        """The same for all repeats of a launch."""
+        """The same for all repeats of a launch, and for the rest of one that was interrupted."""
+        if self.rest_of:
+            return self.rest_of
         asked: list[object] = [self.workload, self.mode, self.ranks, sorted(self.knobs.items())]
         further = [self.place, self.launcher, list(self.hosts), sorted(self.mpi.items())]
         if any(further):
@@ -62,4 +65,4 @@ class Launch:
         if len(listed) != 1:
             return self
         values = ",".join(point[listed[0]] for point in missing)
-        return replace(self, knobs={**self.knobs, listed[0]: values})
+        return replace(self, knobs={**self.knobs, listed[0]: values}, rest_of=self.question)

@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fake_run import machine, point
 
+from fake_run import machine, point
 from octant import analysis, build, record
 from octant.workload import Ceilings
 from octant.workloads.randomaccess import WORKLOAD
