@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.launch import Launch
+    from octant.launch.jobs import Job
     from octant.machine import Machine
     from octant.store import Store, StoredRun
 
@@ -23,7 +24,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 PlaceOption = Annotated[
     str, typer.Option(help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.")
 ]
-LauncherOption = Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one that is at hand].")]
+LauncherOption = Annotated[
+    str, typer.Option(help="direct, mpiexec, srun, flux [default: the one at hand]; see --script.")
+]
 HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one a line.")]
 TimeoutOption = Annotated[float | None, typer.Option(help="Seconds after which one launch counts as hung.")]
 
@@ -47,13 +50,23 @@ def run(
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
+    script: Annotated[Path | None, typer.Option(help="With a batch system: write the job script here.")] = None,
+    submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
+    minutes: Annotated[int, typer.Option(help="With a batch system: time limit.")] = 30,
+    directive: Annotated[
+        list[str] | None, typer.Option(help="With a batch system: its own words (repeatable).")
+    ] = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure one workload."""
+    """Measure one workload, here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script)."""
     from octant.study import ask
 
+    if script is not None or submit:
+        job = ask.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()))
+        _as_job(launcher, job, script or Path(f"octant-{workload}.sh"), submit, json)
+        return
     plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats, ask.Where(place, launcher, hosts))
     _measure(store, f"{workload} {' '.join(knobs or [])}".strip(), plan, machine, timeout, json, page=False)
 
@@ -92,6 +105,19 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     from octant.store import open_store
 
     print(listing.as_json(open_store(store).runs()) if json else listing.as_text(open_store(store).runs()))
+
+
+def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> None:
+    import json as codec
+
+    from octant.launch import submit as batch
+
+    batch.write(system, job, script)
+    answer = batch.submit(system, script) if submit else None
+    if json:
+        print(codec.dumps({"script": str(script), "submitted": answer}))
+    else:
+        print(f"{script}: {answer}" if submit else script)
 
 
 def _measure(

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any, cast, get_args
 from octant import build, registry
 from octant.failure import Exit, Refusal
 from octant.launch import Launch, launchers
+from octant.launch.jobs import Job
 from octant.machine import Machine
 from octant.machine.discover import discover
 from octant.placement import Placement, planner
 from octant.placement.request import Request, parse_request
+from octant.store import open_store
 from octant.study import plan
 from octant.workload import Mode, Workload
 
@@ -59,6 +62,55 @@ class Where:
 
 
 HERE = Where()
+
+
+def job(
+    workload: str,
+    words: Sequence[str],
+    ranks: int | None,
+    place: str,
+    store: Path | None,
+    minutes: int,
+    directives: tuple[str, ...],
+) -> Job:
+    """`octant run` of these words as a job; the placement is read here, and worked out where the job runs.
+
+    Raises:
+        Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
+    """
+    _workload(workload)
+    try:
+        request = parse_request(place) if place else Request(ranks=ranks or 1)
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+    total = ranks or request.ranks
+    if total % request.ranks:
+        raise Refusal(
+            f"cannot deal {total} ranks to nodes of {request.ranks} (what is placed is one node); see --ranks"
+        )
+    # The environment that is Octant's own here is Octant's own there.
+    line = [
+        sys.executable,
+        "-m",
+        "octant.cli",
+        "run",
+        workload,
+        *words,
+        "--store",
+        str(open_store(store).root.resolve()),
+    ]
+    line += ["--ranks", str(total)] if ranks or not place else []
+    line += ["--place", place] if place else []
+    return Job(
+        tuple(line),
+        Path.cwd(),
+        request.ranks,
+        request.threads,
+        total // request.ranks,
+        minutes,
+        f"octant-{workload}",
+        directives,
+    )
 
 
 def run(

@@ -1,0 +1,79 @@
+"""One file a batch system, the folder is the registration: `script(job)`, `submission(path)`, and its `LAUNCHER`.
+
+A job runs the very command that was asked for, with the launcher of that system: the plan is made, and the placement
+worked out, on the node where it is carried out.
+"""
+
+import importlib
+import pkgutil
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from octant.failure import Exit, Refusal
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to run, and what it needs."""
+
+    words: tuple[str, ...]  # the command, less its launcher
+    folder: Path  # where it runs
+    ranks_per_node: int = 1
+    cpus_per_rank: int = 1  # hardware threads
+    nodes: int = 1
+    minutes: int = 30
+    name: str = "octant"
+    directives: tuple[str, ...] = ()  # the site's own, as the system writes them: "--partition=debug", "-q large"
+
+    def body(self, launcher: str) -> str:
+        """The shell lines after the directives."""
+        line = shlex.join((*self.words, *(("--launcher", launcher) if launcher else ())))
+        return f"set -eu\ncd {shlex.quote(str(self.folder))}\nexec {line}\n"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The words that hand a script over, and whether it is read from standard input."""
+
+    words: tuple[str, ...]
+    from_input: bool = False
+
+
+class BatchSystem(Protocol):
+    """What a batch system's file offers."""
+
+    LAUNCHER: str
+    """What starts the ranks inside the job; "": whatever is at hand there."""
+
+    def script(self, job: Job) -> str:
+        """The job script."""
+
+    def submission(self, path: Path) -> Submission:
+        """How to hand it over."""
+
+
+def names() -> list[str]:
+    """The batch systems there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def batch_system(name: str) -> BatchSystem:
+    """A batch system by its name.
+
+    Raises:
+        Refusal: no such system.
+    """
+    if name not in names():
+        raise Refusal(
+            f"cannot write a job for {name!r} (no such batch system); try {', '.join(names())}", Exit.WRONG_ANSWER
+        )
+    return cast("BatchSystem", importlib.import_module(f"{__name__}.{name}"))
+
+
+def headed(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:
+    """A script of directives that all start with `mark`, and the job's body."""
+    lines = ["#!/bin/sh", *(f"{mark} {option}" for option in (*options, *job.directives))]
+    return "\n".join(lines) + "\n" + job.body(launcher)

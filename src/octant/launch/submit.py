@@ -1,0 +1,52 @@
+"""Writes a job script and hands it to its batch system."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from octant.failure import Refusal
+from octant.launch.jobs import Job, batch_system
+
+_PATIENCE_S = 60
+
+
+def write(system: str, job: Job, path: Path) -> None:
+    """Writes the script, executable.
+
+    Raises:
+        Refusal: no such system, or the file cannot be written.
+    """
+    text = batch_system(system).script(job)
+    try:
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    except OSError as error:
+        raise Refusal(
+            f"cannot write the job script {path} ({error.strerror}); try --script in a folder of yours"
+        ) from error
+
+
+def submit(system: str, path: Path) -> str:
+    """Hands a script over and gives the system's answer: the job's number.
+
+    Raises:
+        Refusal: the system's command is not here, or it refuses.
+    """
+    submission = batch_system(system).submission(path)
+    if shutil.which(submission.words[0]) is None:
+        raise Refusal(
+            f"cannot submit {path} ({submission.words[0]} is not on PATH); try it on a login node of the system"
+        )
+    with path.open("rb") as script:
+        done = subprocess.run(  # noqa: S603 - the batch system's own command
+            submission.words,
+            stdin=script if submission.from_input else subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    if done.returncode != 0:
+        reason = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
+        raise Refusal(f"cannot submit {path} ({reason}); mend the script or add --directive, and submit it by hand")
+    return done.stdout.strip()
