@@ -214,6 +214,9 @@ def test_measurements_are_set_against_what_is_stated() -> None:
     subjects = [entry.subject for entry in measured.disagreements]
     assert subjects[-2:] == ["measured clock", "measured last-level cache"]
     assert with_measured(measured, 2.6e9) == machine  # agrees again: nothing measured is left to say
+    turbo = trees.machine("xeon-2s-smt2-snc4")  # 2.0 GHz stated, up to 3.5
+    assert with_measured(turbo, 3.4e9) == turbo
+    assert [entry.subject for entry in with_measured(turbo, 1.5e9).disagreements] == ["measured clock"]
     with pytest.raises(ValueError, match="not positive"):
         with_measured(machine, 0.0)
 

@@ -30,7 +30,7 @@ def test_a_row_reads_as_written_here() -> None:
     assert "32 flop a cycle at 2.99 GHz (measured)" in page
     assert "! other processes were busy" in page
     assert "latency pages=1GiB: no 1 GiB pages are reserved" in page
-    assert "cpuinfo says 2.00 GHz; measured says 2.99 GHz" in page
+    assert "stated says 2.00 GHz; measured says 2.99 GHz" in page
     assert "triad ladder" not in page  # curves belong to the report
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant import analysis, registry, stats
+from octant.machine.crosscheck import with_measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,6 +97,8 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None) -> Su
     """The headline figure of every point of a run. `known` are the workloads, by default the installed ones."""
     workloads = registry.workloads() if known is None else known
     ceilings = analysis.ceilings(run.points, run.machine, workloads)
+    if ceilings.clock_hz:
+        run = replace(run, machine=with_measured(run.machine, ceilings.clock_hz))
     launches = {launch.key: launch for launch in run.launches}
     order = {launch.key: i for i, launch in enumerate(run.launches)}
     groups: dict[tuple[object, ...], list[Point]] = {}

@@ -177,7 +177,8 @@ def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None =
         raise ValueError("cannot set a measurement against the machine (it is not positive); try the kernel again")
     found = [known for known in machine.disagreements if "measured" not in dict(known.statements)]
     stated_hz = machine.processor.nominal_hz
-    if stated_hz and abs(clock_hz - stated_hz) > 0.05 * stated_hz:
+    highest_hz = max(float(machine.system.get("frequency_max_hz", 0)), stated_hz or 0)  # turbo is no contradiction
+    if stated_hz and not 0.95 * stated_hz <= clock_hz <= 1.05 * highest_hz:
         found.append(
             Disagreement(
                 "measured clock",

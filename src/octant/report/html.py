@@ -60,7 +60,7 @@ def render(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
     environment.globals.update(number=lambda row: numbered[id(row)], values=value_texts, spread=spread, given=given)
     return environment.get_template("report.html.jinja").render(
         run=run,
-        machine=run.machine,
+        machine=summary.run.machine,
         summary=summary,
         groups=summary.by_workload(),
         pictures=shown,
