@@ -1,0 +1,187 @@
+"""MPI settings by what they are for: old names, today's names, and whether the library in use has them."""
+
+import difflib
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from octant.catalogue import Setting
+from octant.catalogue import settings as published
+from octant.machine.mpi_inventory import Inventory
+
+TITLES = {"mpich": "MPICH", "openmpi": "Open MPI", "intelmpi": "Intel MPI", "ucx": "UCX", "libfabric": "libfabric"}
+_PREFIXES = {
+    "MPIR_CVAR_": "mpich", "OMPI_MCA_": "openmpi", "I_MPI_": "intelmpi", "UCX_": "ucx", "FI_": "libfabric",
+    "MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe",
+}  # fmt: skip
+_TRANSPORTS = ("ucx", "libfabric")
+
+
+class Original(BaseModel):
+    """The setting as the documents of its time name it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    system: str
+    default: str
+
+
+class Equivalent(BaseModel):
+    """The name in one library, with the versions that have it (`since` inclusive, `until` exclusive)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    library: Literal["mpich", "openmpi", "intelmpi", "ucx", "libfabric"]
+    name: str
+    since: str = ""
+    until: str = ""
+    default: str = ""
+    note: str = ""
+    inert: bool = False
+    checked: bool = True  # seen in a live inventory or in the library's own output
+
+    def within(self, version: str) -> bool:
+        """Whether that version of the library should have it."""
+        return (not self.since or _number(version) >= _number(self.since)) and (
+            not self.until or _number(version) < _number(self.until)
+        )
+
+
+class MpiKnob(BaseModel):
+    """One thing that MPI libraries can be told, under a name that belongs to none of them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    meaning: str
+    matters: str
+    unit: str = ""
+    originals: tuple[Original, ...]
+    equivalents: tuple[Equivalent, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """Every name that stands for it."""
+        return (self.name, *(o.name for o in self.originals), *(e.name for e in self.equivalents))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a setting would not do what its user thinks. `refused`: it is no name at all, most likely a typo."""
+
+    name: str
+    text: str
+    refused: bool
+
+
+@functools.cache
+def knobs() -> tuple[MpiKnob, ...]:
+    """All of them, in the file's order."""
+    table = tomllib.loads((files("octant.catalogue") / "mpi_knobs.toml").read_text(encoding="utf-8"))
+    return tuple(MpiKnob.model_validate(entry) for entry in table["knob"])
+
+
+def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
+    """The knobs that a name (any library's, or the neutral one) stands for, and what the documents say of it.
+
+    Raises:
+        ValueError: neither; the message names the nearest.
+    """
+    wanted = name.removeprefix("OMPI_MCA_").lower()
+    found = tuple(k for k in knobs() if wanted in (n.lower() for n in k.names()))
+    names = {o.name for knob in found for o in knob.originals} | {name}
+    said = tuple(s for s in published() if s.name in names)
+    if not found and not said:
+        known = sorted({n for k in knobs() for n in k.names()} | {s.name for s in published()})
+        raise ValueError(f"no setting {name!r}{_nearest(name, known)}; octant settings lists them")
+    return found, said
+
+
+def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
+    """Whether the library in use has it, in a few words; empty where that library is another one."""
+    if inventory is None or equivalent.library != inventory.library:
+        return ""
+    name = inventory.aliases.get(equivalent.name, equivalent.name)
+    if name not in inventory.values:
+        return f"not in {TITLES[inventory.library]} {inventory.version}"
+    if equivalent.inert:
+        return "present, without effect"
+    return f"present, now {inventory.values[name]}" if inventory.values[name] else "present"
+
+
+def check_names(settings: Mapping[str, str], inventory: Inventory) -> tuple[Problem, ...]:
+    """What is wrong with these settings for the library in use: typos, knobs of other libraries, known traps.
+
+    Names are environment variables (`MPIR_CVAR_…`, `OMPI_MCA_…`, `MP_…`) or plain MCA parameters. Those that no MPI
+    library owns are left alone.
+    """
+    found = [p for name in settings for p in (_check_name(name, inventory),) if p is not None]
+    return (*found, *_tuned_trap(settings, inventory))
+
+
+def _check_name(name: str, inventory: Inventory) -> Problem | None:
+    owner = next((lib for prefix, lib in _PREFIXES.items() if name.startswith(prefix)), None)
+    using = f"{TITLES[inventory.library]} {inventory.version}".strip()
+    if owner is None and inventory.library == "openmpi" and re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        owner = "openmpi"
+    if owner is None:
+        return None
+    if owner == inventory.library:
+        plain = name.removeprefix("OMPI_MCA_")
+        if plain in inventory.values or plain in inventory.aliases:
+            inert = next((e for k in knobs() for e in k.equivalents if e.name == plain and e.inert), None)
+            return Problem(name, f"{name} has no effect in {using}: {inert.note}", False) if inert else None
+        return Problem(name, _unknown(name, plain, inventory, using), True)
+    if owner in _TRANSPORTS:
+        return None  # the library below may read it; its own inventory is needed to tell
+    other = TITLES.get(owner, "IBM's MPI")
+    same = [e.name for k in knobs() if name in k.names() for e in k.equivalents]
+    idle = {e.name for k in knobs() for e in k.equivalents if e.inert}
+    here = [n for n in same if (n in inventory.values or n in inventory.aliases) and n not in idle]
+    hint = f"; here it is {' or '.join(here)}" if here else ""
+    return Problem(name, f"{name} has no effect: it belongs to {other}, and the library in use is {using}{hint}", False)
+
+
+def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
+    entry = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
+    if entry is not None and not entry.within(inventory.version):
+        age = f"it came with {entry.since}" if entry.since and not entry.until else f"it went with {entry.until}"
+        return f"cannot set {name}: {using} does not have it ({age}) and would ignore it without a word"
+    near = _nearest(plain, [*inventory.values, *inventory.aliases])
+    return f"cannot set {name}: {using} does not know it and would ignore it without a word{near}"
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.7)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _tuned_trap(settings: Mapping[str, str], inventory: Inventory) -> list[Problem]:
+    """In Open MPI 5, `han` outranks `tuned`: a sweep over tuned's algorithms measures nothing."""
+    plain = {name.removeprefix("OMPI_MCA_"): value for name, value in settings.items()}
+    tuned = [name for name in plain if re.fullmatch(r"coll_tuned_\w+_algorithm", name)]
+    if inventory.library != "openmpi" or not tuned:
+        return []
+    found = []
+    rules = plain.get("coll_tuned_use_dynamic_rules", inventory.values.get("coll_tuned_use_dynamic_rules", "false"))
+    if rules.lower() not in ("1", "true", "yes"):
+        found.append(Problem(tuned[0], f"{tuned[0]} has no effect without coll_tuned_use_dynamic_rules=true", False))
+    han = _integer(plain.get("coll_han_priority", inventory.values.get("coll_han_priority", "0")))
+    other = _integer(plain.get("coll_tuned_priority", inventory.values.get("coll_tuned_priority", "30")))
+    excluded = plain.get("coll", "").startswith("^") and "han" in plain["coll"]
+    if han > other and not excluded:
+        outranked = f"{tuned[0]} has no effect: han (priority {han}) outranks tuned ({other})"
+        text = f"{outranked}; set coll_han_priority=0 or coll=^han"
+        found.append(Problem(tuned[0], text, False))
+    return found
+
+
+def _integer(text: str) -> int:
+    return int(text) if re.fullmatch(r"-?\d+", text) else 0
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

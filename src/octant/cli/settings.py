@@ -1,0 +1,48 @@
+"""`octant settings`: MPI settings by what they are for, and a check of names that libraries ignore silently."""
+
+from typing import Annotated, Literal
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("settings")(settings)
+
+
+def settings(
+    name: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|NAME=VALUE]...", help="Any library's name, or a knob's own.")
+    ] = None,
+    library: Annotated[
+        Literal["auto", "mpich", "openmpi"] | None, typer.Option(help="Ask this installed library what it really has.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the names (or the environment) against the installed library.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Explain MPI settings of then and now, or refuse names that the library would ignore without a word."""
+    import os
+
+    from octant.catalogue.mpi_settings import check_names
+    from octant.failure import Exit, Refusal
+    from octant.machine.mpi_inventory import inventory
+    from octant.report import settings as writer
+
+    try:
+        known = inventory(library or "auto") if library or check else None
+        if check and known is not None:
+            given = dict(word.partition("=")[::2] for word in name) if name else dict(os.environ)
+            problems = check_names(given, known)
+            text = writer.as_json(None, known, problems) if json else writer.problems_text(problems, known, len(given))
+            print(text)
+            raise typer.Exit(Exit.WRONG_ANSWER if any(p.refused for p in problems) else Exit.OK)
+        if json:
+            print(writer.as_json(name[0] if name else None, known, None))
+        elif name:
+            print("\n\n".join(writer.entry_text(word, known) for word in name))
+        else:
+            print(writer.list_text(known))
+    except ValueError as error:
+        raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error

@@ -1,0 +1,80 @@
+"""MPI settings for people and programs."""
+
+import json
+import textwrap
+
+from rich.table import Table
+
+from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, find, knobs, presence
+from octant.machine.mpi_inventory import Inventory
+from octant.report.terminal import rendered
+
+
+def list_text(inventory: Inventory | None) -> str:
+    """One row a knob: the old names, and the first name in the library in use or in MPICH and Open MPI."""
+    libraries = ("mpich", "openmpi") if inventory is None else (inventory.library,)
+    table = Table(box=None, pad_edge=False)
+    for column in ("knob", "once", *(TITLES[library] for library in libraries)):
+        table.add_column(column, no_wrap=True)  # names are to be copied
+    for knob in knobs():
+        now = [_now(knob, library, inventory) for library in libraries]
+        table.add_row(knob.name, "\n".join(o.name for o in knob.originals), *now)
+    return rendered(table)
+
+
+def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> str:
+    names = [e for e in knob.equivalents if e.library == library and not e.inert]
+    if inventory is not None:
+        names = [e for e in names if presence(e, inventory).startswith("present")]
+    return "\n".join(e.name for e in names) or "-"
+
+
+def entry_text(name: str, inventory: Inventory | None) -> str:
+    """What a name stands for, whether it still matters, its equivalents, and what the documents say."""
+    found, said = find(name)
+    parts = [_knob_text(knob, inventory) for knob in found]
+    if said:
+        rows = [f"  {s.name}={s.value}: {s.effect} {s.when} ({s.system}; {s.where})" for s in said]
+        parts.append(
+            "\n".join(["In the documents", *(textwrap.fill(row, 100, subsequent_indent="    ") for row in rows)])
+        )
+    return "\n\n".join(parts)
+
+
+def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
+    head = [knob.name, f"  {knob.meaning}", f"  Does it still matter? {knob.matters}."]
+    head += [f"  once: {o.name} ({o.system}{'; ' + o.default if o.default else ''})" for o in knob.originals]
+    table = Table(box=None, pad_edge=False)
+    for column in ("library", "name", "versions", "default", "here", "note"):
+        table.add_column(column, no_wrap=True)
+    for e in knob.equivalents:
+        versions = " ".join(filter(None, [e.since and f"from {e.since}", e.until and f"before {e.until}"]))
+        note = e.note or ("" if e.checked else "not checked")
+        table.add_row(TITLES[e.library], e.name, versions, e.default, presence(e, inventory), note)
+    return "\n".join(head) + ("\n" + rendered(table) if knob.equivalents else "")
+
+
+def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: int) -> str:
+    """What `--check` found."""
+    using = f"{TITLES[inventory.library]} {inventory.version}"
+    if not problems:
+        return f"{checked} settings checked against the {len(inventory.values)} that {using} has: nothing wrong"
+    return "\n".join(f"{'refused' if p.refused else 'no effect'}: {p.text}" for p in problems)
+
+
+def as_json(name: str | None, inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
+    """The same as JSON."""
+    found, said = find(name) if name is not None else (knobs(), ())
+    library = None if inventory is None else {"library": inventory.library, "version": inventory.version}
+    entries = []
+    for knob in found:
+        here = {e.name: text for e in knob.equivalents if (text := presence(e, inventory))}
+        entries.append({**knob.model_dump(mode="json"), "here": here})
+    result: dict[str, object] = {
+        "library": library,
+        "knobs": entries,
+        "documents": [s.model_dump(mode="json") for s in said],
+    }
+    if problems is not None:
+        result = {"library": library, "problems": [vars(p) for p in problems]}
+    return json.dumps(result, indent=2)
