@@ -25,7 +25,7 @@ NASTY = "<script>alert('x')</script><img src=http://example.org/x onerror=alert(
 
 
 def without_plotly(page: str) -> str:
-    return page.replace(html._plotly(), "")
+    return page.replace(html.plotly(), "")
 
 
 def test_the_file_holds_all_figures_and_all_samples(tmp_path: Path) -> None:

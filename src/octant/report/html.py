@@ -33,7 +33,15 @@ def write(run: StoredRun, path: Path, known: Mapping[str, Workload] | None = Non
     Raises:
         Refusal: the file cannot be written.
     """
-    page = render(run, known)
+    return save(render(run, known), path)
+
+
+def save(page: str, path: Path) -> Path:
+    """Writes a page and gives its path.
+
+    Raises:
+        Refusal: the file cannot be written.
+    """
     try:
         partial = path.with_name(path.name + ".part")  # a reader never sees half a report
         partial.write_text(page, encoding="utf-8")
@@ -48,15 +56,7 @@ def render(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
     summary = summarise(run, known)
     numbered = {id(row): i for i, row in enumerate(summary.rows)}
     shown = pictures(summary)
-    environment = Environment(
-        loader=PackageLoader("octant.report", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["bytes"] = units.bytes_text
-    environment.filters["percent"] = units.percent_text
+    environment = templates()
     environment.globals.update(number=lambda row: numbered[id(row)], values=value_texts, spread=spread, given=given)
     return environment.get_template("report.html.jinja").render(
         run=run,
@@ -69,11 +69,25 @@ def render(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
         clock=units.si_text(summary.ceilings.clock_hz, "Hz") if summary.ceilings.clock_hz else "",
         version=__version__,
         effort=EFFORT,
-        style=_page("style.css"),
-        script=_page("page.js"),
-        plotly=_plotly(),
-        data=_embedded(_data(summary, shown)),
+        style=page_file("style.css"),
+        script=page_file("page.js"),
+        plotly=plotly(),
+        data=embedded(_data(summary, shown)),
     )
+
+
+def templates() -> Environment:
+    """The templates of pages, with filters for quantities."""
+    environment = Environment(
+        loader=PackageLoader("octant.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["bytes"] = units.bytes_text
+    environment.filters["percent"] = units.percent_text
+    return environment
 
 
 def spread(row: Row) -> list[tuple[str, str]]:
@@ -102,11 +116,12 @@ def given(point: Point) -> str:
     return f"threads on CPU {', '.join(places)}{pages}" if places else "not recorded"
 
 
-def _page(name: str) -> Markup:
+def page_file(name: str) -> Markup:
+    """A script or style sheet of ours, to stand in a page."""
     return Markup((pkgutil.get_data("octant.report", f"page/{name}") or b"").decode())  # noqa: S704 - our own file
 
 
-def _plotly() -> Markup:
+def plotly() -> Markup:
     """Plotly's script, from its package: `</script` never occurs in it unescaped."""
     script = (pkgutil.get_data("plotly", "package_data/plotly.min.js") or b"").decode()
     return Markup(script.replace("</script", "<\\/script"))  # noqa: S704 - the library's own script
@@ -153,7 +168,7 @@ def _figure_data(row: Row) -> dict[str, Any]:
     }
 
 
-def _embedded(data: dict[str, Any]) -> Markup:
+def embedded(data: dict[str, Any]) -> Markup:
     """JSON that no text in it can end: `<` never appears as itself."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704

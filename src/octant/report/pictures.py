@@ -106,7 +106,7 @@ def roofline(summary: Summary) -> Picture | None:
         "Each point is a kernel: how much it computes a byte of memory traffic (write-allocates counted), and how "
         "fast. The lines are roofs that this run measured itself: memory traffic on the left, arithmetic on the right.",
         Axis("flop a byte", True, _decades(left, right, lambda v: f"{v:g}")),
-        Axis("rate", True, _decades(min(every), max(every), _si("flop/s")), "flop/s"),
+        Axis("rate", True, _decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
         (*roofs, *dots),
         (),
         ("figure", "mode", "flop a byte", "rate"),
@@ -154,7 +154,7 @@ def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture
         f"{workload.name.capitalize()}: {metric.name} against {along}",
         caption + told,
         Axis(along, True, _size_ticks(xs) if sized else _decades(xs[0], xs[-1], text)),
-        Axis(metric.name, True, _decades(min(ys), max(ys), _si(metric.unit)), metric.unit),
+        Axis(metric.name, True, _decades(min(ys), max(ys), si_ticks(metric.unit)), metric.unit),
         (*lines, *fitted),
         marks,
         ("curve", workload.axis, metric.name, "95 % interval"),
@@ -253,7 +253,9 @@ def _range(low: float, high: float, unit: str) -> str:
     return f"{units.si_text(low, unit, 4)} … {units.si_text(high, unit, 4)}"
 
 
-def _si(unit: str) -> Callable[[float], str]:
+def si_ticks(unit: str) -> Callable[[float], str]:
+    """Writes round values of a unit: `20 GB/s`."""
+
     def text(value: float) -> str:
         scale, prefix = units.si_scale(value)
         return f"{value / scale:g} {prefix}{unit}"
