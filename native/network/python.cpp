@@ -47,9 +47,9 @@ Flows flows(In<Node> const& from, In<Node> const& to, In<double> const& units, I
     return {list(from), list(to), list(units), list(job)};
 }
 
-nb::tuple columns(Flows const& flows) {
-    return nb::make_tuple(array(flows.from), array(flows.to), array(flows.units));
-}
+using Columns = std::tuple<Out<Node>, Out<Node>, Out<double>>;
+
+Columns columns(Flows const& flows) { return {array(flows.from), array(flows.to), array(flows.units)}; }
 
 using Classes = std::vector<std::tuple<std::string, double, double, std::int64_t>>;
 
@@ -59,7 +59,8 @@ std::vector<LinkClass> classes(Classes const& rows) {
         result.push_back({name, bytes_per_s, packets_per_s, latency_ps});
     }
     if (result.size() <= first_fabric_class) {
-        throw std::invalid_argument("cannot build a network without link classes (three of endpoints, then the fabric's)");
+        throw std::invalid_argument(
+            "cannot build a network without link classes (three of endpoints, then the fabric's)");
     }
     return result;
 }
@@ -120,8 +121,10 @@ void bind_values(nb::module_& m) {
         .def_ro("bottlenecks", &Answer::bottlenecks)
         .def_ro("stalled", &Answer::stalled)
         .def_ro("events", &Answer::events)
-        .def_prop_ro("loads", [](Answer const& answer) { return array(answer.loads); })
-        .def_prop_ro("rates", [](Answer const& answer) { return array(answer.rates); })
+        .def_prop_ro(
+            "loads", [](Answer const& answer) { return array(answer.loads); }, nb::rv_policy::move)
+        .def_prop_ro(
+            "rates", [](Answer const& answer) { return array(answer.rates); }, nb::rv_policy::move)
         .def_prop_ro("groups", [](Answer const& answer) {
             std::vector<std::tuple<LinkId, double, double>> rows;
             for (auto const& group : answer.groups) rows.emplace_back(group.link, group.load, group.links);
@@ -140,11 +143,12 @@ void bind_topologies(nb::module_& m) {
         .def("node_name", &Topology::node_name, "node"_a)
         .def("entry", &Topology::entry, "node"_a)
         .def("relation", &Topology::relation, "source"_a, "target"_a)
-        .def("link_classes", [](Topology const& topology) {
-            std::vector<std::int32_t> result;
-            for (LinkId link = 0; link < topology.links(); ++link) result.push_back(topology.class_of(link));
-            return array(std::move(result));
-        })
+        .def("link_classes",
+             [](Topology const& topology) {
+                 std::vector<std::int32_t> result;
+                 for (LinkId link = 0; link < topology.links(); ++link) result.push_back(topology.class_of(link));
+                 return array(std::move(result));
+             })
         .def("ends", [](Topology const& topology) {
             std::vector<std::int32_t> from, to;
             for (LinkId link = 0; link < topology.links(); ++link) {
@@ -152,14 +156,14 @@ void bind_topologies(nb::module_& m) {
                 from.push_back(a);
                 to.push_back(b);
             }
-            return nb::make_tuple(array(std::move(from)), array(std::move(to)));
+            return std::tuple(array(std::move(from)), array(std::move(to)));
         });
     m.def(
         "two_level",
         [](int supernodes, int drawers, int octants, int gang, bool host_in_every_drawer, bool block, int d_ports,
            std::vector<int> holes, Classes const& rows, std::string const& self) -> std::shared_ptr<Topology> {
-            return std::make_shared<TwoLevel>(TwoLevelShape{supernodes, drawers, octants, gang, host_in_every_drawer, block,
-                                                            d_ports, std::move(holes)},
+            return std::make_shared<TwoLevel>(TwoLevelShape{supernodes, drawers, octants, gang, host_in_every_drawer,
+                                                            block, d_ports, std::move(holes)},
                                               classes(rows), self_traffic(self));
         },
         "supernodes"_a, "drawers"_a, "octants"_a, "gang"_a, "host_in_every_drawer"_a, "block"_a, "d_ports"_a, "holes"_a,
@@ -168,7 +172,8 @@ void bind_topologies(nb::module_& m) {
         "torus",
         [](std::vector<int> sizes, std::vector<bool> wraps, Classes const& rows,
            std::string const& self) -> std::shared_ptr<Topology> {
-            return std::make_shared<Torus>(TorusShape{std::move(sizes), std::move(wraps)}, classes(rows), self_traffic(self));
+            return std::make_shared<Torus>(TorusShape{std::move(sizes), std::move(wraps)}, classes(rows),
+                                           self_traffic(self));
         },
         "sizes"_a, "wraps"_a, "classes"_a, "self"_a);
     m.def(
@@ -189,7 +194,8 @@ void bind_topologies(nb::module_& m) {
         "groups"_a, "routers"_a, "nodes"_a, "global_links"_a, "classes"_a, "self"_a);
     m.def(
         "hyperx",
-        [](std::vector<int> sizes, int nodes, Classes const& rows, std::string const& self) -> std::shared_ptr<Topology> {
+        [](std::vector<int> sizes, int nodes, Classes const& rows,
+           std::string const& self) -> std::shared_ptr<Topology> {
             return std::make_shared<HyperX>(HyperXShape{std::move(sizes), nodes}, classes(rows), self_traffic(self));
         },
         "sizes"_a, "nodes"_a, "classes"_a, "self"_a);
@@ -216,7 +222,8 @@ void bind_network(nb::module_& m) {
             },
             "topology"_a, "routing"_a, "policy"_a, "numbers"_a, "order"_a, "scale"_a)
         .def(
-            "by_class", [](Network const& n, Shape const& shape) { return solve_by_class(n.topology(), n.choice(), shape); },
+            "by_class",
+            [](Network const& n, Shape const& shape) { return solve_by_class(n.topology(), n.choice(), shape); },
             "shape"_a, Release())
         .def(
             "enumerate",
@@ -248,8 +255,8 @@ void bind_network(nb::module_& m) {
                std::int64_t packets, std::uint64_t seed, LinkId failing, std::int64_t fails_ps, std::int64_t timeout_ps,
                std::int64_t ping_ps, int retries) {
                 Recovery recovery;
-                PacketOptions const options{units_per_packet, window, packets, seed, failing, fails_ps, timeout_ps, ping_ps,
-                                            retries};
+                PacketOptions const options{units_per_packet, window,     packets, seed,   failing,
+                                            fails_ps,         timeout_ps, ping_ps, retries};
                 auto answer = solve_packets(n.topology(), n.health(), n.routing(), traffic, shape, options, recovery);
                 return std::tuple(std::move(answer), recovery.lost, recovery.resent, recovery.undelivered,
                                   recovery.detected_ps, recovery.recovered_ps);
@@ -276,7 +283,8 @@ void bind_network(nb::module_& m) {
             "traffics"_a, "shape"_a, Release())
         .def(
             "sweep",
-            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links, double left) {
+            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links,
+               double left) {
                 std::vector<std::tuple<LinkId, double, int, double>> rows;
                 for (auto const& f : sweep_failures(n.topology(), n.choice(), traffic, shape, links, left)) {
                     rows.emplace_back(f.link, f.rounds_per_s, f.link_class, f.stalled);
@@ -286,8 +294,8 @@ void bind_network(nb::module_& m) {
             "traffic"_a, "shape"_a, "links"_a, "left"_a, Release())
         .def(
             "fail_at_random",
-            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links, int count,
-               double left, int trials, std::uint64_t seed) {
+            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links,
+               int count, double left, int trials, std::uint64_t seed) {
                 return fail_at_random(n.topology(), n.choice(), traffic, shape, links, count, left, trials, seed);
             },
             "traffic"_a, "shape"_a, "links"_a, "count"_a, "left"_a, "trials"_a, "seed"_a, Release())
@@ -331,18 +339,21 @@ NB_MODULE(_network, m) {
     m.def("soft_minimum", &soft_minimum_rate, "answer"_a, "exponent"_a);
     m.def(
         "permutation",
-        [](std::string const& name, int ranks, std::int64_t parameter) { return columns(permutation(name, ranks, parameter)); },
+        [](std::string const& name, int ranks, std::int64_t parameter) {
+            return columns(permutation(name, ranks, parameter));
+        },
         "name"_a, "ranks"_a, "parameter"_a);
     m.def("ring", [](int ranks, std::uint64_t seed) { return columns(ring(ranks, seed)); }, "ranks"_a, "seed"_a);
-    m.def("halo", [](std::vector<int> const& sizes, bool periodic) { return columns(halo(sizes, periodic)); }, "sizes"_a,
-          "periodic"_a);
+    m.def(
+        "halo", [](std::vector<int> const& sizes, bool periodic) { return columns(halo(sizes, periodic)); }, "sizes"_a,
+        "periodic"_a);
     m.def("bisection", [](int ranks) { return columns(bisection(ranks)); }, "ranks"_a);
     m.def("incast", [](int ranks, int target) { return columns(incast(ranks, target)); }, "ranks"_a, "target"_a);
     m.def(
         "collective",
         [](std::string const& operation, std::string const& algorithm, int ranks, double bytes) {
-            nb::list steps;
-            for (auto const& step : collective(operation, algorithm, ranks, bytes)) steps.append(columns(step));
+            std::vector<Columns> steps;
+            for (auto const& step : collective(operation, algorithm, ranks, bytes)) steps.push_back(columns(step));
             return steps;
         },
         "operation"_a, "algorithm"_a, "ranks"_a, "bytes"_a);

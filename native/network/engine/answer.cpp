@@ -1,6 +1,7 @@
 #include "engine/answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -26,16 +27,18 @@ void consider(std::vector<Bottleneck>& worst, int kind, LinkId link, double load
 void rank(Topology const& topology, Health const& health, Shape const& shape, Answer& answer) {
     auto const& classes = topology.classes();
     std::vector<Limit> limits;
-    for (std::size_t c = 0; c < classes.size(); ++c) limits.push_back(limit_of(classes[c], c < first_fabric_class, shape));
+    for (std::size_t c = 0; c < classes.size(); ++c)
+        limits.push_back(limit_of(classes[c], c < first_fabric_class, shape));
     std::vector<Bottleneck> worst(classes.size(), {0, -1, 0, 0, unlimited, false, 0});
     auto const weigh = [&](LinkId link, double load, double links) {
-        if (load <= 0) return;
         int const kind = topology.class_of(link);
+        if (load <= 0 || std::isinf(limits[at(kind)].units_per_s)) return;  // what has no limit holds nothing back
         double const left = health.left(link);
         consider(worst, kind, link, load, left > 0 ? limits[at(kind)].units_per_s * left : 0, links);
     };
     for (auto const& group : answer.groups) weigh(group.link, group.load, group.links);
-    for (std::size_t link = 0; link < answer.loads.size(); ++link) weigh(static_cast<LinkId>(link), answer.loads[link], 1);
+    for (std::size_t link = 0; link < answer.loads.size(); ++link)
+        weigh(static_cast<LinkId>(link), answer.loads[link], 1);
 
     answer.bottlenecks.clear();
     for (auto& held : worst) {
@@ -43,9 +46,10 @@ void rank(Topology const& topology, Health const& health, Shape const& shape, An
         held.packets = limits[at(held.link_class)].packets;
         answer.bottlenecks.push_back(held);
     }
-    auto const tighter = [](Bottleneck const& a, Bottleneck const& b) {
-        return std::tuple(a.rounds_per_s, -a.link_class) < std::tuple(b.rounds_per_s, -b.link_class);
+    auto const key = [](Bottleneck const& held) {  // of equals, links come before endpoints
+        return std::tuple(held.rounds_per_s, held.link_class < first_fabric_class, held.link_class);
     };
+    auto const tighter = [&key](Bottleneck const& a, Bottleneck const& b) { return key(a) < key(b); };
     std::sort(answer.bottlenecks.begin(), answer.bottlenecks.end(), tighter);
     answer.rounds_per_s = answer.bottlenecks.empty() ? unlimited : answer.bottlenecks.front().rounds_per_s;
 }

@@ -11,20 +11,20 @@ namespace octant::network {
 struct Bottleneck {
     int link_class;
     LinkId link;
-    double load;             // units per round of the pattern
-    double capacity;         // units per second
-    double rounds_per_s;     // capacity / load
-    bool packets;            // bound by packets, not bytes
-    double links;            // that many links of the class are loaded as much (to one part in a billion)
+    double load;          // units per round of the pattern
+    double capacity;      // units per second
+    double rounds_per_s;  // capacity / load
+    bool packets;         // bound by packets, not bytes
+    double links;         // that many links of the class are loaded as much (to one part in a billion)
 };
 
 struct Answer {
     std::string solver;
     double rounds_per_s = 0;                // how often per second the whole pattern is sent
-    std::vector<Bottleneck> bottlenecks{};    // one per loaded class, tightest first
-    std::vector<LoadGroup> groups{};          // loads by counting; empty when `loads` holds them link by link
-    std::vector<double> loads{};              // units per round on every link
-    std::vector<double> rates{};              // units per second of every flow, where flows have rates of their own
+    std::vector<Bottleneck> bottlenecks{};  // one per loaded class, tightest first
+    std::vector<LoadGroup> groups{};        // loads by counting; empty when `loads` holds them link by link
+    std::vector<double> loads{};            // units per round on every link
+    std::vector<double> rates{};            // units per second of every flow, where flows have rates of their own
     double stalled = 0;                     // part of the units whose route is dead
     std::int64_t events = 0;                // packets × hops, where packets were simulated
 };
@@ -35,10 +35,11 @@ void rank(Topology const& topology, Health const& health, Shape const& shape, An
 // What one link carries: by relation of sender and receiver, position on their route, and job.
 struct Cause {
     std::string relation;
-    int hop;       // 0 = first fabric link of the route
+    int hop;  // 0 = first fabric link of the route
     int job;
     double units;  // per round
 };
-[[nodiscard]] std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traffic const& traffic, LinkId link);
+[[nodiscard]] std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traffic const& traffic,
+                                        LinkId link);
 
 }  // namespace octant::network

@@ -190,8 +190,9 @@ std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice cons
                                     Shape const& shape, std::vector<LinkId> const& links, double left) {
     check_traffic(traffic, topology);
     if (choice.policy == "recompute") {
-        throw std::invalid_argument("cannot sweep failures with recomputed routes (a table for every failure); "
-                                    "try policy twin, spread or stall, or single failures");
+        throw std::invalid_argument(
+            "cannot sweep failures with recomputed routes (a table for every failure); "
+            "try policy twin, spread or stall, or single failures");
     }
     for (LinkId const link : links) {
         if (link < topology.fabric() || link >= topology.links()) {

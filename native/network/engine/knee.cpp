@@ -27,11 +27,13 @@ double closed_queue_rate(Topology const& topology, Health const& health, Shape c
     }
     double const customers = senders * window;
     double const seen = (customers - 1) / customers;
+    // Little's law per link, with what an arriving packet finds: the queue, of which the packet in service is half
+    // done.
     auto const in_flight = [&](double rounds_per_s) {
         double total = rounds_per_s * latency_s;
         for (auto const& [demand_s, links] : stations) {
             double const busy = rounds_per_s * demand_s;
-            total += links * busy / (1 - seen * busy);
+            total += links * busy * (1 - 0.5 * seen * busy) / (1 - seen * busy);
         }
         return total;
     };

@@ -56,12 +56,15 @@ Incidence incidence(Topology const& topology, Routing const& routing, Flows cons
 struct Level {
     double rate;  // at which the link is full
     LinkId link;
-    friend bool operator>(Level const& a, Level const& b) { return std::pair(a.rate, a.link) > std::pair(b.rate, b.link); }
+    friend bool operator>(Level const& a, Level const& b) {
+        return std::pair(a.rate, a.link) > std::pair(b.rate, b.link);
+    }
 };
 
 // Fills all links at the same pace; a full link freezes its flows. A link's level only rises when others freeze, so a
 // stale entry of the heap is put back with its new level. `open` tells which flows take part.
-void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<char> open, std::vector<double>& rates) {
+void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<char> open,
+          std::vector<double>& rates) {
     std::size_t const links = capacity.size();
     std::vector<double> left = capacity;
     std::vector<double> wanted(links, 0.0);
@@ -105,7 +108,8 @@ void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<
     }
 }
 
-Answer loads_of(Topology const& topology, Health const& health, Incidence const& in, Flows const& flows, Shape const& shape) {
+Answer loads_of(Topology const& topology, Health const& health, Incidence const& in, Flows const& flows,
+                Shape const& shape) {
     Answer answer;
     answer.loads.assign(at(topology.links()), 0.0);
     double dead = 0, all = 0;

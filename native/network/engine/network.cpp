@@ -2,9 +2,7 @@
 
 namespace octant::network {
 
-std::optional<std::vector<LoadGroup>> Topology::uniform(RoutingChoice const&) const {
-    return std::nullopt;
-}
+std::optional<std::vector<LoadGroup>> Topology::uniform(RoutingChoice const&) const { return std::nullopt; }
 
 Limit limit_of(LinkClass const& link, bool endpoint, Shape const& shape) {
     double const bytes = endpoint ? shape.payload_bytes : shape.wire_bytes;

@@ -99,7 +99,9 @@ class Topology {
     [[nodiscard]] virtual Vertex entry(Node node) const { return node; }  // where its traffic enters the fabric
     [[nodiscard]] virtual std::string node_name(Node node) const { return "node " + std::to_string(node); }
     // How two nodes lie to one another, in words: what a load is made of.
-    [[nodiscard]] virtual std::string relation(Node from, Node to) const { return from == to ? "same node" : "other nodes"; }
+    [[nodiscard]] virtual std::string relation(Node from, Node to) const {
+        return from == to ? "same node" : "other nodes";
+    }
     [[nodiscard]] virtual std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const = 0;
     // Loads of uniform all-to-all traffic (every node sends one unit, spread over all, itself included), by counting
     // instead of enumeration; nothing where the shape has no such symmetry under that routing.

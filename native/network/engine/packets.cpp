@@ -13,7 +13,9 @@ namespace {
 struct Event {
     std::int64_t ps;
     std::uint32_t packet;
-    friend bool operator>(Event const& a, Event const& b) { return std::pair(a.ps, a.packet) > std::pair(b.ps, b.packet); }
+    friend bool operator>(Event const& a, Event const& b) {
+        return std::pair(a.ps, a.packet) > std::pair(b.ps, b.packet);
+    }
 };
 
 struct Packet {
@@ -87,7 +89,8 @@ class Simulation {
     void list_flows() {
         Flows const& flows = traffic_.flows;
         for (std::size_t f = 0; f < flows.size(); ++f) {
-            auto const packets = static_cast<std::int64_t>(std::ceil(flows.units[f] / options_.units_per_packet - 1e-9));
+            auto const packets =
+                static_cast<std::int64_t>(std::ceil(flows.units[f] / options_.units_per_packet - 1e-9));
             if (packets > 0) senders_.push_back({flows.from[f], flows.to[f], packets});
         }
     }
@@ -171,7 +174,8 @@ class Simulation {
     }
 
     void finish(std::uint32_t id, std::int64_t ps) {
-        if (packets_[id].failures > 0) recovery_.recovered_ps = std::max(recovery_.recovered_ps, ps - options_.fails_ps);
+        if (packets_[id].failures > 0)
+            recovery_.recovered_ps = std::max(recovery_.recovered_ps, ps - options_.fails_ps);
         std::uint32_t const number = packets_[id].sender;
         idle_.push_back(id);
         if (traffic_.uniform || senders_[number].sent < senders_[number].packets) launch(number);

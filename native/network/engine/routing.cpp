@@ -10,7 +10,8 @@ void refuse_routing(std::string_view topology, RoutingChoice const& choice, std:
                                 " network (it has no such routing); try " + std::string(known));
 }
 
-void require_policy(RoutingChoice const& choice, std::string_view topology, std::vector<std::string_view> const& known) {
+void require_policy(RoutingChoice const& choice, std::string_view topology,
+                    std::vector<std::string_view> const& known) {
     if (choice.policy == "recompute") return;  // served by shortest_paths, whatever the topology
     if (std::find(known.begin(), known.end(), choice.policy) != known.end()) return;
     std::string list;
@@ -24,7 +25,8 @@ std::vector<int> dimension_order(RoutingChoice const& choice, int dimensions) {
     std::iota(natural.begin(), natural.end(), 0);
     if (choice.order.empty()) return natural;
     if (!std::is_permutation(natural.begin(), natural.end(), choice.order.begin(), choice.order.end())) {
-        throw std::invalid_argument("cannot go through the dimensions in that order (each must occur once); try 0, 1, 2");
+        throw std::invalid_argument(
+            "cannot go through the dimensions in that order (each must occur once); try 0, 1, 2");
     }
     return choice.order;
 }

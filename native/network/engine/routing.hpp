@@ -15,9 +15,9 @@ struct Share {
 // Which way to route, as the user names it; every topology says which names it knows.
 struct RoutingChoice {
     std::string name;
-    std::string policy = "stall";                // what happens to traffic of a link that is down
-    std::map<std::string, double> numbers;       // named numbers: an option of that routing
-    std::vector<int> order;                      // dimensions, first to last
+    std::string policy = "stall";           // what happens to traffic of a link that is down
+    std::map<std::string, double> numbers;  // named numbers: an option of that routing
+    std::vector<int> order;                 // dimensions, first to last
     [[nodiscard]] double number(std::string const& key, double otherwise) const {
         auto const found = numbers.find(key);
         return found == numbers.end() ? otherwise : found->second;

@@ -11,7 +11,8 @@ namespace octant::network {
 // Loads of every pair, exactly.
 [[nodiscard]] Answer solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
                                           Traffic const& traffic, Shape const& shape);
-[[nodiscard]] std::vector<double> enumerate_loads(Topology const& topology, Routing const& routing, Traffic const& traffic);
+[[nodiscard]] std::vector<double> enumerate_loads(Topology const& topology, Routing const& routing,
+                                                  Traffic const& traffic);
 
 // Max-min fair rates of all flows at once, by progressive filling.
 [[nodiscard]] Answer solve_max_min(Topology const& topology, Health const& health, Routing const& routing,
@@ -20,8 +21,9 @@ namespace octant::network {
 [[nodiscard]] Answer solve_fluid(Topology const& topology, Health const& health, Routing const& routing,
                                  Traffic const& traffic, Shape const& shape);
 
-// Rounds per second with `window` units in flight per sender, from an answer with loads: approximate mean value analysis
-// of the closed queueing network, with Schweitzer's estimate of the queue seen on arrival.
+// Rounds per second with `window` units in flight per sender, from an answer with loads: approximate mean value
+// analysis of the closed queueing network with constant service times, with Schweitzer's estimate of the queue seen on
+// arrival.
 [[nodiscard]] double closed_queue_rate(Topology const& topology, Health const& health, Shape const& shape,
                                        Answer const& answer, double senders, double window);
 // (Σ r^-p)^(-1/p) over the bottlenecks of an answer; injection and ejection count once.
@@ -40,11 +42,11 @@ struct PacketOptions {
     int retries = 1;
 };
 struct Recovery {
-    std::int64_t lost = 0;            // packets that the dead link swallowed
+    std::int64_t lost = 0;  // packets that the dead link swallowed
     std::int64_t resent = 0;
-    std::int64_t undelivered = 0;     // in the end
-    std::int64_t detected_ps = 0;     // failure until the last sender concerned stopped using the path
-    std::int64_t recovered_ps = 0;    // failure until the last packet that had been lost was delivered
+    std::int64_t undelivered = 0;   // in the end
+    std::int64_t detected_ps = 0;   // failure until the last sender concerned stopped using the path
+    std::int64_t recovered_ps = 0;  // failure until the last packet that had been lost was delivered
 };
 // Packets through queues, link by link, in whole picoseconds.
 [[nodiscard]] Answer solve_packets(Topology const& topology, Health const& health, Routing const& routing,
@@ -55,8 +57,8 @@ struct Recovery {
 struct Failure {
     LinkId link;
     double rounds_per_s;
-    int link_class;    // of the bottleneck then
-    double stalled;    // part of the units that cannot be sent at all
+    int link_class;  // of the bottleneck then
+    double stalled;  // part of the units that cannot be sent at all
 };
 [[nodiscard]] std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice const& choice,
                                                   Traffic const& traffic, Shape const& shape,

@@ -24,8 +24,8 @@ std::vector<double> enumerate_loads(Topology const& topology, Routing const& rou
     return loads;
 }
 
-Answer solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-                            Shape const& shape) {
+Answer solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
+                            Traffic const& traffic, Shape const& shape) {
     Answer answer{.solver = "enumeration", .loads = enumerate_loads(topology, routing, traffic)};
     rank(topology, health, shape, answer);
     return answer;

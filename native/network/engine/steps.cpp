@@ -5,8 +5,9 @@
 
 namespace octant::network {
 
-Answer solve_steps(Topology const& topology, Health const& health, Routing const& routing, std::vector<Flows> const& steps,
-                   Shape const& shape, LogGp const& costs, std::vector<double>& step_s) {
+Answer solve_steps(Topology const& topology, Health const& health, Routing const& routing,
+                   std::vector<Flows> const& steps, Shape const& shape, LogGp const& costs,
+                   std::vector<double>& step_s) {
     auto const capacity = capacities(topology, health, shape);
     Answer answer{.solver = "LogGP"};
     answer.loads.assign(at(topology.links()), 0.0);
@@ -24,7 +25,8 @@ Answer solve_steps(Topology const& topology, Health const& health, Routing const
             for (auto const& share : shares) {
                 if (loads[at(share.link)] == 0) used.push_back(share.link);
                 loads[at(share.link)] += flows.units[f] * share.part;
-                route_s += share.part * 1e-12 * static_cast<double>(topology.classes()[at(topology.class_of(share.link))].latency_ps);
+                route_s += share.part * 1e-12 *
+                           static_cast<double>(topology.classes()[at(topology.class_of(share.link))].latency_ps);
             }
             latency_s = std::max(latency_s, route_s);
             most_units = std::max(most_units, flows.units[f]);

@@ -21,8 +21,8 @@ std::vector<LoadGroup> uniform_from_one(Topology const& topology, RoutingChoice 
             auto const [from, to] = topology.ends(link);
             if (from == to) continue;
         }
-        int const number = link < topology.fabric() ? topology.class_of(link)
-                                                    : first_fabric_class + orbit(link - topology.fabric());
+        int const number =
+            link < topology.fabric() ? topology.class_of(link) : first_fabric_class + orbit(link - topology.fabric());
         LoadGroup& group = groups[at(number)];
         if (group.link < 0) group.link = link;
         group.load += loads[at(link)];

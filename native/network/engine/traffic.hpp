@@ -23,7 +23,7 @@ struct Flows {
 struct Traffic {
     bool uniform = false;
     std::vector<Node> active{};  // of uniform traffic
-    Flows flows{};             // of all other traffic
+    Flows flows{};               // of all other traffic
 };
 
 void check_traffic(Traffic const& traffic, Topology const& topology);

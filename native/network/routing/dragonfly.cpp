@@ -10,7 +10,8 @@ namespace {
 // The global links between two groups that traffic may use.
 class Gangs {
   public:
-    Gangs(Dragonfly const& net, bool failover, Health const& health) : net_(net), health_(health), failover_(failover) {}
+    Gangs(Dragonfly const& net, bool failover, Health const& health)
+        : net_(net), health_(health), failover_(failover) {}
 
     template <class Sink>
     void each(int from, int to, Sink&& sink) const {

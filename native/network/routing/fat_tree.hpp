@@ -6,6 +6,7 @@
 
 namespace octant::network {
 
-[[nodiscard]] std::unique_ptr<Routing> route_fat_tree(FatTree const& net, RoutingChoice const& choice, Health const& health);
+[[nodiscard]] std::unique_ptr<Routing> route_fat_tree(FatTree const& net, RoutingChoice const& choice,
+                                                      Health const& health);
 
 }  // namespace octant::network

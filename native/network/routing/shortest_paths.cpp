@@ -15,9 +15,10 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
     ShortestPaths(Topology const& topology, Health const& health) : RoutingOf(topology), topology_(topology) {
         vertices_ = at(topology.vertices());
         if (vertices_ * at(topology.nodes()) > most_distances) {
-            throw std::invalid_argument("cannot recompute routes of " + std::to_string(topology.nodes()) +
-                                        " nodes (the table of distances would exceed 256 MiB); try a smaller network or the "
-                                        "topology's own routing");
+            throw std::invalid_argument(
+                "cannot recompute routes of " + std::to_string(topology.nodes()) +
+                " nodes (the table of distances would exceed 256 MiB); try a smaller network or the "
+                "topology's own routing");
         }
         connect(health);
         measure();
@@ -83,7 +84,8 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
     void measure() {
         std::vector<std::vector<Vertex>> into(vertices_);
         for (std::size_t v = 0; v < vertices_; ++v) {
-            for (std::size_t i = first_[v]; i < first_[v + 1]; ++i) into[at(out_[i].to)].push_back(static_cast<Vertex>(v));
+            for (std::size_t i = first_[v]; i < first_[v + 1]; ++i)
+                into[at(out_[i].to)].push_back(static_cast<Vertex>(v));
         }
         distance_.assign(vertices_ * at(topology_.nodes()), unreachable);
         std::vector<Vertex> queue;

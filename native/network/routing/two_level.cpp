@@ -138,7 +138,11 @@ class Direct final : public RoutingOf<Direct> {
 class Indirect final : public RoutingOf<Indirect> {
   public:
     Indirect(TwoLevel const& net, Policy policy, Health const& health, bool with_direct)
-        : RoutingOf(net), net_(net), lanes_(net, policy, health), direct_(net, policy, health), with_direct_(with_direct) {}
+        : RoutingOf(net),
+          net_(net),
+          lanes_(net, policy, health),
+          direct_(net, policy, health),
+          with_direct_(with_direct) {}
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
@@ -204,7 +208,9 @@ class Indirect final : public RoutingOf<Indirect> {
 
 std::unique_ptr<Routing> route_two_level(TwoLevel const& net, RoutingChoice const& choice, Health const& health) {
     require_policy(choice, "two-level-direct", {"stall", "twin", "spread"});
-    Policy const policy = choice.policy == "twin" ? Policy::twin : choice.policy == "spread" ? Policy::spread : Policy::stall;
+    Policy const policy = choice.policy == "twin"     ? Policy::twin
+                          : choice.policy == "spread" ? Policy::spread
+                                                      : Policy::stall;
     if (choice.name == "direct") return std::make_unique<Direct>(net, policy, health);
     if (choice.name == "indirect") {
         return std::make_unique<Indirect>(net, policy, health, choice.number("with_direct", 0) != 0);

@@ -34,8 +34,8 @@ Dragonfly::Dragonfly(DragonflyShape shape, std::vector<LinkClass> classes, SelfT
 
 std::string Dragonfly::node_name(Node node) const {
     int const router = router_of(node);
-    return "group " + std::to_string(group_of(router)) + " router " + std::to_string(router % shape_.routers) + " node " +
-           std::to_string(node % shape_.nodes);
+    return "group " + std::to_string(group_of(router)) + " router " + std::to_string(router % shape_.routers) +
+           " node " + std::to_string(node % shape_.nodes);
 }
 
 std::string Dragonfly::relation(Node from, Node to) const {

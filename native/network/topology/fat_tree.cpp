@@ -10,8 +10,9 @@ namespace {
 
 Node checked_nodes(FatTreeShape const& shape) {
     if (shape.planes < 1 || shape.down.empty() || shape.up.size() + 1 != shape.down.size()) {
-        throw std::invalid_argument("cannot build a fat tree (one number of children per level, and one of parents per "
-                                    "level but the top, are needed)");
+        throw std::invalid_argument(
+            "cannot build a fat tree (one number of children per level, and one of parents per "
+            "level but the top, are needed)");
     }
     Node nodes = 1;
     for (int const children : shape.down) {
@@ -67,7 +68,8 @@ Ends FatTree::fabric_ends(LinkId link) const {
         int const up = (number - first_[at(level)]) % parents;
         int const subtree = child / columns(level) / shape_.down[at(level)];
         int const column = child % columns(level) + up * columns(level);
-        ends = {switch_vertex(plane, level, child), switch_vertex(plane, level + 1, subtree * columns(level + 1) + column)};
+        ends = {switch_vertex(plane, level, child),
+                switch_vertex(plane, level + 1, subtree * columns(level + 1) + column)};
     }
     return down ? Ends{ends.to, ends.from} : ends;
 }

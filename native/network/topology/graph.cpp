@@ -15,7 +15,8 @@ Graph::Graph(GraphShape shape, std::vector<LinkClass> classes, SelfTraffic self)
         auto const [from, to] = shape_.links[i];
         bool const known = from >= 0 && to >= 0 && from < shape_.vertices && to < shape_.vertices && from != to;
         if (!known || shape_.link_class[i] < 0 || shape_.link_class[i] >= kinds) {
-            throw std::invalid_argument("cannot build a graph (link " + std::to_string(i) + " has no such ends or class)");
+            throw std::invalid_argument("cannot build a graph (link " + std::to_string(i) +
+                                        " has no such ends or class)");
         }
     }
 }

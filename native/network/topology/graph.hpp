@@ -21,7 +21,9 @@ class Graph final : public Topology {
 
   protected:
     [[nodiscard]] LinkId fabric_links() const override { return static_cast<LinkId>(shape_.links.size()); }
-    [[nodiscard]] int fabric_class(LinkId link) const override { return first_fabric_class + shape_.link_class[at(link)]; }
+    [[nodiscard]] int fabric_class(LinkId link) const override {
+        return first_fabric_class + shape_.link_class[at(link)];
+    }
     [[nodiscard]] Ends fabric_ends(LinkId link) const override { return shape_.links[at(link)]; }
     [[nodiscard]] std::string fabric_name(LinkId link) const override;
 

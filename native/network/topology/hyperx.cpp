@@ -12,10 +12,12 @@ namespace octant::network {
 namespace {
 
 Node checked_nodes(HyperXShape const& shape) {
-    if (shape.sizes.empty() || shape.nodes < 1) throw std::invalid_argument("cannot build a HyperX without sizes or nodes");
+    if (shape.sizes.empty() || shape.nodes < 1)
+        throw std::invalid_argument("cannot build a HyperX without sizes or nodes");
     Node nodes = shape.nodes;
     for (int const size : shape.sizes) {
-        if (size < 1) throw std::invalid_argument("cannot build a HyperX with a dimension of size " + std::to_string(size));
+        if (size < 1)
+            throw std::invalid_argument("cannot build a HyperX with a dimension of size " + std::to_string(size));
         nodes *= size;
     }
     return nodes;
@@ -73,7 +75,8 @@ std::unique_ptr<Routing> HyperX::route(RoutingChoice const& choice, Health const
 std::optional<std::vector<LoadGroup>> HyperX::uniform(RoutingChoice const& choice) const {
     std::vector<Node> sources(at(shape_.nodes));
     std::iota(sources.begin(), sources.end(), 0);
-    return uniform_from_one(*this, choice, sources, [this](LinkId link) { return dimension_of(link % degree_); }, dimensions());
+    return uniform_from_one(
+        *this, choice, sources, [this](LinkId link) { return dimension_of(link % degree_); }, dimensions());
 }
 
 }  // namespace octant::network

@@ -15,7 +15,8 @@ Node checked_nodes(TorusShape const& shape) {
     }
     Node nodes = 1;
     for (int const size : shape.sizes) {
-        if (size < 1) throw std::invalid_argument("cannot build a torus with a dimension of size " + std::to_string(size));
+        if (size < 1)
+            throw std::invalid_argument("cannot build a torus with a dimension of size " + std::to_string(size));
         nodes *= size;
     }
     return nodes;
@@ -65,7 +66,8 @@ std::optional<std::vector<LoadGroup>> Torus::uniform(RoutingChoice const& choice
     for (int d = 0; d < dimensions(); ++d) {
         if (!wraps(d) && size(d) > 1) return std::nullopt;
     }
-    return uniform_from_one(*this, choice, {0}, [this](LinkId link) { return link % (2 * dimensions()); }, 2 * dimensions());
+    return uniform_from_one(
+        *this, choice, {0}, [this](LinkId link) { return link % (2 * dimensions()); }, 2 * dimensions());
 }
 
 }  // namespace octant::network

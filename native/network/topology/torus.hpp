@@ -37,7 +37,9 @@ class Torus final : public Topology {
         int const forwards = gap < 0 ? gap + size(dimension) : gap;
         return 2 * forwards <= size(dimension) ? forwards : forwards - size(dimension);
     }
-    [[nodiscard]] bool tied(int offset, int dimension) const { return wraps(dimension) && 2 * offset == size(dimension); }
+    [[nodiscard]] bool tied(int offset, int dimension) const {
+        return wraps(dimension) && 2 * offset == size(dimension);
+    }
 
     [[nodiscard]] std::string node_name(Node node) const override;
     [[nodiscard]] std::string relation(Node from, Node to) const override;

@@ -26,9 +26,10 @@ TwoLevel::TwoLevel(TwoLevelShape shape, std::vector<LinkClass> classes, SelfTraf
     int const among = shape_.host_in_every_drawer ? shape_.octants : per_supernode_;
     block_ = (shape_.supernodes + among - 1) / among;
     if (block_ * shape_.gang > shape_.d_ports) {
-        throw std::invalid_argument("cannot cable " + std::to_string(shape_.supernodes) + " supernodes (a hub would need " +
-                                    std::to_string(block_ * shape_.gang) + " D ports and has " +
-                                    std::to_string(shape_.d_ports) + "); try a smaller gang or one host per supernode");
+        throw std::invalid_argument("cannot cable " + std::to_string(shape_.supernodes) +
+                                    " supernodes (a hub would need " + std::to_string(block_ * shape_.gang) +
+                                    " D ports and has " + std::to_string(shape_.d_ports) +
+                                    "); try a smaller gang or one host per supernode");
     }
     remote_ = nodes() * (shape_.octants - 1);
     d_ = remote_ + nodes() * (per_supernode_ - shape_.octants);
@@ -114,7 +115,9 @@ std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& cho
     }
     std::vector<LoadGroup> groups;
     auto const add = [&groups](LinkId link, double carried, double links) { groups.push_back({link, carried, links}); };
-    auto const senders = [&](int drawer) { return shape_.host_in_every_drawer ? in_drawer[at(drawer)] : per_supernode; };
+    auto const senders = [&](int drawer) {
+        return shape_.host_in_every_drawer ? in_drawer[at(drawer)] : per_supernode;
+    };
     std::vector<double> load(at(per_supernode_ * per_supernode_));
     for (std::size_t c = 0; c < first_of_host.size(); ++c) {
         int const s = first_of_host[c];
@@ -135,9 +138,8 @@ std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& cho
                 int const end = shape_.host_in_every_drawer ? begin + shape_.octants : per_supernode_;
                 for (int x = begin; x < end; ++x) load[at(x * per_supernode_ + gate)] += out * active[at(x)];
                 for (int y = 0; y < per_supernode_; ++y) load[at(gate * per_supernode_ + y)] += in * active[at(y)];
-                add(d_link(s, t == s ? alike(s) : t, drawer, 0),
-                           senders(drawer) * per_supernode / total / shape_.gang,
-                           size_of_host[c] * peers * shape_.gang);
+                add(d_link(s, t == s ? alike(s) : t, drawer, 0), senders(drawer) * per_supernode / total / shape_.gang,
+                    size_of_host[c] * peers * shape_.gang);
             }
         }
         for (int x = 0; x < per_supernode_; ++x) {

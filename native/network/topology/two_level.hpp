@@ -7,13 +7,13 @@ namespace octant::network {
 
 struct TwoLevelShape {
     int supernodes = 1;
-    int drawers = 4;              // of a supernode
-    int octants = 8;              // of a drawer
-    int gang = 2;                 // D links of one host octant to one other supernode
+    int drawers = 4;                   // of a supernode
+    int octants = 8;                   // of a drawer
+    int gang = 2;                      // D links of one host octant to one other supernode
     bool host_in_every_drawer = true;  // else one host octant in the whole supernode
-    bool block = false;           // hosts take supernodes in blocks instead of in turn
-    int d_ports = 16;             // of one octant
-    std::vector<int> holes;       // octants of a supernode (0 … drawers × octants - 1) that send and receive nothing
+    bool block = false;                // hosts take supernodes in blocks instead of in turn
+    int d_ports = 16;                  // of one octant
+    std::vector<int> holes;  // octants of a supernode (0 … drawers × octants - 1) that send and receive nothing
 };
 
 class TwoLevel final : public Topology {
@@ -43,7 +43,8 @@ class TwoLevel final : public Topology {
             return fabric() + node * (shape_.octants - 1) + (y - (y > from % shape_.octants ? 1 : 0));
         }
         int const other = to_drawer - (to_drawer > from_drawer ? 1 : 0);
-        return fabric() + remote_ + node * (per_supernode_ - shape_.octants) + other * shape_.octants + to % shape_.octants;
+        return fabric() + remote_ + node * (per_supernode_ - shape_.octants) + other * shape_.octants +
+               to % shape_.octants;
     }
     // D link number `k` of the gang of host number `host` (a drawer, or 0) between two supernodes.
     [[nodiscard]] LinkId d_link(int from, int to, int host, int k) const {

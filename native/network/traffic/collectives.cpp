@@ -22,7 +22,8 @@ Flows step(int ranks, double bytes, std::function<Node(Node)> const& to) {
 
 void require_power_of_two(std::string const& algorithm, int ranks) {
     if (std::has_single_bit(static_cast<unsigned>(ranks))) return;
-    throw std::invalid_argument("cannot run '" + algorithm + "' on " + std::to_string(ranks) + " ranks (not a power of two); try ring");
+    throw std::invalid_argument("cannot run '" + algorithm + "' on " + std::to_string(ranks) +
+                                " ranks (not a power of two); try ring");
 }
 
 Steps alltoall_ring(int ranks, double bytes) {
@@ -94,7 +95,8 @@ Steps rabenseifner(int ranks, double bytes) {
     require_power_of_two("rabenseifner", ranks);
     Steps steps;
     double part = bytes / 2;
-    for (int k = ranks / 2; k >= 1; k /= 2, part /= 2) steps.push_back(step(ranks, part, [=](Node r) { return r ^ k; }));
+    for (int k = ranks / 2; k >= 1; k /= 2, part /= 2)
+        steps.push_back(step(ranks, part, [=](Node r) { return r ^ k; }));
     auto const gather = recursive_doubling(ranks, bytes / ranks, true);
     steps.insert(steps.end(), gather.begin(), gather.end());
     return steps;
@@ -148,13 +150,15 @@ constexpr Program programs[] = {
 }  // namespace
 
 std::vector<Flows> collective(std::string const& operation, std::string const& algorithm, int ranks, double bytes) {
-    if (ranks < 1 || !(bytes >= 0)) throw std::invalid_argument("cannot run a collective on no ranks or with negative bytes");
+    if (ranks < 1 || !(bytes >= 0))
+        throw std::invalid_argument("cannot run a collective on no ranks or with negative bytes");
     std::string known;
     for (auto const& program : programs) {
         if (program.operation == operation && program.algorithm == algorithm) return program.steps(ranks, bytes);
         known += (known.empty() ? "" : ", ") + std::string(program.operation) + " " + std::string(program.algorithm);
     }
-    throw std::invalid_argument("cannot run '" + operation + "' by '" + algorithm + "' (no such program); try " + known);
+    throw std::invalid_argument("cannot run '" + operation + "' by '" + algorithm + "' (no such program); try " +
+                                known);
 }
 
 }  // namespace octant::network

@@ -22,7 +22,8 @@ Flows ring(int ranks, std::uint64_t seed) {
 Flows halo(std::vector<int> const& sizes, bool periodic) {
     Node ranks = 1;
     for (int const size : sizes) {
-        if (size < 1) throw std::invalid_argument("cannot make a halo on a grid with a side of " + std::to_string(size));
+        if (size < 1)
+            throw std::invalid_argument("cannot make a halo on a grid with a side of " + std::to_string(size));
         ranks *= size;
     }
     Flows flows;
@@ -51,7 +52,8 @@ Flows bisection(int ranks) {
 }
 
 Flows incast(int ranks, int target) {
-    if (target < 0 || target >= ranks) throw std::invalid_argument("cannot send all to rank " + std::to_string(target) + " (no such rank)");
+    if (target < 0 || target >= ranks)
+        throw std::invalid_argument("cannot send all to rank " + std::to_string(target) + " (no such rank)");
     Flows flows;
     for (Node r = 0; r < ranks; ++r) {
         if (r != target) flows.push(r, target);

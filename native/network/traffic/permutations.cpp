@@ -10,7 +10,8 @@ namespace octant::network {
 namespace {
 
 [[noreturn]] void refuse(std::string const& name, int ranks, std::string const& reason) {
-    throw std::invalid_argument("cannot make pattern '" + name + "' of " + std::to_string(ranks) + " ranks (" + reason + ")");
+    throw std::invalid_argument("cannot make pattern '" + name + "' of " + std::to_string(ranks) + " ranks (" + reason +
+                                ")");
 }
 
 Node bit_reversed(Node rank, int bits) {

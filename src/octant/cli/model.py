@@ -1,0 +1,241 @@
+"""`octant model`: what would happen on a network, or at a size, that nobody here has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+NetworkArgument = Annotated[str, typer.Argument(help="A network: `octant model list`, or a .toml file.")]
+TrafficOption = Annotated[str, typer.Option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …")]
+SizeOption = Annotated[
+    int | None, typer.Option("--size", "-n", help="Supernodes, groups, nodes [default: the file's].")
+]
+SolverOption = Annotated[str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
+ParameterOption = Annotated[int, typer.Option("--parameter", "-p", help="Distance of a shift, seed, target.")]
+RoutingOption = Annotated[str | None, typer.Option("--routing", help="Route so instead of as the file says.")]
+PolicyOption = Annotated[str | None, typer.Option("--policy", help="Failover: stall, twin, spread or recompute.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    model = typer.Typer(no_args_is_help=True, help="Predict communication on a machine or at a size that is not here.")
+    model.command("list")(list_networks)
+    model.command("scale")(scale)
+    model.command("solve")(solve)
+    model.command("explain")(explain)
+    model.command("diff")(diff)
+    model.command("reach")(reach)
+    model.command("fail")(fail)
+    model.command("recover")(recover)
+    model.command("calibrate")(calibrate)
+    model.command("export")(export)
+    app.add_typer(model, name="model")
+
+
+def list_networks(json: JsonOption = False) -> None:
+    """List the networks of the catalogue."""
+    from octant.report import network as report
+    from octant.simulate import load, names
+
+    found = [load(name) for name in names()]
+    print(report.as_json(found) if json else report.networks_text(found))
+
+
+def scale(
+    network: NetworkArgument,
+    traffic: TrafficOption = "uniform",
+    sizes: Annotated[str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")] = "",
+    solver: SolverOption = "auto",
+    window: Annotated[int | None, typer.Option(help="Packets in flight per node, for queue and packets.")] = None,
+    parameter: ParameterOption = 1,
+    routing: RoutingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the rate of a traffic against the size of a machine, with the published points beside the model's."""
+    from octant.report import network as report
+    from octant.simulate.scale import scale as curve_of
+    from octant.simulate.solve import Settings, named
+    from octant.simulate.whatif import rerouted
+    from octant.simulate.words import numbers
+
+    machine = rerouted(network, routing, None)
+    asked = numbers(sizes) if sizes else [machine.topology.size()]
+    curve = curve_of(machine, traffic, asked, named(solver), Settings(window=window), parameter)
+    print(report.curve_json(curve) if json else report.curve_text(curve))
+
+
+def solve(
+    network: NetworkArgument,
+    traffic: TrafficOption = "uniform",
+    size: SizeOption = None,
+    solver: SolverOption = "auto",
+    window: Annotated[int | None, typer.Option(help="Packets in flight per node, for queue and packets.")] = None,
+    parameter: ParameterOption = 1,
+    pairs: Annotated[Path | None, typer.Option(help="Traffic from a file: lines 'from to bytes'.")] = None,
+    place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
+    per_node: Annotated[int, typer.Option(help="Ranks per node, for --pairs.")] = 1,
+    routing: RoutingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Solve one pattern on one network: rate, time, and what every class of links would allow."""
+    from octant.report import network as report
+    from octant.simulate.solve import Settings, named
+    from octant.simulate.solve import solve as solved
+    from octant.simulate.whatif import pattern_at, rerouted
+    from octant.simulate.words import placed_pairs
+
+    machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
+    if pairs is not None:
+        pattern = placed_pairs(machine, pairs, place, per_node)
+    answer = solved(machine, pattern, named(solver), Settings(window=window))
+    print(report.as_json(answer) if json else report.answer_text(answer))
+
+
+def explain(
+    network: NetworkArgument,
+    traffic: TrafficOption = "uniform",
+    size: SizeOption = None,
+    parameter: ParameterOption = 1,
+    routing: RoutingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what holds a pattern back, what loads that link, what comes next, and what the model does not explain."""
+    from octant.report import network as report
+    from octant.simulate.whatif import explain as explained
+    from octant.simulate.whatif import pattern_at, rerouted, sensitivity
+
+    machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
+    explanation, worth = explained(machine, pattern), sensitivity(machine, pattern)
+    if json:
+        print(report.as_json({"explanation": explanation, "sensitivity": worth}))
+    else:
+        print(report.explanation_text(explanation, worth))
+
+
+def diff(
+    first: NetworkArgument,
+    second: NetworkArgument,
+    traffic: TrafficOption = "uniform",
+    sizes: Annotated[str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")] = "",
+    routing: Annotated[str | None, typer.Option(help="Routing of the second network.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare two networks, or two routings of one, size by size."""
+    from octant.report import network as report
+    from octant.simulate.whatif import diff as difference
+    from octant.simulate.whatif import rerouted
+    from octant.simulate.words import numbers
+
+    a, b = rerouted(first, None, None), rerouted(second, routing, None)
+    rows = difference(a, b, traffic, numbers(sizes) if sizes else [a.topology.size()])
+    print(report.as_json(rows) if json else report.differences_text(first, second, rows))
+
+
+def reach(
+    network: NetworkArgument,
+    target: Annotated[float, typer.Argument(help="Rate to reach, in base units (1e9).")],
+    traffic: TrafficOption = "uniform",
+    size: SizeOption = None,
+    parameter: ParameterOption = 1,
+    json: JsonOption = False,
+) -> None:
+    """Find the smallest change of capacities that reaches a target."""
+    from octant.report import network as report
+    from octant.simulate.whatif import pattern_at, rerouted, smallest_change
+
+    machine, pattern = pattern_at(rerouted(network, None, None), traffic, size, parameter)
+    change = smallest_change(machine, pattern, target)
+    print(report.as_json(change) if json else report.change_text(change, pattern.unit))
+
+
+def fail(
+    network: NetworkArgument,
+    link_class: Annotated[str, typer.Option("--class", "-c", help="Link class whose cables fail.")],
+    traffic: TrafficOption = "uniform",
+    size: SizeOption = None,
+    policy: PolicyOption = None,
+    lanes: Annotated[int | None, typer.Option(help="Only so many lanes of the cable fail; spares step in.")] = None,
+    random: Annotated[int | None, typer.Option(help="Instead: so many random links fail together, many times.")] = None,
+    trials: Annotated[int, typer.Option(help="Trials of --random.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of --random.")] = 1,
+    parameter: ParameterOption = 1,
+    json: JsonOption = False,
+) -> None:
+    """Let every cable of a class fail alone (N-1), or random sets of them."""
+    from octant.report import network as report
+    from octant.simulate.failures import failure_sweep, random_failures
+    from octant.simulate.whatif import pattern_at, rerouted
+
+    machine, pattern = pattern_at(rerouted(network, None, policy), traffic, size, parameter)
+    left = machine.link_class_left(link_class, lanes)
+    if random is not None:
+        drawn = random_failures(machine, pattern, link_class, random, trials, left, seed)
+        print(report.as_json(drawn) if json else report.random_text(drawn, pattern.unit))
+        return
+    sweep = failure_sweep(machine, pattern, link_class, left=left)
+    print(report.as_json(sweep) if json else report.sweep_text(sweep, pattern.unit))
+
+
+def recover(
+    network: NetworkArgument,
+    link_class: Annotated[str, typer.Option("--class", "-c", help="Link class of which the first cable dies.")],
+    traffic: TrafficOption = "shift",
+    size: SizeOption = None,
+    megabytes: Annotated[float, typer.Option(help="Size of every message, in 10^6 bytes.")] = 1.0,
+    fails: Annotated[str, typer.Option(help="When it dies.")] = "20us",
+    timeout: Annotated[str, typer.Option(help="Retransmission timer.")] = "100us",
+    ping: Annotated[str, typer.Option(help="Time of the ping that confirms.")] = "10us",
+    parameter: ParameterOption = 1,
+    json: JsonOption = False,
+) -> None:
+    """Let a link die during an exchange: time to notice and fail over, and what is lost (packet simulation)."""
+    from octant.report import network as report
+    from octant.simulate import make
+    from octant.simulate.failures import cables
+    from octant.simulate.failures import recover as recovered
+    from octant.simulate.whatif import rerouted
+    from octant.units import parse_seconds
+
+    machine = rerouted(network, None, None)
+    machine = machine if size is None else machine.at_size(size)
+    pattern = make(machine, traffic, parameter, megabytes * 1e6)
+    link = int(cables(machine, link_class)[0])
+    recovery = recovered(machine, pattern, link, parse_seconds(fails), parse_seconds(timeout), parse_seconds(ping))
+    print(report.as_json(recovery) if json else report.recovery_text(recovery))
+
+
+def calibrate(
+    network: NetworkArgument,
+    free: Annotated[str, typer.Option(help="Link classes to fit, with commas; `endpoint` is injection and ejection.")],
+    traffic: TrafficOption = "uniform",
+    points: Annotated[
+        Path | None, typer.Option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="Relative tolerance of points that have none.")] = 0.05,
+    json: JsonOption = False,
+) -> None:
+    """Fit capacities to measured points (or the published ones) and say in which range each may lie."""
+    from octant.report import network as report
+    from octant.simulate.calibrate import calibrate as calibrated
+    from octant.simulate.whatif import rerouted
+    from octant.simulate.words import measured
+
+    machine = rerouted(network, None, None)
+    fit = calibrated(machine, traffic, measured(machine, traffic, points, tolerance), free.split(","))
+    print(report.as_json(fit) if json else report.calibration_text(fit))
+
+
+def export(
+    network: NetworkArgument,
+    to: Annotated[str, typer.Option("--to", help="edges")] = "edges",
+    size: SizeOption = None,
+) -> None:
+    """Print a network for another tool."""
+    from octant.simulate.export import write
+    from octant.simulate.whatif import rerouted
+
+    machine = rerouted(network, None, None)
+    print(write(machine if size is None else machine.at_size(size), to), end="")

@@ -1,0 +1,98 @@
+"""Rates, times and calibrated ranges as people write them in network files."""
+
+import math
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+
+_NUMBER = re.compile(r"\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
+_PREFIX = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BYTES = {"B/s": 1.0, "bit/s": 0.125, "b/s": 0.125}
+_EVENTS = {"packets/s": 1.0, "pkt/s": 1.0, "messages/s": 1.0, "msg/s": 1.0, "updates/s": 1.0, "up/s": 1.0}
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
+
+
+def _rate_units(units: dict[str, float]) -> dict[str, float]:
+    return {prefix + unit: scale * factor for unit, factor in units.items() for prefix, scale in _PREFIX.items()}
+
+
+def _read(value: object, units: dict[str, float], what: str, example: str) -> float:
+    """A number in base units from a number or a text with a unit."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"cannot read {value!r} as a {what}; try {example}")
+    if not isinstance(value, str):
+        return float(value)
+    match = _NUMBER.fullmatch(value)
+    if match is None or (match[2] is not None and match[2] not in units):
+        unit = f" (it has no unit {match[2]!r})" if match and match[2] else ""
+        raise ValueError(f"cannot read {value!r} as a {what}{unit}; try {example}")
+    return float(match[1]) * units.get(match[2] or "", 1.0)
+
+
+def _bounded(value: float, low: float, high: float, what: str, example: str) -> float:
+    if math.isnan(value) or value <= 0:
+        raise ValueError(f"a {what} must be positive, this is {value:g}; try {example}")
+    if not low <= value <= high:
+        raise ValueError(
+            f"a {what} of {value:g} in base units is absurd (sensible: {low:g} to {high:g}); try {example}"
+        )
+    return value
+
+
+def bytes_per_s(value: object) -> float:
+    """Bytes per second from `24e9`, `"24 GB/s"` or `"10 Gbit/s"`."""
+    read = _read(value, _rate_units(_BYTES), "rate in bytes", '"24 GB/s"')
+    return _bounded(read, 1e3, 1e15, "rate in bytes", '"24 GB/s"')
+
+
+def packets_per_s(value: object) -> float:
+    """Packets per second from `0.18e9` or `"0.18 Gpackets/s"`."""
+    read = _read(value, _rate_units(_EVENTS), "rate of packets", '"0.18 Gpackets/s"')
+    return _bounded(read, 1.0, 1e13, "rate of packets", '"0.18 Gpackets/s"')
+
+
+def seconds(value: object) -> float:
+    """Seconds from `1e-7` or `"100 ns"`; zero is allowed."""
+    read = _read(value, _SECONDS, "time", '"100 ns"')
+    if math.isnan(read) or not 0 <= read <= 1:
+        raise ValueError(f'a latency of {read:g} s is absurd (sensible: 0 to 1 s); try "100 ns"')
+    return read
+
+
+class Calibrated(BaseModel):
+    """A value, the range that its evidence allows, and the evidence. In base units."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    value: float
+    low: float
+    high: float
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Calibrated":
+        if not self.low <= self.value <= self.high:
+            raise ValueError(
+                f"the value {self.value:g} is outside its own range {self.low:g} to {self.high:g}; mend either"
+            )
+        return self
+
+
+def _calibrated(reader: Any) -> BeforeValidator:
+    def read(given: object) -> object:
+        if isinstance(given, Calibrated):
+            return given
+        if not isinstance(given, dict):
+            value = reader(given)
+            return {"value": value, "low": value, "high": value}
+        known = {key: reader(number) if key in ("value", "low", "high") else number for key, number in given.items()}
+        value = known.get("value")
+        return known if value is None else {"low": value, "high": value, **known}
+
+    return BeforeValidator(read)
+
+
+BytesPerS = Annotated[Calibrated, _calibrated(bytes_per_s)]
+PacketsPerS = Annotated[Calibrated, _calibrated(packets_per_s)]
+Seconds = Annotated[float, BeforeValidator(seconds)]

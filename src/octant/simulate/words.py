@@ -1,0 +1,70 @@
+"""Reads what people type or keep in small files: lists of sizes, measured points, placed pairs."""
+
+from pathlib import Path
+
+from octant.failure import Exit, Refusal
+from octant.simulate.calibrate import Measured
+from octant.simulate.network import NetworkFile
+from octant.simulate.patterns import Pattern, pairs, place, read_map, read_pairs
+from octant.simulate.published import points
+
+
+def numbers(text: str) -> list[int]:
+    """Sizes from `1,2,24`, `1:64` or `1:64:8`, in the order given.
+
+    Raises:
+        Refusal: no such list, or a size that is not positive.
+    """
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            first, *rest = (int(word) for word in part.split(":"))
+            last, step = (rest + [first, 1][len(rest) :])[:2]
+            if first < 1 or last < first or step < 1 or len(rest) > 2 or last > 2**20:
+                raise ValueError
+            found.extend(range(first, last + 1, step))
+    except ValueError:
+        raise Refusal(f"cannot read {text!r} as sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_ANSWER) from None
+    return found
+
+
+def measured(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:
+    """Points of a file of lines `size rate [tolerance] [eq|at_least|at_most]`, or the published ones.
+
+    Raises:
+        Refusal: a file that cannot be read (with the line), or no published points for this traffic.
+    """
+    if path is None:
+        known = points(network, traffic)
+        if not known:
+            raise Refusal(f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points")
+        return [Measured(size, point.value, tolerance) for size, point in sorted(known.items())]
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"cannot read points from {path} ({error})") from error
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        relations = {"eq", "at_least", "at_most"}
+        relation = words.pop() if words[-1] in relations else "eq"
+        try:
+            size, value, *rest = (float(word) for word in words)
+            if len(rest) > 1 or size != int(size) or size < 1 or value <= 0:
+                raise ValueError
+        except ValueError:
+            form = "size rate [tolerance] [eq|at_least|at_most]"
+            raise Refusal(f"cannot read {path}, line {number}: {line.strip()!r} is no point; write: {form}") from None
+        found.append(Measured(int(size), value, rest[0] if rest else tolerance, relation))  # type: ignore[arg-type]
+    return found
+
+
+def placed_pairs(network: NetworkFile, path: Path, order: str, per_node: int) -> Pattern:
+    """Traffic of a file between ranks that are placed in an order, or as a map file says."""
+    rows = read_pairs(path)
+    if Path(order).is_file():
+        return pairs(network, rows, read_map(Path(order)))
+    ranks = 1 + max((max(a, b) for a, b, _ in rows), default=0)
+    return pairs(network, rows, place(network, order, ranks, per_node))

@@ -1,0 +1,190 @@
+"""Loads that are known exactly: by hand, in closed form, or by another exact way."""
+
+import numpy as np
+import pytest
+
+from networks import flows, largest, network, uniform
+from octant import _network
+from octant.simulate import Answer, load, make, solve
+from octant.simulate.patterns import place
+
+# D, L-local and L-remote load of the most loaded link per unit that each octant sends to all (research note, table of
+# section 1.3; derived there from the wiring of RC25366, section 2).
+TWO_LEVEL = {
+    2: (2.0000, 0.5161, 0.1452), 8: (0.5000, 0.1613, 0.0363), 16: (0.2500, 0.1593, 0.0343),
+    24: (0.1667, 0.1586, 0.0336), 25: (0.1600, 0.1923, 0.0426), 26: (0.1538, 0.1948, 0.0409),
+    32: (0.1250, 0.1583, 0.0333), 33: (0.1212, 0.1838, 0.0401), 40: (0.1000, 0.1581, 0.0331),
+    41: (0.0976, 0.1786, 0.0386), 48: (0.0833, 0.1579, 0.0329), 64: (0.0625, 0.1578, 0.0328),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("supernodes", "expected"), TWO_LEVEL.items())
+@pytest.mark.parametrize("solver", ["class", "enumeration"])
+def test_two_level_loads_are_those_of_the_closed_form(
+    supernodes: int, expected: tuple[float, float, float], solver: str
+) -> None:
+    machine = load("power775").at_size(supernodes)
+    answer = solve(machine, make(machine, "randomaccess"), solver)  # type: ignore[arg-type]
+    assert [largest(answer, name) for name in ("D", "L-local", "L-remote")] == pytest.approx(expected, abs=5.01e-5)
+
+
+@pytest.mark.parametrize("supernodes", [1, 2, 3, 9, 25, 70, 130])
+def test_counting_by_class_equals_enumeration(supernodes: int) -> None:
+    machine = load("power775").at_size(supernodes)
+    pattern = make(machine, "randomaccess")
+    counted, listed = (solve(machine, pattern, solver) for solver in ("class", "enumeration"))
+    assert {b.link_class: b.links for b in counted.bottlenecks} == {b.link_class: b.links for b in listed.bottlenecks}
+    for b in counted.bottlenecks:
+        assert largest(listed, b.link_class) == pytest.approx(b.load, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        ("torus", {"sizes": (5, 4, 3)}),
+        ("torus", {"sizes": (4, 4), "routing": "random-minimal"}),
+        ("torus", {"sizes": (6,), "routing": "valiant"}),
+        ("dragonfly", {"groups": 5, "routers": 4, "nodes_per_router": 2, "global_links": 1}),
+        ("dragonfly", {"groups": 3, "routers": 4, "nodes_per_router": 2, "global_links": 2, "routing": "valiant"}),
+        ("hyperx", {"sizes": (3, 4), "nodes_per_router": 2}),
+        ("hyperx", {"sizes": (3, 3), "nodes_per_router": 1, "routing": "valiant"}),
+    ],
+)
+def test_one_source_speaks_for_all_of_a_symmetric_network(kind: str, shape: dict[str, object]) -> None:
+    machine = network(kind, **shape)  # type: ignore[arg-type]
+    counted, listed = (solve(machine, uniform(machine), solver) for solver in ("class", "enumeration"))
+    for b in counted.bottlenecks:
+        assert largest(listed, b.link_class) == pytest.approx(b.load, rel=1e-12)
+
+
+@pytest.mark.parametrize(("sizes", "expected"), [((4, 4, 4), 48), ((32, 32, 16), 69_632)])
+def test_all_to_all_on_a_torus_loads_the_hottest_link_as_known(sizes: tuple[int, ...], expected: int) -> None:
+    machine = network("torus", sizes=sizes, split_ties=False)
+    answer = solve(machine, uniform(machine))
+    assert largest(answer, "link") * machine.topology.nodes() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "routing", "expected"),
+    [
+        ("g", "dimension-ordered", 8), ("g", "random-minimal", 8), ("h", "dimension-ordered", 8),
+        ("h", "random-minimal", 16.05),
+    ],
+)  # fmt: skip
+def test_mesh_exchange_loads_are_those_of_both_routings(experiment: str, routing: str, expected: float) -> None:
+    mesh = network("torus", routing, sizes=(4, 4, 4), wraps=False)
+    node = np.arange(64, dtype=np.int32)
+    partner = (node + 32) % 64 if experiment == "g" else 63 - node
+    answer = solve(mesh, flows(mesh, node, partner, np.full(64, 4.0)))
+    assert largest(answer, "link") == pytest.approx(expected, abs=0.005)
+
+
+@pytest.mark.parametrize("distance", [1, 11, 12, 13, 71, 143])
+def test_d_mod_k_carries_every_shift_without_contention(distance: int) -> None:
+    tree = network("fat-tree", down=(12, 12), up=(12,))
+    answer = solve(tree, make(tree, "shift", distance))
+    assert largest(answer, "trunk") <= 1
+    assert largest(answer, "port") == 1
+
+
+def test_three_levels_carry_every_shift_too() -> None:
+    tree = network("fat-tree", down=(4, 4, 4), up=(4, 4))
+    for distance in (1, 4, 15, 16, 17, 63):
+        assert largest(solve(tree, make(tree, "shift", distance)), "trunk") <= 1
+
+
+def test_adjacent_groups_of_a_dragonfly_share_their_few_links() -> None:
+    machine = network("dragonfly", groups=9, routers=4, nodes_per_router=2, global_links=2)
+    pattern = make(machine, "shift", 8)  # every node sends into the next group
+    minimal = solve(machine, pattern)
+    assert largest(minimal, "global") == 8  # p × a nodes over one link
+    spread = solve(network("dragonfly", "valiant", groups=9, routers=4, nodes_per_router=2, global_links=2), pattern)
+    assert largest(spread, "global") < 8 / 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        ("torus", {"sizes": (4, 4)}),
+        ("hyperx", {"sizes": (4, 4), "nodes_per_router": 2}),
+        ("dragonfly", {"groups": 9, "routers": 4, "nodes_per_router": 2, "global_links": 2}),
+    ],
+)
+@pytest.mark.parametrize("distance", [1, 3, 8])
+def test_valiant_never_loads_more_than_twice_the_uniform_load(
+    kind: str, shape: dict[str, object], distance: int
+) -> None:
+    direct = network(kind, **shape)  # type: ignore[arg-type]
+    bounced = network(kind, "valiant", **shape)  # type: ignore[arg-type]
+    everybody = solve(direct, uniform(direct), "enumeration")
+    shifted = solve(bounced, make(bounced, "shift", distance))
+    slack = (
+        1.35 if kind == "dragonfly" else 1.0
+    )  # its intermediate groups exclude both ends: (g - 1) / (g - 2), and hops
+    for name in direct.links:
+        assert largest(shifted, name) <= 2 * slack * largest(everybody, name) + 1e-9
+
+
+def test_letters_place_ranks_as_on_blue_gene() -> None:
+    machine = network("torus", sizes=(4, 2, 2))
+    assert place(machine, "TXYZ", 8, 4).tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert place(machine, "XYZT", 18, 4).tolist() == [*range(16), 0, 1]
+    assert place(machine, "ZYXT", 3, 1).tolist() == [0, 8, 4]
+
+
+@pytest.mark.parametrize("order", ["block", "round-robin", "diagonal-cyclic"])
+def test_every_order_uses_every_place_once(order: str) -> None:
+    machine = network("two-level-direct", supernodes=3, drawers=2, octants=4, holes=(7,))
+    nodes = place(machine, order, 21)
+    assert sorted(nodes.tolist()) == sorted(machine.topology.active().tolist())
+
+
+@pytest.mark.parametrize(
+    ("operation", "algorithm", "ranks", "sent"),
+    [
+        ("alltoall", "ring", 6, 5), ("alltoall", "pairwise", 8, 7), ("alltoall", "linear", 5, 4),
+        ("alltoall", "bruck", 8, 12),
+        ("alltoall", "prime-stride", 9, 8), ("allgather", "ring", 5, 4), ("allgather", "recursive-doubling", 8, 7),
+        ("allreduce", "ring", 5, 8 / 5), ("allreduce", "recursive-doubling", 8, 3),
+        ("allreduce", "rabenseifner", 8, 2 * 7 / 8),
+        ("broadcast", "binomial", 7, 6 / 7), ("reduce", "binomial", 7, 6 / 7), ("barrier", "dissemination", 8, 0),
+    ],
+)  # fmt: skip
+def test_collectives_send_what_their_algorithm_must(operation: str, algorithm: str, ranks: int, sent: float) -> None:
+    steps = _network.collective(operation, algorithm, ranks, 1.0)
+    assert sum(units.sum() for _, _, units in steps) / ranks == pytest.approx(sent)
+
+
+def test_a_broadcast_reaches_everybody_in_order() -> None:
+    reached = {0}
+    for sources, targets, _ in _network.collective("broadcast", "binomial", 11, 1.0):
+        assert set(sources.tolist()) <= reached
+        reached |= set(targets.tolist())
+    assert reached == set(range(11))
+
+
+def test_indirect_routes_of_a_pair_use_all_third_supernodes() -> None:
+    """Two supernodes of a larger machine: their traffic has (M - 1) × 8 D links (research note, section 1.7)."""
+    whole = load("power775")
+    rates = {}
+    for built in (2, 4, 8):
+        shape = whole.topology.model_copy(update={"supernodes": built, "job_supernodes": 2})
+        words = whole.routing.model_copy(update={"name": "indirect", "with_direct": True})
+        machine = whole.model_copy(update={"topology": shape, "routing": words})
+        rates[built] = solve(machine, make(machine, "ptrans")).rate_per_s
+    assert rates[2] == pytest.approx(4.2e9)
+    assert rates[4] == pytest.approx(3 * 4.2e9)
+    assert rates[8] == pytest.approx(7 * 4.2e9)
+
+
+def test_block_assignment_has_the_same_d_loads_but_chokes_small_jobs() -> None:
+    """The rejected wiring (research note, section 1.2): with supernodes dealt in blocks L-local limits few of them."""
+    whole = load("power775")
+
+    def job(assignment: str, supernodes: int) -> Answer:
+        change = {"assignment": assignment, "job_supernodes": supernodes}
+        machine = whole.model_copy(update={"topology": whole.topology.model_copy(update=change)})
+        return solve(machine, make(machine, "randomaccess"))
+
+    assert largest(job("modulo", 64), "D") == pytest.approx(largest(job("block", 64), "D"))
+    assert largest(job("block", 8), "L-local") > 4 * largest(job("modulo", 8), "L-local")
