@@ -1,0 +1,1 @@
+"""Models of machines and workloads: pure functions from measurements to predictions."""
