@@ -1,0 +1,116 @@
+"""A Slurm of our own on this machine: munge, controller and node daemons in a folder, on loopback, all ended again."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "sinfo")
+
+CONF = """\
+ClusterName=octant
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+StateSaveLocation={folder}/state
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdPidFile={folder}/%n.pid
+SlurmdLogFile={folder}/%n.log
+SlurmdSpoolDir={folder}/%n.spool
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+MpiDefault=none
+ReturnToService=2
+KillWait=5
+{nodes}
+PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP OverSubscribe=YES:8
+"""
+
+
+class NoCluster(Exception):  # noqa: N818 - a reason to skip, not a fault
+    """Why there can be no Slurm here."""
+
+
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
+@contextlib.contextmanager
+def slurm(folder: Path, nodes: int) -> Iterator[Mapping[str, str]]:
+    """Variables under which `srun` and `sbatch` speak to a cluster of `nodes` nodes, each of which is this machine.
+
+    Raises:
+        NoCluster: not root, Slurm is not installed, or its daemons do not come up.
+    """
+    if os.geteuid() != 0:
+        raise NoCluster("needs root: Slurm's daemons change users")
+    missing = [program for program in PROGRAMS if shutil.which(program) is None]
+    if missing:
+        raise NoCluster(f"{', '.join(missing)} not installed; try `make slurm`")
+    folder.chmod(0o755)
+    (folder / "munge.key").write_bytes(secrets.token_bytes(128))
+    (folder / "munge.key").chmod(0o400)
+    controller, *ports = free_ports(nodes + 1)
+    host, cpus = socket.gethostname().split(".")[0], len(os.sched_getaffinity(0))
+    lines = [
+        f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN"
+        for i, port in enumerate(ports)
+    ]
+    conf = folder / "slurm.conf"
+    conf.write_text(CONF.format(host=host, port=controller, folder=folder, nodes="\n".join(lines)))
+    munge = ["munged", "-F", "--force", f"--socket={folder}/munge.socket", f"--key-file={folder}/munge.key"]
+    munge += [f"--{what}={folder}/munge.{what}" for what in ("pid-file", "log-file", "seed-file")]
+    commands = [munge, ["slurmctld", "-D", "-i", "-f", str(conf)]]
+    commands += [["slurmd", "-D", "-N", f"n{i}", "-f", str(conf)] for i in range(nodes)]
+    environment = {**os.environ, "SLURM_CONF": str(conf)}
+    with contextlib.ExitStack() as stack:
+        for words in commands:
+            stack.enter_context(_daemon(words, environment))
+            time.sleep(0.5)
+        _wait_until_idle(environment, nodes, folder)
+        yield {"SLURM_CONF": str(conf)}
+        subprocess.run(["scancel", "--user=root"], env=environment, check=False, timeout=20)
+
+
+@contextlib.contextmanager
+def _daemon(words: list[str], environment: Mapping[str, str]) -> Iterator[None]:
+    process = subprocess.Popen(
+        words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        yield
+    finally:
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, sign)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+
+
+def _wait_until_idle(environment: Mapping[str, str], nodes: int, folder: Path) -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        shown = subprocess.run(
+            ["sinfo", "-h", "-N", "-o", "%T"], env=environment, capture_output=True, text=True, check=False, timeout=20
+        )
+        if shown.stdout.split() == ["idle"] * nodes:
+            return
+        time.sleep(0.5)
+    log = (folder / "n0.log").read_text().splitlines() if (folder / "n0.log").exists() else []
+    said = (shown.stdout + shown.stderr).strip().replace("\n", ", ")
+    raise NoCluster(f"Slurm's nodes did not come up ({said}; {log[-1] if log else 'no log'})")
