@@ -11,22 +11,23 @@ from octant.report.terminal import rendered
 
 
 def list_text(inventory: Inventory | None) -> str:
-    """One row a knob: the old names, and the first name in the library in use or in MPICH and Open MPI."""
+    """A block a knob: the old names, and those in the library in use, or in MPICH and Open MPI."""
     libraries = ("mpich", "openmpi") if inventory is None else (inventory.library,)
-    table = Table(box=None, pad_edge=False)
-    for column in ("knob", "once", *(TITLES[library] for library in libraries)):
-        table.add_column(column, no_wrap=True)  # names are to be copied
+    blocks = []
     for knob in knobs():
-        now = [_now(knob, library, inventory) for library in libraries]
-        table.add_row(knob.name, "\n".join(o.name for o in knob.originals), *now)
-    return rendered(table)
+        rows = [("once", [o.name for o in knob.originals])]
+        rows += [(TITLES[library], _now(knob, library, inventory)) for library in libraries]
+        lines = [textwrap.fill(" ".join(names), 110, initial_indent=f"  {head:<10}", subsequent_indent=" " * 12)
+                 for head, names in rows if names]  # fmt: skip
+        blocks.append("\n".join([f"{knob.name}: {knob.meaning}", *lines]))
+    return "\n".join(blocks)
 
 
-def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> str:
+def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
     names = [e for e in knob.equivalents if e.library == library and not e.inert]
     if inventory is not None:
         names = [e for e in names if presence(e, inventory).startswith("present")]
-    return "\n".join(e.name for e in names) or "-"
+    return [e.name for e in names]
 
 
 def entry_text(name: str, inventory: Inventory | None) -> str:
@@ -46,7 +47,8 @@ def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
     head += [f"  once: {o.name} ({o.system}{'; ' + o.default if o.default else ''})" for o in knob.originals]
     table = Table(box=None, pad_edge=False)
     for column in ("library", "name", "versions", "default", "here", "note"):
-        table.add_column(column, no_wrap=True)
+        longest = max((len(e.name) for e in knob.equivalents), default=0) if column == "name" else None
+        table.add_column(column, overflow="fold", min_width=longest)  # names are to be copied: never broken
     for e in knob.equivalents:
         versions = " ".join(filter(None, [e.since and f"from {e.since}", e.until and f"before {e.until}"]))
         note = e.note or ("" if e.checked else "not checked")

@@ -63,7 +63,7 @@ def heap_line(request: Request) -> tuple[str, ...]:
     return (f"export GLIBC_TUNABLES=glibc.malloc.hugetlb={2 if request.pages == '2m' else 1}",)
 
 
-def no_memory(request: Request, who: str, instead: str = "numactl inside the launcher, or octant bind") -> list[str]:
+def no_memory(request: Request, who: str, instead: str = "numactl inside the launcher, or octant-bind") -> list[str]:
     """The statement that a launcher sets no memory policy, if one was asked for."""
     if request.memory.policy in ("default", "local"):
         return []
@@ -71,10 +71,10 @@ def no_memory(request: Request, who: str, instead: str = "numactl inside the lau
 
 
 def no_pages(request: Request) -> list[str]:
-    """The statement on page sizes that only the program itself or octant bind can ask for."""
+    """The statement on page sizes that only the program itself or octant-bind can ask for."""
     if request.pages in ("default", "4k", "thp", "2m"):
         return []
-    return [f"pages={request.pages} cannot be asked for from outside the program here: use octant bind"]
+    return [f"pages={request.pages} cannot be asked for from outside the program here: use octant-bind"]
 
 
 def no_threads(placement: Placement, who: str) -> list[str]:

@@ -18,7 +18,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     lines = ["#@rset = rset_mcm_affinity"]
     cannot = ["LoadLeveler chooses the MCMs and cores itself: the same kind of places, not the same numbers"]
     if asked.cpus:
-        cannot = ["a job command file cannot list hardware threads: use octant bind in the job"]
+        cannot = ["a job command file cannot list hardware threads: use octant-bind in the job"]
     options = _options(asked)
     if options:
         lines.append(f"#@mcm_affinity_options = {options}")

@@ -26,7 +26,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     cannot = ["LSF chooses the cores itself: these are the same kind of cores, not the same numbers"]
     if asked.cpus:
         cannot = [
-            "LSF takes no list of hardware threads on this line: give the program a user rank file or octant bind"
+            "LSF takes no list of hardware threads on this line: give the program a user rank file or octant-bind"
         ]
     if request.memory.policy == "interleave" or request.memory.nodes:
         cannot.append(f"LSF binds memory to the local domain only: memory={request.memory} needs numactl")
