@@ -27,6 +27,7 @@ def test_one_protocol_comes_back_exactly() -> None:
     assert found.segments[0].startup_s == pytest.approx(1e-6)
     assert found.segments[0].bandwidth == pytest.approx(1e10)
     assert found.error < 1e-9
+    assert str(found).startswith("LogGP (L + 2o, G): from 0 B 1.00 µs + 100 ps a byte; error 0.0 %")
     assert found.seconds(2**20) == pytest.approx(1e-6 + (2**20 - 1) * 1e-10)
 
 

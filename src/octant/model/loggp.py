@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from octant import units
+
 LEAST_POINTS = 3  # of a segment: two would fit any line
 
 
@@ -47,6 +49,15 @@ class Fit:
         """One-way time of a message of `length` bytes; between two segments the shorter one's protocol holds."""
         chosen = next((s for s in reversed(self.segments) if length >= s.first_bytes), self.segments[0])
         return chosen.seconds(length)
+
+    def __str__(self) -> str:
+        parts = [
+            f"from {units.bytes_text(s.first_bytes)} {units.si_text(s.startup_s, 's')} + "
+            f"{units.si_text(s.seconds_per_byte, 's')} a byte"
+            for s in self.segments
+        ]
+        error, worst = units.percent_text(self.error), units.percent_text(self.worst)
+        return f"LogGP (L + 2o, G): {'; '.join(parts)}; error {error}, {worst} at worst."
 
     @property
     def breaks(self) -> tuple[int, ...]:

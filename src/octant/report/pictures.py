@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from octant import units
+from octant.model import loggp
 from octant.summary import EFFORT, Row, Summary
 
 if TYPE_CHECKING:
@@ -202,14 +202,12 @@ def _cache_marks(summary: Summary, least: float, most: float) -> tuple[Mark, ...
 
 def _fit(lines: Sequence[Series]) -> tuple[list[Series], str]:
     """The LogGP curve of the first line, and what the caption says of it."""
-    try:
-        loggp = importlib.import_module("octant.model.loggp")
-    except ImportError:
-        return [], ""
     line = lines[0]
-    sizes = np.array([0.0 if x == ZERO_BYTES else x for x in line.x])
-    fit = loggp.fit(sizes, np.array(line.y))
-    return [Series("LogGP fit", "line", line.x, tuple(float(fit.seconds(size)) for size in sizes))], f" {fit}"
+    sizes = [0.0 if x == ZERO_BYTES else x for x in line.x]
+    if len(set(sizes)) < loggp.LEAST_POINTS:
+        return [], ""
+    fit = loggp.fit([(int(size), y) for size, y in zip(sizes, line.y, strict=True)])
+    return [Series("LogGP fit", "line", line.x, tuple(fit.seconds(size) for size in sizes))], f" {fit}"
 
 
 def histogram(rows: Sequence[Row]) -> Picture | None:
