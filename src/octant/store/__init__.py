@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,17 @@ ENVIRONMENT = (
 
 
 @dataclass(frozen=True)
+class StudyAsked:
+    """The study that a run answers: its file as it was then, and what else its launches came from."""
+
+    name: str
+    seed: int  # of the order of the launches
+    text: str
+    library: str = ""  # the MPI library that its settings were written for
+    lacking: Mapping[str, str] = field(default_factory=dict)  # settings without effect there, and why
+
+
+@dataclass(frozen=True)
 class StoredRun:
     """A run as it lies in the store."""
 
@@ -51,6 +62,7 @@ class StoredRun:
     points: tuple[record.Point, ...]
     failures: tuple[record.Failure, ...]
     torn_lines: int
+    study: StudyAsked | None = None
 
     def left(self) -> tuple[Launch, ...]:
         """The launches, or points of them, without a result; what was wrong or is not supported is not asked again."""
@@ -80,7 +92,9 @@ class Store:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def create(self, title: str, machine: Machine, launches: Sequence[Launch]) -> StoredRun:
+    def create(
+        self, title: str, machine: Machine, launches: Sequence[Launch], study: StudyAsked | None = None
+    ) -> StoredRun:
         """A new run with nothing measured yet.
 
         Raises:
@@ -96,6 +110,7 @@ class Store:
             "machine": codec.to_json(machine),
             "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith(ENVIRONMENT)},
             "launches": [asdict(launch) for launch in launches],
+            **({"study": asdict(study)} if study else {}),
         }
         try:
             folder.mkdir(parents=True)
@@ -235,4 +250,5 @@ def _read(folder: Path, asked: Mapping[str, Any]) -> StoredRun:
         points=readback.compared(points, launches, machine),
         failures=tuple(failures),
         torn_lines=torn,
+        study=StudyAsked(**asked["study"]) if "study" in asked else None,
     )

@@ -1,0 +1,98 @@
+"""`octant study`: questions as files, answered here and laid beside what was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from octant.study.outcome import Outcome
+
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+NameArgument = Annotated[str, typer.Argument(help="A study that `octant study list` names, or a study file.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    group = typer.Typer(
+        help="Questions as files, answered here and compared with what was published.", no_args_is_help=True
+    )
+    group.command("list")(list_)
+    group.command("show")(show)
+    group.command("run")(run)
+    group.command("report")(report)
+    app.add_typer(group, name="study")
+
+
+def list_(json: JsonOption = False) -> None:
+    """List the studies that come with Octant."""
+    from octant.report import study
+
+    print(study.list_json() if json else study.list_text())
+
+
+def show(name: NameArgument, json: JsonOption = False) -> None:
+    """Show what a study asks, and what of it this machine can answer."""
+    from octant.machine.discover import discover
+    from octant.report import study
+
+    print(study.show_json(name) if json else study.show_text(name, discover()))
+
+
+def run(
+    name: NameArgument,
+    repeats: Annotated[int | None, typer.Option(help="Launches of each combination [default: the study's].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the random order of the launches [default: drawn].")] = None,
+    store: StoreOption = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which one launch counts as hung.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` goes on."""
+    from octant.cli._progress import shown
+    from octant.machine.discover import discover
+    from octant.store import open_store
+    from octant.study import outcome
+    from octant.study.carry_out import carry_out
+
+    where = open_store(store)
+    begun = outcome.begin(where, name, discover(), seed, repeats)
+    try:
+        with shown() as progress:
+            begun = carry_out(where, begun, progress, timeout)
+    except KeyboardInterrupt:
+        kept = len(where.read(begun.id).points)
+        typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {begun.id}", err=True)
+        raise typer.Exit(int(Exit.INTERRUPTED)) from None
+    found = outcome.understood(begun)
+    _show(found, json)
+    if found.answers.wrong:
+        raise typer.Exit(int(Exit.WRONG_ANSWER))
+    if not found.answers.values:
+        raise Refusal(f"nothing could be measured ({next(iter(found.answers.absent.values()))})")
+
+
+def report(
+    name: Annotated[str, typer.Argument(help="A study (its last run), or the id of a run of one.")],
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the published table beside ours, and whether each finding holds here."""
+    from octant.store import open_store
+    from octant.study import outcome
+
+    modelled = outcome.is_model(name)
+    found = outcome.of_model(name) if modelled else outcome.understood(outcome.last_run(open_store(store), name))
+    _show(found, json)
+
+
+def _show(found: Outcome, json: bool) -> None:
+    from octant.report import study
+
+    print(study.report_json(found) if json else study.report_text(found))

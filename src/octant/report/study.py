@@ -1,0 +1,267 @@
+"""A study for the terminal and for programs: the published table beside ours, and a verdict for each finding."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+from octant import stats, units
+from octant.machine import Machine
+from octant.report.terminal import rendered
+from octant.study import file, words
+from octant.study.design import Cell, combinations, design
+from octant.study.file import Study
+from octant.study.outcome import Outcome, library_of
+from octant.study.published import Row, digits
+from octant.study.sources import Answer, kinds
+from octant.study.verdict import Verdict, factor_text, gain
+
+SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
+
+
+def list_text() -> str:
+    """The studies that come with Octant."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("study", no_wrap=True)
+    table.add_column("findings", justify="right")
+    table.add_column("question", overflow="fold")
+    for name, study in ((name, file.load(name)) for name in file.names()):
+        table.add_row(name, str(len(study.findings)), study.question)
+    return rendered(table)
+
+
+def list_json() -> str:
+    """The same, for programs."""
+    found = ((name, file.load(name)) for name in file.names())
+    return json.dumps(
+        [{"name": n, "question": s.question, "findings": [f.id for f in s.findings]} for n, s in found], indent=2
+    )
+
+
+def show_text(name: str, machine: Machine) -> str:
+    """What a study asks, and what of it this machine can answer.
+
+    Raises:
+        StudyError: no such study.
+    """
+    study = file.load(name)
+    plan = design(study, machine, 0, library_of(study))
+    lines = [f"{name}: {study.question}", ""]
+    for factor, levels in study.factors.items():
+        lines.append(f"  {factor}: {', '.join(levels)}  (baseline: {study.baseline[factor]})")
+    lines += [f"  measure {name}: {_measured(study, name)}" for name in study.measures]
+    if study.source == "model":
+        return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
+    lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
+    lines[-1] += f"{study.repeats} launches of each"
+    reasons: dict[str, int] = {}
+    for reason in plan.absent.values():
+        reasons[reason] = reasons.get(reason, 0) + 1
+    lines += [f"  {count} cannot be asked: {reason}" for reason, count in reasons.items()]
+    lines += ["", "Findings:"]
+    for asked in study.findings:
+        why = [text for need in asked.needs if (text := words.missing(need, machine))]
+        lines.append(f"  {asked.id}" + (f" (cannot be tested here: {why[0]})" if why else ""))
+    return "\n".join(lines)
+
+
+def show_json(name: str) -> str:
+    """The study file, for programs.
+
+    Raises:
+        StudyError: no such study.
+    """
+    return json.dumps({"name": name, **file.load(name).model_dump(mode="json")}, indent=2)
+
+
+def _measured(study: Study, name: str) -> str:
+    measure = study.measures[name]
+    knobs = {**study.knobs, **measure.knobs, **measure.arguments}
+    said = " ".join(f"{key}={value}" for key, value in knobs.items())
+    axis = f", along {measure.axis.knob}" if measure.axis else ""
+    return f"{measure.workload or measure.model} {said}{axis}"
+
+
+def report_text(outcome: Outcome) -> str:
+    """The published table beside ours, and the verdicts."""
+    lines = [f"{outcome.name}: {outcome.study.question}", about(outcome)]
+    for measure in outcome.study.measures:
+        lines += ["", _table_text(outcome, measure)]
+    absent = _absent(outcome)
+    if absent:
+        lines += ["", "Not measured:", *absent]
+    if outcome.answers.wrong:
+        lines += ["", "WRONG ANSWERS (they have no speed):", *outcome.answers.wrong]
+    if outcome.verdicts:
+        lines += ["", _verdicts_text(outcome)]
+    return "\n".join([*lines, *(f"Note: {note}" for note in outcome.study.notes)])
+
+
+def about(outcome: Outcome) -> str:
+    """Where and how the values came about, in a line."""
+    run = outcome.run
+    if run is None or run.study is None:
+        return "values of a model; nothing was measured"
+    launches = 1 + max((launch.repeat for launch in run.launches), default=-1)
+    state = "" if run.complete else f", INCOMPLETE (octant resume {run.id})"
+    return (
+        f"run {run.id} on {run.machine.name}: {launches} launches of each combination, "
+        f"in random order (seed {run.study.seed}){state}"
+    )
+
+
+def _absent(outcome: Outcome) -> list[str]:
+    reasons: dict[str, list[Cell]] = {}
+    for cell, reason in outcome.answers.absent.items():
+        reasons.setdefault(reason, []).append(cell)
+    return [
+        f"  {reason}: {'; '.join(str(cell) for cell in cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
+        for reason, cells in reasons.items()
+    ]
+
+
+def _table_text(outcome: Outcome, measure: str) -> str:
+    axis = outcome.study.measures[measure].axis
+    rows = table(outcome, measure)
+    columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here", "× baseline"]
+    if any(row["there"] for row in rows):
+        columns += ["there", "× baseline there"]
+    if any(row["doubts"] for row in rows):
+        columns.append("doubts")
+    shown = Table(title=f"{measure}", title_justify="left", box=None, pad_edge=False)
+    for column in columns:
+        numeric = column in ("here", "there") or column.startswith("×")
+        shown.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        shown.add_row(*(row[column] if column in row else row["levels"][column] for column in columns))
+    return rendered(shown)
+
+
+def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
+    """The rows of a measure's table as texts: levels, our value with its interval, and the published one."""
+    study = outcome.study
+    unit = kinds(study)[measure][0]
+    base = Cell(measure, study.full({}))
+    axis = study.measures[measure].axis
+    there = {(row.cell, row.at): row for row in outcome.published}
+    rows = []
+    for cell in outcome.cells(measure):
+        for at in axis.values if axis else ("",):
+            answer, origin = _at(outcome, cell, at), _at(outcome, base, at)
+            told, told_base = there.get((cell, at)), there.get((base, at))
+            if answer is None and told is None:
+                continue
+            rows.append(
+                {
+                    "levels": dict(zip(study.factors, cell.levels, strict=True)),
+                    **({axis.knob: at} if axis else {}),
+                    "here": value_text(answer.value, unit) if answer else "",
+                    "× baseline": _factor(outcome, measure, answer, origin) if cell != base else "",
+                    "there": units.si_text(told.value, unit) if told else "",
+                    "× baseline there": _told_factor(outcome, measure, told, told_base) if cell != base else "",
+                    "doubts": ", ".join(answer.doubts) if answer else "",
+                }
+            )
+    return rows
+
+
+def _at(outcome: Outcome, cell: Cell, at: str) -> Answer | None:
+    return outcome.answers.values.get(cell, {}).get(at)
+
+
+def _factor(outcome: Outcome, measure: str, answer: Answer | None, base: Answer | None) -> str:
+    if answer is None or base is None or answer.value.low <= 0 or base.value.low <= 0:
+        return ""
+    return factor_text(gain(answer, base, outcome.answers.better(measure)))
+
+
+def _told_factor(outcome: Outcome, measure: str, told: Row | None, base: Row | None) -> str:
+    if told is None or base is None or not told.value or not base.value:
+        return ""
+    better = outcome.answers.better(measure)
+    return f"×{digits(told.value / base.value if better else base.value / told.value)}"
+
+
+def value_text(value: stats.Interval, unit: str) -> str:
+    """A value with its interval: `21.3 GB/s [21.1, 21.5]`."""
+    middle = units.si_text(value.middle, unit)
+    if value.low == value.high:
+        return middle
+    number, _, prefixed = middle.partition(" ")
+    scale = value.middle / float(number) if float(number) else 1.0
+    power = 1000.0 ** round(_log1000(scale))
+    return f"{number} {prefixed} [{digits(value.low / power)}, {digits(value.high / power)}]"
+
+
+def _log1000(value: float) -> float:
+    return math.log10(abs(value)) / 3 if value else 0.0
+
+
+def _verdicts_text(outcome: Outcome) -> str:
+    shown = Table(title="Findings", title_justify="left", box=None, pad_edge=False, show_header=False)
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    for verdict in outcome.verdicts:
+        shown.add_row(f"{SIGNS[verdict.status]} {verdict.finding.id}", verdict.finding.statement)
+        shown.add_row("", verdict.text)
+    return rendered(shown)
+
+
+def report_json(outcome: Outcome) -> str:
+    """The same, for programs: values in base units."""
+    run = outcome.run
+    return json.dumps(
+        {
+            "study": outcome.name,
+            "question": outcome.study.question,
+            "run": run.id if run else None,
+            "seed": run.study.seed if run and run.study else None,
+            "complete": run.complete if run else True,
+            "cells": [row for measure in outcome.study.measures for row in _cells_json(outcome, measure)],
+            "absent": [{"cell": str(cell), "reason": reason} for cell, reason in outcome.answers.absent.items()],
+            "wrong": list(outcome.answers.wrong),
+            "findings": [_verdict_json(verdict) for verdict in outcome.verdicts],
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
+    unit, kind = kinds(outcome.study)[measure]
+    there = {(row.cell, row.at): row for row in outcome.published}
+    found: list[Mapping[str, object]] = []
+    for cell in outcome.cells(measure):
+        for at, answer in outcome.answers.values.get(cell, {}).items():
+            told = there.get((cell, at))
+            found.append(
+                {
+                    "measure": measure,
+                    "levels": dict(zip(outcome.study.factors, cell.levels, strict=True)),
+                    "at": at or None,
+                    "unit": unit,
+                    "kind": kind,
+                    "launches": len(answer.launches),
+                    "low": answer.value.low,
+                    "middle": answer.value.middle,
+                    "high": answer.value.high,
+                    "there": told.value if told else None,
+                    "doubts": list(answer.doubts),
+                }
+            )
+    return found
+
+
+def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
+    here = verdict.here
+    return {
+        "id": verdict.finding.id,
+        "statement": verdict.finding.statement,
+        "status": verdict.status,
+        "why": verdict.why,
+        "here": None if here is None else [here.low, here.middle, here.high],
+        "there": verdict.there,
+        "more_launches": verdict.more_launches,
+    }

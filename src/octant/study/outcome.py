@@ -1,0 +1,155 @@
+"""A study from beginning to end: begun as a run of the store, or asked of a model, and understood."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from octant.catalogue import mpi_settings
+from octant.failure import Exit, Refusal
+from octant.machine import Machine, mpi_inventory
+from octant.record import Failure
+from octant.store import Store, StoredRun, StudyAsked
+from octant.study import ask, file, published, sources
+from octant.study.design import NO_LIBRARY, Cell, Library, combinations, design
+from octant.study.design import mpi_settings as settings_of
+from octant.study.file import Study, StudyError
+from octant.study.verdict import Verdict, verdicts
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a study found: our values, the published ones, and a verdict for each finding."""
+
+    name: str
+    study: Study
+    answers: sources.Answers
+    published: tuple[published.Row, ...]
+    verdicts: tuple[Verdict, ...]
+    run: StoredRun | None  # None: a model's
+
+    def cells(self, measure: str) -> list[Cell]:
+        """The cells of a measure, in the order of the file."""
+        known = dict.fromkeys([*self.answers.values, *self.answers.absent])
+        order = {levels: n for n, levels in enumerate(combinations(self.study))}
+        return sorted((cell for cell in known if cell.measure == measure), key=lambda cell: order[cell.levels])
+
+
+def begin(where: Store, name: str, machine: Machine, seed: int | None = None, repeats: int | None = None) -> StoredRun:
+    """A new run of the store that asks what the study asks; nothing is measured yet.
+
+    What this system cannot do is recorded as not supported, with the reason.
+
+    Raises:
+        StudyError: no such study, or one that asks a model.
+        Refusal: an unknown knob or workload, or a store that cannot be written.
+    """
+    found, text = file.source_text(name)
+    study = file.parse(text, found)
+    if study.source == "model":
+        raise StudyError(f"cannot run {found} (it asks a model, nothing is measured); try octant study report {found}")
+    if repeats is not None:
+        study = replace_repeats(study, repeats)
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    library = library_of(study)
+    plan = design(study, machine, seed, library)
+    asked = {cell.measure for cell in plan.questions}
+    if not asked:
+        reasons = "; ".join(dict.fromkeys(plan.absent.values()))
+        raise Refusal(f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", 3)
+    _check_knobs(study, sorted(asked), found)
+    this = StudyAsked(found, seed, text, library.name, dict(library.lacking))
+    run = where.create(f"study {found}", machine, plan.launches, this)
+    for launch, reason in zip(plan.refused, plan.absent.values(), strict=True):
+        # Not under the launch's key: here it may be the key of another combination, which can be asked.
+        name = f"absent: {launch.title}"
+        failure = Failure(launch.workload, name, launch.knobs, launch.ranks, reason, int(Exit.NOT_SUPPORTED))
+        where.append(run, failure)
+    return where.read(run.id)
+
+
+def library_of(study: Study) -> Library:
+    """The MPI library in use, asked only if the study turns any of its settings."""
+    if not any(level.mpi for factor in study.factors.values() for level in factor.values()):
+        return NO_LIBRARY
+    try:
+        inventory = mpi_inventory.inventory()
+    except ValueError:
+        return NO_LIBRARY
+    problems = mpi_settings.check_names(settings_of(study, inventory.library), inventory)
+    return Library(inventory.library, {problem.name: problem.text for problem in problems})
+
+
+def replace_repeats(study: Study, repeats: int) -> Study:
+    """The same study with another number of launches of each combination.
+
+    Raises:
+        StudyError: none, or more than a thousand.
+    """
+    if not 1 <= repeats <= 1000:
+        raise StudyError(f"cannot launch every combination {repeats} times; try --repeats 6")
+    return study.model_copy(update={"repeats": repeats})
+
+
+def _check_knobs(study: Study, measures: Sequence[str], name: str) -> None:
+    for measure in measures:
+        workload = study.measures[measure].workload
+        known = {knob.name for knob in ask.describe(workload).knobs}
+        levels = [level for factor in study.factors.values() for level in factor.values()]
+        axis = study.measures[measure].axis
+        used = {**study.knobs, **study.measures[measure].knobs, **({axis.knob: ""} if axis else {})}
+        unknown = [knob for level in levels for knob in level.knobs if knob not in known]
+        unknown += [knob for knob in used if knob not in known]
+        if unknown:
+            why = f"{workload} has no knob {unknown[0]!r}; it has {', '.join(sorted(known))}"
+            raise StudyError(f"cannot run the study {name} ({why})")
+
+
+def understood(run: StoredRun) -> Outcome:
+    """What a stored run of a study says.
+
+    Raises:
+        Refusal: the run belongs to no study, or to a study file that this version cannot read.
+    """
+    if run.study is None:
+        raise Refusal(f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}", 2)
+    study = file.parse(run.study.text, run.study.name)
+    library = Library(run.study.library, run.study.lacking)
+    answers = sources.measured(study, design(study, run.machine, run.study.seed, library), run)
+    return _outcome(run.study.name, study, answers, run)
+
+
+def of_model(name: str) -> Outcome:
+    """What the models of a study say; nothing is measured and nothing stored.
+
+    Raises:
+        StudyError: no such study, one that is measured, or no such model.
+    """
+    found, text = file.source_text(name)
+    study = file.parse(text, found)
+    if study.source != "model":
+        raise StudyError(f"cannot ask a model for {found} (it is measured); try octant study run {found}")
+    return _outcome(found, study, sources.modelled(study), None)
+
+
+def _outcome(name: str, study: Study, answers: sources.Answers, run: StoredRun | None) -> Outcome:
+    judged = verdicts(study, answers, run.machine if run else None)
+    return Outcome(name, study, answers, tuple(published.rows(study)), tuple(judged), run)
+
+
+def last_run(where: Store, name: str) -> StoredRun:
+    """The newest run of a study, or the run of that id.
+
+    Raises:
+        Refusal: none.
+    """
+    for candidate in reversed(where.runs()):
+        if candidate.study is not None and candidate.study.name == name:
+            return candidate
+    if name in file.names():
+        raise Refusal(f"cannot report on {name} (it has not been run in {where.root}); try octant study run {name}")
+    return where.find(name)
+
+
+def is_model(name: str) -> bool:
+    """Whether a name is that of a study that asks a model."""
+    return name in file.names() and file.load(name).source == "model"

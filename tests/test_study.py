@@ -1,0 +1,302 @@
+"""Studies from file to verdict: what is asked, in which order, what is made of the answers, and what is refused."""
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fake_study
+from fake_run import machine
+from octant import catalogue, registry
+from octant.failure import Refusal
+from octant.launch import Launch
+from octant.machine import Machine
+from octant.machine.hwloc import load
+from octant.report import study as report
+from octant.store import Store
+from octant.study import design, file, outcome, published
+from octant.study.design import Cell
+
+ROOT = Path(__file__).parents[1]
+RECORDED = sorted([*(ROOT / "machines").glob("*.xml"), *(ROOT / "machines").glob("*.synthetic")])
+
+
+def on(topology: Path) -> Machine:
+    clean = machine()
+    return Machine(topology.name, load(topology), clean.processor, 64 * 2**30, clean.page_sizes, {**clean.system}, {})
+
+
+@pytest.mark.parametrize("name", file.names())
+@pytest.mark.parametrize("topology", RECORDED, ids=lambda path: path.name)
+def test_shipped_studies_plan_on_every_recorded_machine(name: str, topology: Path) -> None:
+    study = file.load(name)
+    if study.source == "model":
+        return
+    plan = design.design(study, on(topology), seed=1)
+    cells = len(design.combinations(study)) * len(study.measures)
+    assert len(plan.questions) + len(plan.absent) == cells
+    counted = Counter(launch.question for launch in plan.launches)
+    assert set(counted) == set(plan.questions.values())
+    assert set(counted.values()) <= {study.repeats}
+    for launch in plan.launches:
+        assert launch.ranks >= 1
+        assert (
+            not {"llc", "cores", "ranks"} & set(launch.knobs["bytes"].split("*")) if "bytes" in launch.knobs else True
+        )
+
+
+@pytest.mark.parametrize("name", file.names())
+def test_shipped_studies_ask_for_what_there_is(name: str) -> None:
+    study = file.load(name)
+    for measure in study.measures.values():
+        if measure.workload in registry.workloads():
+            registry.workload(measure.workload).metric(measure.metric)
+    assert {finding.id for finding in study.findings} <= set(catalogue.findings())
+
+
+def test_the_order_is_shuffled_within_rounds_and_repeats_with_the_seed() -> None:
+    study = file.load("stream-affinity-pages")
+    plan = design.design(study, machine(nodes=2, smt=2), seed=3)
+    rounds: dict[int, list[str]] = {}
+    for launch in plan.launches:
+        rounds.setdefault(launch.repeat, []).append(launch.question)
+    assert list(rounds) == list(range(study.repeats))
+    assert len({tuple(sorted(block)) for block in rounds.values()}) == 1  # every round asks everything once
+    assert len({tuple(block) for block in rounds.values()}) > 1  # in another order
+    assert plan == design.design(study, machine(nodes=2, smt=2), seed=3)
+    assert plan.launches != design.design(study, machine(nodes=2, smt=2), seed=4).launches
+
+
+def test_words_become_numbers_of_the_machine() -> None:
+    """2 domains x 2 cores x 2 threads with a 32 MiB cache a domain: 4 * 64 MiB over 4 or 8 ranks."""
+    plan = design.design(file.load("stream-affinity-pages"), machine(nodes=2, smt=2), seed=0)
+    asked = {launch.title: launch for launch in plan.launches}
+    core = asked["triad: yes, local, large, a rank a core"]
+    assert (core.ranks, core.knobs["bytes"], core.place) == (4, str(64 * 2**20), "4x1,smt=1")
+    threads = asked["triad: yes, local, large, a rank a core, its threads"]
+    assert (threads.ranks, threads.knobs["threads"], threads.place) == (4, "2", "4x2,smt=2")
+    ranks = asked["triad: yes, local, large, a rank a hardware thread"]
+    assert (ranks.ranks, ranks.knobs["bytes"], ranks.place) == (8, str(32 * 2**20), "8x1,smt=2")
+
+
+def test_the_published_table_stands_beside_its_combinations() -> None:
+    """The six rows of the POWER7 table, by their levels."""
+    rows = published.rows(file.load("stream-affinity-pages"))
+    assert [(" / ".join(row.cell.levels), row.observation.value) for row in rows] == [
+        ("no / anywhere / small / a rank a core", 56830),
+        ("yes / anywhere / small / a rank a core", 56564),
+        ("yes / local / small / a rank a core", 122409),
+        ("yes / local / large / a rank a core", 122474),
+        ("yes / local / large / a rank a hardware thread", 117082),
+        ("yes / local / large / a rank a core, its threads", 117065),
+    ]
+
+
+def as_published(launch: Launch) -> float:
+    """What the POWER7 node measured in a launch's combination; elsewhere, what bound and local gave."""
+    rows = {str(row.cell): row.value for row in published.rows(file.load("stream-affinity-pages"))}
+    jitter = 1 + 0.002 * (random.Random(launch.key).random() - 0.5)
+    return rows.get(launch.title, 122409e6) * jitter
+
+
+@pytest.fixture
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    fake_study.programs(tmp_path / "bin", monkeypatch)
+    return Store(tmp_path / "store")
+
+
+def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: Store) -> None:
+    node = machine(packages=4, cores=8, smt=4, name="like a Power 755")
+    run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _point: as_published(launch))
+    found = outcome.understood(run)
+    said = {verdict.finding.id: verdict for verdict in found.verdicts}
+    assert {name: verdict.status for name, verdict in said.items()} == {
+        "p7-affinity-doubles-stream": "holds",
+        "p7-binding-alone-no-gain": "holds",
+        "p7-affinity-mandatory": "holds",
+        "p6-locality-best": "holds",
+        "p7-affinity-not-on-smp": "cannot be tested here",
+        "p7-medium-pages-small-gain": "holds",
+        "p7-medium-pages-old-gain": "does not hold",
+        "p7-smt-no-stream-gain": "holds",
+        "p7-mpi-or-threads-same-stream": "holds",
+    }
+    assert said["p7-affinity-doubles-stream"].there == pytest.approx((122409 / 56830,) * 2)
+    assert said["p7-affinity-doubles-stream"].text.startswith(
+        "holds: ×2.15 there, ×2.16 [2.15, 2.16] here (the bar: above 2)"
+    )
+    assert said["p7-affinity-not-on-smp"].why == "4 NUMA domains, at most 1 needed"
+    text = report.report_text(found)
+    assert "122 GB/s" in text
+    assert "seed 7" in text
+    assert "no 2 MiB pages (the pool has no free pages)" in text
+
+
+def test_one_domain_cannot_tell_and_says_so(where: Store) -> None:
+    run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9)
+    said = {verdict.finding.id: verdict.text for verdict in outcome.understood(run).verdicts}
+    assert said["p7-affinity-doubles-stream"] == "cannot be tested here: one NUMA domain"
+    assert said["p7-smt-no-stream-gain"] == "cannot be tested here: one hardware thread a core"
+    assert said["p7-affinity-not-on-smp"].startswith("holds: ×2.15 there, ×1")
+
+
+def test_what_the_system_cannot_do_is_recorded_with_its_reason(where: Store) -> None:
+    run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
+    reasons = Counter((failure.exit, failure.reason) for failure in run.failures)
+    assert reasons == {
+        (3, "no 2 MiB pages (the pool has no free pages)"): 1,
+        (3, "one hardware thread a core"): 2,
+    }
+    assert run.complete
+
+
+def test_a_stopped_study_goes_on_where_it_stopped(where: Store) -> None:
+    begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=2)
+    answered: list[str] = []
+
+    def until_third(launch: Launch, _point: object) -> float:
+        if len(answered) == 3:
+            raise KeyboardInterrupt
+        answered.append(launch.key)
+        return 10e9
+
+    with pytest.raises(KeyboardInterrupt):
+        fake_study.go_on(where, begun, until_third)
+    stopped = where.read(begun.id)
+    assert not stopped.complete
+    assert "INCOMPLETE" in report.about(outcome.understood(stopped))
+
+    def to_the_end(launch: Launch, _point: object) -> float:
+        answered.append(launch.key)
+        return 10e9
+
+    finished = fake_study.go_on(where, stopped, to_the_end)
+    assert finished.complete
+    assert sorted(answered) == sorted(launch.key for launch in begun.launches)
+
+
+def test_a_failed_combination_is_reported_and_the_rest_stands(where: Store) -> None:
+    def unbound_fails(launch: Launch, _point: object) -> float | None:
+        return None if launch.knobs.get("pin") == "none" else 10e9
+
+    found = outcome.understood(fake_study.run(where, "stream-affinity-pages", machine(), unbound_fails, repeats=1))
+    why = "octant-stream: cannot go on (no reason); try again (exit status 1)"
+    assert found.answers.absent[Cell("triad", ("no", "local", "small", "a rank a core"))] == why
+    said = {verdict.finding.id: verdict for verdict in found.verdicts}
+    assert said["p7-affinity-not-on-smp"].text == f"cannot be tested here: {why}"
+    assert said["p7-medium-pages-small-gain"].status == "undecided"
+    assert "5 more launches of each" in said["p7-medium-pages-small-gain"].why
+
+
+def test_a_wrong_answer_has_no_value(where: Store) -> None:
+    begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
+    with begun.records.open("a") as records:
+        records.writelines(
+            fake_study.line(launch, launch.knobs, 99e9, passed=False) + "\n" for launch in begun.launches
+        )
+    found = outcome.understood(where.read(begun.id))
+    assert not found.answers.values
+    assert "WRONG ANSWERS" in report.report_text(found)
+
+
+def test_the_json_says_the_same(where: Store) -> None:
+    run = fake_study.run(
+        where, "stream-affinity-pages", machine(packages=4, cores=8, smt=4), lambda launch, _: as_published(launch)
+    )
+    said = json.loads(report.report_json(outcome.understood(run)))
+    assert (said["study"], said["seed"], said["run"]) == ("stream-affinity-pages", 7, run.id)
+    best = next(cell for cell in said["cells"] if cell["levels"]["pages"] == "large")
+    assert best["there"] == 122474e6
+    assert best["middle"] == pytest.approx(122474e6, rel=2e-3)
+    assert said["findings"][0]["status"] == "holds"
+
+
+STUDY = """
+question = "Is b faster?"
+[baseline]
+which = "a"
+[measures.m]
+workload = "stream"
+[factors.which]
+a = {}
+b = { knobs = { pages = "thp" } }
+[[findings]]
+id = "p6-locality-best"
+test = { kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("question =", "queston =", r"\(question: Field required\)"),
+        ("[baseline]", "color = 1\n[baseline]", r"\(color: Extra inputs are not permitted\)"),
+        ('which = "a"', 'which = "c"', r"\(baseline: no level 'c' of which; try a, b\)"),
+        ('which = "a"', 'witch = "a"', r"\(baseline: no level of which; try one of a, b\)"),
+        ('workload = "stream"', 'model = "gups"', r"\(measures\.m: with source = 'measure' it must name a workload"),
+        ("p6-locality-best", "p6-locality-worst", r"\(findings\.0\.id: no finding 'p6-locality-worst'"),
+        ('of = { which = "b" }', 'of = { which = "z" }', r"\(findings\.0\.test: no level 'z' of which; try a, b\)"),
+        ('measure = "m"', 'measure = "n"', r"\(findings\.0\.test: no measure 'n'; try m\)"),
+        ("bar = { above = 1.0 }", "bar = { above = 1.0, below = 2.0 }", r"\(findings\.0\.test\.bar: exactly one of"),
+        ('kind = "ratio"', 'kind = "knee"', r"\(findings\.0\.test: a knee needs a measure with an axis; m has none\)"),
+        ('pages = "thp" }', 'pages = "thp" }, needs = ["luck"]', r"\(factors\.which\.b\.needs\.0: String should match"),
+        ('pages = "thp" }', 'pages = "thp" }, place = "4y2"', r"\(factors\.which\.b\.place: no placement request"),
+        ("[baseline]", "[baseline", r"\(.*line 3"),
+    ],
+)
+def test_a_study_file_is_refused_by_key_and_reason(old: str, new: str, message: str) -> None:
+    assert file.parse(STUDY, "mine").question == "Is b faster?"
+    with pytest.raises(file.StudyError, match=r"cannot read the study mine " + message):
+        file.parse(STUDY.replace(old, new, 1), "mine")
+
+
+def test_published_columns_must_exist() -> None:
+    extra = '[[published]]\ntable = "p7-stream-affinity-pages"\nmetric = "stream_triad"\nmeasure = "m"\n'
+    with pytest.raises(
+        file.StudyError, match=r"published\.0\.columns\.which\.a: no row of p7-stream-affinity-pages has"
+    ):
+        file.parse(STUDY + extra + 'columns.which = { a = { binding = "perhaps" } }', "mine")
+    with pytest.raises(file.StudyError, match=r"published\.0: no table 'p8'"):
+        file.parse(STUDY + extra.replace("p7-stream-affinity-pages", "p8"), "mine")
+
+
+def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_path: Path) -> None:
+    with pytest.raises(file.StudyError, match=r"cannot find the study 'stream'.*try stream-affinity-pages"):
+        file.load("stream")
+    mine = tmp_path / "mine.toml"
+    mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
+    with pytest.raises(file.StudyError, match="stream has no knob 'page'; it has bytes, kernel, memory"):
+        outcome.begin(where, str(mine), machine())
+
+
+def test_a_study_that_cannot_ask_anything_here_is_refused(where: Store, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('needs = ["numa>=2"]\n' + STUDY)
+    with pytest.raises(Refusal, match=r"cannot run mine here \(one NUMA domain\)") as refusal:
+        outcome.begin(where, str(mine), machine())
+    assert refusal.value.code == 3
+
+
+@given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**31))
+def test_every_plan_covers_its_product_once_a_round(a: int, b: int, repeats: int, seed: int) -> None:
+    """Levels that differ in a knob each: all combinations, each as often as there are rounds."""
+    first = "\n".join(f'{n} = {{ knobs = {{ bytes = "{n + 1}MiB" }} }}' for n in range(a))
+    second = "\n".join(f'{n} = {{ knobs = {{ seconds = "{n + 1}" }} }}' for n in range(b))
+    text = f"""
+    question = "?"
+    repeats = {repeats}
+    baseline = {{ one = "0", two = "0" }}
+    [measures.m]
+    workload = "stream"
+    [factors.one]
+    {first}
+    [factors.two]
+    {second}
+    """
+    plan = design.design(file.parse(text, "law"), machine(), seed)
+    assert len(plan.launches) == a * b * repeats
+    assert len({launch.key for launch in plan.launches}) == a * b * repeats

@@ -1,0 +1,254 @@
+"""The logic of verdicts on numbers whose outcome is known, and the laws that it must keep."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_run import machine
+from octant.stats import Interval
+from octant.study import file, words
+from octant.study.design import Cell
+from octant.study.file import Bar, Study
+from octant.study.sources import Answer, Answers
+from octant.study.verdict import Verdict, factor_text, gain, judge, knee, launches_needed, quotient, verdicts
+
+POSITIVE = st.floats(0.01, 100)
+INTERVALS = st.tuples(POSITIVE, POSITIVE, POSITIVE).map(sorted).map(lambda three: Interval(*three))
+BARS = st.one_of(
+    POSITIVE.map(lambda x: Bar(above=x)),
+    POSITIVE.map(lambda x: Bar(below=x)),
+    st.tuples(POSITIVE, POSITIVE).map(sorted).map(lambda two: Bar(within=(two[0], two[1]))),
+)
+
+
+@pytest.mark.parametrize(
+    ("here", "bar", "status"),
+    [
+        (Interval(1.8, 1.9, 2.0), Bar(above=1.5), "holds"),
+        (Interval(1.8, 1.9, 2.0), Bar(above=2.0), "does not hold"),
+        (Interval(1.8, 1.9, 2.0), Bar(above=1.9), "undecided"),
+        (Interval(0.9, 0.95, 1.0), Bar(below=1.02), "holds"),
+        (Interval(1.02, 1.1, 1.2), Bar(below=1.02), "does not hold"),
+        (Interval(0.99, 1.0, 1.01), Bar(within=(0.98, 1.02)), "holds"),
+        (Interval(0.98, 1.0, 1.02), Bar(within=(0.98, 1.02)), "holds"),
+        (Interval(0.97, 1.0, 1.01), Bar(within=(0.98, 1.02)), "undecided"),
+        (Interval(1.03, 1.04, 1.05), Bar(within=(0.98, 1.02)), "does not hold"),
+        (Interval(1.0, 1.0, 1.0), Bar(above=1.0), "does not hold"),
+    ],
+)
+def test_an_interval_against_a_bar(here: Interval, bar: Bar, status: str) -> None:
+    assert judge(here, bar) == status
+
+
+@given(INTERVALS, BARS)
+def test_narrowing_an_interval_never_turns_a_verdict_round(here: Interval, bar: Bar) -> None:
+    before = judge(here, bar)
+    after = judge(Interval(here.middle, here.middle, here.middle), bar)
+    assert before in ("undecided", after)
+    assert after != "undecided"
+
+
+@given(INTERVALS, BARS, st.integers(1, 50))
+def test_only_the_undecided_need_launches_and_the_closer_the_more(here: Interval, bar: Bar, launches: int) -> None:
+    if judge(here, bar) == "undecided":
+        more = launches_needed(here, bar, launches)
+        assert more is None or 1 <= more <= 1000
+    assert launches_needed(here, bar, 0) is None
+
+
+def test_launches_needed_follow_the_square_root() -> None:
+    """10 launches, 0.1 from the bar, 0.2 of reach towards it: 4 times as many, 30 more."""
+    assert launches_needed(Interval(0.9, 1.1, 1.3), Bar(above=1.0), 10) == 30
+    assert launches_needed(Interval(0.9, 1.0, 1.1), Bar(above=1.0), 10) is None
+
+
+def answer(*middles: float, spread: float = 0.001) -> Answer:
+    """Launches of 31 samples each around the middles."""
+    around = 1 + spread * np.linspace(-1, 1, 31)[np.arange(31) * 7 % 31]
+    return Answer(tuple(middle * around for middle in middles))
+
+
+def test_gain_of_times_is_the_other_way_round() -> None:
+    slow, fast = answer(*[2.0] * 6), answer(*[1.0] * 6)
+    assert gain(slow, fast, more_is_better=True).middle == pytest.approx(2)
+    assert gain(slow, fast, more_is_better=False).middle == pytest.approx(0.5)
+
+
+def test_few_launches_get_the_extremes_of_both_sides() -> None:
+    """Launches 9, 10, 11 over 5: from 9 / 5 to 11 / 5 at least, whatever their own spread."""
+    found = gain(answer(9, 10, 11, spread=0), answer(5, 5, 5, spread=0), more_is_better=True)
+    assert (found.low, found.middle, found.high) == pytest.approx((1.8, 2.0, 2.2))
+
+
+@given(INTERVALS, INTERVALS)
+def test_a_ratio_of_gains_contains_itself_and_turns_round(a: Interval, b: Interval) -> None:
+    one, other = quotient(a, b), quotient(b, a)
+    assert one.low <= one.middle * (1 + 1e-9)
+    assert one.middle <= one.high * (1 + 1e-9)
+    assert one.middle * other.middle == pytest.approx(1)
+    assert one.low * other.high == pytest.approx(1)
+    assert one.high >= a.middle / b.middle * (1 - 1e-9)
+
+
+def test_a_step_is_found_where_it_is() -> None:
+    """Latency of a ladder: flat, then three times as long from 4 on; of rates the same the other way."""
+    assert knee([1, 2, 4, 8], [1.0, 1.1, 3.0, 3.1], 1.5, more_is_better=False) == 4
+    assert knee([1, 2, 4, 8], [9.0, 9.1, 3.0, 3.1], 1.5, more_is_better=True) == 4
+    assert knee([1, 2, 4, 8], [1.0, 1.1, 1.2, 1.3], 1.5, more_is_better=False) is None
+
+
+@given(st.lists(POSITIVE, min_size=2, max_size=20), st.floats(1.01, 3))
+def test_a_flat_curve_and_a_rising_rate_have_no_knee(values: list[float], step: float) -> None:
+    places = [float(i) for i in range(len(values))]
+    assert knee(places, [values[0]] * len(values), step, more_is_better=True) is None
+    assert knee(places, sorted(values), step, more_is_better=True) is None
+
+
+def study(test: str, extra: str = "") -> Study:
+    text = f"""
+    question = "?"
+    [baseline]
+    which = "a"
+    [measures.m]
+    workload = "stream"
+    {extra}
+    [measures.n]
+    workload = "stream"
+    {extra}
+    [factors.which]
+    a = {{}}
+    b = {{}}
+    c = {{}}
+    [[findings]]
+    id = "p6-locality-best"
+    test = {{ {test} }}
+    """
+    return file.parse(text, "test")
+
+
+def judged(test: str, values: dict[str, dict[str, Answer]], extra: str = "") -> Verdict:
+    """The verdict on `measure level` -> axis value -> answer."""
+    cells = {Cell(name[0], (name[2],)): curve for name, curve in values.items()}
+    kinds = {"m": ("B/s", "rate"), "n": ("B/s", "rate")}
+    asked = study(test, extra)
+    absent = {
+        Cell(measure, (level,)): "not measured yet"
+        for measure in "mn"
+        for level in "abc"
+        if Cell(measure, (level,)) not in cells
+    }
+    (found,) = verdicts(asked, Answers(kinds, cells, absent, {}), machine())
+    return found
+
+
+A, B, C = ({"": answer(*[x, x * 1.001] * 3)} for x in (10.0, 20.0, 40.0))
+
+
+def test_an_interaction_compares_gains() -> None:
+    """m gains 4-fold, n 2-fold: twice as much."""
+    test = 'kind = "interaction", measure = "m", versus = "n", of = { which = "b" }, bar = { above = 1.5 }'
+    found = judged(test, {"m a": A, "m b": C, "n a": A, "n b": B})
+    assert found.status == "holds"
+    assert found.here is not None
+    assert found.here.middle == pytest.approx(2, rel=1e-3)
+
+
+@pytest.mark.parametrize(("first", "second", "status"), [("c", "b", "holds"), ("b", "c", "does not hold")])
+def test_an_order_is_tested_step_by_step(first: str, second: str, status: str) -> None:
+    places = f'[{{ which = "{first}" }}, {{ which = "{second}" }}, {{}}]'
+    found = judged(f'kind = "order", measure = "m", places = {places}', {"m a": A, "m b": B, "m c": C})
+    assert found.status == status
+
+
+def test_most_counts_measures() -> None:
+    values = {"m a": A, "m b": B, "n a": B, "n b": A}
+    assert judged('kind = "most", of = { which = "b" }, share = 0.5', values).status == "holds"
+    found = judged('kind = "most", of = { which = "b" }, share = 0.9', values)
+    assert found.status == "does not hold"
+    assert "1 of 2 gain here: m ×2.00" in found.why
+
+
+AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB", "4KiB", "8KiB"] }'
+
+
+def curve(*values: float) -> dict[str, Answer]:
+    return {at: answer(*[v] * 6) for at, v in zip(("1KiB", "2KiB", "4KiB", "8KiB"), values, strict=True)}
+
+
+def test_a_knee_moves_by_a_factor() -> None:
+    test = 'kind = "knee", measure = "m", of = { which = "b" }, to = {}, bar = { within = [2.0, 4.0] }'
+    found = judged(test, {"m a": curve(9, 4, 4, 4), "m b": curve(9, 9, 9, 4)}, AXIS)
+    assert found.status == "holds"
+    assert found.here == Interval(4, 4, 4)
+    flat = judged(test, {"m a": curve(9, 9, 9, 9), "m b": curve(9, 9, 9, 4)}, AXIS)
+    assert flat.text == "cannot be tested here: no step by ×1.5 on the axis for a"
+
+
+def test_a_spread_along_the_axis() -> None:
+    test = 'kind = "spread", measure = "m", over = ["2KiB", "4KiB", "8KiB"], bar = { below = 1.1 }'
+    assert judged(test, {"m a": curve(1, 4, 4.1, 4.2)}, AXIS).status == "holds"
+    assert judged(test, {"m a": curve(1, 3, 4.1, 4.2)}, AXIS).status == "does not hold"
+
+
+def test_what_was_not_measured_is_not_tested() -> None:
+    test = 'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }'
+    assert judged(test, {"m a": A}).text == "cannot be tested here: not measured yet"
+
+
+@pytest.mark.parametrize(("launches", "status"), [(1, "undecided"), (2, "undecided"), (3, "holds")])
+def test_one_launch_is_one_sample_and_gives_no_verdict(launches: int, status: str) -> None:
+    test = 'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }'
+    few = {"m a": {"": answer(*[10.0] * launches)}, "m b": {"": answer(*[20.0] * launches)}}
+    assert judged(test, few).status == status
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("4*llc/ranks", 64 * 2**20),
+        ("cores", 4),
+        ("2*cores", 8),
+        ("llc/cores/2", 2**23),
+        ("64KiB", None),
+        ("12", None),
+    ],
+)
+def test_words_of_a_study(text: str, number: int | None) -> None:
+    """Two domains of 2 cores and a 32 MiB cache each, 4 ranks."""
+    known = {**words.facts(machine(nodes=2)), "ranks": 4}
+    assert words.value(text, known) == (text if number is None else str(number))
+
+
+def test_a_footprint_never_exceeds_an_eighth_of_memory() -> None:
+    known = {"llc": 2**35, "memory": 2**35}
+    assert words.value("4*llc", known) == str(2**32)
+
+
+@given(st.sampled_from(sorted(words.FACTS)), st.integers(1, 9))
+def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
+    known = words.facts(machine())
+    if word in known:
+        assert int(words.value(f"{factor}*{word}", known)) > 0
+    else:
+        with pytest.raises(ValueError, match=f"'{word}' is not known here"):
+            words.value(f"{factor}*{word}", known)
+
+
+def test_needs_say_what_is_missing() -> None:
+    here = machine()
+    assert words.missing("numa>=2", here) == "one NUMA domain"
+    assert words.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
+    assert words.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
+    assert words.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
+    assert words.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
+    assert not words.missing("thp", here)
+    assert not words.missing("cores>=2", here)
+
+
+def test_factors_show_three_digits() -> None:
+    assert factor_text(Interval(1.8, 1.9, 2.0)) == "×1.90 [1.80, 2.00]"
+    assert factor_text(Interval(2, 2, 2)) == "×2.00"
+    assert not math.isnan(float(factor_text(Interval(123.4, 123.4, 123.4))[1:]))
