@@ -57,14 +57,25 @@ void rank(Topology const& topology, Health const& health, Shape const& shape, An
 std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traffic const& traffic, LinkId link) {
     std::map<std::tuple<std::string, int, int>, double> found;
     std::vector<Share> shares;
+    std::vector<LinkId> path;
+    // Shares come in no order; a path that uses the link tells at which hop.
+    auto const hop_of = [&](Node s, Node t) {
+        for (std::uint64_t draw = 0; draw < 256; ++draw) {
+            path.clear();
+            routing.path(s, t, draw, path);
+            auto const place = std::find(path.begin(), path.end(), link);
+            if (place != path.end()) return static_cast<int>(place - path.begin());
+        }
+        return -1;
+    };
     auto const look = [&](Node s, Node t, double units, int job) {
         shares.clear();
         routing.shares(s, t, shares);
-        int hop = -1;
+        double carried = 0;
         for (auto const& share : shares) {
-            if (share.link >= topology.fabric()) ++hop;
-            if (share.link == link) found[{topology.relation(s, t), std::max(hop, 0), job}] += units * share.part;
+            if (share.link == link) carried += units * share.part;
         }
+        if (carried > 0) found[{topology.relation(s, t), hop_of(s, t), job}] += carried;
     };
     if (traffic.uniform) {
         double const each = 1.0 / static_cast<double>(traffic.active.size());

@@ -35,7 +35,7 @@ void rank(Topology const& topology, Health const& health, Shape const& shape, An
 // What one link carries: by relation of sender and receiver, position on their route, and job.
 struct Cause {
     std::string relation;
-    int hop;  // 0 = first fabric link of the route
+    int hop;  // place on the route: 0 = injection, 1 = first fabric link; -1: rare, not found
     int job;
     double units;  // per round
 };

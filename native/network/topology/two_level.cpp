@@ -2,6 +2,7 @@
 #include "topology/two_level.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/routing.hpp"
 #include "routing/two_level.hpp"
@@ -16,6 +17,21 @@ Node checked_nodes(TwoLevelShape const& shape) {
     }
     return shape.supernodes * shape.drawers * shape.octants;
 }
+
+// Groups of links, one for all of a class that carry exactly the same load: there are few different loads.
+class Groups {
+  public:
+    void add(int kind, LinkId link, double load, double links) {
+        auto const [place, fresh] = number_.try_emplace({kind, load}, groups_.size());
+        if (fresh) groups_.push_back({link, load, 0});
+        groups_[place->second].links += links;
+    }
+    std::vector<LoadGroup> take() { return std::move(groups_); }
+
+  private:
+    std::map<std::pair<int, double>, std::size_t> number_;
+    std::vector<LoadGroup> groups_;
+};
 
 }  // namespace
 
@@ -113,8 +129,7 @@ std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& cho
             ++size_of_host[at(found - first_of_host.begin())];
         }
     }
-    std::vector<LoadGroup> groups;
-    auto const add = [&groups](LinkId link, double carried, double links) { groups.push_back({link, carried, links}); };
+    Groups groups;
     auto const senders = [&](int drawer) {
         return shape_.host_in_every_drawer ? in_drawer[at(drawer)] : per_supernode;
     };
@@ -138,22 +153,25 @@ std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& cho
                 int const end = shape_.host_in_every_drawer ? begin + shape_.octants : per_supernode_;
                 for (int x = begin; x < end; ++x) load[at(x * per_supernode_ + gate)] += out * active[at(x)];
                 for (int y = 0; y < per_supernode_; ++y) load[at(gate * per_supernode_ + y)] += in * active[at(y)];
-                add(d_link(s, t == s ? alike(s) : t, drawer, 0), senders(drawer) * per_supernode / total / shape_.gang,
-                    size_of_host[c] * peers * shape_.gang);
+                groups.add(d, d_link(s, t == s ? alike(s) : t, drawer, 0),
+                           senders(drawer) * per_supernode / total / shape_.gang,
+                           size_of_host[c] * peers * shape_.gang);
             }
         }
         for (int x = 0; x < per_supernode_; ++x) {
             for (int y = 0; y < per_supernode_; ++y) {
-                if (x != y) add(l_link(s, x, y), load[at(x * per_supernode_ + y)], size_of_host[c]);
+                if (x == y) continue;
+                int const kind = x / shape_.octants == y / shape_.octants ? l_local : l_remote;
+                groups.add(kind, l_link(s, x, y), load[at(x * per_supernode_ + y)], size_of_host[c]);
             }
         }
     }
     int const first = static_cast<int>(std::find(active.begin(), active.end(), 1) - active.begin());
     double const remote_part = self() == SelfTraffic::endpoint ? 1.0 : 1.0 - 1.0 / total;
-    add(injection_of(first), remote_part, total);
-    add(ejection_of(first), remote_part, total);
-    if (self() == SelfTraffic::memory) add(local_of(first), 1.0 / total, total);
-    return groups;
+    groups.add(injection, injection_of(first), remote_part, total);
+    groups.add(ejection, ejection_of(first), remote_part, total);
+    if (self() == SelfTraffic::memory) groups.add(local, local_of(first), 1.0 / total, total);
+    return groups.take();
 }
 
 }  // namespace octant::network

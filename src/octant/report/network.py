@@ -56,7 +56,7 @@ def _table(*columns: str) -> Table:
 def curve_text(curve: Curve) -> str:
     """One size a row: the model with its calibrated range, what limits, the next better solver, the published value."""
     unit = curve.points[0].unit if curve.points else ""
-    columns = (">model", ">range", "limited by", ">next limit", ">queues", ">published", ">error")
+    columns = (">model", ">range", "limited by", ">next limit", ">next solver", ">published", ">error")
     table = _table(f">{curve.size_word}", *columns)
     for p in curve.points:
         spread = f"{si_text(p.low_per_s, '', 3)} … {si_text(p.high_per_s, '', 3)}" if p.high_per_s > p.low_per_s else ""
@@ -73,7 +73,7 @@ def curve_text(curve: Curve) -> str:
     solvers = " / ".join(dict.fromkeys(p.solver for p in curve.points))
     bounds = " / ".join(dict.fromkeys(p.bound.solver for p in curve.points if p.bound))
     lines = [f"{curve.network}: {curve.traffic}, {unit}", rendered(table), f"model: {solvers}"]
-    lines += [f"queues: {bounds}"] * bool(bounds)
+    lines += [f"next solver: {bounds}"] * bool(bounds)
     lines += list(dict.fromkeys(f"{p.size}: {p.assumption}" for p in curve.points if p.assumption))
     return "\n".join(lines)
 

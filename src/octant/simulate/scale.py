@@ -88,14 +88,13 @@ def _pattern(
     tightest = answer.bottleneck
     before, after = network.topology.model_dump(), sized.topology.model_dump()
     thinned = [f"{k} = {after[k]}" for k in ("hosts", "links_per_host") if before.get(k) != after.get(k)]
-    whose = network.node if answer.per == "node" else answer.per
     return ScalePoint(
         size=size,
         nodes=len(pattern.active),
         rate_per_s=answer.rate_per_s,
         low_per_s=low,
         high_per_s=high,
-        unit=f"{pattern.unit}/s per {whose}",
+        unit=f"{pattern.unit}/s per {answer.per}",
         solver=answer.solver,
         bottleneck=tightest.link_class if tightest else "nothing",
         resource=tightest.resource if tightest else "",

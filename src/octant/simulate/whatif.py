@@ -19,7 +19,7 @@ class Cause:
     """Part of the load of one link: which pairs, at which hop of their route, of which job."""
 
     relation: str
-    hop: int  # 1 = first fabric link
+    hop: int  # place on the route: 0 = injection, 1 = first fabric link
     job: int
     part: float
 
@@ -47,11 +47,11 @@ def explain(network: NetworkFile, pattern: Pattern) -> Explanation:
         link = _number_of(network, pattern, tightest.link_class, tightest.link)
         raw = engine(network, topology).causes(pattern.native(), link)
         whole = sum(units for *_, units in raw) or 1.0
-        rows = tuple(Cause(relation, hop + 1, job, units / whole) for relation, hop, job, units in raw)
+        rows = tuple(Cause(relation, hop, job, units / whole) for relation, hop, job, units in raw)
     others = f"{tightest.links} such links" if tightest.links > 1 else "that one link"
     said = [
         f"{tightest.link_class} limits by {tightest.resource}: {tightest.link} ({others}).",
-        f"It carries {tightest.load:.4g} {answer.unit} for each one that a {answer.per} sends.",
+        f"It carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
     if following := answer.runner_up:
         said.append(f"Next comes {following.link_class}, {100 * (following.headroom - 1):.1f} % further on.")

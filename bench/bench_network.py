@@ -1,0 +1,86 @@
+"""How fast the network model is: the cases that must stay interactive, in processor seconds of this process.
+
+Prints a table and asserts nothing; the targets are those of docs/network-model.md.
+"""
+
+import resource
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from octant.simulate import NetworkFile, Pattern, load, make, solve
+from octant.simulate.failures import failure_sweep
+from octant.simulate.patterns import Flows, bulk
+from octant.simulate.solve import Settings
+
+
+def torus(*sizes: int) -> NetworkFile:
+    base = load("bgp")
+    change = {"sizes": sizes, "wraps": True}
+    words = base.routing.model_copy(update={"name": "dimension-ordered"})
+    return base.model_copy(update={"topology": base.topology.model_copy(update=change), "routing": words})
+
+
+def all_scales() -> str:
+    machine = load("power775")
+    rates = []
+    for supernodes in range(1, 513):
+        sized = machine.at_size(supernodes)
+        rates.append(solve(sized, make(sized, "randomaccess"), "class").rate_per_s)
+    return f"{len(rates)} scales"
+
+
+def permutation() -> str:
+    machine = torus(32, 32, 16)
+    return f"{len(solve(machine, make(machine, 'random', 1), 'max-min').rates)} flows"
+
+
+def million_flows(machine: NetworkFile) -> str:
+    generator = np.random.default_rng(1)
+    active = machine.topology.active()
+    ends = generator.choice(active, (2, 1 << 20)).astype(np.int32)
+    pattern = Pattern("random", "B", bulk(machine), active, Flows(ends[0], ends[1], np.ones(1 << 20)), per="flow")
+    return f"{len(solve(machine, pattern, 'max-min').rates)} flows"
+
+
+def sweep() -> str:
+    machine = load("power775")
+    return f"{len(failure_sweep(machine, make(machine, 'ptrans'), 'D', 'spread').links)} cables"
+
+
+def everything() -> str:
+    machine = load("power775").at_size(512)
+    loads = solve(machine, make(machine, "ptrans"), "enumeration").loads
+    return f"{len(loads)} links, {len(machine.topology.active()) ** 2} pairs"
+
+
+def packets() -> str:
+    machine = load("power775").at_size(24)
+    solve(machine, make(machine, "randomaccess"), "packets", Settings(packets=2000))
+    return "744 octants × 2000 updates"
+
+
+CASES: tuple[tuple[str, float | None, Callable[[], str]], ...] = (
+    ("Power 775, RandomAccess, every scale 1 … 512 supernodes", 1.0, all_scales),
+    ("max-min, random permutation, torus 32×32×16", 0.2, permutation),
+    ("max-min, a million flows, 64 supernodes", 5.0, lambda: million_flows(load("power775"))),
+    ("max-min, a million flows, torus 8×8×8", 5.0, lambda: million_flows(torus(8, 8, 8))),
+    ("N-1 sweep over all D cables of 64 supernodes", 10.0, sweep),
+    ("enumeration of all pairs, 512 supernodes", None, everything),
+    ("packet simulation, 24 supernodes", None, packets),
+)
+
+
+def main() -> None:
+    print(f"{'case':58} {'CPU s':>8} {'target':>7}  size")
+    for name, target, case in CASES:
+        begin = time.process_time()
+        size = case()
+        used = time.process_time() - begin
+        print(f"{name:58} {used:8.3f} {f'{target:g}' if target else '':>7}  {size}")
+    print(f"largest resident set: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB (target 477)")
+
+
+if __name__ == "__main__":
+    main()
