@@ -78,7 +78,7 @@ def test_compare_passes_the_gate_without_a_regression_and_stops_at_one(store: Pa
     assert (document["a"], document["b"], document["regressions"]) == (
         "20261122-000000-aaaa",
         "20261123-000000-aaaa",
-        12,
+        13,
     )
 
 
