@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pkgutil
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,36 +138,45 @@ def _data(summary: Summary, shown: list[Any]) -> dict[str, Any]:
 
 
 def _figure_data(row: Row) -> dict[str, Any]:
-    value = row.value
+    value, point = row.value, row.points[0]
+    windows = point.sampling == "lanes" and row.metric.kind == "rate" and len(point.lanes) > 1
     return {
         "title": row.name,
         "metric": row.metric.name,
         "unit": row.metric.unit,
+        "rate": row.metric.kind == "rate",
         "interval": [value.low, value.middle, value.high] if value else None,
-        "values": [[float(f"{x:.5g}") for x in figure.samples] for figure in row.figures],
-        "launches": [
+        "counts": [row.metric.count(point) * point.batch for point in row.points],
+        "windows": [[float(f"{x:.5g}") for x in figure.samples] for figure in row.figures] if windows else None,
+        "launches": _packed([_launch_data(point) for point in row.points]),
+    }
+
+
+def _launch_data(point: Point) -> dict[str, Any]:
+    return {
+        "launch": point.launch,
+        "knobs": dict(point.knobs),
+        "ranks": point.ranks,
+        "batch": point.batch,
+        "warmup": point.warmup,
+        "work": asdict(point.work),
+        "noise": point.noise,
+        "lanes": [
             {
-                "launch": point.launch,
-                "knobs": dict(point.knobs),
-                "ranks": point.ranks,
-                "batch": point.batch,
-                "warmup": point.warmup,
-                "work": asdict(point.work),
-                "noise": point.noise,
-                "lanes": [
-                    {
-                        "rank": lane.rank,
-                        "thread": lane.thread,
-                        "begin_ns": lane.begin_ns,
-                        "duration_ns": lane.duration_ns,
-                        "preempted": sorted(lane.preempted),
-                    }
-                    for lane in point.lanes
-                ],
+                "rank": lane.rank,
+                "thread": lane.thread,
+                "begin_ns": lane.begin_ns,
+                "duration_ns": lane.duration_ns,
+                "preempted": sorted(lane.preempted),
             }
-            for point in row.points
+            for lane in point.lanes
         ],
     }
+
+
+def _packed(data: object) -> str:
+    """JSON, deflated: a million samples stay a few megabytes, and the page unpacks only what somebody opens."""
+    return base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode())).decode()
 
 
 def embedded(data: dict[str, Any]) -> Markup:

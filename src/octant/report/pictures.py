@@ -164,20 +164,20 @@ def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture
 
 def _lines(workload: Workload, rows: Sequence[Row]) -> list[Series]:
     groups: dict[tuple[object, ...], dict[float, Row]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: not row.table):  # at the same place the curve's own point wins
         place = _place(workload.axis, row.knobs)
         if place is not None and row.value is not None:
             knobs = tuple(sorted((k, v) for k, v in row.knobs.items() if k not in EFFORT and k != workload.axis))
-            groups.setdefault((row.label, row.mode, row.points[0].ranks, knobs), {})[place] = row
+            groups.setdefault((row.mode, row.points[0].ranks, knobs), {})[place] = row
     found = []
-    for (label, mode, *_), at in groups.items():
+    for at in groups.values():
         if len(at) < 3:
             continue
         xs = sorted(at)
         values = [value for x in xs for value in [at[x].value] if value is not None]
-        name = str(label) if str(mode) in str(label) else f"{label} ({mode})"
+        names = [row.label if row.mode in row.label else f"{row.label} ({row.mode})" for row in at.values()]
         middle, low, high = (tuple(getattr(v, part) for v in values) for part in ("middle", "low", "high"))
-        found.append(Series(name, "curve", tuple(xs), middle, low, high))
+        found.append(Series(max(names, key=names.count), "curve", tuple(xs), middle, low, high))
     return found
 
 

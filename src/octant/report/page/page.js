@@ -74,12 +74,21 @@
     }
     return { x, y };
   };
-  const describeSamples = (figure) => () => {
+  const unpacked = async (figure) => {
+    const bytes = Uint8Array.from(atob(figure.launches), (character) => character.charCodeAt(0));
+    return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text());
+  };
+  // The metric of each sample after the warm-up, as the analysis computes it; sums over threads come computed.
+  const valuesOf = (figure, launches) => figure.windows || launches.map((launch, i) => launch.lanes.flatMap((lane) => {
+    const kept = lane.duration_ns.length > launch.warmup ? lane.duration_ns.slice(launch.warmup) : lane.duration_ns;
+    return kept.map((ns) => (figure.rate ? figure.counts[i] / (ns * 1e-9) : (ns * 1e-9) / figure.counts[i]));
+  }));
+  const describeSamples = (figure, values) => () => {
     const colours = palette();
     let offset = 0, total = 0, shown = 0;
-    const traces = figure.values.map((values, i) => {
-      const kept = thinned(values), from = offset;
-      offset += values.length; total += values.length; shown += kept.y.length;
+    const traces = values.map((some, i) => {
+      const kept = thinned(some), from = offset;
+      offset += some.length; total += some.length; shown += kept.y.length;
       return { type: "scatter", mode: "markers", name: `launch ${i + 1}`, x: kept.x.map((x) => x + from), y: kept.y, text: kept.y.map((y) => si(y, figure.unit)), hovertemplate: "sample %{x}<br>%{text}<extra></extra>", marker: { size: 4, color: i % 2 ? colours.soft : colours.ink, opacity: 0.55, symbol: symbols[i % symbols.length] } };
     });
     const [low, middle, high] = figure.interval;
@@ -88,8 +97,7 @@
       { type: "rect", ...span, y0: low, y1: high, fillcolor: colours.band, line: { width: 0 }, layer: "below" },
       { type: "line", ...span, y0: middle, y1: middle, line: { color: colours.accent, width: 1.5 } },
     ];
-    const every = figure.values.flat();
-    const limits = every.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+    const limits = values.flat().reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
     const wide = limits[0] > 0 && limits[1] / limits[0] > 20;
     const x = { ...axis({ title: "sample", log: false, ticks: [] }, colours), tickvals: undefined, ticktext: undefined };
     const y = { ...axis({ title: figure.metric, log: wide, ticks: [] }, colours), tickvals: undefined, ticktext: undefined, ticksuffix: ` ${figure.unit}`, exponentformat: "SI", nticks: 6 };
@@ -105,10 +113,11 @@
       return picture;
     });
   };
-  const drawSamples = (details) => {
-    const element = details.querySelector(".plot");
+  const drawSamples = async (details) => {
+    const element = details.querySelector(".plot"), figure = data.figures[details.dataset.figure];
     if (!details.open || element === null || drawn.has(element)) return;
-    draw(element, describeSamples(data.figures[details.dataset.figure])).then((picture) => { details.querySelector(".drawn").textContent = picture.told; });
+    const picture = await draw(element, describeSamples(figure, valuesOf(figure, await unpacked(figure))));
+    details.querySelector(".drawn").textContent = picture.told;
   };
   const redraw = () => { for (const [element, how] of drawn) draw(element, how); };
 
@@ -125,9 +134,11 @@
   dark.addEventListener("change", redraw);
   window.addEventListener("beforeprint", () => { printing = true; redraw(); });
   window.addEventListener("afterprint", () => { printing = false; redraw(); });
-  document.getElementById("download").addEventListener("click", () => {
+  document.getElementById("download").addEventListener("click", async () => {
+    const figures = [];
+    for (const { windows, counts, ...figure } of data.figures) figures.push({ ...figure, launches: await unpacked(figure) });
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([document.getElementById("data").textContent], { type: "application/json" }));
+    link.href = URL.createObjectURL(new Blob([JSON.stringify({ ...data.run, samples: figures })], { type: "application/json" }));
     link.download = `octant-${data.run.run}.json`;
     link.click();
     URL.revokeObjectURL(link.href);
