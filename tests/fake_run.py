@@ -189,7 +189,7 @@ LADDER = [1 << shift for shift in range(12, 29)]
 MESSAGES = [0, *(1 << shift for shift in range(23))]
 
 
-def pingpong_s(size: int) -> float:
+def pingpong_s(size: float) -> float:
     """The fake network: 0.4 µs and 0.12 ns a byte."""
     return 0.4e-6 + 0.12e-9 * size
 

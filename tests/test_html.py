@@ -84,6 +84,10 @@ def test_curves_hold_the_numbers_that_were_put_in() -> None:
     line = found["pingpong"].series[0]
     assert line.y == pytest.approx([pingpong_s(0 if x < 1 else int(x)) for x in line.x], rel=1e-4)  # whole ns
     assert len(line.x) == 24
+    fitted = found["pingpong"].series[-1]
+    assert fitted.name == "LogGP fit"
+    assert fitted.y == pytest.approx([pingpong_s(x if x >= 1 else 0) for x in fitted.x], rel=0.02)
+    assert "Fitted to “hot buffers (all)”: " in found["pingpong"].caption
     assert [mark.label for mark in found["latency"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
     assert len(found["latency"].series) == 2  # one a page size
     roofs = [series for series in found["roofline"].series if series.kind == "line"]

@@ -203,11 +203,13 @@ def _cache_marks(summary: Summary, least: float, most: float) -> tuple[Mark, ...
 def _fit(lines: Sequence[Series]) -> tuple[list[Series], str]:
     """The LogGP curve of the first line, and what the caption says of it."""
     line = lines[0]
-    sizes = [0.0 if x == ZERO_BYTES else x for x in line.x]
-    if len(set(sizes)) < loggp.LEAST_POINTS:
+    try:
+        fit = loggp.fit([(0 if x == ZERO_BYTES else round(x), y) for x, y in zip(line.x, line.y, strict=True)])
+    except ValueError:  # too few lengths
         return [], ""
-    fit = loggp.fit([(int(size), y) for size, y in zip(sizes, line.y, strict=True)])
-    return [Series("LogGP fit", "line", line.x, tuple(fit.seconds(size) for size in sizes))], f" {fit}"
+    xs = [float(x) for x in np.geomspace(line.x[0], line.x[-1], 200)]
+    caption = f" Fitted to “{line.name}”: {fit}"
+    return [Series("LogGP fit", "line", tuple(xs), tuple(fit.seconds(x if x >= 1 else 0.0) for x in xs))], caption
 
 
 def histogram(rows: Sequence[Row]) -> Picture | None:
