@@ -133,3 +133,19 @@ def test_ceilings_are_the_best_right_answers_by_threads() -> None:
     stranger = dataclasses.replace(slow, workload="unknown")
     found = analysis.ceilings([slow, fast, wrong, pair, stranger], machine(), {"thing": raising})
     assert found == Ceilings(3e9, {}, {1: 2e9, 2: 1e9})
+
+
+def test_windows_in_which_a_lane_was_switched_out_do_not_count() -> None:
+    hit = [1000 if i % 20 else 200_000 for i in range(400)]  # time slices lost to somebody else
+    lost = [i for i, duration in enumerate(hit) if duration > 1000]
+    steady = lane([1000] * 5000)
+    flagged = point(lanes=(steady, lane(hit, thread=1, preempted=lost)), work=Work(bytes_read=1000))
+    assert np.median(analysis.values(RATE, flagged)) == pytest.approx(2e9, rel=0.02)
+    unflagged = point(lanes=(steady, lane(hit, thread=1)), work=Work(bytes_read=1000))
+    assert np.median(analysis.values(RATE, unflagged)) < 1.1e9, "the flags make the difference"
+
+
+def test_more_than_the_limit_is_doubted() -> None:
+    one = point(lanes=(lane([1000] * 100),), work=Work(bytes_read=8000))
+    assert "beyond its limit" in analysis.figure(WORKLOAD, one, machine(), Ceilings(clock_hz=7e9)).flags[0]
+    assert not analysis.figure(WORKLOAD, one, machine(), Ceilings(clock_hz=8e9)).flags

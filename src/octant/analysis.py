@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from octant.machine import Machine
     from octant.record import Lane, Point
+
+
+BEYOND = 1.05  # a share of the limit that no noise of a good measurement explains
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,10 @@ def figure(
     if machine is not None and chosen is workload.metrics[0]:
         limit = workload.limit(machine, ceilings or Ceilings(), point)
     value = stats.median_interval(samples, stats.correlation_time(samples))
-    return Figure(chosen, point, value, samples, limit, doubts(point) + unsteady(samples))
+    found = Figure(chosen, point, value, samples, limit, doubts(point) + unsteady(samples))
+    if (found.of_limit or 0) > BEYOND:
+        found = replace(found, flags=(*found.flags, "beyond its limit: what set the limit was disturbed"))
+    return found
 
 
 def values(metric: Metric, point: Point) -> NDArray[np.float64]:
@@ -82,36 +88,36 @@ def _steady(lane: Lane, warmup: int) -> NDArray[np.float64]:
 def _window_rates(point: Point) -> NDArray[np.float64]:
     """Samples per second, summed over lanes, in windows of time during which every lane was at work.
 
-    A sample counts in each window by the fraction of its time that fell into it. Windows are as long as four median
-    samples; windows with a pause of any lane (between bursts) are left out.
+    A sample counts in each window by the fraction of its time that fell into it. Windows are as long as four
+    undisturbed samples. Left out are windows in which a lane paused (between bursts) or was switched out by the kernel:
+    there the lanes did not work at once, which is what the sum claims. Where fewer than eight windows are left, all
+    count, and the doubts say why.
     """
     lanes = [lane for lane in point.lanes if lane.duration_ns]
-    starts = [np.asarray(lane.begin_ns, dtype=np.float64)[point.warmup :] for lane in lanes]
-    lasts = [_steady(lane, point.warmup) for lane in lanes]
-    if any(len(start) == 0 for start in starts):
-        starts = [np.asarray(lane.begin_ns, dtype=np.float64) for lane in lanes]
-        lasts = [np.asarray(lane.duration_ns, dtype=np.float64) for lane in lanes]
+    warmup = point.warmup if all(len(lane.duration_ns) > point.warmup for lane in lanes) else 0
+    starts = [np.asarray(lane.begin_ns[warmup:], dtype=np.float64) for lane in lanes]
+    lasts = [np.asarray(lane.duration_ns[warmup:], dtype=np.float64) for lane in lanes]
     if len(lanes) == 1:
         return np.asarray(1e9 / lasts[0])
     begin = max(float(start[0]) for start in starts)
     end = min(float(start[-1] + last[-1]) for start, last in zip(starts, lasts, strict=True))
-    width = 4 * max(float(np.median(last)) for last in lasts)
-    edges = np.arange(begin, end, width)
+    edges = np.arange(begin, end, 4 * max(float(np.quantile(last, 0.25)) for last in lasts))
     if len(edges) < 2:
         edges = np.array([begin, max(end, begin + 1)])
     done = np.zeros(len(edges) - 1)
     busy = np.full(len(edges) - 1, np.inf)
-    for start, last in zip(starts, lasts, strict=True):
-        # Work and busy time done up to each edge: linear inside a sample, flat in the gaps between samples.
+    for lane, start, last in zip(lanes, starts, lasts, strict=True):
+        # Work and undisturbed time up to each edge: linear inside a sample, flat in the gaps between samples.
+        undisturbed = np.array([i not in lane.preempted for i in range(warmup, warmup + len(last))])
         times = np.column_stack([start, start + last]).ravel()
         count = np.column_stack([np.arange(len(start)), np.arange(1, len(start) + 1)]).ravel().astype(np.float64)
-        worked = np.concatenate([[0], np.cumsum(last)])
+        worked = np.concatenate([[0], np.cumsum(last * undisturbed)])
         busy_at = np.column_stack([worked[:-1], worked[1:]]).ravel()
         done += np.diff(np.interp(edges, times, count))
         busy = np.minimum(busy, np.diff(np.interp(edges, times, busy_at)))
     rates = done / (np.diff(edges) * 1e-9)
-    whole = busy >= 0.8 * np.diff(edges)
-    return rates[whole] if whole.any() else rates
+    together = busy >= 0.8 * np.diff(edges)
+    return rates[together] if together.sum() >= 8 else rates
 
 
 def doubts(point: Point) -> tuple[str, ...]:
