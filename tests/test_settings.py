@@ -72,7 +72,7 @@ def test_find_by_any_name() -> None:
 
 def test_versions() -> None:
     entry = Equivalent(library="openmpi", name="x", since="4.1", until="5.0")
-    assert [entry.within(v) for v in ("4.0.3", "4.1.0", "4.1.6", "5.0.0")] == [False, True, True, False]
+    assert [entry.within(v) for v in ("4.0.3", "4.1.0", "4.1.6", "5.0", "5.0.0")] == [False, True, True, False, False]
 
 
 def test_typos_are_refused_with_the_nearest() -> None:

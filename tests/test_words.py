@@ -297,6 +297,49 @@ def test_gnu_openmp_binds_threads_as_foretold(line: str, threads_program: str) -
     assert found == list(read(line, topology).placement.ranks[0].threads)
 
 
+INTEL = [  # masks of the threads as Intel's runtime 2026 gave them on two cores without SMT
+    ("OMP_NUM_THREADS=2 KMP_AFFINITY=compact", ["0", "1"]),
+    ("OMP_NUM_THREADS=2 KMP_AFFINITY=scatter", ["0", "1"]),
+    ("OMP_NUM_THREADS=3 KMP_AFFINITY=granularity=core,compact,1,0", ["0", "1", "0"]),
+    ("OMP_NUM_THREADS=2 KMP_AFFINITY=granularity=fine,proclist=[1,0],explicit", ["1", "0"]),
+    ("OMP_NUM_THREADS=3 KMP_AFFINITY=granularity=fine,proclist=[{0,1},1],explicit", ["0-1", "1", "0-1"]),
+    ("OMP_NUM_THREADS=2 KMP_AFFINITY=none", ["0-1", "0-1"]),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), INTEL)
+def test_intel_openmp_as_recorded(line: str, expected: list[str]) -> None:
+    reading = read(line, load(MACHINES / "vm-2core.xml"))
+    assert [set_text(held) for held in reading.placement.ranks[0].threads] == expected
+
+
+def _under_intel(program: str, line: str) -> list[str]:
+    """The program, built for GNU's runtime, under Intel's: it speaks the same interface. Both are then loaded."""
+    beside = Path(sys.prefix) / "lib" / "libiomp5.so"
+    library = os.environ.get("OCTANT_TEST_IOMP5", str(beside))
+    if not Path(library).exists():
+        pytest.skip("no libiomp5.so here (pip install intel-openmp, or set OCTANT_TEST_IOMP5)")
+    variables = dict(word.split("=", 1) for word in shlex.split(line)) | {"LD_PRELOAD": library}
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_", "KMP_"))}
+    output = subprocess.run([program], capture_output=True, text=True, env=clean | variables, check=True).stdout
+    rows = [row.split()[1:] for row in output.splitlines() if row.startswith("thread")]
+    return [set_text(frozenset(int(cpu) for cpu in row)) for row in rows]
+
+
+@pytest.mark.parametrize(("line", "expected"), INTEL)
+def test_intel_openmp_live(line: str, expected: list[str], threads_program: str) -> None:
+    _here()
+    assert _under_intel(threads_program, line) == expected
+
+
+@pytest.mark.parametrize("line", ["OMP_PLACES=cores OMP_PROC_BIND=close", "GOMP_CPU_AFFINITY=1,0"])
+def test_two_runtimes_in_one_process_put_all_threads_on_one_cpu(line: str, threads_program: str) -> None:
+    """GNU's runtime binds the first thread when loaded; Intel's then takes that CPU for all that the job has."""
+    _here()
+    assert len(set(_under_intel(threads_program, f"OMP_NUM_THREADS=2 {line}"))) == 1
+    assert any("second OpenMP runtime" in said for said in words("openmp", "1x2").cannot)
+
+
 # Table 5-1 of the POWER6 guide
 
 

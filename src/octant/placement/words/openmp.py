@@ -29,6 +29,9 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         places = ",".join("{" + ",".join(str(cpu) for cpu in sorted(bound)) + "}" for bound in place.threads)
         lines.append(f'export OMP_NUM_THREADS={len(place.threads)} OMP_PROC_BIND=close OMP_PLACES="{places}"')
     cannot = [*_shared.no_memory(request, "OpenMP (first touch decides)", "numactl"), *_shared.no_pages(request)]
+    cannot.append(
+        "beside a second OpenMP runtime (MKL in gcc's program) these put all threads on one CPU: load one only"
+    )
     if len(lines) > 1:
         lines += [f"# inside masks that the launcher sets: {line}" for line in _shared.openmp_line(request)]
         cannot.append("OpenMP starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
