@@ -1,0 +1,100 @@
+"""Hosts of our own: network namespaces joined by a veth pair with a delay, and an agent that stands in for ssh."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class NoHosts(Exception):  # noqa: N818 - a reason to skip, not a fault
+    """Why there can be no such hosts here."""
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Two namespaces, the addresses that ranks use, and the program that stands in for `ssh`."""
+
+    names: tuple[str, str]
+    addresses: tuple[str, str]
+    interfaces: tuple[str, str]
+    agent: Path  # AGENT [options] ADDRESS COMMAND…: runs the command's words in that address's namespace
+    delay_ms: float  # each way; 0 where the kernel has no netem
+
+
+AGENT = """\
+#!/bin/sh
+# Called as ssh is: options, the host, then the command's words, which a shell on that host would read.
+while :; do case "$1" in -x|-q) shift;; *) break;; esac; done
+case "$1" in {cases} *) echo "agent: no host $1" >&2; exit 255;; esac
+shift
+exec ip netns exec "$name" unshare --uts sh -c "hostname $name; $*"
+"""
+
+
+def received_bytes(namespace: str, interface: str) -> int:
+    """What has come in at an interface so far."""
+    path = f"/sys/class/net/{interface}/statistics/rx_bytes"
+    found = subprocess.run(["ip", "netns", "exec", namespace, "cat", path], capture_output=True, text=True, check=True)
+    return int(found.stdout)
+
+
+def _ip(*words: str) -> None:
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise NoHosts(f"`ip {' '.join(words)}` is refused here ({done.stderr.strip()})")
+
+
+@contextlib.contextmanager
+def hosts(folder: Path, delay_ms: float) -> Iterator[Hosts]:
+    """Two hosts, `delay_ms` apart each way if the kernel can; gone afterwards, whatever happened.
+
+    Raises:
+        NoHosts: not root, no iproute2, or namespaces are not allowed here.
+    """
+    if os.geteuid() != 0 or shutil.which("ip") is None or shutil.which("tc") is None:
+        raise NoHosts("needs root, and ip and tc of iproute2")
+    mark, net = secrets.token_hex(2), secrets.randbelow(200) + 20
+    names, interfaces = (f"octant-{mark}a", f"octant-{mark}b"), (f"o{mark}a", f"o{mark}b")
+    addresses = (f"10.231.{net}.1", f"10.231.{net}.2")
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            _ip("netns", "add", name)
+            stack.callback(_remove, name)
+        _ip(
+            "link",
+            "add",
+            interfaces[0],
+            "netns",
+            names[0],
+            "type",
+            "veth",
+            "peer",
+            "name",
+            interfaces[1],
+            "netns",
+            names[1],
+        )
+        for name, interface, address in zip(names, interfaces, addresses, strict=True):
+            _ip("-n", name, "addr", "add", f"{address}/24", "dev", interface)
+            _ip("-n", name, "link", "set", interface, "up")
+            _ip("-n", name, "link", "set", "lo", "up")
+            netem = ["tc", "-n", name, "qdisc", "add", "dev", interface, "root", "netem", "delay", f"{delay_ms}ms"]
+            if subprocess.run(netem, capture_output=True, check=False).returncode != 0:
+                delay_ms = 0.0  # this kernel has no netem: hosts as near as the machine makes them
+        agent = folder / "agent"
+        cases = " ".join(f"{a}) name={n};;" for a, n in zip(addresses, names, strict=True))
+        agent.write_text(AGENT.format(cases=cases))
+        agent.chmod(0o755)
+        yield Hosts(names, addresses, interfaces, agent, delay_ms)
+
+
+def _remove(name: str) -> None:
+    pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False).stdout.split()
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), 9)
+    subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
