@@ -61,3 +61,7 @@ def needs() -> Callable[[str], str]:
         return found
 
     return look
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite", action="store_true", help="write the examples' transcripts anew")
