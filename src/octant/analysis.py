@@ -65,7 +65,7 @@ def figure(
     if machine is not None and chosen is workload.metrics[0]:
         limit = workload.limit(machine, ceilings or Ceilings(), point)
     value = stats.median_interval(samples, stats.correlation_time(samples))
-    found = Figure(chosen, point, value, samples, limit, doubts(point) + unsteady(samples))
+    found = Figure(chosen, point, value, samples, limit, doubts(point) + _together(chosen, point) + unsteady(samples))
     if (found.of_limit or 0) > BEYOND:
         found = replace(found, flags=(*found.flags, "beyond its limit: what set the limit was disturbed"))
     return found
@@ -74,8 +74,8 @@ def figure(
 def values(metric: Metric, point: Point) -> NDArray[np.float64]:
     """The metric of every steady-state sample, or (rates of lanes) of every window of all lanes, in base units."""
     count = metric.count(point) * point.batch
-    if point.sampling == "lanes" and metric.kind == "rate":
-        return count * _window_rates(point)
+    if point.sampling == "lanes" and metric.kind == "rate" and sum(bool(lane.duration_ns) for lane in point.lanes) > 1:
+        return count * _windows(point)[0]
     seconds = np.concatenate([_steady(lane, point.warmup) for lane in point.lanes]) * 1e-9
     return count / seconds if metric.kind == "rate" else seconds / count
 
@@ -85,39 +85,71 @@ def _steady(lane: Lane, warmup: int) -> NDArray[np.float64]:
     return np.asarray(kept, dtype=np.float64)
 
 
-def _window_rates(point: Point) -> NDArray[np.float64]:
-    """Samples per second, summed over lanes, in windows of time during which every lane was at work.
+@dataclass(frozen=True)
+class _Track:
+    """One lane's samples after the warm-up, in ns."""
 
-    A sample counts in each window by the fraction of its time that fell into it. Windows are as long as four
-    undisturbed samples. Left out are windows in which a lane paused (between bursts) or was switched out by the kernel:
-    there the lanes did not work at once, which is what the sum claims. Where fewer than eight windows are left, all
-    count, and the doubts say why.
+    start: NDArray[np.float64]
+    last: NDArray[np.float64]
+    disturbed: NDArray[np.bool_]  # the lane was switched out, or took far longer than it usually does
+
+    def through(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Samples done between edges, and whether the lane was at work there all the time, undisturbed.
+
+        Work goes on evenly inside a sample and rests in the gaps between samples.
+        """
+        times = np.column_stack([self.start, self.start + self.last]).ravel()
+        numbers = np.arange(len(self.start))
+        counts = np.column_stack([numbers, numbers + 1]).ravel().astype(np.float64)
+        lost = np.concatenate([[0], np.cumsum(np.where(self.disturbed, self.last, 0))])
+        spent = np.concatenate([[0], np.cumsum(self.last)])
+        lost_at, spent_at = (np.column_stack([total[:-1], total[1:]]).ravel() for total in (lost, spent))
+        width = np.diff(edges)
+        whole = (np.diff(np.interp(edges, times, spent_at)) >= 0.8 * width) & (
+            np.diff(np.interp(edges, times, lost_at)) <= 0.001 * width
+        )
+        return np.diff(np.interp(edges, times, counts)), whole
+
+
+def _track(lane: Lane, warmup: int) -> _Track:
+    skipped = warmup if len(lane.duration_ns) > warmup else 0
+    last = np.asarray(lane.duration_ns[skipped:], dtype=np.float64)
+    flagged = np.isin(np.arange(skipped, skipped + len(last)), list(lane.preempted))
+    start = np.asarray(lane.begin_ns[skipped:], dtype=np.float64)
+    return _Track(start, last, flagged | (last > 4 * np.quantile(last, 0.25)))
+
+
+def _windows(point: Point) -> tuple[NDArray[np.float64], float]:
+    """Samples per second, summed over lanes, in windows of time, and the share of windows that could be used.
+
+    Only windows count in which every lane was at work undisturbed: beside a thread that was switched out, the others
+    run alone, which is another experiment. Windows are as long as four undisturbed samples, shorter where the machine
+    left too few of that length; where it left none at all, all windows count.
     """
-    lanes = [lane for lane in point.lanes if lane.duration_ns]
-    warmup = point.warmup if all(len(lane.duration_ns) > point.warmup for lane in lanes) else 0
-    starts = [np.asarray(lane.begin_ns[warmup:], dtype=np.float64) for lane in lanes]
-    lasts = [np.asarray(lane.duration_ns[warmup:], dtype=np.float64) for lane in lanes]
-    if len(lanes) == 1:
-        return np.asarray(1e9 / lasts[0])
-    begin = max(float(start[0]) for start in starts)
-    end = min(float(start[-1] + last[-1]) for start, last in zip(starts, lasts, strict=True))
-    edges = np.arange(begin, end, 4 * max(float(np.quantile(last, 0.25)) for last in lasts))
-    if len(edges) < 2:
-        edges = np.array([begin, max(end, begin + 1)])
-    done = np.zeros(len(edges) - 1)
-    busy = np.full(len(edges) - 1, np.inf)
-    for lane, start, last in zip(lanes, starts, lasts, strict=True):
-        # Work and undisturbed time up to each edge: linear inside a sample, flat in the gaps between samples.
-        undisturbed = np.array([i not in lane.preempted for i in range(warmup, warmup + len(last))])
-        times = np.column_stack([start, start + last]).ravel()
-        count = np.column_stack([np.arange(len(start)), np.arange(1, len(start) + 1)]).ravel().astype(np.float64)
-        worked = np.concatenate([[0], np.cumsum(last * undisturbed)])
-        busy_at = np.column_stack([worked[:-1], worked[1:]]).ravel()
-        done += np.diff(np.interp(edges, times, count))
-        busy = np.minimum(busy, np.diff(np.interp(edges, times, busy_at)))
-    rates = done / (np.diff(edges) * 1e-9)
-    together = busy >= 0.8 * np.diff(edges)
-    return rates[together] if together.sum() >= 8 else rates
+    tracks = [_track(lane, point.warmup) for lane in point.lanes if lane.duration_ns]
+    begin = max(float(track.start[0]) for track in tracks)
+    end = min(float(track.start[-1] + track.last[-1]) for track in tracks)
+    typical = max(float(np.quantile(track.last, 0.25)) for track in tracks)
+    rates, whole = np.zeros(0), np.zeros(0, dtype=bool)
+    for length in (4, 2, 1):
+        edges = np.arange(begin, end, length * typical)
+        if len(edges) < 2:
+            edges = np.array([begin, max(end, begin + 1)])
+        done, at_work = zip(*(track.through(edges) for track in tracks), strict=True)
+        rates, whole = sum(done) / (np.diff(edges) * 1e-9), np.logical_and.reduce(at_work)
+        if whole.sum() >= 10:
+            break
+    return (rates[whole] if whole.any() else rates), float(whole.mean())
+
+
+def _together(metric: Metric, point: Point) -> tuple[str, ...]:
+    """What is to be said if threads were rarely at work at the same time."""
+    if point.sampling != "lanes" or metric.kind != "rate" or len(point.lanes) < 2:
+        return ()
+    share = _windows(point)[1]
+    if share == 0:
+        return ("threads were never all at work undisturbed at once",)
+    return (f"threads were all at work at once in {100 * share:.0f} % of the time",) if share < 0.5 else ()
 
 
 def doubts(point: Point) -> tuple[str, ...]:
@@ -150,7 +182,7 @@ def doubts(point: Point) -> tuple[str, ...]:
 
 def unsteady(samples: NDArray[np.float64]) -> tuple[str, ...]:
     """What the samples themselves say against being one steady state, in words for people."""
-    found = []
+    found = [f"only {len(samples)} samples: the interval is their range"] if len(samples) < 6 else []
     change = stats.drift(samples)
     if abs(change) > 0.03:
         found.append(f"drifts by {100 * change:+.0f} % from first half to second")
