@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel
+from rich.markup import escape
 from rich.table import Table
 
 from octant import catalogue
@@ -106,20 +107,32 @@ def _row(entry: BaseModel) -> tuple[str, ...]:
 
 
 def _result_text(result: catalogue.Result) -> str:
-    columns = [c for c in result.configuration_columns if any(o.configuration[c] for o in result.observations)]
+    rows = result.observations
+    columns = [c for c in result.configuration_columns if len({o.configuration[c] for o in rows}) > 1]
     table = Table(box=None, pad_edge=False)
-    for column in ("machine", *columns, "metric"):
-        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column == "metric")
+    table.add_column("machine", overflow="fold", min_width=10)
+    for column in columns:  # words stay whole as long as they can
+        words = " ".join([column.replace("_", " "), *(o.configuration[column] for o in rows)]).split()
+        table.add_column(column.replace("_", " "), overflow="fold", min_width=min(10, max(map(len, words))))
+    table.add_column("metric", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("said of it", overflow="fold")
     signs = {"eq": "", "approx": "~", "gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
-    for o in result.observations:
+    remarks: list[str] = []
+    for o in rows:
         value = "none" if o.value is None else f"{signs[o.relation]}{o.value:g} {o.unit}"
-        told = "; ".join(text for text in (o.claim, o.note) if text)
-        table.add_row(o.machine, *(o.configuration[c] for c in columns), o.metric, value, told)
+        remark = "; ".join(text for text in (o.claim, o.note) if text)
+        if remark and remark not in remarks:
+            remarks.append(remark)
+        mark = f" [{remarks.index(remark) + 1}]" if remark else ""
+        table.add_row(o.machine, *(o.configuration[c] for c in columns), o.metric, escape(value + mark))
     about = f"{result.title}\n{_document(result.document)}, {result.where}\nmachine: {result.machine_attribution}"
+    same = {c: rows[0].configuration[c] for c in result.configuration_columns if c not in columns}
+    always = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in same.items() if value)
+    if always:
+        about += f"\nalways: {always}"
+    told = [f"[{n}] {text}" for n, text in enumerate(remarks, 1)]
     metrics = [f"{name} ({metric.unit}): {metric.definition}" for name, metric in result.metrics.items()]
-    return "\n".join([about, "", rendered(table), "", *metrics, *result.notes])
+    return "\n".join([about, "", rendered(table), *told, "", *metrics, *result.notes])
 
 
 def _document(file: object) -> str:
