@@ -93,12 +93,12 @@ def openmpi(mpiexec: str, description: str, options: str, folder: Path) -> Seen:
     text = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=folder, check=False).stdout
     cores = objects(topology, "core")
     masks: list[CpuSet | None] = []
-    for binding in re.findall(r"Binding: (\S+)", text):
+    for binding in re.findall(r"Binding: (.+)", text):
         held: set[int] = set()
         for kind, listed in re.findall(r"\[(core|hwt):L([\d,-]+)\]", binding):
             numbers = parse_cpus(listed)
             held |= numbers if kind == "hwt" else frozenset().union(*(cores[n] for n in numbers))
-        masks.append(frozenset(held) if binding != "UNBOUND" else None)
+        masks.append(frozenset(held) if "UNBOUND" not in binding else None)
     return Seen(description, options, tuple(masks))
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import random
 import re
 import shlex
 import shutil
@@ -186,7 +187,9 @@ def test_hydra_does_what_our_words_ask(goal: str) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("goal", [*GOALS, "2x2,cpus=0+2/4+6", "18x1,unit=hwthread,smt=2"])
+@pytest.mark.parametrize(
+    "goal", [*GOALS, "2x2,cpus=0+2/4+6", "18x1,unit=hwthread,smt=2", "3x5,order=scatter:package,smt=2"]
+)
 def test_openmpi_does_what_our_words_ask(goal: str, tmp_path: Path) -> None:
     placement = plan(REFERENCE, parse_place(goal, REFERENCE))
     answer = words("openmpi", goal)
@@ -196,6 +199,36 @@ def test_openmpi_does_what_our_words_ask(goal: str, tmp_path: Path) -> None:
     options = line.removeprefix("mpiexec ").removesuffix(" PROGRAM")
     seen = runs.openmpi(_mpiexec("openmpi"), runs.REFERENCE, options, tmp_path)
     assert list(seen.masks) == [place.cpus for place in placement.ranks]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind", ["mpich", "openmpi"])
+def test_random_requests_come_out_as_planned(kind: str, tmp_path: Path) -> None:
+    """The launcher itself, on pretended topologies, gives the masks that its words ask for."""
+    launcher = _mpiexec(kind)
+    pick = random.Random(20261121)
+    for _ in range(25):
+        description = pick.choice([runs.REFERENCE, runs.LINUX, runs.POWER, "numa:4 pack:4 l2:2 core:1 pu:2"])
+        topology = read_synthetic(description)
+        unit = pick.choice(["hwthread", "core", "core", "l3", "numa", "package"])
+        order = pick.choice(["compact", "scatter", "scatter:numa", "scatter:package"])
+        text = (
+            f"{pick.randint(1, 12)}x{pick.randint(1, 5)},unit={unit},order={order},smt={pick.randint(1, 2)},share=yes"
+        )
+        try:
+            placement = plan(topology, parse_place(text, topology))
+        except DoesNotFit:
+            continue
+        answer = words(kind, text, topology)
+        for name, content in answer.files:
+            (tmp_path / name).write_text(content)
+        line = next(line for line in answer.lines if line.startswith("mpiexec"))
+        options = line.removeprefix("mpiexec ").removesuffix(" PROGRAM")
+        if kind == "mpich":
+            seen = runs.hydra(launcher, description, options)
+        else:
+            seen = runs.openmpi(launcher, description, options, tmp_path)
+        assert list(seen.masks) == [place.cpus for place in placement.ranks], (description, text, options)
 
 
 def _here() -> Topology:
@@ -435,6 +468,11 @@ def test_same_map_different_rank_order() -> None:
     theirs = read("mpiexec -n 4 --map-by package:PE=2 prog")
     assert masks(theirs) == ["0-3", "4-7", "16-19", "20-23"]
     assert masks(read("mpiexec -n 4 -bind-to core:2 -map-by socket prog")) == ["0-3", "16-19", "4-7", "20-23"]
+
+
+def test_rank_files_allow_overload_only_where_ranks_share() -> None:
+    assert "overload-allowed" in words("openmpi", "3x5,order=scatter:package,smt=2").lines[-1]
+    assert "overload-allowed" not in words("openmpi", "2x1,cpus=0/5").lines[-1]
 
 
 def test_one_launchers_list_becomes_anothers_words() -> None:

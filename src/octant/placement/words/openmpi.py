@@ -42,6 +42,8 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     option = next((o for o in _options(sets, topology, request.unit) if _same(o, sets, topology)), None)
     if option is None:
         option = "--map-by rankfile:file=octant.rankfile:HWTCPUS"
+        if sum(map(len, sets)) > len(frozenset().union(*sets)):
+            option += " --bind-to hwthread:overload-allowed"  # ranks that share threads are refused otherwise
         files = (("octant.rankfile", rank_file(sets, topology)),)
     lines = (
         *_shared.openmp_line(request),
