@@ -10,7 +10,7 @@ import math
 import pytest
 
 from octant.simulate import Settings, load, make, solve
-from octant.simulate.applications import FftModel, global_fft, pair_experiments, random_ring
+from octant.simulate.applications import FftModel, alltoall_schedules, global_fft, pair_experiments, random_ring
 from octant.simulate.calibrate import Measured, calibrate
 from octant.simulate.failures import failure_sweep
 from octant.simulate.scale import scale
@@ -185,6 +185,15 @@ def test_calibration_says_what_its_points_do_not_determine() -> None:
     assert (alone.low, alone.high) == pytest.approx((0.19e9, 0.21e9), rel=0.001)
     both = calibrate(P775, "randomaccess", point, ["D", "L-remote"]).parameters
     assert all(p.low > 0 and math.isinf(p.high) for p in both)  # either may be the one that limits
+
+
+def test_the_regular_all_to_all_schedule_is_slower_by_the_order_of_12_percent() -> None:
+    """One supernode, 32 tasks an octant (section 4.3: 12 % worse than prime stride); only the window is free."""
+    near = alltoall_schedules(P775.at_size(1), window=8)
+    assert -0.25 < near.change < -0.05
+    assert near.prime_stride_per_s / 1e9 == pytest.approx(29.7, rel=0.03)
+    few, many = (alltoall_schedules(P775.at_size(1), tasks_per_node=8, window=w).change for w in (2, 64))
+    assert few < many  # with more in flight the order matters less
 
 
 def test_what_the_model_does_not_explain_is_listed() -> None:

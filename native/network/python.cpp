@@ -252,17 +252,17 @@ void bind_network(nb::module_& m) {
         .def(
             "packets",
             [](Network const& n, Traffic const& traffic, Shape const& shape, double units_per_packet, int window,
-               std::int64_t packets, std::uint64_t seed, LinkId failing, std::int64_t fails_ps, std::int64_t timeout_ps,
-               std::int64_t ping_ps, int retries) {
+               std::int64_t packets, std::uint64_t seed, bool in_order, LinkId failing, std::int64_t fails_ps,
+               std::int64_t timeout_ps, std::int64_t ping_ps, int retries) {
                 Recovery recovery;
-                PacketOptions const options{units_per_packet, window,     packets, seed,   failing,
-                                            fails_ps,         timeout_ps, ping_ps, retries};
+                PacketOptions const options{units_per_packet, window,   packets,    seed,    in_order,
+                                            failing,          fails_ps, timeout_ps, ping_ps, retries};
                 auto answer = solve_packets(n.topology(), n.health(), n.routing(), traffic, shape, options, recovery);
                 return std::tuple(std::move(answer), recovery.lost, recovery.resent, recovery.undelivered,
                                   recovery.detected_ps, recovery.recovered_ps);
             },
-            "traffic"_a, "shape"_a, "units_per_packet"_a, "window"_a, "packets"_a, "seed"_a, "failing"_a, "fails_ps"_a,
-            "timeout_ps"_a, "ping_ps"_a, "retries"_a, Release())
+            "traffic"_a, "shape"_a, "units_per_packet"_a, "window"_a, "packets"_a, "seed"_a, "in_order"_a, "failing"_a,
+            "fails_ps"_a, "timeout_ps"_a, "ping_ps"_a, "retries"_a, Release())
         .def(
             "steps",
             [](Network const& n, std::vector<Traffic> const& steps, Shape const& shape, double overhead_s,

@@ -151,6 +151,7 @@ class Network:
         window: int,
         packets: int,
         seed: int,
+        in_order: bool,
         failing: int,
         fails_ps: int,
         timeout_ps: int,

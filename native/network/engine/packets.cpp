@@ -2,6 +2,7 @@
 // of one instant happen in the order of the packets' numbers, so a run is the same everywhere.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
 
 #include "engine/solvers.hpp"
@@ -26,11 +27,17 @@ struct Packet {
     Node to;
 };
 
-// One source of packets with a window of its own: an active node (uniform) or a flow.
+struct Leg {
+    Node to;
+    std::int64_t packets;
+};
+
+// One source of packets with a window of its own: an active node (uniform), a flow, or a task with its flows in order.
 struct Sender {
     Node from;
-    Node to;  // -1: anywhere
     std::int64_t packets;
+    std::vector<Leg> legs{};  // none: anywhere
+    std::size_t leg = 0;
     std::int64_t sent = 0;
     std::vector<LinkId> given_up{};  // first fabric links of paths that were found dead
 };
@@ -50,7 +57,7 @@ class Simulation {
         free_ps_.assign(capacity.size(), 0);
         carried_.assign(capacity.size(), 0);
         if (!traffic.uniform) list_flows();
-        for (Node const node : traffic.active) senders_.push_back({node, -1, options.packets});
+        for (Node const node : traffic.active) senders_.push_back({node, options.packets});
     }
 
     Answer run() {
@@ -88,19 +95,33 @@ class Simulation {
   private:
     void list_flows() {
         Flows const& flows = traffic_.flows;
+        std::map<std::pair<Node, int>, std::size_t> tasks;
         for (std::size_t f = 0; f < flows.size(); ++f) {
             auto const packets =
                 static_cast<std::int64_t>(std::ceil(flows.units[f] / options_.units_per_packet - 1e-9));
-            if (packets > 0) senders_.push_back({flows.from[f], flows.to[f], packets});
+            if (packets == 0) continue;
+            std::size_t number = senders_.size();
+            if (options_.in_order) {
+                std::pair const task(flows.from[f], flows.job.empty() ? 0 : static_cast<int>(flows.job[f]));
+                number = tasks.try_emplace(task, number).first->second;
+            }
+            if (number == senders_.size()) senders_.push_back({flows.from[f], 0});
+            senders_[number].packets += packets;
+            senders_[number].legs.push_back({flows.to[f], packets});
         }
+    }
+
+    static Node next_of(Sender& sender) {
+        while (sender.legs[sender.leg].packets == 0) ++sender.leg;
+        --sender.legs[sender.leg].packets;
+        return sender.legs[sender.leg].to;
     }
 
     void launch(std::uint32_t number) {
         Sender& sender = senders_[number];
         auto const count = static_cast<std::uint64_t>(sender.sent++);
         std::uint64_t const draw = mix(options_.seed * 0x632be59bd9b4e019ULL + number) + count;
-        Node to = sender.to;
-        if (to < 0) to = traffic_.active[mix(draw) % traffic_.active.size()];
+        Node const to = sender.legs.empty() ? traffic_.active[mix(draw) % traffic_.active.size()] : next_of(sender);
         std::uint32_t id;
         if (idle_.empty()) {
             id = static_cast<std::uint32_t>(packets_.size());

@@ -34,6 +34,7 @@ struct PacketOptions {
     int window = 64;              // packets in flight per sender (uniform) or per flow
     std::int64_t packets = 5000;  // per sender, of uniform traffic
     std::uint64_t seed = 1;
+    bool in_order = false;  // a sender's flows of one job go one after the other and share one window
     // A link that fails, and the sender's way to notice: retransmit, ping the path, stop using it.
     LinkId failing = -1;
     std::int64_t fails_ps = 0;

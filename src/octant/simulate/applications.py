@@ -9,9 +9,9 @@ import numpy as np
 from octant import _network
 from octant.failure import Refusal
 from octant.simulate.network import NetworkFile
-from octant.simulate.patterns import Flows, Pattern, bulk, make, place
+from octant.simulate.patterns import Cost, Flows, Pattern, bulk, make, place
 from octant.simulate.shapes import Torus, TwoLevelDirect
-from octant.simulate.solve import engine, solve
+from octant.simulate.solve import Settings, engine, solve
 
 FftForm = Literal["paper", "consistent"]
 
@@ -160,3 +160,56 @@ def _experiment(
     answer = solve(sized, Pattern(f"pairs ({name})", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow"))
     tightest = answer.bottlenecks[0]
     return Experiment(name, sizes, per_node, pairs, tightest.load, 2 * answer.rate_per_s)
+
+
+@dataclass(frozen=True)
+class Schedules:
+    """All-to-all by two orders of partners: everybody starts with the right neighbour, or each by a prime stride."""
+
+    window: int  # packets in flight per task
+    regular_per_s: float  # bytes, per node
+    prime_stride_per_s: float
+
+    @property
+    def change(self) -> float:
+        """Regular over prime stride, minus one."""
+        return self.regular_per_s / self.prime_stride_per_s - 1
+
+
+def alltoall_schedules(network: NetworkFile, tasks_per_node: int = 32, window: int = 8, packets: int = 1) -> Schedules:
+    """Compares the orders of partners in the packet simulation, each task going through its partners with one window.
+
+    Task p's i-th partner is p + i, or P_p × i, modulo the number of tasks, P_p a prime of its own that is prime to that
+    number (The Power 775 Architecture at Scale, section 4.3). Blocks of 1,024 bytes travel with 128 bytes of overhead.
+    """
+    active = network.topology.active()
+    tasks = len(active) * tasks_per_node
+    if tasks < 2 or tasks_per_node > 2**16 or tasks > 4096:
+        raise Refusal(f"cannot schedule {tasks} tasks packet by packet; try 2 to 4096")
+    task, turn = np.meshgrid(np.arange(tasks), np.arange(tasks), indexing="ij")
+    strides = np.array(_primes_beside(tasks))
+    rates = []
+    for partner in ((task + turn) % tasks, strides[:, None] * turn % tasks):
+        chosen = partner != task
+        sources, targets = task[chosen], partner[chosen]
+        flows = Flows(
+            active[sources // tasks_per_node],
+            active[targets // tasks_per_node],
+            np.full(len(sources), 1024.0 * packets),
+            (sources % tasks_per_node).astype(np.uint16),
+        )
+        pattern = Pattern("ptrans", "B", Cost(1.0, 1152 / 1024, 1 / 1024), active, flows, per="flow")
+        answer = solve(network, pattern, "packets", Settings(window=window, units_per_packet=1024, in_order=True))
+        rates.append(float(flows.units.sum()) / len(active) / answer.time_s)
+    return Schedules(window, *rates)
+
+
+def _primes_beside(count: int) -> list[int]:
+    """The first `count` primes that do not divide `count`."""
+    found: list[int] = []
+    candidate = 2
+    while len(found) < count:
+        if count % candidate and all(candidate % d for d in range(2, math.isqrt(candidate) + 1)):
+            found.append(candidate)
+        candidate += 1
+    return found

@@ -146,7 +146,7 @@ def recover(
     def run(failing: int) -> tuple[float, int, int, int, int, int]:
         fails_ps, timeout_ps, ping_ps = (round(value * 1e12) for value in (fails_s, timeout_s, ping_s))
         answer, lost, resent, undelivered, detected_ps, recovered_ps = asked.packets(
-            pattern.native(), pattern.shape, packet, size, 0, 1, failing, fails_ps, timeout_ps, ping_ps, retries
+            pattern.native(), pattern.shape, packet, size, 0, 1, False, failing, fails_ps, timeout_ps, ping_ps, retries
         )
         seconds = 1 / answer.rounds_per_s if answer.rounds_per_s > 0 else float("inf")
         return seconds, lost, resent, undelivered, detected_ps, recovered_ps

@@ -40,6 +40,7 @@ class Settings:
     packets: int = 5000  # per node, in the packet simulation of uniform traffic
     units_per_packet: float | None = None
     seed: int = 1
+    in_order: bool = False  # in the packet simulation, a sender's flows of one job go one after the other
 
 
 DEFAULTS = Settings()
@@ -131,7 +132,8 @@ def _run(
             case "packets":
                 window = settings.window or network.window(pattern.name)
                 each = settings.units_per_packet or (1 / pattern.cost.packets if pattern.cost.packets else 1.0)
-                return asked.packets(traffic, shape, each, window, settings.packets, settings.seed, -1, 0, 0, 0, 1)[0]
+                count, seed, in_order = settings.packets, settings.seed, settings.in_order
+                return asked.packets(traffic, shape, each, window, count, seed, in_order, -1, 0, 0, 0, 1)[0]
     except ValueError as error:
         raise Refusal(str(error)) from error
     raise Refusal(f"cannot solve with {solver!r} (there is no such solver); try {', '.join(SOLVERS)}")
