@@ -1,0 +1,108 @@
+"""Medians against means, quiet and beside a process that hogs a core in bursts: the same workload, measured twice.
+
+    python bench/bench_noise_robustness.py [--seconds 3] [--mode one|star|threads]
+
+The hog burns one core for 30 to 150 ms, then sleeps for 20 to 100 ms, again and again. Claim: medians of the quiet and
+the disturbed run differ by under 10 %, where means differ by far more. On a machine that is not quiet to begin with,
+the first run is disturbed too, and its flags say so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from octant.store import Store
+from octant.summary import Row, summarise
+
+HOG_ON_S, HOG_OFF_S = (0.03, 0.15), (0.02, 0.1)
+
+
+def hog(cpu: int) -> None:
+    """Burns one core in bursts until it is killed."""
+    os.sched_setaffinity(0, {cpu})
+    generator = random.Random(20)
+    while True:
+        end = time.monotonic() + generator.uniform(*HOG_ON_S)
+        while time.monotonic() < end:
+            pass
+        time.sleep(generator.uniform(*HOG_OFF_S))
+
+
+@contextlib.contextmanager
+def hogging() -> Iterator[None]:
+    """A hog on the first allowed hardware thread, as long as the block lasts."""
+    first = min(os.sched_getaffinity(0))
+    process = subprocess.Popen([sys.executable, __file__, "--hog", str(first)])
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def measured(store: Path, words: list[str]) -> list[Row]:
+    """One `octant run`, through the command, and its rows."""
+    subprocess.run(
+        [sys.executable, "-m", "octant.cli", "run", *words, "--store", str(store), "--json"],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return list(summarise(Store(store).find("last")).rows)
+
+
+def mean(row: Row) -> float:
+    """What a tool would report that divides all the work by all the time: every thread's chunks over its own time."""
+    point = row.points[0]
+    seconds = [sum(lane.duration_ns) * 1e-9 for lane in point.lanes]
+    chunks = [len(lane.duration_ns) * point.batch for lane in point.lanes]
+    rates = [n * row.metric.count(point) / s for n, s in zip(chunks, seconds, strict=True)]
+    return float(np.sum(rates)) if row.metric.kind == "rate" else float(1 / np.mean(rates))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", default="3")
+    parser.add_argument("--mode", default="one", choices=("one", "star", "threads"))
+    parser.add_argument("--hog", type=int, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.hog is not None:
+        hog(asked.hog)
+    precise = [f"seconds={asked.seconds}", "precision=0"]  # the whole budget, so that both runs see as much
+    workloads = {
+        "stream triad, 256 MiB": ["stream", "kernel=triad", "bytes=256MiB"],
+        "stream triad, 16 KiB": ["stream", "kernel=triad", "bytes=16KiB"],
+        "peakflops": ["peakflops"],
+    }
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, words in workloads.items():
+            call = [*words, *precise, "--mode", asked.mode]
+            quiet = measured(Path(folder), call)[0]
+            with hogging():
+                beside = measured(Path(folder), call)[0]
+            if quiet.value is None or beside.value is None:
+                sys.exit(f"{name}: wrong answer; nothing to compare")
+            medians = beside.value.middle / quiet.value.middle - 1
+            means = mean(beside) / mean(quiet) - 1
+            lines.append({"workload": name, "mode": asked.mode, "median_change": medians, "mean_change": means})
+            print(f"{name:24} {asked.mode:8} median {100 * medians:+6.1f} %   mean {100 * means:+6.1f} %", flush=True)
+            for when, row in (("quiet", quiet), ("beside the hog", beside)):
+                print(f"  {when}: {'; '.join(row.flags) or 'nothing to doubt'}")
+    print(json.dumps(lines))
+
+
+if __name__ == "__main__":
+    main()
