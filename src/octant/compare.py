@@ -172,7 +172,7 @@ def _facts(summary: Summary) -> Mapping[str, str]:
         "memory": units.bytes_text(machine.memory_bytes),
         **machine.system,
         **machine.software,
-        "MPI": _all([point.mpi for point in run.points]),
+        "MPI": _all([" ".join(point.mpi.split()) for point in run.points]),
         "compiler": _all([str(point.build.get("compiler", "not recorded")) for point in run.points]),
         **run.environment,
     }

@@ -104,7 +104,7 @@ def _figure_line(run: StoredRun, row: Row) -> FigureLine:
         passed=not row.wrong,
         flags="; ".join(row.flags),
         stopped_by=point.stopped_by,
-        mpi=point.mpi,
+        mpi=" ".join(point.mpi.split()),
     )
 
 
