@@ -169,7 +169,17 @@ class Spread(_Part):
     bar: Bar
 
 
-Test = Annotated[Ratio | Interaction | Order | Knee | Most | Spread, Field(discriminator="kind")]
+class Agrees(_Part):
+    """Every published value of a measure over ours: 1 is agreement. For models above all."""
+
+    kind: Literal["agrees"]
+    measure: str
+    of: Levels = {}
+    over: tuple[str, ...] = ()  # axis values; none: all that are published
+    bar: Bar
+
+
+Test = Annotated[Ratio | Interaction | Order | Knee | Most | Spread | Agrees, Field(discriminator="kind")]
 
 
 class FindingTest(_Part):
@@ -353,6 +363,10 @@ def _axis(study: Study, key: str, test: Test) -> Iterator[tuple[str, str]]:
         if axis is None:
             yield key, f"a {test.kind} needs a measure with an axis; {test.measure} has none"
         values: tuple[str, ...] = test.over if isinstance(test, Spread) else ()
+    elif isinstance(test, Agrees):
+        values = test.over
+        if not any(published.measure == test.measure for published in study.published):
+            yield key, f"nothing is published for {test.measure}"
     else:
         values = tuple(v for v in (test.at, getattr(test, "to_at", "")) if v)
         if axis is not None and not test.at:

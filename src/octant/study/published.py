@@ -73,7 +73,7 @@ def range_text(factors: tuple[float, float]) -> str:
 
 def digits(value: float, count: int = 3) -> str:
     """A number with so many significant digits, zeros among them: `1.00`."""
-    return f"{value:#.{count}g}".rstrip(".")
+    return f"{value:.0f}" if abs(value) >= 10 ** (count - 1) else f"{value:#.{count}g}".rstrip(".")
 
 
 def number(text: str) -> float:

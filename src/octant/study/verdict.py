@@ -12,6 +12,7 @@ from octant.machine import Machine
 from octant.study import published, words
 from octant.study.design import Cell
 from octant.study.file import (
+    Agrees,
     Bar,
     FindingTest,
     Interaction,
@@ -161,6 +162,9 @@ def gain(of: Answer, to: Answer, more_is_better: bool) -> stats.Interval:
     a, b = top.value, bottom.value
     if b.low <= 0:
         raise _CannotTest("a value is zero, so there is no ratio")
+    if top.modelled and bottom.modelled:  # the same uncertain capacities stand behind both: edge over edge
+        edges = (a.low / b.low, a.middle / b.middle, a.high / b.high)
+        return stats.Interval(min(edges), a.middle / b.middle, max(edges))
     if min(len(of.launches), len(to.launches)) >= ENOUGH:
         return stats.ratio_interval(top.launches, bottom.launches)
     return stats.Interval(a.low / b.high, a.middle / b.middle, a.high / b.low)
@@ -201,7 +205,8 @@ def _gain(study: Study, answers: Answers, measure: str, of: Levels, to: Levels, 
 
 def _ratio(study: Study, answers: Answers, test: Ratio) -> _Seen:
     seen = _gain(study, answers, test.measure, test.of, test.to, test.at, test.to_at)
-    return _Seen(seen.here, test.bar, seen.launches)
+    at = f" at {test.at}{f' over {test.to_at}' if test.to_at else ''}" if test.at else ""
+    return _Seen(seen.here, test.bar, seen.launches, at)
 
 
 def _interaction(study: Study, answers: Answers, test: Interaction) -> _Seen:
@@ -263,11 +268,28 @@ def _spread(study: Study, answers: Answers, test: Spread) -> _Seen:
     middles = [value.middle for value in values]
     if min(value.low for value in values) <= 0:
         raise _CannotTest("a value is zero, so there is no spread")
+    middle = max(middles) / min(middles)
+    if all(answer.modelled for answer in curve):  # as in `gain`: edge by edge
+        edges = [[value.low for value in values], middles, [value.high for value in values]]
+        spreads = [max(edge) / min(edge) for edge in edges]
+        return _Seen(stats.Interval(min(spreads), middle, max(spreads)), test.bar, 0, ", largest over smallest")
     low = max(value.low for value in values) / min(value.high for value in values)
     high = max(value.high for value in values) / min(value.low for value in values)
-    middle = max(middles) / min(middles)
     launches = min(len(answer.launches) for answer in curve)
     return _Seen(stats.Interval(max(1.0, low), middle, high), test.bar, launches, ", largest over smallest")
+
+
+def _agrees(study: Study, answers: Answers, test: Agrees) -> _Seen:
+    cell = _cell(study, test.measure, test.of)
+    told = [row for row in published.rows(study) if row.cell == cell and (not test.over or row.at in test.over)]
+    if not told:
+        raise _CannotTest(f"nothing is published for {cell}")
+    found = [(row.at, _answer(study, answers, test.measure, test.of, row.at), row.value) for row in told]
+    ratios = [answer.value.middle / value for _, answer, value in found]
+    worst = max(ratios, key=lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
+    what = f", ours over theirs at {', '.join(at or 'the one point' for at, _, _ in found)}: the range and the worst"
+    launches = min(len(answer.launches) for _, answer, _ in found)
+    return _Seen(stats.Interval(min(ratios), worst, max(ratios)), test.bar, launches, what)
 
 
 _SEEN: Mapping[type, Callable[..., _Seen]] = {
@@ -275,6 +297,7 @@ _SEEN: Mapping[type, Callable[..., _Seen]] = {
     Interaction: _interaction,
     Knee: _knee,
     Spread: _spread,
+    Agrees: _agrees,
 }
 
 

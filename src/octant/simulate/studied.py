@@ -1,0 +1,128 @@
+"""What studies ask of the network model: functions of plain arguments that give a rate, a share or a time.
+
+Where a capacity is known as a range only, the answer is an interval: its ends are the model's with every capacity at
+the low and at the high end.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from octant import _network, catalogue
+from octant.failure import Refusal
+from octant.simulate.applications import FftForm, FftModel, global_fft, pair_experiments
+from octant.simulate.failures import failure_sweep
+from octant.simulate.network import NetworkFile, load
+from octant.simulate.patterns import Flows, Pattern, bulk, make, pairs, place
+from octant.simulate.scale import scale
+from octant.simulate.solve import solve, solve_program
+from octant.simulate.whatif import rerouted
+from octant.stats import Interval
+
+
+def rate(network: str, traffic: str, size: int) -> Interval:
+    """Rate per node (per rank for random ring, of the whole system for gfft) at a size of the machine."""
+    (point,) = scale(load(network), traffic, [size]).points
+    return Interval(*sorted((point.low_per_s, point.rate_per_s, point.high_per_s)))
+
+
+def fft_percent_of_peak(
+    network: str, nodes: int, form: FftForm = "paper", points_per_node_lg: float = 30.0
+) -> Interval:
+    """Global FFT in percent of the system's peak."""
+    model = FftModel(form, points_per_node_lg=points_per_node_lg)
+    return _at_edges(load(network), lambda sized: 100 * global_fft(sized, nodes, model).of_peak)
+
+
+def pair_bandwidth(network: str, scenario: str) -> Interval:
+    """Bidirectional bandwidth of one pair in scenario (a) to (h) of Alam et al., section 4.2, in bytes/s."""
+    return _at_edges(
+        load(network), lambda file: next(e.bytes_per_s for e in pair_experiments(file) if e.name == scenario)
+    )
+
+
+def between_two_groups(network: str, routing: str, size: int) -> Interval:
+    """Bytes/s of one pair while every node of one group talks to its twin in another, in a machine of `size` groups."""
+    sized = rerouted(network, routing, None).at_size(size)
+    active = sized.topology.active()
+    group = len(active) // size
+    traffic = pairs(sized, [(int(active[i]), int(active[group + i]), 1.0) for i in range(group)])
+    return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
+
+
+def exchange_time(network: str, schedule: str, message_bytes: float, size: int) -> float:
+    """Seconds of an all-to-all among the nodes, one rank each, as synchronised steps under LogGP."""
+    sized = load(network).at_size(size)
+    answer, _ = solve_program(sized, "alltoall", schedule, message_bytes, sized.topology.active())
+    return answer.time_s
+
+
+def over_links(network: str, links: int, size: int, injection_times: float = 1.0, failing: bool = False) -> Interval:
+    """Bytes/s of the slowest flow of a shift, over that many links a node; 0 where a failed one leaves no way.
+
+    Args:
+        injection_times: the node's injection and ejection limits over those of the file.
+        failing: with any one port dead, the worst of them.
+    """
+    file = load(network)
+    topology = file.topology.model_copy(update={"planes": links})
+    sized = file.model_copy(update={"topology": topology}).at_size(size)
+    for end in ("injection", "ejection"):
+        sized = sized.scaled(end, injection_times)
+
+    def of(one: NetworkFile) -> float:
+        traffic = make(one, "shift")
+        return failure_sweep(one, traffic, "port").worst_per_s if failing else solve(one, traffic).rate_per_s
+
+    return _at_edges(sized, of)
+
+
+def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -> Interval:
+    """Bytes/s of the slowest flow of a halo exchange in three dimensions, ranks placed by a letter order.
+
+    Args:
+        near: neighbours in the grid are neighbours in rank order; else the ranks are shuffled first.
+    """
+    sized = load(network).at_size(size)
+    ranks = size * ranks_per_node
+    node_of_rank = place(sized, order, ranks, ranks_per_node)
+    if not near:
+        node_of_rank = np.random.default_rng(1).permutation(node_of_rank)
+    edge = round(ranks ** (1 / 3))
+    shape = [edge, edge, ranks // edge**2]
+    if shape[0] * shape[1] * shape[2] != ranks:
+        raise Refusal(f"cannot make a grid of {ranks} ranks (no near-cubic one); try a cube times a number")
+    flows = Flows(*_network.halo(shape, True)).placed(node_of_rank)
+    traffic = Pattern("halo", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow")
+    return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
+
+
+def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Interval:
+    middle = of(network)
+    values = (middle, of(network.at_edge("low")), of(network.at_edge("high")))
+    return Interval(min(values), middle, max(values))
+
+
+def normalised(system: str, benchmark: str) -> float:
+    """A published result over the system's peak: RandomAccess in updates/s per Gflop/s, Global FFT in percent.
+
+    Of the K computer the document gives its ratios to the Power 775 alone.
+
+    Raises:
+        Refusal: nothing is published for them.
+    """
+    own = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-full-system"].observations}
+    peak_flops = own["peak"] * 1e15
+    fft = 100 * own["gfft"] * 1e12 / peak_flops
+    ratios = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-gfft-scaling"].observations}
+    (bgq,) = catalogue.results()["p775-gups-scaling"].find("gups", {"machine": "bgq-hpcc"})
+    bgq_peak = float((catalogue.machines()["bgq-hpcc"].model_extra or {})["peak_pflops_system"]) * 1e15
+    known = {
+        ("power775", "RandomAccess"): own["random_access"] * 1e18 / peak_flops,
+        ("power775", "Global FFT"): fft,
+        ("bgq", "RandomAccess"): (bgq.value or 0.0) * 1e18 / bgq_peak,
+        ("k", "Global FFT"): fft * ratios["gfft_ratio"] / ratios["peak_ratio"],
+    }
+    if (system, benchmark) not in known:
+        raise Refusal(f"cannot normalise {benchmark} of {system} (nothing is published); try {sorted(known)}")
+    return known[system, benchmark]
