@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from octant import build
+from octant.launch import leftovers
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def execute(
     process is killed.
     """
     guard = [str(build.find("bind")), "--die-with-parent", "--"]
-    begin = time.monotonic()
+    begin, begin_wall_s = time.monotonic(), time.time()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - words of our own making, no shell
             [*guard, *words],
@@ -64,6 +65,8 @@ def execute(
                     process.wait(0.1)
         finally:
             _end(process)
+            if process.returncode != 0:
+                leftovers.remove(begin_wall_s)
         size = said.seek(0, os.SEEK_END)
         said.seek(max(0, size - 4000))
         text = said.read().decode(errors="replace")

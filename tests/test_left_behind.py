@@ -1,0 +1,142 @@
+"""Nothing is left behind: whoever is killed, launchers, ranks and shared memory are gone soon after."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from octant.launch import leftovers
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+LONG = ("stream", "bytes=1MiB")  # rank 1 hangs at once, so that this lasts until somebody ends it
+two_cpus = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two hardware threads")
+
+
+def command_lines(holding: str) -> dict[int, str]:
+    """Live processes that were started with this text among their words or variables."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+            if holding in words or holding in (folder / "environ").read_bytes().decode(errors="replace"):
+                found[int(folder.name)] = words
+        except OSError:
+            continue
+    return {pid: words for pid, words in found.items() if words}
+
+
+def wait_for(what: str, holding: str, count: int) -> dict[int, str]:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        found = {pid: words for pid, words in command_lines(holding).items() if what in words.split(" ")[0]}
+        if len(found) >= count:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{what} did not start: {command_lines(holding)}")
+
+
+def gone(holding: str) -> dict[int, str]:
+    end = time.monotonic() + 15
+    while (left := command_lines(holding)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return left
+
+
+SHARED = Path("/dev/shm")  # noqa: S108 - where MPI libraries keep what ranks of a node share
+
+
+def stray_segments() -> set[str]:
+    """Shared memory that nobody has open or mapped: others may be at work on this machine."""
+    names = {path.name for path in SHARED.iterdir()}
+    held = ""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            held += (folder / "maps").read_text(errors="replace")
+            for link in (folder / "fd").iterdir():
+                with contextlib.suppress(OSError):
+                    held += f" {link.readlink()}"
+    return {name for name in names if name not in held}
+
+
+def no_new_strays(before: set[str]) -> bool:
+    end = time.monotonic() + 10
+    while not (clean := stray_segments() <= before) and time.monotonic() < end:
+        time.sleep(0.3)
+    return clean
+
+
+def start(
+    environment: Mapping[str, str], token: str, *words: str, python: str = sys.executable
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [python, "-m", "octant.cli", *words],
+        env={**environment, "OCTANT_TOKEN": token, "OCTANT_FAULT": "hang:1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@two_cpus
+@pytest.mark.parametrize("words", [("run", *LONG, "--ranks", "2"), ("run", *LONG, "--place", "2x1")])
+def test_octant_is_killed(environment: Mapping[str, str], tmp_path: Path, words: tuple[str, ...]) -> None:
+    token = str(tmp_path)
+    with start(environment, token, *words) as octant:
+        wait_for("octant-stream", token, 2)
+        octant.kill()
+    assert gone(token) == {}
+
+
+@two_cpus
+def test_the_watcher_is_killed(environment: Mapping[str, str], tmp_path: Path) -> None:
+    token = str(tmp_path)
+    with start(environment, token, "where", "--place", "2x1", "--", "sleep", "60") as octant:
+        wait_for("sleep", token, 2)
+        octant.kill()
+    assert gone(token) == {}
+
+
+@two_cpus
+@pytest.mark.parametrize("victim", ["mpiexec", "hydra_pmi_proxy"])
+def test_a_launcher_is_killed(environment: Mapping[str, str], tmp_path: Path, victim: str) -> None:
+    token, before = str(tmp_path), stray_segments()
+    with start(environment, token, "run", *LONG, "--place", "2x1") as octant:
+        wait_for("octant-stream", token, 2)
+        for pid in wait_for(victim, token, 1):
+            os.kill(pid, signal.SIGKILL)
+        assert octant.wait(30) == 1
+    assert gone(token) == {}
+    assert no_new_strays(before)
+
+
+@two_cpus
+def test_octant_is_killed_over_open_mpi(environment: Mapping[str, str], tmp_path: Path) -> None:
+    python = ROOT / ".venv-openmpi" / "bin" / "python"
+    if not python.exists():
+        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
+    own = {**environment, "PYTHONPATH": str(ROOT / "src")}
+    token = str(tmp_path)
+    with start(own, token, "where", "--ranks", "4", "--", "sleep", "60", python=str(python)) as octant:
+        wait_for("sleep", token, 4)
+        octant.kill()
+    assert gone(token) == {}
+
+
+def test_only_segments_that_are_young_and_nobody_holds_are_removed(tmp_path: Path) -> None:
+    mine = tmp_path / "mpich_shm_1_0"
+    held = (tmp_path / "mpich_shm_2_0").open("w")
+    other = tmp_path / "somebody_elses"
+    for path in (mine, other):
+        path.touch()
+    assert leftovers.remove(time.time() + 60, tmp_path) == ()
+    assert leftovers.remove(time.time() - 60, tmp_path) == ("mpich_shm_1_0",)
+    held.close()
+    assert other.exists()
+    assert not mine.exists()
+    assert leftovers.remove(0, tmp_path / "none") == ()
