@@ -1,0 +1,63 @@
+// Words on the command line become points, or are refused by name.
+#include "octant/knobs.hpp"
+
+#include "check.hpp"
+
+#include <vector>
+
+namespace {
+
+using octant::Knob;
+using octant::KnobKind;
+
+std::vector<Knob> declared() {
+    return {{"bytes", KnobKind::bytes, "1KiB", "size", {}, 64},
+            {"kernel", KnobKind::word, "triad", "loop", {"copy", "triad"}},
+            {"threads", KnobKind::integer, "1", "threads", {}, 1, 8},
+            {"seconds", KnobKind::seconds, "0.5", "budget"}};
+}
+
+auto points(std::vector<std::string> const& words) { return octant::points(declared(), words); }
+
+void numbers(octant::Checks& checks) {
+    checks.that(octant::parse_bytes("4096") == 4096, "plain bytes");
+    checks.that(octant::parse_bytes("64KiB") == 65536 && octant::parse_bytes("64K") == 65536, "binary units");
+    checks.that(octant::parse_bytes("1GB") == 1'000'000'000, "decimal units");
+    checks.that(octant::parse_bytes("1.5MiB") == 1'572'864, "fractions");
+    checks.near(octant::parse_seconds("20ms"), 0.02, 1e-15);
+    checks.near(octant::parse_seconds("3us"), 3e-6, 1e-18);
+    checks.refused([] { static_cast<void>(octant::parse_bytes("12 parsecs")); }, "as a size");
+    checks.refused([] { static_cast<void>(octant::parse_bytes("-1")); }, "as a size");
+    checks.refused([] { static_cast<void>(octant::parse_seconds("0,5")); }, "as a time");  // no locale decides
+    checks.refused([] { static_cast<void>(octant::parse_integer("3.5")); }, "whole number");
+    checks.refused([] { static_cast<void>(octant::parse_integer("")); }, "whole number");
+}
+
+void sweeps(octant::Checks& checks) {
+    auto const defaults = points({});
+    checks.that(defaults.size() == 1 && defaults[0].integer("bytes") == 1024, "defaults");
+    auto const swept = points({"bytes=1KiB,2KiB", "threads=1,2,3"});
+    checks.that(swept.size() == 6, "the product");
+    checks.that(swept[1].integer("threads") == 2 && swept[1].integer("bytes") == 1024, "the last name is fastest");
+    checks.that(swept[5].word("kernel") == "triad", "what is not named keeps its default");
+}
+
+void refusals(octant::Checks& checks) {
+    checks.refused([] { points({"kernle=copy"}); }, "bytes, kernel, threads, seconds");
+    checks.refused([] { points({"kernel=sort"}); }, "one of copy, triad");
+    checks.refused([] { points({"threads=9"}); }, "outside 1");
+    checks.refused([] { points({"bytes=1"}); }, "outside 64");
+    checks.refused([] { points({"bytes"}); }, "knob=value");
+    checks.refused([] { points({"threads=1", "threads=2"}); }, "twice");
+    checks.refused([] { points({"threads="}); }, "whole number");
+}
+
+}  // namespace
+
+int main() {
+    octant::Checks checks;
+    numbers(checks);
+    sweeps(checks);
+    refusals(checks);
+    return checks.result();
+}

@@ -1,0 +1,53 @@
+// Medians, their intervals and warm-up against values worked out by hand.
+#include "octant/sampling.hpp"
+
+#include "check.hpp"
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace {
+
+std::vector<double> counted(int n) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    std::iota(values.begin(), values.end(), 1.0);
+    return values;
+}
+
+void medians(octant::Checks& checks) {
+    checks.near(octant::median_interval(std::vector{5.0}).middle, 5, 0);
+    checks.near(octant::median_interval(std::vector{4.0, 1.0, 3.0, 2.0}).middle, 2.5, 0);
+    checks.near(octant::median_interval(std::vector<double>{}).middle, 0, 0);
+    // n = 100: 50 -+ 0.98 sqrt(100) are the 40th and the 61st value.
+    auto const found = octant::median_interval(counted(100));
+    checks.near(found.middle, 50.5, 0);
+    checks.near(found.low, 40, 0);
+    checks.near(found.high, 61, 0);
+    checks.near(found.relative_half_width(), 21.0 / 101, 1e-12);
+}
+
+void warmups(octant::Checks& checks) {
+    checks.that(octant::warmup_length(counted(5)) == 0, "too few to say");
+    std::vector<double> samples(100);
+    std::uint32_t state = 7;
+    for (auto& sample : samples) {
+        state = state * 1664525U + 1013904223U;
+        sample = 100 + static_cast<double>(state >> 24) / 256;
+    }
+    checks.that(octant::warmup_length(samples) < 50, "at most half");
+    for (std::size_t i = 0; i < 12; ++i) samples[i] = 200 - 5 * static_cast<double>(i);
+    auto const drop = octant::warmup_length(samples);
+    checks.that(drop >= 11 && drop <= 16, "12 slow samples at the front, found " + std::to_string(drop));
+    samples[60] = 1e6;
+    checks.that(octant::warmup_length(samples) <= 16, "one preempted sample does not decide");
+}
+
+}  // namespace
+
+int main() {
+    octant::Checks checks;
+    medians(checks);
+    warmups(checks);
+    return checks.result();
+}
