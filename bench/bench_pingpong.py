@@ -1,0 +1,64 @@
+"""pingpong against a hand-written bare MPI loop in the same MPI, hot buffers; interleaved launches, medians.
+
+python bench/bench_pingpong.py [--repeats 9]
+"""
+
+import argparse
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from octant import analysis, build, record, registry
+from octant.build import beside_python
+
+ROUNDS = {0: 200, 8: 200, 1024: 200, 65536: 20, 1048576: 2}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=9)
+    repeats = parser.parse_args().repeats
+    compiler, launcher = beside_python("mpicc") or "mpicc", str(beside_python("mpiexec") or "mpiexec")
+    bare: dict[int, list[float]] = {length: [] for length in ROUNDS}
+    ours: dict[int, list[float]] = {length: [] for length in ROUNDS}
+    with tempfile.TemporaryDirectory() as folder:
+        program, output = Path(folder) / "bare", Path(folder) / "records.jsonl"
+        source = Path(__file__).parent / "bare_pingpong.c"
+        subprocess.run([str(compiler), "-O2", str(source), "-o", str(program)], check=True)
+        for _ in range(repeats):
+            for length, rounds in ROUNDS.items():
+                words = [str(program), str(length), str(rounds)]
+                pinned = [
+                    launcher,
+                    "-n",
+                    "1",
+                    "taskset",
+                    "-c",
+                    "0",
+                    *words,
+                    ":",
+                    "-n",
+                    "1",
+                    "taskset",
+                    "-c",
+                    "1",
+                    *words,
+                ]
+                said = subprocess.run(pinned, check=True, capture_output=True, text=True).stdout
+                bare[length].append(statistics.median(map(float, said.split())))
+                output.unlink(missing_ok=True)
+                words = [f"bytes={length}", "seconds=0.5", "precision=0", "--output", str(output)]
+                subprocess.run([launcher, "-n", "2", str(build.find("pingpong")), *words], check=True)
+                point = record.parse(output.read_text())
+                if isinstance(point, record.Point):
+                    ours[length].append(analysis.figure(registry.workload("pingpong"), point).value.middle)
+    print(f"{'bytes':>8}{'bare, us':>11}{'octant, us':>12}{'ratio':>8}{'of best':>9}")
+    for length in ROUNDS:
+        theirs, mine = statistics.median(bare[length]), statistics.median(ours[length])
+        best = min(ours[length]) / min(bare[length])
+        print(f"{length:>8}{theirs * 1e6:>11.3f}{mine * 1e6:>12.3f}{mine / theirs:>8.3f}{best:>9.3f}")
+
+
+if __name__ == "__main__":
+    main()
