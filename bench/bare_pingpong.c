@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     if (out == NULL || in == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
     memset(out, 1, room); /* untouched memory would be one page of zeros, read from the first cache */
     memset(in, 2, room);
-    for (int block = 0; block < 101; ++block) {
+    for (int block = 0; block < 1001; ++block) {
         MPI_Barrier(MPI_COMM_WORLD);
         double const begin = MPI_Wtime();
         for (int i = 0; i < rounds; ++i) {
