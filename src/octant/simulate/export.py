@@ -1,9 +1,11 @@
-"""Exports a network: an edge list for other tools."""
+"""Exports a network: edge lists, a network file of kind `graph`, and SimGrid's platform XML."""
 
 from collections.abc import Callable, Mapping
 
 from octant.failure import Exit, Refusal
+from octant.simulate.graph_file import graph_file
 from octant.simulate.network import NetworkFile
+from octant.simulate.platform import platform, simgrid_xml
 
 
 def edges(network: NetworkFile) -> str:
@@ -30,7 +32,12 @@ def edges(network: NetworkFile) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS: Mapping[str, Callable[[NetworkFile], str]] = {"edges": edges}
+def simgrid(network: NetworkFile) -> str:
+    """SimGrid's platform XML of all nodes that compute."""
+    return simgrid_xml(platform(network, network.topology.active()))
+
+
+FORMATS: Mapping[str, Callable[[NetworkFile], str]] = {"edges": edges, "graph": graph_file, "simgrid": simgrid}
 
 
 def write(network: NetworkFile, to: str, formats: Mapping[str, Callable[[NetworkFile], str]] = FORMATS) -> str:

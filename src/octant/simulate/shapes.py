@@ -306,6 +306,7 @@ class Graph(_Shape):
     kind: Literal["graph"]
     edges: str
     hosts: str = ""
+    order: tuple[str, ...] = ()  # names of the nodes by number; those not named follow as the cables mention them
     classes: tuple[str, ...] = ("link",)
     folder: str = ""
 
@@ -350,7 +351,7 @@ class Graph(_Shape):
                     f"edge list, line {number}: {words[0]!r} is cabled to itself, a cycle of one; remove it"
                 )
             rows.append((words[0], words[1], self.classes.index(kind)))
-        names = list(dict.fromkeys(name for row in rows for name in row[:2]))
+        names = list(dict.fromkeys([*self.order, *(name for row in rows for name in row[:2])]))
         ordered = sorted(names, key=lambda name: not name.startswith(self.hosts))
         number_of = {name: i for i, name in enumerate(ordered)}
         if not any(name.startswith(self.hosts) for name in names):
