@@ -56,6 +56,9 @@ def run(
     directive: Annotated[
         list[str] | None, typer.Option(help="With a batch system: its own words (repeatable).")
     ] = None,
+    on_model: Annotated[
+        str, typer.Option("--on-model", help="Not here: on this network of `octant model list`, simulated by SimGrid.")
+    ] = "",
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -63,12 +66,29 @@ def run(
     """Measure one workload, here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script)."""
     from octant.study import ask
 
+    if on_model:
+        _on_model(on_model, workload, knobs or [], ranks, timeout, json)
+        return
+
     if script is not None or submit:
         job = ask.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()))
         _as_job(launcher, job, script or Path(f"octant-{workload}.sh"), submit, json)
         return
     plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats, ask.Where(place, launcher, hosts))
     _measure(store, f"{workload} {' '.join(knobs or [])}".strip(), plan, machine, timeout, json, page=False)
+
+
+def _on_model(
+    network: str, workload: str, knobs: Sequence[str], ranks: int | None, timeout: float | None, json: bool
+) -> None:
+    from octant.report import network as report
+    from octant.report import network_text
+    from octant.simulate import load, on_model
+
+    found = on_model.run(load(network), workload, knobs, ranks, timeout or 600.0)
+    print(report.as_json(found) if json else network_text.on_model_text(found))
+    if not all(figure.passed for figure in found.figures):
+        raise typer.Exit(int(Exit.WRONG_ANSWER))
 
 
 def evaluate(

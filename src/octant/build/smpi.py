@@ -1,0 +1,87 @@
+"""Programs compiled for SimGrid's SMPI: on demand, once a source, kept in the user's cache."""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from octant.failure import Exit, Refusal
+
+# SMPI replaces malloc and its like by macros, which system headers do not survive; nothing of ours needs them.
+_WORDS = ("-std=c++20", "-O2", "-DSMPI_NO_OVERRIDE_MALLOC")
+_HOW = "try `make simgrid` (Debian's libsimgrid-dev; root)"
+
+
+def compiler() -> Path:
+    """SimGrid's C++ compiler wrapper.
+
+    Raises:
+        Refusal: not installed.
+    """
+    found = shutil.which("smpicxx")
+    if found is None:
+        raise Refusal(f"cannot ask SimGrid (no smpicxx on PATH); {_HOW}", Exit.NOT_SUPPORTED)
+    return Path(found)
+
+
+def program(name: str, sources: Sequence[Path], words: Sequence[str] = ()) -> Path:
+    """The program of these sources, compiled without OpenMP: simulated ranks share one thread.
+
+    Raises:
+        Refusal: no compiler, or the sources do not compile; the message holds the first error.
+    """
+    wrapper = compiler()
+    built = [str(wrapper), *_WORDS, *words, *map(str, sources), "-lgomp"]
+    digest = hashlib.sha256("\0".join(built).encode())
+    headers = sorted({header for source in sources for header in source.parent.rglob("*.hpp")})
+    for path in [wrapper, *sources, *headers]:
+        digest.update(path.read_bytes())
+    target = cache() / f"{name}-{digest.hexdigest()[:16]}"
+    if target.exists():
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+            partial = Path(folder) / name
+            _compile([*built, "-o", str(partial)], name)
+            partial.replace(target)  # two compilations at once end in the same file
+    except OSError as error:
+        raise Refusal(f"cannot keep programs in {target.parent} ({error.strerror}); set XDG_CACHE_HOME") from error
+    return target
+
+
+def cache() -> Path:
+    """Folder of the compiled programs."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "octant" / "simgrid"
+
+
+def harness() -> tuple[list[Path], list[str]]:
+    """Sources and words that add the measuring harness to a kernel.
+
+    Raises:
+        Refusal: no source tree here, or the JSON library's headers are missing.
+    """
+    folder = Path(__file__).resolve().parents[3] / "native" / "harness"
+    sources = sorted(folder.glob("*.cpp"))
+    json = importlib.util.find_spec("nlohmann_json")
+    if not sources:
+        raise Refusal(
+            "cannot recompile a kernel (this is no source tree of Octant); try from a clone, after `make setup`"
+        )
+    if json is None or not json.submodule_search_locations:
+        raise Refusal("cannot recompile a kernel (no nlohmann_json); try `pip install nlohmann-json`")
+    return sources, [f"-I{folder}", f"-I{Path(json.submodule_search_locations[0]) / 'include'}"]
+
+
+def _compile(words: list[str], name: str) -> None:
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)  # noqa: S603 - our own words
+    if ended.returncode != 0:
+        errors = [line for line in ended.stderr.splitlines() if "error" in line or "undefined" in line]
+        raise Refusal(
+            f"cannot compile {name} for SimGrid ({(errors or [ended.stderr.strip()])[0]}); see smpicxx --version"
+        )

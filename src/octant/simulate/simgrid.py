@@ -1,0 +1,195 @@
+"""A second opinion: the same traffic on the same platform in SimGrid, and how far its answer is from the model's."""
+
+import json
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from octant import units
+from octant.build import smpi
+from octant.failure import Exit, Refusal
+from octant.launch import smpirun
+from octant.launch.execute import execute
+from octant.simulate.network import NetworkFile
+from octant.simulate.patterns import Flows, Pattern, make
+from octant.simulate.platform import platform, simgrid_xml
+from octant.simulate.shapes import Torus
+from octant.simulate.solve import solve
+
+MOST_BYTES = 2**31
+"""SimGrid really moves the data, between buffers of one process."""
+
+
+@dataclass(frozen=True)
+class SecondOpinion:
+    """Two answers to one question: all flows start together; when has the last one ended?"""
+
+    network: str
+    routing: str
+    traffic: str
+    hosts: int
+    flows: int
+    bytes_each: int  # payload of the largest flow
+    solver: str
+    model_s: float
+    simgrid_s: float
+    model_cpu_s: float  # building and solving, median of five
+    simgrid_cpu_s: float
+    simgrid: str  # its version
+    note: str = ""
+
+    @property
+    def difference(self) -> float:
+        """The model's time over SimGrid's, minus one."""
+        return self.model_s / self.simgrid_s - 1
+
+    @property
+    def times_less_cpu(self) -> float:
+        """SimGrid's CPU time over the model's."""
+        return self.simgrid_cpu_s / self.model_cpu_s
+
+
+def second_opinion(
+    other: str, network: NetworkFile, traffic: str, bytes_text: str, parameter: int = 1
+) -> SecondOpinion:
+    """What `other` (only `simgrid` so far) says of a traffic with flows of that size (`8KiB`).
+
+    Raises:
+        Refusal: nobody of that name, no size, or as `check`.
+    """
+    if other != "simgrid":
+        raise Refusal(
+            f"cannot ask {other!r} for a second opinion (nobody of that name); try simgrid", Exit.WRONG_ANSWER
+        )
+    try:
+        size = units.parse_bytes(bytes_text)
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+    return check(network, traffic, size, parameter)
+
+
+def check(
+    network: NetworkFile,
+    traffic: str,
+    bytes_each: int = 8192,
+    parameter: int = 1,
+    timeout_s: float = 600.0,
+    tick: Callable[[float], None] = lambda _: None,
+) -> SecondOpinion:
+    """The traffic in the model (fluid max-min) and in SimGrid, both without latencies, all flows at once.
+
+    Raises:
+        Refusal: SimGrid is not installed; or the question cannot be put to it: several routes a pair, too many hosts.
+    """  # fmt: skip
+    asked, note = like_for_like(network)
+    pattern = listed(asked, traffic, bytes_each, parameter)
+    theirs = ask(asked, pattern, timeout_s, tick)
+    model_s, model_cpu_s = ours(asked, pattern)
+    return SecondOpinion(
+        network.name, asked.routing.name, traffic, len(pattern.active), len(_flows(pattern)), bytes_each,
+        "fluid", model_s, theirs.seconds, model_cpu_s, theirs.cpu_s, theirs.version, note,
+    )  # fmt: skip
+
+
+def like_for_like(network: NetworkFile) -> tuple[NetworkFile, str]:
+    """The network with one route a pair, as SimGrid has it, and a remark where the machine routes otherwise."""
+    if not isinstance(network.topology, Torus) or (
+        network.routing.name == "dimension-ordered" and not network.routing.split_ties
+    ):
+        return network, ""
+    one = network.routing.model_copy(update={"name": "dimension-ordered", "split_ties": False})
+    note = f"both route dimension-ordered, not {network.routing.name}: SimGrid has one route a pair"
+    return network.model_copy(update={"routing": one}), note
+
+
+def listed(network: NetworkFile, traffic: str, bytes_each: int, parameter: int = 1) -> Pattern:
+    """A named pattern as a list of flows of `bytes_each` payload bytes; uniform traffic goes to everybody else."""
+    pattern = make(network, traffic, parameter)
+    units = bytes_each / pattern.cost.payload_bytes
+    if pattern.flows is not None:
+        return replace(pattern, flows=replace(pattern.flows, units=pattern.flows.units * units))
+    if len(pattern.active) > 256:
+        raise Refusal(f"cannot list everybody to everybody of {len(pattern.active)} nodes for SimGrid; try --nodes 64")
+    sources, targets = (side.ravel() for side in np.meshgrid(pattern.active, pattern.active, indexing="ij"))
+    others = sources != targets
+    sent = np.full(int(others.sum()), units)
+    return replace(pattern, flows=Flows(sources[others], targets[others], sent), per="flow")
+
+
+def ours(network: NetworkFile, pattern: Pattern) -> tuple[float, float]:
+    """The model's seconds for all flows at once, and the CPU seconds that it took to say so."""
+    cpu_s = []
+    for _ in range(5):
+        begin = time.process_time()
+        answer = solve(network, pattern, "fluid")
+        cpu_s.append(time.process_time() - begin)
+    return answer.time_s, statistics.median(cpu_s)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What SimGrid said."""
+
+    seconds: float
+    cpu_s: float
+    version: str
+
+
+def ask(network: NetworkFile, pattern: Pattern, timeout_s: float, tick: Callable[[float], None]) -> Simulated:
+    """Runs the flows under `smpirun`, one rank a node.
+
+    Raises:
+        Refusal: not installed, several routes a pair, too much data, or SimGrid failed.
+    """
+    exported = platform(network, pattern.active, latency=False, cost=pattern.cost)
+    if exported.split:
+        raise Refusal(
+            f"cannot compare {network.name} with SimGrid (the traffic of {exported.split} pairs takes several routes, "
+            "and SimGrid has one a pair); try a network with one plane, link and route between two nodes"
+        )
+    version = smpirun.version()
+    flows = _flows(pattern)
+    rank_of = {int(node): rank for rank, node in enumerate(pattern.active)}
+    sizes = np.rint(flows.units * pattern.cost.payload_bytes).astype(np.int64)
+    if 2 * sizes.sum() > MOST_BYTES:
+        raise Refusal(
+            f"cannot let SimGrid move {int(sizes.sum()):,} bytes (it really copies them); try a smaller --bytes"
+        )
+    rows = zip(flows.sources.tolist(), flows.targets.tolist(), sizes.tolist(), strict=True)
+    with tempfile.TemporaryDirectory(prefix="octant-simgrid-") as name, resources.as_file(_driver()) as source:
+        folder = Path(name)
+        (folder / "platform.xml").write_text(simgrid_xml(exported), encoding="utf-8")
+        (folder / "hosts").write_text("".join(f"{host}\n" for host in exported.hosts), encoding="utf-8")
+        (folder / "traffic").write_text("".join(f"{rank_of[s]} {rank_of[t]} {size}\n" for s, t, size in rows))
+        driver = [str(smpi.program("exchange", [source])), str(folder / "traffic"), str(folder / "answer")]
+        words = smpirun.command(driver, len(pattern.active), folder / "platform.xml", folder / "hosts")
+        before = _children_cpu_s()
+        outcome = execute(words, {}, timeout_s, tick)
+        if outcome.reason:
+            raise Refusal(f"cannot get SimGrid's answer ({outcome.reason})")
+        said = json.loads((folder / "answer").read_text())
+    if said["wrong_bytes"]:
+        raise Refusal(f"cannot trust SimGrid's answer ({said['wrong_bytes']} bytes arrived wrong)")
+    return Simulated(said["seconds"], _children_cpu_s() - before, version)
+
+
+def _driver() -> "resources.abc.Traversable":
+    return resources.files("octant.simulate") / "exchange.cpp"
+
+
+def _flows(pattern: Pattern) -> Flows:
+    if pattern.flows is None:
+        raise Refusal(f"cannot send {pattern.name} flow by flow (it is no list)")
+    return pattern.flows
+
+
+def _children_cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
