@@ -22,6 +22,18 @@ def shown() -> Iterator[Callable[[Step, float], None]]:
         yield _Lines()
 
 
+@contextlib.contextmanager
+def said() -> Iterator[Callable[[str], None]]:
+    """A callback that says what is being done, on a terminal's standard error, as long as the block lasts."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield status.update
+
+
 class _Lines:
     """One line a launch."""
 

@@ -13,6 +13,9 @@ TrafficOption = Annotated[str, typer.Option("--traffic", "-t", help="A pattern: 
 SizeOption = Annotated[
     int | None, typer.Option("--size", "-n", help="Supernodes, groups, nodes [default: the file's].")
 ]
+SizesOption = Annotated[
+    str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 [default: up to the file's size].")
+]
 SolverOption = Annotated[str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
 ParameterOption = Annotated[int, typer.Option("--parameter", "-p", help="Distance of a shift, seed, target.")]
 RoutingOption = Annotated[str | None, typer.Option("--routing", help="Route so instead of as the file says.")]
@@ -32,6 +35,9 @@ def register(app: typer.Typer) -> None:
     model.command("recover")(recover)
     model.command("calibrate")(calibrate)
     model.command("export")(export)
+    model.command("check")(check)
+    model.command("loads")(loads)
+    model.command("report")(report_page)
     app.add_typer(model, name="model")
 
 
@@ -230,7 +236,7 @@ def calibrate(
 
 def export(
     network: NetworkArgument,
-    to: Annotated[str, typer.Option("--to", help="edges")] = "edges",
+    to: Annotated[str, typer.Option("--to", help="edges, graph (a network file) or simgrid (platform XML).")] = "edges",
     size: SizeOption = None,
 ) -> None:
     """Print a network for another tool."""
@@ -239,3 +245,66 @@ def export(
 
     machine = rerouted(network, None, None)
     print(write(machine if size is None else machine.at_size(size), to), end="")
+
+
+def check(
+    network: NetworkArgument,
+    traffic: TrafficOption = "uniform",
+    size: SizeOption = None,
+    other: Annotated[str, typer.Option("--with", help="Who gives the second opinion: simgrid.")] = "simgrid",
+    bytes: Annotated[str, typer.Option(help="Payload of every flow; SimGrid really copies it.")] = "8KiB",
+    parameter: ParameterOption = 1,
+    routing: RoutingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask SimGrid the same question: all flows at once, one rank a node; compare the answers and their cost."""
+    from octant.report import network as report
+    from octant.report import network_text
+    from octant.simulate.simgrid import second_opinion
+    from octant.simulate.whatif import rerouted
+
+    machine = rerouted(network, routing, None)
+    machine = machine if size is None else machine.at_size(size)
+    found = second_opinion(other, machine, traffic, bytes, parameter)
+    print(report.as_json(found) if json else network_text.opinion_text(found))
+
+
+def loads(
+    network: NetworkArgument,
+    traffic: TrafficOption = "uniform",
+    sizes: SizesOption = "",
+    json: JsonOption = False,
+) -> None:
+    """Draw the curve against scale and how busy every class of links is, in the terminal."""
+    from octant.report import network as report
+    from octant.report import network_text
+    from octant.simulate.overview import overview
+    from octant.simulate.whatif import rerouted
+    from octant.simulate.words import numbers
+
+    found = overview(rerouted(network, None, None), traffic, numbers(sizes) if sizes else (), failures=False)
+    print(report.as_json(found) if json else network_text.overview_text(found))
+
+
+def report_page(
+    network: NetworkArgument,
+    traffic: TrafficOption = "uniform",
+    sizes: SizesOption = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="[default: NETWORK-TRAFFIC.html]")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write one HTML file: the curve, every link's load at every size (a slider), the topology, single failures."""
+    from octant.cli._progress import said
+    from octant.report import network as report
+    from octant.report import network_page
+    from octant.simulate.overview import overview
+    from octant.simulate.whatif import rerouted
+    from octant.simulate.words import numbers
+
+    machine = rerouted(network, None, None)
+    with said() as tick:
+        found = overview(machine, traffic, numbers(sizes) if sizes else (), tick)
+    if json:
+        print(report.as_json(found))
+        return
+    print(network_page.write(found, output or Path(f"{machine.name}-{traffic}.html")))

@@ -24,7 +24,7 @@
   const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
   const axis = (spec, colours) => ({
-    type: spec.log ? "log" : "linear",
+    type: spec.log ? "log" : "linear", rangemode: "tozero",
     title: { text: plain(spec.title), font: { color: colours.soft, size: 13 }, standoff: 10 },
     tickvals: spec.ticks.map((tick) => tick[0]), ticktext: spec.ticks.map((tick) => plain(tick[1])),
     gridcolor: colours.faint, linecolor: colours.line, zeroline: false, tickfont: { color: colours.soft, size: 12 },
