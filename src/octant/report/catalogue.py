@@ -7,9 +7,9 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from octant import registry
+from octant.build.describe import describe
 from octant.failure import Refusal
 from octant.report.terminal import rendered
-from octant.study.ask import describe
 from octant.workload import Workload
 
 

@@ -1,14 +1,13 @@
 """From the words of a command to a plan for this machine."""
 
-import json
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
-from octant import build, registry
+from octant import registry
+from octant.build.describe import describe
 from octant.failure import Exit, Refusal
 from octant.launch import Launch, launchers
 from octant.launch.jobs import Job
@@ -19,26 +18,6 @@ from octant.placement.request import Request, parse_request
 from octant.store import open_store
 from octant.study import plan
 from octant.workload import Mode, Workload
-
-
-@dataclass(frozen=True)
-class DescribedKnob:
-    """A knob as the kernel itself declares it."""
-
-    name: str
-    kind: str
-    default: str
-    help: str
-    choices: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Described:
-    """What a kernel says about itself."""
-
-    knobs: tuple[DescribedKnob, ...]
-    least_ranks: int
-    raw: Mapping[str, Any]  # all of it, for programs
 
 
 def evaluate(quick: bool, only: Sequence[str]) -> tuple[tuple[Launch, ...], Machine]:
@@ -195,27 +174,6 @@ def host_names(text: str) -> tuple[str, ...]:
     if len(set(hosts)) < len(hosts):
         raise Refusal(f"cannot use a host twice ({text}); each gets the same number of ranks, see --ranks")
     return hosts
-
-
-def describe(workload: str) -> Described:
-    """What the kernel says about itself: its knobs with kinds, defaults and help, and how it was built.
-
-    Raises:
-        Refusal: the kernel is missing or does not answer.
-    """
-    program = build.find(workload)
-    try:
-        answer = subprocess.run(  # noqa: S603 - our own program
-            [str(program), "--describe"], capture_output=True, text=True, timeout=20, check=True
-        )
-        raw = json.loads(answer.stdout)
-        knobs = tuple(
-            DescribedKnob(knob["name"], knob["kind"], knob["default"], knob["help"], tuple(knob.get("choices", ())))
-            for knob in raw["knobs"]
-        )
-        return Described(knobs, int(raw["least_ranks"]), raw)
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-        raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error
 
 
 def _workload(name: str) -> Workload:

@@ -4,12 +4,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from octant.build.describe import describe
 from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal
 from octant.machine import Machine, mpi_inventory
 from octant.record import Failure
 from octant.store import Store, StoredRun, StudyAsked
-from octant.study import ask, file, published, sources
+from octant.study import file, published, sources
 from octant.study.design import NO_LIBRARY, Cell, Library, combinations, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
@@ -93,7 +94,7 @@ def replace_repeats(study: Study, repeats: int) -> Study:
 def _check_knobs(study: Study, measures: Sequence[str], name: str) -> None:
     for measure in measures:
         workload = study.measures[measure].workload
-        known = {knob.name for knob in ask.describe(workload).knobs}
+        known = {knob.name for knob in describe(workload).knobs}
         levels = [level for factor in study.factors.values() for level in factor.values()]
         axis = study.measures[measure].axis
         used = {**study.knobs, **study.measures[measure].knobs, **({axis.knob: ""} if axis else {})}

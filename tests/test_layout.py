@@ -1,0 +1,83 @@
+"""Rules of the tree that nothing else would notice."""
+
+import ast
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from octant import registry
+from octant.workloads import _template
+
+HEADINGS = ["What it does", "Why it is here", "What limits it", "How it is verified", "Pitfalls", "References"]
+FOLDERS = sorted(path.parent for path in (ROOT / "src/octant/workloads").glob("*/kernel.cpp"))
+LONGEST_FUNCTION, LONGEST_FILE = 60, 600
+
+
+def files(*patterns: str) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=False)
+    return [ROOT / name for name in listed.stdout.split("\0") if name]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_a_workload_is_a_whole_folder_and_its_kernel_is_built(folder: Path, kernels: Path) -> None:
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", page, re.MULTILINE) == HEADINGS
+    assert list(folder.glob("test_*.py")), "a workload brings its tests"
+    assert registry.workload(folder.name).name == folder.name
+    assert (kernels / f"octant-{folder.name}").exists()
+
+
+def test_python_and_cmake_list_the_same_workloads() -> None:
+    assert set(registry.workloads()) == {folder.name for folder in FOLDERS}
+
+
+def test_a_new_workload_compiles_and_is_whole(tmp_path: Path) -> None:
+    written = _template.write("my_kernel", tmp_path)
+    assert sorted(path.name for path in written) == ["README.md", "__init__.py", "kernel.cpp", "test_my_kernel.py"]
+    for path in written:
+        if path.suffix == ".py":
+            ast.parse(path.read_text(encoding="utf-8"))
+    assert re.findall(r"^## (.+)$", written[0].read_text(encoding="utf-8"), re.MULTILINE) == HEADINGS
+    include = Path(sysconfig.get_path("data")) / "include"
+    command = ["c++", "-std=c++20", "-fsyntax-only", "-fopenmp", "-DMPI_ABI", f"-isystem{include}"]
+    command += [f"-I{ROOT / 'native/harness'}", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror"]
+    done = subprocess.run([*command, tmp_path / "my_kernel/kernel.cpp"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for bad in ("My-Kernel", "", "../up"):
+        with pytest.raises(SystemExit, match="cannot name a workload"):
+            _template.write(bad, tmp_path)
+    with pytest.raises(SystemExit, match="it exists"):
+        _template.write("my_kernel", tmp_path)
+
+
+def test_no_function_and_no_file_has_grown_too_long() -> None:
+    long = []
+    for path in files("src/*.py", "bench/*.py"):
+        text = path.read_text(encoding="utf-8")
+        if text.count("\n") > LONGEST_FILE:
+            long.append(f"{path.name}: {text.count(chr(10))} lines")
+        functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+        long += [f"{path.name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno >= LONGEST_FUNCTION]
+    long += [p.name for p in files("*.cpp", "*.hpp") if p.read_text(encoding="utf-8").count("\n") > LONGEST_FILE]
+    assert not long
+
+
+def test_only_the_modules_that_may_touch_the_world_start_processes() -> None:
+    allowed = {"launch", "build", "machine", "store"}
+    starts = {
+        path.relative_to(ROOT / "src/octant").as_posix()
+        for path in files("src/octant/*.py")
+        if not path.name.startswith("test_")
+        and re.search(r"^import subprocess|subprocess\.", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert {path for path in starts if path.split("/")[0] not in allowed} == set()
+
+
+def test_nothing_hands_text_to_a_shell() -> None:
+    pattern = re.compile(r"shell=True|os\.system\(|os\.popen\(|\bstd::system\(|\bpopen\(|\beval\(|\bexec\(")
+    ours = [path for path in files("*.py", "*.cpp", "*.hpp") if path.name != "test_layout.py"]
+    assert [path.name for path in ours if pattern.search(path.read_text(encoding="utf-8"))] == []
