@@ -94,7 +94,9 @@ def _compare(after: Summary, old: Row | None, new: Row | None, threshold: float)
     word = _word(speed, threshold)
     hidden = max(speed.high - 1, 1 - speed.low)
     unclear = word == "no difference seen" and hidden > threshold
-    remarks = [f"one of up to {units.percent_text(hidden)} could hide in the interval"] * unclear + _remarks(old, new)
+    remarks = [f"a difference of up to {units.percent_text(hidden)} could hide in the interval"] * unclear + _remarks(
+        old, new
+    )
     return Comparison(old, new, speed, word, tuple(remarks))
 
 

@@ -153,7 +153,7 @@ def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture
         workload.name,
         f"{workload.name.capitalize()}: {metric.name} against {along}",
         caption + told,
-        Axis(along, True, _size_ticks(xs) if sized else _decades(xs[0], xs[-1], text)),
+        Axis(along, True, _size_ticks(xs) if sized else _places(xs)),
         Axis(metric.name, True, _decades(min(ys), max(ys), si_ticks(metric.unit)), metric.unit),
         (*lines, *fitted),
         marks,
@@ -163,21 +163,23 @@ def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture
 
 
 def _lines(workload: Workload, rows: Sequence[Row]) -> list[Series]:
-    groups: dict[tuple[object, ...], dict[float, Row]] = {}
+    groups: dict[tuple[str, int, tuple[tuple[str, str], ...]], dict[float, Row]] = {}
     for row in sorted(rows, key=lambda row: not row.table):  # at the same place the curve's own point wins
         place = _place(workload.axis, row.knobs)
         if place is not None and row.value is not None:
             knobs = tuple(sorted((k, v) for k, v in row.knobs.items() if k not in EFFORT and k != workload.axis))
             groups.setdefault((row.mode, row.points[0].ranks, knobs), {})[place] = row
-    found = []
-    for at in groups.values():
-        if len(at) < 3:
-            continue
+    found: list[Series] = []
+    swept = [(knobs, at) for (_, _, knobs), at in groups.items() if len(at) >= 3]
+    alike = set.intersection(*(set(knobs) for knobs, _ in swept)) if swept else set()
+    for knobs, at in swept:
         xs = sorted(at)
         values = [value for x in xs for value in [at[x].value] if value is not None]
         names = [row.label if row.mode in row.label else f"{row.label} ({row.mode})" for row in at.values()]
         middle, low, high = (tuple(getattr(v, part) for v in values) for part in ("middle", "low", "high"))
-        found.append(Series(max(names, key=names.count), "curve", tuple(xs), middle, low, high))
+        name = max(names, key=names.count)
+        told = ", ".join(f"{knob} {value}" for knob, value in knobs if (knob, value) not in alike)
+        found.append(Series(f"{name}: {told}" if told else name, "curve", tuple(xs), middle, low, high))
     return found
 
 
@@ -240,7 +242,11 @@ def histogram(rows: Sequence[Row]) -> Picture | None:
         "Noise: how much longer than the fastest",
         "The same fixed work, again and again: on a silent machine every sample would be the fastest. What lies to the "
         "right was taken by the system. The vertical lines are quantiles of the first series.",
-        Axis("longer than the fastest by", True, _decades(min(xs), max(xs), lambda v: f"{100 * v:g} %")),
+        Axis(
+            "longer than the fastest by",
+            True,
+            _decades(min(xs), max(xs), lambda v: f"{100 * v:g} %" if v < 1 else f"{v:g} times"),
+        ),
         Axis("samples", True, _decades(1, most, lambda v: f"{v:g}")),
         tuple(series),
         tuple(marks),
@@ -269,6 +275,11 @@ def _decades(least: float, most: float, text: Callable[[float], str]) -> tuple[t
     steps: Iterable[int] = (1, 2, 5) if len(exponents) <= 4 else (1,)
     ticks = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
     return tuple((tick, text(tick)) for tick in ticks if least / 2.5 <= tick <= most * 2.5)
+
+
+def _places(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    """Ticks at the values themselves where they are few."""
+    return tuple((x, f"{x:g}") for x in xs) if len(xs) <= 8 else _decades(xs[0], xs[-1], lambda v: f"{v:g}")
 
 
 def _size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
