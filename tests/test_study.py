@@ -1,5 +1,6 @@
 """Studies from file to verdict: what is asked, in which order, what is made of the answers, and what is refused."""
 
+import dataclasses
 import json
 import random
 from collections import Counter
@@ -17,6 +18,7 @@ from octant.launch import Launch
 from octant.machine import Machine
 from octant.machine.hwloc import load
 from octant.report import study as report
+from octant.report import study_page
 from octant.store import Store
 from octant.study import design, file, outcome, published
 from octant.study.design import Cell
@@ -141,7 +143,7 @@ def test_one_domain_cannot_tell_and_says_so(where: Store) -> None:
     said = {verdict.finding.id: verdict.text for verdict in outcome.understood(run).verdicts}
     assert said["p7-affinity-doubles-stream"] == "cannot be tested here: one NUMA domain"
     assert said["p7-smt-no-stream-gain"] == "cannot be tested here: one hardware thread a core"
-    assert said["p7-affinity-not-on-smp"].startswith("holds: ×2.15 there, ×1")
+    assert said["p7-affinity-not-on-smp"].startswith("holds: ×1.00")  # no table is about such nodes
 
 
 def test_what_the_system_cannot_do_is_recorded_with_its_reason(where: Store) -> None:
@@ -213,6 +215,18 @@ def test_the_json_says_the_same(where: Store) -> None:
     assert best["there"] == 122474e6
     assert best["middle"] == pytest.approx(122474e6, rel=2e-3)
     assert said["findings"][0]["status"] == "holds"
+
+
+def test_the_page_says_the_same_and_escapes(where: Store, tmp_path: Path) -> None:
+    run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
+    found = outcome.understood(run)
+    page = study_page.write(found, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Cannot be tested here" in page
+    assert "56.8 GB/s" in page
+    assert "HPC Tuning on POWER7 (slides)" in page
+    assert "http" not in page.replace("http-equiv", "")  # nothing from the network
+    spoiled = dataclasses.replace(found, name="<script>")
+    assert "<script>" not in study_page.render(spoiled)
 
 
 STUDY = """
@@ -300,3 +314,11 @@ def test_every_plan_covers_its_product_once_a_round(a: int, b: int, repeats: int
     plan = design.design(file.parse(text, "law"), machine(), seed)
     assert len(plan.launches) == a * b * repeats
     assert len({launch.key for launch in plan.launches}) == a * b * repeats
+
+
+def test_the_study_of_the_documentation_can_be_run() -> None:
+    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    example = file.parse(page.split("```toml\n")[1].split("```")[0], "mine")
+    plan = design.design(example, machine(), seed=0)
+    assert len(plan.launches) == 2 * example.repeats
+    assert len(plan.launches[0].points()) == 3

@@ -80,6 +80,7 @@ def run(
 
 def report(
     name: Annotated[str, typer.Argument(help="A study (its last run), or the id of a run of one.")],
+    html: Annotated[Path | None, typer.Option(help="Write the report to this HTML file as well.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -90,6 +91,10 @@ def report(
     modelled = outcome.is_model(name)
     found = outcome.of_model(name) if modelled else outcome.understood(outcome.last_run(open_store(store), name))
     _show(found, json)
+    if html is not None:
+        from octant.report import study_page
+
+        typer.echo(study_page.write(found, html), err=json)
 
 
 def _show(found: Outcome, json: bool) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,9 +90,9 @@ def report_text(outcome: Outcome) -> str:
     lines = [f"{outcome.name}: {outcome.study.question}", about(outcome)]
     for measure in outcome.study.measures:
         lines += ["", _table_text(outcome, measure)]
-    absent = _absent(outcome)
+    absent = absent_texts(outcome)
     if absent:
-        lines += ["", "Not measured:", *absent]
+        lines += ["", "Not measured:", *(f"  {text}" for text in absent)]
     if outcome.answers.wrong:
         lines += ["", "WRONG ANSWERS (they have no speed):", *outcome.answers.wrong]
     if outcome.verdicts:
@@ -112,31 +113,50 @@ def about(outcome: Outcome) -> str:
     )
 
 
-def _absent(outcome: Outcome) -> list[str]:
+def absent_texts(outcome: Outcome) -> list[str]:
+    """What was not measured, by reason."""
     reasons: dict[str, list[Cell]] = {}
     for cell, reason in outcome.answers.absent.items():
         reasons.setdefault(reason, []).append(cell)
     return [
-        f"  {reason}: {'; '.join(str(cell) for cell in cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
+        f"{reason}: {'; '.join(str(cell) for cell in cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
         for reason, cells in reasons.items()
     ]
 
 
 def _table_text(outcome: Outcome, measure: str) -> str:
+    """The table; doubts stand below it once, by number."""
+    columns, rows = columns_and_rows(outcome, measure)
+    shown = Table(title=measure, title_justify="left", box=None, pad_edge=False)
+    for n, column in enumerate(columns[:-1] if columns[-1] == "doubts" else columns):
+        if column in ("here", "there") or column.startswith("×"):
+            shown.add_column(column, justify="right", no_wrap=column != "× baseline")
+        else:
+            words_of = [word for cells in rows for word in cells[n].split()]
+            shown.add_column(column, min_width=max(map(len, [*column.split(), *words_of]), default=1))
+    if columns[-1] == "doubts":
+        shown.add_column("!", no_wrap=True)
+    known: dict[str, int] = {}
+    for cells in rows:
+        if columns[-1] == "doubts":
+            kinds_of = [re.sub(r" in \d+ % of samples", "", doubt) for doubt in cells[-1].split(", ") if doubt]
+            numbers = sorted({known.setdefault(doubt, len(known) + 1) for doubt in kinds_of})
+            shown.add_row(*cells[:-1], " ".join(map(str, numbers)))
+        else:
+            shown.add_row(*cells)
+    return "\n".join([rendered(shown), *(f"  doubt {number}: {doubt}" for doubt, number in known.items())])
+
+
+def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
+    """The table of a measure: the published columns and the doubts only where there are any."""
     axis = outcome.study.measures[measure].axis
     rows = table(outcome, measure)
     columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here", "× baseline"]
     if any(row["there"] for row in rows):
-        columns += ["there", "× baseline there"]
+        columns += ["there", "× there"]
     if any(row["doubts"] for row in rows):
         columns.append("doubts")
-    shown = Table(title=f"{measure}", title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        numeric = column in ("here", "there") or column.startswith("×")
-        shown.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        shown.add_row(*(row[column] if column in row else row["levels"][column] for column in columns))
-    return rendered(shown)
+    return columns, [[row[c] if c in row else row["levels"][c] for c in columns] for row in rows]
 
 
 def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
@@ -160,7 +180,7 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
                     "here": value_text(answer.value, unit) if answer else "",
                     "× baseline": _factor(outcome, measure, answer, origin) if cell != base else "",
                     "there": units.si_text(told.value, unit) if told else "",
-                    "× baseline there": _told_factor(outcome, measure, told, told_base) if cell != base else "",
+                    "× there": _told_factor(outcome, measure, told, told_base) if cell != base else "",
                     "doubts": ", ".join(answer.doubts) if answer else "",
                 }
             )

@@ -39,7 +39,11 @@ def _rows(study: Study, asked: Published) -> Iterator[Row]:
 
 
 def there(study: Study, asked: FindingTest) -> tuple[float, float] | None:
-    """The published range of the quantity that a finding's test asks for; `None` where the documents give none."""
+    """The published range of the quantity that a finding's test asks for; `None` where the documents give none.
+
+    Unless the study says which values, only tables that the catalogue names as the finding's evidence count: the same
+    combinations may stand in a table about another kind of machine.
+    """
     if asked.there is not None:
         table = catalogue.results()[asked.there.table]
         values = [o.value for o in table.find(asked.there.metric, asked.there.where) if o.value is not None]
@@ -48,7 +52,9 @@ def there(study: Study, asked: FindingTest) -> tuple[float, float] | None:
     if not isinstance(asked.test, Ratio):
         return None
     test = asked.test
-    top, bottom = (_value(study, test.measure, levels, at) for levels, at in _sides(test))
+    evidence = catalogue.findings()[asked.id].evidence
+    told = [row for one in study.published if one.table in evidence for row in _rows(study, one)]
+    top, bottom = (_value(told, Cell(test.measure, study.full(levels)), at) for levels, at in _sides(test))
     if top is None or bottom is None or bottom == 0 or top == 0:
         return None
     factor = top / bottom if kind_of(study.measures[test.measure])[1] == "rate" else bottom / top
@@ -59,9 +65,8 @@ def _sides(test: Ratio) -> tuple[tuple[Levels, str], tuple[Levels, str]]:
     return (test.of, test.at), (test.to, test.to_at or test.at)
 
 
-def _value(study: Study, measure: str, levels: Levels, at: str) -> float | None:
-    cell = Cell(measure, study.full(levels))
-    found = [row.value for row in rows(study) if row.cell == cell and row.at == at]
+def _value(told: list[Row], cell: Cell, at: str) -> float | None:
+    found = [row.value for row in told if row.cell == cell and row.at == at]
     return found[0] if len(found) == 1 else None
 
 

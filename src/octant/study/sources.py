@@ -1,6 +1,7 @@
 """Where a study's values come from: the launches of a stored run, or a model. Both give the same type."""
 
 import importlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -77,11 +78,16 @@ def measured(study: Study, design: Design, run: StoredRun) -> Answers:
         if first in values:
             values[cell] = values[first]
     absent = dict(design.absent)
-    reasons = {failure.launch.rpartition("-")[0]: failure.reason for failure in run.failures}
+    reasons = {failure.launch.rpartition("-")[0]: _first_line(failure.reason) for failure in run.failures}
     for cell, question in design.questions.items():
         if cell not in values:
             absent[cell] = reasons.get(question, "wrong answers" if wrong else "not measured yet")
     return Answers(kinds(study), values, absent, same, tuple(wrong))
+
+
+def _first_line(reason: str) -> str:
+    """What a library says at length when it dies, in a line; the record keeps all of it."""
+    return (reason.splitlines() or ["no reason given"])[0]
 
 
 def _axis_value(study: Study, cell: Cell, point: Point) -> str:
@@ -107,8 +113,10 @@ def _metric(measure: Measure) -> Metric:
 
 
 def _answer(metric: Metric, points: list[Point]) -> Answer:
-    doubts = dict.fromkeys(doubt for point in points for doubt in analysis.doubts(point))
-    return Answer(tuple(analysis.values(metric, point) for point in points), doubts=tuple(doubts))
+    doubts: dict[str, str] = {}  # of doubts that differ in their numbers only, the first
+    for doubt in (doubt for point in points for doubt in analysis.doubts(point)):
+        doubts.setdefault(re.sub(r"\d+", "", doubt), doubt)
+    return Answer(tuple(analysis.values(metric, point) for point in points), doubts=tuple(doubts.values()))
 
 
 def modelled(study: Study) -> Answers:

@@ -1,6 +1,7 @@
 """Whether a finding holds here: each test of a study against its bar, with what is certain and what is not."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -61,6 +62,7 @@ class _Seen:
     bar: Bar
     launches: int
     what: str = ""  # said behind the value
+    doubts: tuple[str, ...] = ()
 
 
 def verdicts(study: Study, answers: Answers, machine: Machine | None) -> list[Verdict]:
@@ -92,6 +94,8 @@ def _judged(finding: catalogue.Finding, seen: _Seen, there: tuple[float, float] 
     said = [f"{published.range_text(there)} there"] if there else []
     said.append(f"{factor_text(seen.here)} here{seen.what}")
     why = ", ".join(said) + f" (the bar: {seen.bar.text()})"
+    if seen.doubts:
+        why += f"; measured in doubt: {', '.join(seen.doubts)}"
     if status == "undecided":
         why += f"; {_more_text(more, seen.launches)}"
     return Verdict(finding, status, why, seen.here, there, more)
@@ -141,7 +145,7 @@ def _more_text(more: int | None, launches: int) -> str:
     if more is None:
         return "too close to the bar to tell with any number of launches"
     lead = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few; "
-    return f"{lead if launches < LEAST else ''}about {more} more launches of each would tell"
+    return f"{lead if launches < LEAST else ''}about {more} more launch{'es' if more > 1 else ''} of each would tell"
 
 
 def factor_text(value: stats.Interval) -> str:
@@ -200,20 +204,21 @@ def _gain(study: Study, answers: Answers, measure: str, of: Levels, to: Levels, 
     if cells[0] != cells[1] and answers.same.get(cells[0], cells[0]) == answers.same.get(cells[1], cells[1]):
         raise _CannotTest("both combinations come to the same launch")
     launches = min(len(first.launches), len(second.launches))
-    return _Seen(gain(first, second, answers.better(measure)), Bar(), launches)
+    doubts = tuple(dict.fromkeys(re.sub(r" in \d+ % of samples", "", d) for d in (*first.doubts, *second.doubts)))
+    return _Seen(gain(first, second, answers.better(measure)), Bar(), launches, doubts=doubts)
 
 
 def _ratio(study: Study, answers: Answers, test: Ratio) -> _Seen:
     seen = _gain(study, answers, test.measure, test.of, test.to, test.at, test.to_at)
     at = f" at {test.at}{f' over {test.to_at}' if test.to_at else ''}" if test.at else ""
-    return _Seen(seen.here, test.bar, seen.launches, at)
+    return _Seen(seen.here, test.bar, seen.launches, at, seen.doubts)
 
 
 def _interaction(study: Study, answers: Answers, test: Interaction) -> _Seen:
     one = _gain(study, answers, test.measure, test.of, test.to, test.at)
     other = _gain(study, answers, test.versus, test.of, test.to, test.versus_at)
     what = f": {test.measure} {factor_text(one.here)} over {test.versus} {factor_text(other.here)}"
-    return _Seen(quotient(one.here, other.here), test.bar, min(one.launches, other.launches), what)
+    return _Seen(quotient(one.here, other.here), test.bar, min(one.launches, other.launches), what, one.doubts)
 
 
 def _knee(study: Study, answers: Answers, test: Knee) -> _Seen:
