@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
     model.command("check")(check)
     model.command("loads")(loads)
     model.command("report")(report_page)
+    model.command("app")(app_on_model)
     app.add_typer(model, name="model")
 
 
@@ -308,3 +309,35 @@ def report_page(
         print(report.as_json(found))
         return
     print(network_page.write(found, output or Path(f"{machine.name}-{traffic}.html")))
+
+
+def app_on_model(
+    network: NetworkArgument,
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
+    compute: Annotated[str, typer.Option(help="Seconds that every rank computes in a step.")] = "",
+    run: Annotated[str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
+    kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that say which point of it.")] = "",
+    chunks: Annotated[float, typer.Option(help="With --run: chunks or steps of the kernel in one time step.")] = 1.0,
+    halo: Annotated[list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
+    reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of so many bytes[:count].")] = None,
+    per_node: Annotated[int, typer.Option(help="Ranks per node.")] = 1,
+    place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …")] = "block",
+    overhead: Annotated[str, typer.Option(help="Software's part of a message at either end (LogGP's o).")] = "0s",
+    size: SizeOption = None,
+    store: Annotated[Path | None, typer.Option("--store", help="Folder of the store.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Predict an application's time step: computing given or measured here, messages on that machine's network."""
+    from octant.report import network as report
+    from octant.report import network_text
+    from octant.simulate.timestep import asked_step, step_time
+    from octant.simulate.whatif import rerouted
+    from octant.simulate.words import numbers
+    from octant.units import parse_seconds
+
+    machine = rerouted(network, None, None)
+    machine = machine if size is None else machine.at_size(size)
+    step = asked_step(compute, run, kernel, chunks, halo or [], reduce or [], store)
+    software_s = parse_seconds(overhead)
+    times = [step_time(machine, step, count, per_node, place, software_s) for count in numbers(ranks)]
+    print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))

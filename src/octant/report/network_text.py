@@ -8,17 +8,29 @@ from rich.table import Table
 from rich.text import Text
 
 from octant.report.terminal import rendered
-from octant.units import si_text
+from octant.units import percent_text, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.simulate.loads import LoadMap
+    from octant.simulate.network import NetworkFile
     from octant.simulate.on_model import OnModel
     from octant.simulate.overview import Overview
     from octant.simulate.scale import Curve
     from octant.simulate.simgrid import SecondOpinion
+    from octant.simulate.timestep import Step, StepTime
 
+_STEP_COLUMNS = (
+    ">ranks",
+    ">nodes",
+    ">computing",
+    ">halos",
+    ">reductions",
+    ">time of a step",
+    ">computing",
+    "halos fill",
+)
 Item = TypeVar("Item")
 _ROWS = 12
 _COLUMNS = 72
@@ -109,6 +121,20 @@ def on_model_text(found: OnModel) -> str:
         )
     head = f"{found.workload} on {found.network}, {found.ranks} ranks, {found.simgrid}"
     return "\n".join([head, rendered(table), *(f"note: {note}" for note in found.notes)])
+
+
+def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> str:
+    """Time steps of an application, one number of ranks a line."""
+    table = Table(box=None, pad_edge=False)
+    for name in _STEP_COLUMNS:
+        table.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left")
+    for one in times:
+        parts = (si_text(s, "s") for s in (one.compute_s, one.halo_s, one.reduction_s))
+        whole = f"{si_text(one.overlapped_s, 's')} … {si_text(one.together_s, 's')}"
+        share = " … ".join(percent_text(part) for part in one.efficiency)
+        table.add_row(str(one.ranks), str(one.nodes), *parts, whole, share, one.limited_by)
+    told = "a step's time: halos hidden behind computing as far as they fit … nothing overlaps"
+    return "\n".join([f"{network.name}: a time step, computing {step.source}", rendered(table), told])
 
 
 def _some(items: Sequence[Item]) -> list[Item]:

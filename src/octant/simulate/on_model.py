@@ -73,7 +73,10 @@ def run(
         )
     exported = platform(network, nodes[:count])
     records = _records(exported, name, knobs, timeout_s, tick)
-    notes = ["simulated time; computing takes none"]
+    latency_s = exported.speed_alone(0, count - 1)[0]
+    notes = ["simulated time: computing and software take none, and SMPI adds 16 bytes to every message"]
+    if not latency_s:
+        notes.append(f"{network.name}'s file gives its links no latency: times of small messages say nothing")
     if exported.split:
         notes.append("each pair of ranks has one route here, where the machine spreads its messages over several")
     found = tuple(_figure(kernel, metric.name, point, exported) for point in records for metric in kernel.metrics)

@@ -1,0 +1,204 @@
+"""An application's time step on the model: computing measured here, halos and reductions on that machine's network."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from octant import _network, registry, units
+from octant.analysis import figure
+from octant.failure import Exit, Refusal
+from octant.simulate.network import NetworkFile
+from octant.simulate.patterns import Flows, Nodes, Pattern, bulk, place
+from octant.simulate.shapes import Torus
+from octant.simulate.solve import engine, solve_program
+from octant.store import StoredRun, open_store
+
+
+@dataclass(frozen=True)
+class Halo:
+    """An exchange with the neighbours of a periodic grid of ranks as near to a cube as their number allows."""
+
+    dimensions: Literal[2, 3]
+    bytes_each: float  # to each neighbour
+    count: float = 1.0  # per time step
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """An allreduce of all ranks."""
+
+    bytes_each: float
+    count: float = 1.0  # per time step
+
+
+@dataclass(frozen=True)
+class Step:
+    """What every rank does in one time step of an application."""
+
+    compute_s: float
+    halos: tuple[Halo, ...] = ()
+    reductions: tuple[Reduction, ...] = ()
+    source: str = "given"  # where the seconds come from
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """One time step on a number of ranks, between nothing overlapping and halos hidden behind computing."""
+
+    ranks: int
+    nodes: int
+    compute_s: float
+    halo_s: float
+    reduction_s: float
+    limited_by: str  # link class that the halos fill most
+
+    @property
+    def together_s(self) -> float:
+        """Nothing overlaps."""
+        return self.compute_s + self.halo_s + self.reduction_s
+
+    @property
+    def overlapped_s(self) -> float:
+        """Halos run beside computing as far as they fit; reductions wait for both."""
+        return max(self.compute_s, self.halo_s) + self.reduction_s
+
+    @property
+    def efficiency(self) -> tuple[float, float]:
+        """Part of the time that computes: without and with overlap."""
+        least = self.compute_s
+        return (least / self.together_s, least / self.overlapped_s) if self.together_s else (1.0, 1.0)
+
+
+def step_time(
+    network: NetworkFile, step: Step, ranks: int, per_node: int = 1, order: str = "block", overhead_s: float = 0.0
+) -> StepTime:
+    """A time step (weak scaling: computing stays, messages travel) of `ranks` ranks on the network's first nodes.
+
+    Messages cost latency, `overhead_s` at either end (LogGP's o) and the fullest link; ranks go in step.
+
+    Raises:
+        Refusal: more ranks than places; reductions where neither the network nor `overhead_s` gives a latency.
+    """
+    timeless = overhead_s == 0 and all(network.link_class(name).latency == 0 for name in network.class_names)
+    if step.reductions and ranks > 1 and timeless:
+        raise Refusal(
+            f"cannot time reductions on {network.name} (its file has no latency, and small messages are nothing else); "
+            "give --overhead, say 1us"
+        )
+    nodes = place(network, order, ranks, per_node)
+    halo_s, limited = 0.0, ""
+    for halo in step.halos:
+        seconds, link_class = _exchange(network, halo, nodes, overhead_s)
+        halo_s += halo.count * seconds
+        limited = limited or link_class
+    algorithm = "recursive-doubling" if ranks & (ranks - 1) == 0 else "binomial"
+    reduction_s = 0.0
+    for reduction in step.reductions if ranks > 1 else ():
+        _, seconds_each = solve_program(network, "allreduce", algorithm, reduction.bytes_each, nodes, overhead_s)
+        reduction_s += reduction.count * sum(seconds_each)
+    return StepTime(ranks, len(np.unique(nodes)), step.compute_s, halo_s, reduction_s, limited)
+
+
+def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, overhead_s: float) -> tuple[float, str]:
+    """Seconds of one exchange, and the link class that it fills most."""
+    shape = Torus(kind="torus", sizes=(1,) * halo.dimensions).at_size(len(nodes))
+    columns = _network.halo(list(shape.sizes), True)
+    flows = Flows(columns[0], columns[1], columns[2] * halo.bytes_each).placed(nodes)
+    if not len(flows):
+        return 0.0, ""
+    pattern = Pattern("halo", "B", bulk(network), np.unique(nodes), flows, per="flow")
+    native, seconds = engine(network, network.build()).steps([pattern.native()], pattern.shape, overhead_s, 0.0)
+    tightest = native.bottlenecks[0].link_class if native.bottlenecks else None
+    return sum(seconds), network.class_names[tightest] if tightest is not None else ""
+
+
+def measured(run: StoredRun, workload: str, knobs: Mapping[str, str], chunks: float) -> tuple[float, str]:
+    """Seconds of `chunks` steps of a kernel on one rank, from a run of the store, and where they come from.
+
+    Raises:
+        Refusal: no such point, several different ones, or a wrong answer.
+    """
+    known = registry.workloads()
+    points = [p for p in run.points if p.workload == workload and knobs.items() <= dict(p.knobs).items()]
+    if workload not in known or not points:
+        have = ", ".join(sorted({point.workload for point in run.points})) or "nothing"
+        raise Refusal(
+            f"cannot find {workload} with these knobs in run {run.id} (it holds {have}); try octant report {run.id}"
+        )
+    asked = {tuple(sorted(point.knobs.items())) for point in points}
+    if len(asked) > 1:
+        names = sorted({name for one in asked for name, value in one if any(dict(o).get(name) != value for o in asked)})
+        raise Refusal(
+            f"cannot choose one of {len(asked)} points of {workload}; say {', '.join(f'{n}=…' for n in names)}"
+        )
+    if any(not point.verdict.passed for point in points):
+        raise Refusal(f"cannot build on {workload} in run {run.id} (its answer is wrong)", Exit.WRONG_ANSWER)
+    seconds = []
+    for point in points:
+        found = figure(known[workload], point, run.machine)
+        count = found.metric.count(point)
+        per_s = found.value.middle / count if found.metric.kind == "rate" else 1 / (found.value.middle * count)
+        seconds.append(len(point.lanes) / per_s)  # the rate is summed over lanes, each of which does its own chunks
+    return chunks * float(np.median(seconds)), f"{workload}, run {run.id}, {len(points)} launches on {run.machine.name}"
+
+
+def asked_step(
+    compute: str,
+    run: str,
+    kernel: str,
+    chunks: float,
+    halos: Sequence[str],
+    reductions: Sequence[str],
+    store: Path | None,
+) -> Step:
+    """A step from words, its seconds given or those of `kernel` (`stream op=triad`) in a run of the store.
+
+    Raises:
+        Refusal: both or neither of `compute` and `run`, or as `measured` and `read_step`.
+    """
+    if bool(compute) == bool(run):
+        raise Refusal("cannot tell how long a step computes; give either --compute 1.2ms or --run last --kernel NAME")
+    if compute:
+        return read_step(compute, halos, reductions)
+    if not kernel.strip():
+        raise Refusal(f"cannot choose a figure of run {run}; say --kernel NAME")
+    name, *words = kernel.split()
+    knobs = dict(word.split("=", 1) for word in words if "=" in word)
+    seconds, source = measured(open_store(store).find(run), name, knobs, chunks)
+    return replace(read_step("0s", halos, reductions), compute_s=seconds, source=source)
+
+
+def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> Step:
+    """A step from words: seconds (`1.2ms`), halos `3d:64KiB[:count]`, reductions `8[:count]`.
+
+    Raises:
+        Refusal: a word that is none of these.
+    """
+    try:
+        return Step(
+            units.parse_seconds(compute),
+            tuple(_halo(word) for word in halos),
+            tuple(
+                Reduction(units.parse_bytes(size), _count(rest)) for size, *rest in (w.split(":") for w in reductions)
+            ),
+        )
+    except (ValueError, KeyError) as error:
+        text = f"cannot read this step ({error}); try --compute 1.2ms --halo 3d:64KiB:2 --reduce 8:1"
+        raise Refusal(text, Exit.WRONG_ANSWER) from error
+
+
+def _halo(word: str) -> Halo:
+    grid, size, *rest = word.split(":")
+    dimensions: dict[str, Literal[2, 3]] = {"2d": 2, "3d": 3}
+    return Halo(dimensions[grid], units.parse_bytes(size), _count(rest))
+
+
+def _count(words: Sequence[str]) -> float:
+    count = float(words[0]) if words else 1.0
+    if len(words) > 1 or not 0 <= count < math.inf:
+        raise ValueError(f"no count: {':'.join(words)}")
+    return count
