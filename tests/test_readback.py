@@ -105,9 +105,9 @@ def test_fewer_threads_than_asked_are_told() -> None:
 )
 def test_pages_of_another_kind_are_told(pages: str, huge: float, said: tuple[str, ...]) -> None:
     buffer = Buffer(1 << 30, 1 << 30, int(huge * (1 << 30)), 4096, {"0": 64})
-    assert (
-        readback.page_mismatches(point(knobs={"pages": pages}, given=(Given("h", (0,), ((0,),), (buffer,)),))) == said
-    )
+    given = (Given("h", (0,), ((0,),), (buffer,)),)
+    found = dataclasses.replace(point(), knobs={"pages": pages}, given=given)
+    assert readback.page_mismatches(found) == said
 
 
 def test_what_differs_casts_doubt_on_the_figure() -> None:

@@ -50,6 +50,10 @@ def run(
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
+    mpi: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Setting of the MPI library (repeatable): eager-limit=64KiB."),
+    ] = None,
     script: Annotated[Path | None, typer.Option(help="With a batch system: write the job script here.")] = None,
     submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
     minutes: Annotated[int, typer.Option(help="With a batch system: time limit.")] = 30,
@@ -71,10 +75,13 @@ def run(
         return
 
     if script is not None or submit:
-        job = ask.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()))
+        further = [f"--mode={mode}"] if mode else []
+        further += [f"--repeats={repeats}", *(f"--mpi={word}" for word in mpi or [])]
+        job = ask.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
         _as_job(launcher, job, script or Path(f"octant-{workload}.sh"), submit, json)
         return
     plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats, ask.Where(place, launcher, hosts))
+    plan = _with_mpi(plan, mpi or [])
     _measure(store, f"{workload} {' '.join(knobs or [])}".strip(), plan, machine, timeout, json, page=False)
 
 
@@ -125,6 +132,23 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     from octant.store import open_store
 
     print(listing.as_json(open_store(store).runs()) if json else listing.as_text(open_store(store).runs()))
+
+
+def _with_mpi(plan: Sequence[Launch], words: Sequence[str]) -> tuple[Launch, ...]:
+    from dataclasses import replace
+
+    from octant.machine.mpi_inventory import inventory
+    from octant.study import mpi_words
+
+    if not words:
+        return tuple(plan)
+    try:
+        settings = mpi_words.read(words, inventory())
+    except ValueError as error:
+        raise Refusal(str(error)) from error
+    for text in settings.without_effect:
+        typer.echo(f"octant: {text}; left out", err=True)
+    return tuple(replace(launch, mpi=settings.variables) for launch in plan)
 
 
 def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> None:

@@ -14,7 +14,8 @@ from octant.launch.jobs import Job
 from octant.machine import Machine
 from octant.machine.discover import discover
 from octant.placement import Placement, planner
-from octant.placement.request import Request, parse_request
+from octant.placement.expressions import parse_place
+from octant.placement.request import Request
 from octant.store import open_store
 from octant.study import plan
 from octant.workload import Mode, Workload
@@ -51,6 +52,7 @@ def job(
     store: Path | None,
     minutes: int,
     directives: tuple[str, ...],
+    further: Sequence[str] = (),
 ) -> Job:
     """`octant run` of these words as a job; the placement is read here, and worked out where the job runs.
 
@@ -59,7 +61,7 @@ def job(
     """
     _workload(workload)
     try:
-        request = parse_request(place) if place else Request(ranks=ranks or 1)
+        request = parse_place(place, discover().topology) if place else Request(ranks=ranks or 1)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_ANSWER) from error
     total = ranks or request.ranks
@@ -79,7 +81,7 @@ def job(
         str(open_store(store).root.resolve()),
     ]
     line += ["--ranks", str(total)] if ranks or not place else []
-    line += ["--place", place] if place else []
+    line += [*(["--place", place] if place else []), *further]
     return Job(
         tuple(line),
         Path.cwd(),
@@ -146,7 +148,7 @@ def requested(text: str, machine: Machine) -> Requested:
         Refusal: the words cannot be read (exit 2), or it does not fit (exit 3).
     """
     try:
-        request = parse_request(text)
+        request = parse_place(text, machine.topology)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_ANSWER) from error
     try:

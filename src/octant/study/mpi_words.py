@@ -1,0 +1,82 @@
+"""`--mpi NAME=VALUE`: settings of the MPI library, as the variables under which the library in use reads them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from octant.catalogue.mpi_settings import MpiKnob, check_names, find, knobs
+from octant.failure import Exit, Refusal
+from octant.machine.mpi_inventory import Inventory
+from octant.units import parse_bytes
+
+
+@dataclass(frozen=True)
+class MpiWords:
+    """What the ranks find in their environment, and what was asked but would have no effect here."""
+
+    variables: Mapping[str, str]
+    without_effect: tuple[str, ...]
+
+
+def read(words: Sequence[str], inventory: Inventory) -> MpiWords:
+    """The settings for the library in use. Names: neutral (`eager-limit`), or any library's own.
+
+    What the library would ignore is left out, so that it is never measured as if it had an effect.
+
+    Raises:
+        Refusal: no NAME=VALUE, or a name that nobody knows: most likely a typo, which the library would not mention.
+    """
+    asked: dict[str, str] = {}
+    idle: list[str] = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name or not value:
+            raise Refusal(
+                f"cannot read {word!r} (not of the form NAME=VALUE); try eager-limit=64KiB", Exit.WRONG_ANSWER
+            )
+        knob = next((k for k in knobs() if k.name.replace(" ", "-") == name.replace(" ", "-")), None)
+        if knob is None:
+            asked[_variable(name, inventory)] = value
+            continue
+        found = _of_knob(knob, value, inventory)
+        asked |= found
+        if not found:
+            idle.append(f"{name} has no effect: {inventory.library} {inventory.version} has nothing for it")
+    problems = check_names(asked, inventory)
+    refused = [problem.text for problem in problems if problem.refused]
+    if refused:
+        raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
+    useless = {_variable(problem.name, inventory) for problem in problems}
+    kept = {name: value for name, value in asked.items() if name not in useless}
+    return MpiWords(kept, (*idle, *(problem.text for problem in problems)))
+
+
+def _variable(name: str, inventory: Inventory) -> str:
+    """The environment variable of a name; a plain MCA parameter gets its prefix, and what is no name is refused."""
+    if re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        if inventory.library == "openmpi" or any(
+            e.library == "openmpi" and e.name == name for k in knobs() for e in k.equivalents
+        ):
+            return f"OMPI_MCA_{name}"
+    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|I_MPI|UCX|FI|MP|LAPI|DCMF)_\w+", name):
+        return name
+    try:
+        find(name)
+    except ValueError as error:
+        names = ", ".join(k.name.replace(" ", "-") for k in knobs())
+        raise Refusal(f"cannot set {name!r} ({error}); try one of {names}", Exit.WRONG_ANSWER) from error
+    return name
+
+
+def _of_knob(knob: MpiKnob, value: str, inventory: Inventory) -> dict[str, str]:
+    """Every setting of the library in use that this knob stands for."""
+    if knob.unit == "bytes":
+        try:
+            value = str(parse_bytes(value))
+        except ValueError as error:
+            raise Refusal(f"cannot set {knob.name} ({error})", Exit.WRONG_ANSWER) from error
+    known = {*inventory.values, *inventory.aliases}
+    here = [e for e in knob.equivalents if e.library == inventory.library and not e.inert and e.name in known]
+    # An alias and its present name are one setting.
+    names = {inventory.aliases.get(e.name, e.name) for e in here}
+    return {_variable(name, inventory): value for name in sorted(names)}
