@@ -58,6 +58,10 @@ def test_scale_prints_a_table() -> None:
         (("solve", "bgp", "-t", "random", "--solver", "packets"), "(packets)"),
         (("explain", "power775", "-t", "randomaccess", "-n", "25"), "Next comes injection, 10.7 % further on."),
         (("diff", "power775", "power775", "-t", "ptrans", "--sizes", "3", "--routing", "indirect"), "limited by"),
+        (
+            ("bracket", "dragonfly-example", "-t", "shift", "-p", "32", "-n", "9", "--against", "valiant"),
+            "ideal adaptive",
+        ),
         (("reach", "power775", "1e9", "-t", "randomaccess", "-n", "16"), "D ×1.389"),
         (("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans"), "D cables, each fails alone (policy spread)"),
         (("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans", "--lanes", "2"), "keeps 100 %"),

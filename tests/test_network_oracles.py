@@ -7,6 +7,7 @@ from networks import flows, largest, network, uniform
 from octant import _network
 from octant.simulate import Answer, load, make, solve
 from octant.simulate.patterns import place
+from octant.simulate.whatif import bracket
 
 # D, L-local and L-remote load of the most loaded link per unit that each octant sends to all (research note, table of
 # section 1.3; derived there from the wiring of RC25366, section 2).
@@ -188,3 +189,18 @@ def test_block_assignment_has_the_same_d_loads_but_chokes_small_jobs() -> None:
 
     assert largest(job("modulo", 64), "D") == pytest.approx(largest(job("block", 64), "D"))
     assert largest(job("block", 8), "L-local") > 4 * largest(job("modulo", 8), "L-local")
+
+
+def test_the_ideal_split_of_adjacent_groups_lies_in_its_bracket() -> None:
+    """p × a = 8 nodes want one link; beside it they may use 7 third groups, whose links carry two transits each."""
+    fly = network(
+        "dragonfly", groups=9, routers=4, nodes_per_router=2, global_links=2, rates={"group": 1e9, "endpoint": 1e9}
+    )
+    pattern = make(fly, "shift", 8)
+    found = bracket(fly, pattern, "valiant")
+    assert found.first_per_s == pytest.approx(1e6 / 8)
+    assert found.second_per_s == pytest.approx(1e6 / (16 / 7))
+    # Direct share d loads the link by 8 d, transits load the others by 16 (1 - d) / 7: equal at d = 2 / 9.
+    assert found.ideal_per_s == pytest.approx(1e6 / (16 / 9), rel=2e-3)
+    assert found.ideal_per_s <= found.ideal_at_most_per_s <= found.ideal_per_s * 1.005
+    assert found.on_second == pytest.approx(7 / 9, abs=0.01)

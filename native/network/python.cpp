@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "engine/adaptive.hpp"
 #include "engine/monte_carlo.hpp"
 #include "engine/solvers.hpp"
 #include "engine/steps.hpp"
@@ -299,6 +300,14 @@ void bind_network(nb::module_& m) {
                 return fail_at_random(n.topology(), n.choice(), traffic, shape, links, count, left, trials, seed);
             },
             "traffic"_a, "shape"_a, "links"_a, "count"_a, "left"_a, "trials"_a, "seed"_a, Release())
+        .def(
+            "adaptive",
+            [](Network const& n, Network const& second, Traffic const& traffic, Shape const& shape, int rounds) {
+                auto found =
+                    solve_adaptive(n.topology(), n.health(), n.routing(), second.routing(), traffic, shape, rounds);
+                return std::tuple(std::move(found.answer), found.most_rounds_per_s, found.elsewhere);
+            },
+            "second"_a, "traffic"_a, "shape"_a, "rounds"_a, Release())
         .def(
             "causes",
             [](Network const& n, Traffic const& traffic, LinkId link) {

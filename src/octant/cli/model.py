@@ -31,6 +31,7 @@ def register(app: typer.Typer) -> None:
     model.command("explain")(explain)
     model.command("diff")(diff)
     model.command("reach")(reach)
+    model.command("bracket")(bracket)
     model.command("fail")(fail)
     model.command("recover")(recover)
     model.command("calibrate")(calibrate)
@@ -156,6 +157,25 @@ def reach(
     machine, pattern = pattern_at(rerouted(network, None, None), traffic, size, parameter)
     change = smallest_change(machine, pattern, target)
     print(report.as_json(change) if json else report.change_text(change, pattern.unit))
+
+
+def bracket(
+    network: NetworkArgument,
+    against: Annotated[str, typer.Option(help="The other routing: valiant, indirect, …")],
+    traffic: TrafficOption = "uniform",
+    size: SizeOption = None,
+    parameter: ParameterOption = 1,
+    routing: RoutingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Bracket what adaptive routing could reach: two oblivious ways, and the ideal split of every flow between them."""
+    from octant.report import network as report
+    from octant.simulate.whatif import bracket as bracketed
+    from octant.simulate.whatif import pattern_at, rerouted
+
+    machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
+    found = bracketed(machine, pattern, against)
+    print(report.as_json(found) if json else report.bracket_text(found, pattern.unit))
 
 
 def fail(

@@ -15,7 +15,7 @@ from octant.simulate.calibrate import Calibration
 from octant.simulate.failures import Random, Recovery, Sweep
 from octant.simulate.network import NetworkFile
 from octant.simulate.scale import Curve
-from octant.simulate.whatif import Change, Difference, Explanation, Sensitivity
+from octant.simulate.whatif import Bracket, Change, Difference, Explanation, Sensitivity
 from octant.units import percent_text, si_text
 
 
@@ -129,6 +129,20 @@ def change_text(change: Change, unit: str) -> str:
         return f"{target} is reached already ({present})."
     what = ", ".join(f"{name} ×{factor:.3f}" for name, factor in change.factors.items())
     return f"{present} → {target}: {what} (solved again: {si_text(change.reached_per_s, f'{unit}/s', 4)})"
+
+
+def bracket_text(bracket: Bracket, unit: str) -> str:
+    """Two routings and the ideal between them."""
+    rates = (bracket.first_per_s, bracket.second_per_s, bracket.ideal_per_s, bracket.ideal_at_most_per_s)
+    one, two, ideal, most = (si_text(rate, f"{unit}/s", 4) for rate in rates)
+    return "\n".join(
+        [
+            f"{bracket.first}: {one}",
+            f"{bracket.second}: {two}",
+            f"ideal adaptive: {ideal} to {most}, {percent_text(bracket.on_second)} of the traffic by {bracket.second}, "
+            f"limited by {bracket.bottleneck}",
+        ]
+    )
 
 
 def sweep_text(sweep: Sweep, unit: str) -> str:

@@ -131,6 +131,50 @@ def smallest_change(network: NetworkFile, pattern: Pattern, target_per_s: float)
 
 
 @dataclass(frozen=True)
+class Bracket:
+    """What routing could make of a pattern: two oblivious ways, and a router that knows everything and may split flows.
+
+    A real adaptive router lies between the better oblivious way and the ideal.
+    """
+
+    first: str
+    second: str
+    first_per_s: float
+    second_per_s: float
+    ideal_per_s: float  # reached by a split that was found
+    ideal_at_most_per_s: float  # no split reaches more
+    on_second: float  # part of the traffic that the split sends the second way
+    bottleneck: str  # of that split
+
+
+def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 150) -> Bracket:
+    """The file's routing, another one, and the ideal split of every flow between both.
+
+    Raises:
+        Refusal: the network has no such routing, or there are too many flows to split.
+    """
+    other = network.model_copy(update={"routing": network.routing.model_copy(update={"name": second})})
+    topology = network.build()
+    mine, theirs = engine(network, topology), engine(other, topology)
+    try:
+        native, most, elsewhere = mine.adaptive(theirs, pattern.native(), pattern.shape, rounds)
+    except ValueError as error:
+        raise Refusal(str(error)) from error
+    units = pattern.units_per_round
+    tightest = native.bottlenecks[0] if native.bottlenecks else None
+    return Bracket(
+        first=network.routing.name,
+        second=second,
+        first_per_s=solve(network, pattern, "enumeration").rate_per_s,
+        second_per_s=solve(other, pattern, "enumeration").rate_per_s,
+        ideal_per_s=native.rounds_per_s * units,
+        ideal_at_most_per_s=most * units,
+        on_second=elsewhere,
+        bottleneck=network.class_names[tightest.link_class] if tightest else "nothing",
+    )
+
+
+@dataclass(frozen=True)
 class Difference:
     """Two machines (or routings) at one size."""
 
