@@ -14,7 +14,7 @@ using octant::Context;
 using octant::Refusal;
 
 constexpr long turns_a_chunk = 10'000;  // filling the registers takes 1 % of 2000 turns
-constexpr int most_values = 24 * 16;  // chains x lanes, in single precision at 512 bits
+constexpr int most_values = 24 * 16;    // chains x lanes, in single precision at 512 bits
 
 peakflops::Loops pick(std::string const& name) {
     std::vector<peakflops::Loops> known{peakflops::scalar_loops(), peakflops::loops_128()};
