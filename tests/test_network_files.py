@@ -123,6 +123,45 @@ def test_a_bad_edge_list_is_refused(edges: str, words: str) -> None:
         parse(GRAPH.format(edges=edges), "lab.toml")
 
 
+DUMP = """#
+# Topology file: generated on Fri Nov 20 12:00:00 2026
+vendid=0x2c9
+switchguid=0x5ad00(5ad00)
+Switch\t24 "S-a"\t\t# "leaf one" enhanced port 0 lid 3 lmc 0
+[1]\t"H-1"[1](2c901)\t\t# "n1 HCA-1" lid 4 4xDDR
+[2]\t"H-2"[1](2c902)\t\t# "n2 HCA-1" lid 5 4xDDR
+[24]\t"S-b"[24]\t\t# "leaf two" lid 6 4xQDR
+
+Switch\t24 "S-b"\t\t# "leaf two" enhanced port 0 lid 6 lmc 0
+[1]\t"H-3"[2](2c903)\t\t# "n1 HCA-2" lid 7 4xDDR
+[24]\t"S-a"[24]\t\t# "leaf one" lid 3 4xQDR
+
+Ca\t2 "H-1"\t\t# "n1 HCA-1"
+[1](2c901)\t"S-a"[1]\t\t# lid 4 lmc 0 "leaf one" lid 3 4xDDR
+Ca\t2 "H-2"\t\t# "n2 HCA-1"
+[1](2c902)\t"S-a"[2]\t\t# lid 5 lmc 0 "leaf one" lid 3 4xDDR
+Ca\t2 "H-3"\t\t# "n1 HCA-2"
+[2](2c903)\t"S-b"[1]\t\t# lid 7 lmc 0 "leaf two" lid 6 4xDDR
+"""
+
+
+def test_what_ibnetdiscover_prints_becomes_a_network(tmp_path: Path) -> None:
+    (tmp_path / "fabric.txt").write_text(DUMP)
+    path = tmp_path / "fabric.toml"
+    path.write_text(
+        'name = "fabric"\n[topology]\nkind = "graph"\nedges = "fabric.txt"\nclasses = ["4xDDR", "4xQDR"]\n'
+        '[links.4xDDR]\nbytes_per_s = "2 GB/s"\n[links.4xQDR]\nbytes_per_s = "4 GB/s"\n[routing]\nname = "ecmp"\n'
+    )
+    fabric = load(str(path))
+    topology = fabric.build()
+    assert (topology.nodes, topology.vertices, topology.links - topology.fabric) == (2, 4, 8)
+    assert sorted(topology.link_classes()[topology.fabric :].tolist()) == [3] * 6 + [4] * 2
+    assert solve(fabric, pairs(fabric, [(0, 1, 2e9)])).time_s == pytest.approx(1.0)
+    (tmp_path / "fabric.txt").write_text(DUMP.replace('Ca\t2 "H-2"', "#"))
+    with pytest.raises(Refusal, match="'H-2' is cabled to but not described"):
+        load(str(path))
+
+
 def test_a_dragonfly_that_cannot_connect_its_groups_is_refused() -> None:
     with pytest.raises(Refusal, match="disconnected"):
         load("dragonfly-example").at_size(40)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from octant import _network
 from octant.failure import Refusal
+from octant.simulate import ibnet
 
 MOST_NODES = 2**20
 Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
@@ -331,11 +332,27 @@ class Graph(_Shape):
             )
         return self
 
+    def _text(self) -> str:
+        if "\n" in self.edges or not self.folder:
+            return self.edges
+        return (Path(self.folder) / self.edges).read_text(encoding="utf-8")
+
+    def prefix(self) -> str:
+        """How the names of nodes begin."""
+        return self.hosts or (ibnet.HOSTS if ibnet.is_dump(self._text()) else "")
+
     def read(self) -> tuple[dict[str, int], list[tuple[int, int, int]]]:
         """Numbers of the vertices by name, nodes first, and the cables as (a, b, class)."""
-        text = self.edges
-        if "\n" not in text and self.folder:
-            text = (Path(self.folder) / text).read_text(encoding="utf-8")
+        text, prefix = self._text(), self.prefix()
+        rows = ibnet.cables(text, self.classes) if ibnet.is_dump(text) else self._cables(text)
+        names = list(dict.fromkeys([*self.order, *(name for row in rows for name in row[:2])]))
+        ordered = sorted(names, key=lambda name: not name.startswith(prefix))
+        number_of = {name: i for i, name in enumerate(ordered)}
+        if not any(name.startswith(prefix) for name in names):
+            raise ValueError(f"no vertex begins with {prefix!r}; set 'hosts' to how the names of nodes begin")
+        return number_of, [(number_of[a], number_of[b], kind) for a, b, kind in rows]
+
+    def _cables(self, text: str) -> list[tuple[str, str, int]]:
         rows = []
         for number, line in enumerate(text.splitlines(), start=1):
             words = line.split("#")[0].split()
@@ -351,12 +368,7 @@ class Graph(_Shape):
                     f"edge list, line {number}: {words[0]!r} is cabled to itself, a cycle of one; remove it"
                 )
             rows.append((words[0], words[1], self.classes.index(kind)))
-        names = list(dict.fromkeys([*self.order, *(name for row in rows for name in row[:2])]))
-        ordered = sorted(names, key=lambda name: not name.startswith(self.hosts))
-        number_of = {name: i for i, name in enumerate(ordered)}
-        if not any(name.startswith(self.hosts) for name in names):
-            raise ValueError(f"no vertex begins with {self.hosts!r}; set 'hosts' to how the names of nodes begin")
-        return number_of, [(number_of[a], number_of[b], kind) for a, b, kind in rows]
+        return rows
 
     def link_classes(self) -> tuple[str, ...]:
         """As named."""
@@ -364,7 +376,8 @@ class Graph(_Shape):
 
     def nodes(self) -> int:
         """Vertices that are nodes."""
-        return sum(name.startswith(self.hosts) for name in self.read()[0])
+        prefix = self.prefix()
+        return sum(name.startswith(prefix) for name in self.read()[0])
 
     def symmetric(self) -> bool:
         """Nothing is known of its symmetry."""
