@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fake_study
+from conftest import Octant
 from fake_run import machine
 from octant import catalogue, registry
 from octant.failure import Refusal
@@ -295,6 +296,20 @@ def test_a_study_that_cannot_ask_anything_here_is_refused(where: Store, tmp_path
     assert refusal.value.code == 3
 
 
+def test_two_levels_that_come_to_the_same_launch_are_asked_once_and_not_compared(where: Store, tmp_path: Path) -> None:
+    """With one hardware thread a core, as many ranks as cores and as hardware threads are the same."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        STUDY.replace("a = {}", 'a = { ranks = "cores" }').replace(
+            '{ knobs = { pages = "thp" } }', '{ ranks = "hwthreads" }'
+        )
+    )
+    run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9)
+    assert len(run.launches) == 6
+    (verdict,) = outcome.understood(run).verdicts
+    assert verdict.text == "cannot be tested here: both combinations come to the same launch"
+
+
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**31))
 def test_every_plan_covers_its_product_once_a_round(a: int, b: int, repeats: int, seed: int) -> None:
     """Levels that differ in a knob each: all combinations, each as often as there are rounds."""
@@ -322,3 +337,25 @@ def test_the_study_of_the_documentation_can_be_run() -> None:
     plan = design.design(example, machine(), seed=0)
     assert len(plan.launches) == 2 * example.repeats
     assert len(plan.launches[0].points()) == 3
+
+
+@pytest.mark.slow
+def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) -> None:
+    """One core, a cache-sized array, base pages against transparent huge ones; three launches of each."""
+    mine = tmp_path / "mine.toml"
+    text = STUDY.replace('workload = "stream"', 'workload = "stream"\nknobs = { bytes = "1MiB", seconds = "0.05" }')
+    mine.write_text(text)
+    ran = octant("study", "run", str(mine), "--repeats", "3", "--seed", "5", "--json")
+    assert ran.returncode == 0, ran.stderr
+    said = json.loads(ran.stdout)
+    assert [cell["launches"] for cell in said["cells"]] == [3, 3]
+    assert all(cell["low"] <= cell["middle"] <= cell["high"] for cell in said["cells"])
+    (finding,) = said["findings"]
+    assert finding["status"] in ("holds", "does not hold", "undecided")
+    again = octant("study", "report", "mine", "--json")
+    assert json.loads(again.stdout) == said
+    shown = octant("study", "report", said["run"])
+    assert "seed 5" in shown.stdout
+    refused = octant("study", "run", str(mine), "--repeats", "0")
+    assert refused.returncode == 2
+    assert "cannot launch every combination 0 times; try --repeats 6" in refused.stderr

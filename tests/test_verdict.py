@@ -78,9 +78,9 @@ def test_gain_of_times_is_the_other_way_round() -> None:
 
 
 def test_few_launches_get_the_extremes_of_both_sides() -> None:
-    """Launches 9, 10, 11 over 5: from 9 / 5 to 11 / 5 at least, whatever their own spread."""
-    found = gain(answer(9, 10, 11, spread=0), answer(5, 5, 5, spread=0), more_is_better=True)
-    assert (found.low, found.middle, found.high) == pytest.approx((1.8, 2.0, 2.2))
+    """Launches 9, 10, 11 over 4, 5, 6: from 9 / 6 to 11 / 4, whatever their own spread."""
+    found = gain(answer(9, 10, 11, spread=0), answer(4, 5, 6, spread=0), more_is_better=True)
+    assert (found.low, found.middle, found.high) == pytest.approx((1.5, 2.0, 2.75))
 
 
 @given(INTERVALS, INTERVALS)
