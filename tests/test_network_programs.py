@@ -5,6 +5,8 @@ import pytest
 
 from networks import network
 from octant.failure import Refusal
+from octant.simulate import make, solve
+from octant.simulate.applications import offloaded_tree
 from octant.simulate.patterns import place
 from octant.simulate.solve import solve_program
 
@@ -58,3 +60,18 @@ def test_programs_refuse_ranks_that_they_cannot_have() -> None:
         solve_program(machine, "alltoall", "pairwise", 1.0, place(machine, "block", 6))
     with pytest.raises(Refusal, match="allreduce rabenseifner"):
         solve_program(machine, "alltoall", "magic", 1.0, place(machine, "block", 6))
+
+
+def test_a_tree_in_hardware_costs_its_depth() -> None:
+    assert offloaded_tree(1, 2, 1e-6) == 0
+    assert offloaded_tree(64, 4, 1e-6, 0.5e-6) == pytest.approx(2 * 3e-6 + 2 * 0.5e-6)
+    assert offloaded_tree(65, 4, 1e-6) == pytest.approx(2 * 4e-6)
+    with pytest.raises(Refusal, match="radix"):
+        offloaded_tree(4, 1, 1e-6)
+
+
+def test_patterns_of_the_mpi_benchmarks_have_their_names() -> None:
+    ring = network("torus", sizes=(6,))
+    loads = {name: make(ring, name).flows for name in ("pingping", "sendrecv", "exchange")}
+    assert [len(f) for f in loads.values() if f] == [2, 6, 12]
+    assert solve(ring, make(ring, "exchange")).time_s == pytest.approx(2e-6)  # two messages leave every node

@@ -89,7 +89,19 @@ TRANSPOSE = Cost(payload_bytes=1, wire_bytes=1920 / 1800, packets=1 / 1800)
 
 _UNIFORM = {"uniform": ("B", None), "randomaccess": ("update", RANDOM_ACCESS), "ptrans": ("B", TRANSPOSE)}
 _PERMUTATIONS = ("shift", "transpose", "reverse", "tornado", "bit-reverse", "random")
-NAMES = (*_UNIFORM, *_PERMUTATIONS, "ordered-ring", "random-ring", "halo2d", "halo3d", "bisection", "incast")
+_IMB = {"sendrecv": "shift", "exchange": "ordered-ring"}  # what Intel's MPI benchmarks call them
+NAMES = (
+    *_UNIFORM,
+    *_PERMUTATIONS,
+    "ordered-ring",
+    "random-ring",
+    "halo2d",
+    "halo3d",
+    "bisection",
+    "incast",
+    "pingping",
+    *_IMB,
+)
 
 
 def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0) -> Pattern:
@@ -116,6 +128,11 @@ def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float 
 
 
 def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amounts]:
+    if name in _IMB:
+        return _columns(_IMB[name], ranks, 1)
+    if name == "pingping":  # the first rank with the last, both ways
+        ends = np.array([0, ranks - 1], np.int32)
+        return ends, ends[::-1].copy(), np.ones(2)
     if name in _PERMUTATIONS:
         return _network.permutation(name, ranks, parameter)
     if name in ("ordered-ring", "random-ring"):
