@@ -7,12 +7,14 @@ et al., "Early evaluation of IBM BlueGene/P", section 4.2. The values themselves
 import itertools
 import math
 
+import numpy as np
 import pytest
 
-from octant.simulate import Settings, load, make, solve
+from octant.simulate import Flows, Pattern, Settings, load, make, solve
 from octant.simulate.applications import FftModel, alltoall_schedules, global_fft, pair_experiments, random_ring
 from octant.simulate.calibrate import Measured, calibrate
 from octant.simulate.failures import failure_sweep
+from octant.simulate.patterns import bulk
 from octant.simulate.scale import scale
 
 P775 = load("power775")
@@ -139,6 +141,19 @@ def test_dimension_ordered_routing_does_not_explain_the_last_halving() -> None:
     ordered = mesh.model_copy(update={"routing": mesh.routing.model_copy(update={"name": "dimension-ordered"})})
     rate = {e.name: e.bytes_per_s for e in pair_experiments(ordered)}
     assert rate["h"] == rate["g"]
+
+
+@pytest.mark.parametrize(("routing", "halves"), [("dimension-ordered", False), ("random-minimal", True)])
+def test_the_packet_simulation_agrees_on_the_last_halving(routing: str, halves: bool) -> None:
+    mesh = load("bgp")
+    mesh = mesh.model_copy(update={"routing": mesh.routing.model_copy(update={"name": routing})})
+    node = np.repeat(np.arange(64, dtype=np.int32), 4)
+    times = []
+    for partner in ((node + 32) % 64, 63 - node):
+        flows = Flows(node, partner.astype(np.int32), np.full(256, 240.0 * 500))
+        pattern = Pattern("pairs", "B", bulk(mesh), node[::4], flows, per="flow")
+        times.append(solve(mesh, pattern, "packets", Settings(window=8)).time_s)
+    assert times[1] / times[0] == pytest.approx(2.0 if halves else 1.0, rel=0.03)
 
 
 def test_a_torus_with_balanced_ties_contradicts_the_published_halvings() -> None:
