@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from networks import network
+from octant.failure import Refusal
 from octant.report import html, network_page, network_svg, network_text
 from octant.report.network_pictures import curve, failures
 from octant.simulate import NetworkFile, load, make, solve
@@ -92,8 +93,15 @@ def test_heat_has_one_cell_a_class_and_size(shown: Overview) -> None:
     told = [t.text or "" for t in drawn.iter("{http://www.w3.org/2000/svg}title") if t.text]
     assert "25 supernodes: L-local 100 % of its capacity" in told
     assert len(told) == sum(len(found.classes) for found in shown.maps.values())
-    alone = network_svg.standalone(network_svg.strips(shown.maps[25]))
+
+
+@pytest.mark.parametrize(("sizes", "holds"), [((9, 17), "17 supernodes: D"), ((9,), "D links of octant")])
+def test_a_drawing_stands_alone(shown: Overview, sizes: tuple[int, ...], holds: str) -> None:
+    alone = network_svg.drawing({size: shown.maps[size] for size in sizes}, "supernodes")
+    assert holds in alone
     assert ET.fromstring(alone).find("{http://www.w3.org/2000/svg}style") is not None  # noqa: S314 - our own text
+    with pytest.raises(Refusal, match="cannot draw"):
+        network_svg.drawing({}, "supernodes")
 
 
 def test_the_curve_overlays_what_was_published(shown: Overview) -> None:

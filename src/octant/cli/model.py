@@ -294,16 +294,22 @@ def loads(
     network: NetworkArgument,
     traffic: TrafficOption = "uniform",
     sizes: SizesOption = "",
+    svg: Annotated[
+        Path | None, typer.Option(help="Write a drawing here: of all sizes, or of one size's topology.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw the curve against scale and how busy every class of links is, in the terminal."""
+    """Draw the curve against scale and how busy every class of links is, in the terminal or as a drawing."""
+    from octant.report import html, network_svg, network_text
     from octant.report import network as report
-    from octant.report import network_text
     from octant.simulate.overview import overview
     from octant.simulate.whatif import rerouted
     from octant.simulate.words import numbers
 
     found = overview(rerouted(network, None, None), traffic, numbers(sizes) if sizes else (), failures=False)
+    if svg is not None:
+        print(html.save(network_svg.drawing(found.maps, found.curve.size_word), svg))
+        return
     print(report.as_json(found) if json else network_text.overview_text(found))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from octant.failure import Refusal
 from octant.simulate.shapes import Torus, TwoLevelDirect
 
 if TYPE_CHECKING:
@@ -26,7 +27,21 @@ Spot = tuple[float, float]
 def standalone(svg: str) -> str:
     """The drawing as a file of its own, with its colours."""
     style = (pkgutil.get_data("octant.report", "page/network.css") or b"").decode()
-    return svg.replace(">", f"><style>{style}</style>", 1)
+    return svg.replace(">", f"><style>{style}.network {{ background: #fff; }}</style>", 1) + "\n"
+
+
+def drawing(maps: Mapping[int, LoadMap], size_word: str) -> str:
+    """The drawing that fits: several sizes as a heat map, one as a piece of its topology or else as its links by load.
+
+    Raises:
+        Refusal: an application, which is no single pattern, or a network too large to enumerate.
+    """
+    if not maps:
+        raise Refusal(
+            "cannot draw loads (an application is several patterns, or there are too many nodes); try uniform"
+        )
+    only = next(iter(maps.values()))
+    return standalone(heat(maps, size_word) if len(maps) > 1 else topology(only) or strips(only))
 
 
 def busy_text(busy: float) -> str:
