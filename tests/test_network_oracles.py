@@ -9,8 +9,9 @@ from octant.simulate import Answer, load, make, solve
 from octant.simulate.patterns import place
 from octant.simulate.whatif import bracket
 
-# D, L-local and L-remote load of the most loaded link per unit that each octant sends to all (research note, table of
-# section 1.3; derived there from the wiring of RC25366, section 2).
+# D, L-local and L-remote load of the most loaded link per unit that each octant sends to all, with 31 octants in each of N
+# supernodes: 4 / N; (n1 + 8 n2 / 31) / N + 1 / 31 N and 8 n1 / 31 N + 1 / 31 N, where n1 ≥ n2 remote supernodes hang on the
+# two fullest host octants. By hand from the wiring that RC25366, sections 2 and 4.1, implies.
 TWO_LEVEL = {
     2: (2.0000, 0.5161, 0.1452), 8: (0.5000, 0.1613, 0.0363), 16: (0.2500, 0.1593, 0.0343),
     24: (0.1667, 0.1586, 0.0336), 25: (0.1600, 0.1923, 0.0426), 26: (0.1538, 0.1948, 0.0409),
@@ -165,7 +166,7 @@ def test_a_broadcast_reaches_everybody_in_order() -> None:
 
 
 def test_indirect_routes_of_a_pair_use_all_third_supernodes() -> None:
-    """Two supernodes of a larger machine: their traffic has (M - 1) × 8 D links (research note, section 1.7)."""
+    """Two supernodes of a larger machine: their traffic has (M - 1) × 8 D links."""
     whole = load("power775")
     rates = {}
     for built in (2, 4, 8):
@@ -179,7 +180,7 @@ def test_indirect_routes_of_a_pair_use_all_third_supernodes() -> None:
 
 
 def test_block_assignment_has_the_same_d_loads_but_chokes_small_jobs() -> None:
-    """The rejected wiring (research note, section 1.2): with supernodes dealt in blocks L-local limits few of them."""
+    """A wiring that the published curve excludes: with supernodes dealt in blocks L-local limits few of them."""
     whole = load("power775")
 
     def job(assignment: str, supernodes: int) -> Answer:

@@ -113,7 +113,7 @@ def test_random_ring_matches_table_5_2_within_10_percent() -> None:
 
 
 def test_planes_of_the_cluster_matter_only_below_five() -> None:
-    """Random ring at 64 nodes: 8 to 6 planes 0.250, 4: 0.208, 3: 0.155, 2: 0.105 (research note, section 3)."""
+    """Random ring at 64 nodes: 8 to 6 planes 0.250, 4: 0.208, 3: 0.155, 2: 0.105 by an independent program."""
     cluster = load("power575-ib")
 
     def with_planes(planes: int) -> float:
@@ -173,7 +173,7 @@ def test_a_torus_with_balanced_ties_contradicts_the_published_halvings() -> None
 def test_the_failover_policy_matters_more_than_the_failure(
     supernodes: int, traffic: str, policy: str, worst: float
 ) -> None:
-    """One D link down, by policy (research note, section 1.7)."""
+    """One of a pair's eight D links is down: its twin carries twice as much, or seven carry 8 / 7 each."""
     machine = P775.at_size(supernodes)
     sweep = failure_sweep(machine, make(machine, traffic), "D", policy)
     assert sweep.worst_per_s / 1e9 == pytest.approx(worst, abs=0.001)
