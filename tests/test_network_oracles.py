@@ -9,9 +9,9 @@ from octant.simulate import Answer, load, make, solve
 from octant.simulate.patterns import place
 from octant.simulate.whatif import bracket
 
-# D, L-local and L-remote load of the most loaded link per unit that each octant sends to all, with 31 octants in each of N
-# supernodes: 4 / N; (n1 + 8 n2 / 31) / N + 1 / 31 N and 8 n1 / 31 N + 1 / 31 N, where n1 ≥ n2 remote supernodes hang on the
-# two fullest host octants. By hand from the wiring that RC25366, sections 2 and 4.1, implies.
+# D, L-local and L-remote load of the most loaded link per unit that each octant sends to all, with 31 octants in each
+# of N supernodes: 4 / N; (n1 + 8 n2 / 31) / N + 1 / 31 N and 8 n1 / 31 N + 1 / 31 N, where n1 ≥ n2 remote supernodes
+# hang on the two fullest host octants. By hand from the wiring that RC25366, sections 2 and 4.1, implies.
 TWO_LEVEL = {
     2: (2.0000, 0.5161, 0.1452), 8: (0.5000, 0.1613, 0.0363), 16: (0.2500, 0.1593, 0.0343),
     24: (0.1667, 0.1586, 0.0336), 25: (0.1600, 0.1923, 0.0426), 26: (0.1538, 0.1948, 0.0409),
