@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from networks import flows, network, packets
+from networks import flows, network, packets, uniform
 from octant import _network
 from octant.simulate import NetworkFile, Pattern, load, make, solve
 from octant.simulate.solve import engine
@@ -27,6 +27,9 @@ NETWORKS = st.one_of(
     st.builds(lambda a, p, routing: network("dragonfly", routing, groups=4, routers=a, nodes_per_router=p,
                                             global_links=2),
               st.integers(2, 4), st.integers(1, 2), st.sampled_from(["minimal", "valiant"])),
+    st.builds(lambda sizes: network("torus", policy="recompute", sizes=tuple(sizes)),
+              st.lists(st.integers(2, 4), min_size=1, max_size=3)),
+    st.builds(lambda up: network("fat-tree", policy="recompute", down=(2, 3), up=(up,), planes=2), st.integers(1, 3)),
     st.builds(lambda sizes, routing: network("hyperx", routing, sizes=tuple(sizes), nodes_per_router=2),
               st.lists(st.integers(1, 4), min_size=1, max_size=2), st.sampled_from(["dimension-ordered", "valiant"])),
 )  # fmt: skip
@@ -230,6 +233,20 @@ def test_the_closed_queue_grows_towards_the_hard_minimum_with_its_window() -> No
     assert rates == sorted(rates)
     assert rates[-1] == pytest.approx(answer.rounds_per_s, rel=5e-3)
     assert rates[-1] < answer.rounds_per_s
+
+
+def test_a_lone_packet_never_queues_and_two_wait_for_half_a_service() -> None:
+    """One packet on its way takes the sum of its services. Of two, each finds half the queues of both."""
+    machine = network("torus", sizes=(4,), rates={"link": 2e6, "endpoint": 3e6})
+    pattern = uniform(machine)
+    asked = engine(machine, machine.build())
+    answer = asked.enumerate(pattern.native(), pattern.shape)
+    fabric = machine.build().fabric
+    endpoint, link = answer.loads[: fabric // 3 * 2].sum() / 3e6, answer.loads[fabric:].sum() / 2e6
+    assert asked.closed_queue(answer, pattern.shape, 1, 1) == pytest.approx(1 / (endpoint + link))
+    demands = np.concatenate([answer.loads[: fabric // 3 * 2] / 3e6, answer.loads[fabric:] / 2e6])
+    busy = asked.closed_queue(answer, pattern.shape, 2, 1) * demands
+    assert np.sum(busy * (1 - busy / 4) / (1 - busy / 2)) == pytest.approx(2)
 
 
 def test_the_soft_minimum_hardens_with_its_exponent() -> None:

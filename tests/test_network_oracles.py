@@ -89,6 +89,17 @@ def test_d_mod_k_carries_every_shift_without_contention(distance: int) -> None:
     assert largest(answer, "port") == 1
 
 
+@pytest.mark.parametrize(("routing", "out_of_one", "into_one"), [("d-mod-k", 4, 1), ("s-mod-k", 1, 4), ("ecmp", 4, 4)])
+def test_mod_k_routes_choose_their_spine_by_one_end(routing: str, out_of_one: int, into_one: int) -> None:
+    """Number of spines that traffic of node 0 to another leaf uses, and traffic from there to node 0."""
+    tree = network("fat-tree", routing, down=(4, 2), up=(4,))
+    topology = tree.build()
+    one, other = np.zeros(4, np.int32), np.arange(4, 8, dtype=np.int32)
+    trunks = topology.link_classes() == tree.class_names.index("trunk")
+    used = [np.sum(solve(tree, flows(tree, *ends)).loads[trunks] > 0) / 2 for ends in ((one, other), (other, one))]
+    assert used == [out_of_one, into_one]
+
+
 def test_three_levels_carry_every_shift_too() -> None:
     tree = network("fat-tree", down=(4, 4, 4), up=(4, 4))
     for distance in (1, 4, 15, 16, 17, 63):

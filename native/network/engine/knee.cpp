@@ -37,8 +37,13 @@ double closed_queue_rate(Topology const& topology, Health const& health, Shape c
         }
         return total;
     };
-    double high = unlimited;  // queues are infinite there
-    for (auto const& station : stations) high = std::min(high, 1 / (seen * station.demand_s));
+    double alone_s = latency_s;  // of one round without any queueing: more than `customers` never get through in that
+    for (auto const& [demand_s, links] : stations) alone_s += links * demand_s;
+    if (alone_s == 0) return unlimited;
+    double high = customers / alone_s;
+    for (auto const& station : stations) {
+        if (seen > 0) high = std::min(high, 1 / (seen * station.demand_s));  // queues are infinite there
+    }
     double low = 0;
     for (int halving = 0; halving < 200 && low < high; ++halving) {
         double const middle = 0.5 * (low + high);
