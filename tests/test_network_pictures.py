@@ -80,6 +80,8 @@ def test_a_slice_draws_every_link_of_its_nodes_once(wraps: bool) -> None:
     drawn = ET.fromstring(network_svg.topology(load_map(net, make(net, "uniform"))))  # noqa: S314 - our own text
     lines = list(drawn.iter("{http://www.w3.org/2000/svg}line"))
     assert len(lines) == 2 * 2 * 4 * (4 if wraps else 3)
+    ends = [[float(line.get(end) or "nan") for end in ("x1", "y1", "x2", "y2")] for line in lines]
+    assert max(abs(x2 - x1) + abs(y2 - y1) for x1, y1, x2, y2 in ends) <= 32  # links around are stubs
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}circle"))) == 2 * 16
 
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from networks import network
@@ -12,8 +13,9 @@ from octant.build import smpi
 from octant.failure import Exit, Refusal
 from octant.launch import smpirun
 from octant.simulate import NetworkFile, load, on_model
+from octant.simulate.patterns import pairs
 from octant.simulate.platform import platform
-from octant.simulate.simgrid import check, like_for_like, listed, ours, second_opinion
+from octant.simulate.simgrid import ask, check, like_for_like, listed, ours, second_opinion
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "networks"
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "simgrid.json").read_text(encoding="utf-8"))
@@ -73,6 +75,18 @@ def test_simgrid_says_the_same_again(name: str, traffic: str) -> None:
     assert found.flows == row["flows"]
     if found.simgrid == RECORDED["simgrid"]:
         assert found.simgrid_s == pytest.approx(row["simgrid_s"], rel=1e-6)
+
+
+@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.parametrize("name", ["torus-4x4x4", "fat-tree-64"])
+def test_flows_of_unlike_sizes_speed_up_when_others_end(name: str) -> None:
+    asked = example(name)
+    draw = np.random.default_rng(7)
+    rows = [(int(s), int(t), float(draw.integers(2**16, 2**22))) for s, t in draw.integers(0, 64, (150, 2)) if s != t]
+    pattern = pairs(asked, rows)
+    theirs = ask(asked, pattern, 100, lambda _: None)
+    assert ours(asked, pattern)[0] == pytest.approx(theirs.seconds, rel=0.005)
 
 
 @needs_simgrid

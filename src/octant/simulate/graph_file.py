@@ -32,7 +32,6 @@ def edge_list(network: NetworkFile) -> str:
         for a, b, kind in zip(
             ends[0][topology.fabric :], ends[1][topology.fabric :], classes[topology.fabric :], strict=True
         )
-        if a != b  # a mesh ends where the torus would go on
     )
     lines = [f"# {network.name}: cables of {topology.nodes} nodes; a b class"]
     if not own:
@@ -40,7 +39,7 @@ def edge_list(network: NetworkFile) -> str:
     for (a, b, kind), count in directed.items():
         if directed[b, a, kind] != count:
             raise Refusal(f"cannot export the link {a} to {b} as a cable (there are {count} there, others back)")
-        if a < b:
+        if a < b:  # each cable once; a mesh keeps a link from a node to itself where the torus would go on
             lines += [f"{a} {b} {kind}"] * count
     return "\n".join([*lines, ""])
 

@@ -58,7 +58,7 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Cos
     an equal one.
 
     Raises:
-        Refusal: too many hosts for explicit routes, or a pair without a route.
+        Refusal: too many hosts for explicit routes.
     """
     if len(nodes) > MOST_HOSTS:
         raise Refusal(f"cannot export {len(nodes)} hosts (one route a pair, at most {MOST_HOSTS}); try fewer --nodes")
@@ -70,8 +70,6 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Cos
         for b, t in enumerate(nodes.tolist()):
             paths[a, b] = list(native.path(s, t, s * topology.nodes + t))
             split += any(part < 1 for _, part in native.shares(s, t))
-            if s != t and len(paths[a, b]) < 2:
-                raise Refusal(f"cannot export {network.name} ({topology.node_name(s)} has no route to another node)")
     speeds = [speed(network, number, cost or bulk(network)) for number in range(len(network.class_names))]
     classes = topology.link_classes().tolist()
     used = sorted({link for path in paths.values() for link in path})
