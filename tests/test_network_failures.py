@@ -89,6 +89,11 @@ def test_on_demand_detection_fails_over_and_loses_nothing() -> None:
     assert mended.detected_s == pytest.approx(2 * 100e-6 + 10e-6, rel=0.05)  # two silent timers, then the ping
     assert mended.detected_s < mended.recovered_s < mended.time_s
     assert mended.undisturbed_s < mended.time_s
+    lonely = network("torus", sizes=(4,), wraps=False)
+    one = flows(lonely, np.array([0], np.int32), np.array([3], np.int32), np.array([50.0]))
+    cut = recover(lonely, one, int(cables(lonely, "link")[1]), 5e-6, 1e-6, 1e-6)
+    assert cut.undelivered_packets > 0
+    assert cut.time_s == float("inf")
     silent = recover(cluster, pattern, port, fails_s=20e-6, timeout_s=0, ping_s=0)
     assert silent.undelivered_packets > 0
     assert silent.time_s == float("inf")

@@ -39,7 +39,7 @@ struct Sender {
     std::vector<Leg> legs{};  // none: anywhere
     std::size_t leg = 0;
     std::int64_t sent = 0;
-    std::vector<LinkId> given_up{};  // first fabric links of paths that were found dead
+    std::vector<std::uint64_t> given_up{};  // paths that were found dead
 };
 
 class Simulation {
@@ -132,21 +132,25 @@ class Simulation {
             idle_.pop_back();
         }
         packets_[id] = {number, 0, draw, 0, to};
-        choose_path(id);
-        events_.push({now_ps_, id});
+        if (choose_path(id)) events_.push({now_ps_, id});  // else every way is dead: it stays undelivered
     }
 
-    // A path that does not start with a link given up, if the routing has one.
-    void choose_path(std::uint32_t id) {
+    [[nodiscard]] static std::uint64_t name_of(std::vector<LinkId> const& path) {
+        std::uint64_t name = 0;
+        for (LinkId const link : path) name = mix(name ^ static_cast<std::uint64_t>(link));
+        return name;
+    }
+
+    // A path that the sender has not given up; false where the routing knows no other.
+    bool choose_path(std::uint32_t id) {
         Packet& packet = packets_[id];
-        Sender const& sender = senders_[packet.sender];
-        for (int attempt = 0; attempt < 64; ++attempt, ++packet.draw) {
+        auto const& gone = senders_[packet.sender].given_up;
+        for (int attempt = 0; attempt < 256; ++attempt, ++packet.draw) {
             paths_[id].clear();
-            routing_.path(sender.from, packet.to, packet.draw, paths_[id]);
-            if (sender.given_up.empty() || paths_[id].size() < 2) return;
-            auto const& gone = sender.given_up;
-            if (std::find(gone.begin(), gone.end(), paths_[id][1]) == gone.end()) return;
+            routing_.path(senders_[packet.sender].from, packet.to, packet.draw, paths_[id]);
+            if (gone.empty() || std::find(gone.begin(), gone.end(), name_of(paths_[id])) == gone.end()) return true;
         }
+        return false;
     }
 
     // Moves a packet over its next link; true when it has arrived.
@@ -180,17 +184,17 @@ class Simulation {
         ++recovery_.lost;
         packet.hop = 0;
         if (options_.timeout_ps <= 0) return;  // no recovery: the packet is gone, and its place in the window with it
-        ++recovery_.resent;
         std::int64_t again_ps = ps + options_.timeout_ps;
         if (++packet.failures > options_.retries) {
             again_ps += options_.ping_ps;
-            LinkId const bad = paths_[id].size() > 1 ? paths_[id][1] : -1;
+            std::uint64_t const bad = name_of(paths_[id]);
             if (std::find(sender.given_up.begin(), sender.given_up.end(), bad) == sender.given_up.end()) {
                 sender.given_up.push_back(bad);
                 recovery_.detected_ps = std::max(recovery_.detected_ps, again_ps - options_.fails_ps);
             }
-            choose_path(id);
+            if (!choose_path(id)) return;  // there is no other way: the packet stays undelivered
         }
+        ++recovery_.resent;
         events_.push({again_ps, id});
     }
 

@@ -133,8 +133,9 @@ def recover(
 ) -> Recovery:
     """Retransmit, ping the path, drop it: fail-over over the surviving ways, in the packet simulation.
 
-    A sender notices only by its own timer: after `retries` silent repeats it pings the path and then stops using the
-    first link of it (Power 575 guide, section 5.3). The traffic must be a list of flows.
+    A sender notices only by its own timer: after `retries` silent repeats it pings the path and then stops using it
+    (Power 575 guide, section 5.3). Where the routing knows no other path, packets stay undelivered. The traffic must be
+    a list of flows.
     """
     if pattern.flows is None:
         raise Refusal("cannot follow a recovery in uniform traffic; try a list of flows, such as a shift or pairs")
