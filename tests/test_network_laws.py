@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from networks import flows, network, packets, uniform
+from networks import flows, largest, network, packets, uniform
 from octant import _network
 from octant.simulate import NetworkFile, Pattern, load, make, solve
 from octant.simulate.solve import engine
@@ -41,6 +41,30 @@ def some_flows(machine: NetworkFile, seed: int, count: int = 12) -> Pattern:
     active = machine.topology.active()
     ends = generator.choice(active, (2, count)).astype(np.int32)
     return flows(machine, ends[0], ends[1], generator.integers(1, 5, count).astype(np.float64))
+
+
+@LAW
+@given(
+    st.integers(1, 9), st.integers(1, 3), st.integers(2, 4), st.sampled_from(["drawer", "supernode"]),
+    st.integers(1, 3),
+    st.sampled_from(["modulo", "block"]), st.sampled_from(["memory", "endpoint", "free"]), st.sets(st.integers(0, 11)),
+)  # fmt: skip
+def test_counting_two_level_loads_equals_enumeration(
+    supernodes: int, drawers: int, octants: int, hosts: str, gang: int, assignment: str, itself: str, holes: set[int]
+) -> None:
+    size = drawers * octants
+    chosen = sorted(hole for hole in holes if hole < size)[: size - 1]
+    machine = network(
+        "two-level-direct", supernodes=supernodes, drawers=drawers, octants=octants, hosts=hosts, links_per_host=gang,
+        assignment=assignment, holes=tuple(chosen), d_ports=256, to_itself=itself,
+    )  # fmt: skip
+    counted, listed = (solve(machine, uniform(machine), solver) for solver in ("class", "enumeration"))
+    assert {b.link_class: b.links for b in counted.bottlenecks} == {b.link_class: b.links for b in listed.bottlenecks}
+    for b in counted.bottlenecks:
+        assert largest(listed, b.link_class) == pytest.approx(b.load, rel=1e-12)
+    asked = engine(machine, machine.build())
+    groups = asked.by_class(uniform(machine).shape).groups
+    assert sum(load * links for _, load, links in groups) == pytest.approx(listed.loads.sum())
 
 
 @LAW
