@@ -115,7 +115,8 @@ def test_the_curve_overlays_what_was_published(shown: Overview) -> None:
     assert queue.name.startswith("closed queue")
     assert len(picture.rows) == len(shown.curve.points)
     assert all(len(cells) == len(picture.header) for cells in picture.rows)
-    assert picture.rows[1][-1] == "-10.0 %"
+    assert picture.rows[1][-2:] == ("-10.0 %", "class aggregation")
+    assert model.name == "model (class aggregation)"
 
 
 def test_failover_policy_matters_more_than_the_failure(shown: Overview) -> None:
@@ -150,6 +151,8 @@ def test_an_application_has_a_curve_only() -> None:
     page = network_page.render(ring)
     assert 'class="frame"' not in page
     assert "random-ring against nodes" in page
+    assert "empirical factor 0.94" in page
+    assert curve(ring).series[0].name == "model (solver of each size in the table)"
 
 
 def test_names_of_people_stay_text(shown: Overview) -> None:

@@ -23,9 +23,11 @@ def curve(shown: Overview) -> Picture:
     unit = points[0].unit
     base = unit.split(" per ")[0]
     xs = tuple(float(p.size) for p in points)
+    solvers = {p.solver for p in points}
+    name = f"model ({points[0].solver})" if len(solvers) == 1 else "model (solver of each size in the table)"
     series = [
         Series(
-            f"model ({points[0].solver})", "curve", xs, tuple(p.rate_per_s for p in points),
+            name, "curve", xs, tuple(p.rate_per_s for p in points),
             tuple(p.low_per_s for p in points), tuple(p.high_per_s for p in points),
         )
     ]  # fmt: skip
@@ -53,7 +55,7 @@ def curve(shown: Overview) -> Picture:
         Axis("rate", False, _ticks(top, si_ticks(base)), base),
         tuple(series),
         (),
-        (word, "rate", "calibrated range", "limited by", "published", "model over published"),
+        (word, "rate", "calibrated range", "limited by", "published", "model over published", "solver"),
         tuple(_cells(point, base) for point in points),
     )
 
@@ -67,6 +69,7 @@ def _cells(point: ScalePoint, base: str) -> tuple[str, ...]:
         f"{point.bottleneck} ({point.resource})" if point.resource else point.bottleneck,
         units.si_text(point.published.value, base) if point.published else "",
         f"{100 * point.error:+.1f} %" if point.error is not None else "",
+        point.solver,
     )
 
 
