@@ -168,6 +168,43 @@ def test_collectives_send_what_their_algorithm_must(operation: str, algorithm: s
     assert sum(units.sum() for _, _, units in steps) / ranks == pytest.approx(sent)
 
 
+@pytest.mark.parametrize(
+    ("name", "ranks", "parameter", "targets"),
+    [
+        ("shift", 5, -1, [4, 0, 1, 2, 3]),
+        ("reverse", 4, 0, [3, 2, 1, 0]),
+        ("tornado", 8, 0, [3, 4, 5, 6, 7, 0, 1, 2]),
+        ("tornado", 5, 0, [2, 3, 4, 0, 1]),
+        ("transpose", 9, 0, [0, 3, 6, 1, 4, 7, 2, 5, 8]),
+        ("bit-reverse", 8, 0, [0, 4, 2, 6, 1, 5, 3, 7]),
+    ],
+)
+def test_permutations_are_the_textbooks(name: str, ranks: int, parameter: int, targets: list[int]) -> None:
+    assert _network.permutation(name, ranks, parameter)[1].tolist() == targets
+
+
+def test_random_permutations_and_rings_use_every_rank_once() -> None:
+    orders = {tuple(_network.permutation("random", 50, seed)[1].tolist()) for seed in range(20)}
+    assert len(orders) == 20
+    assert all(sorted(order) == list(range(50)) for order in orders)
+    sources, targets, _ = _network.ring(50, 7)
+    pairs = set(zip(sources.tolist(), targets.tolist(), strict=True))
+    assert len(pairs) == 100
+    assert pairs == {(b, a) for a, b in pairs}
+    assert np.bincount(sources).tolist() == [2] * 50
+
+
+# Without wrapping 2 × 4 faces across x, 6 across y and 6 across z, both ways; with it two neighbours each way.
+@pytest.mark.parametrize(("periodic", "messages"), [(True, 2 * 3 * 12), (False, 2 * (2 * 4 + 6 + 6))])
+def test_a_halo_goes_to_the_neighbours_of_every_side(periodic: bool, messages: int) -> None:
+    sources, targets, _ = _network.halo([3, 2, 2], periodic)
+    step = np.abs(
+        np.stack([targets % 3 - sources % 3, targets // 3 % 2 - sources // 3 % 2, targets // 6 - sources // 6])
+    )
+    assert (np.count_nonzero(step, axis=0) == 1).all()
+    assert len(sources) == messages
+
+
 def test_a_broadcast_reaches_everybody_in_order() -> None:
     reached = {0}
     for sources, targets, _ in _network.collective("broadcast", "binomial", 11, 1.0):
