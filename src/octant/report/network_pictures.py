@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.pictures import Axis, Picture, Series, si_ticks
+from octant.report.pictures import Axis, Picture, Series, even_ticks, si_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from octant.simulate.overview import Overview
     from octant.simulate.scale import ScalePoint
-
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def curve(shown: Overview) -> Picture:
@@ -51,8 +46,8 @@ def curve(shown: Overview) -> Picture:
         f"Rate {whose} of {shown.traffic} on {shown.network.title or shown.network.name}. Bars are the range that the "
         "evidence for the calibrated capacities allows, not a statistical error. Published points were partly used to "
         "calibrate; the network file says which.",
-        Axis(word, False, _ticks(xs[-1], lambda v: f"{v:g}")),
-        Axis("rate", False, _ticks(top, si_ticks(base)), base),
+        Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}")),
+        Axis("rate", False, even_ticks(top, si_ticks(base)), base),
         tuple(series),
         (),
         (word, "rate", "calibrated range", "limited by", "published", "model over published", "solver"),
@@ -98,7 +93,7 @@ def failures(shown: Overview) -> Picture | None:
         f"One {kind} cable fails",
         f"What the worst of all single failures of {kind} cables leaves of the rate, with each cable failing in turn. "
         f"{'; '.join(told[policy] for policy in policies)}.",
-        Axis(word, False, _ticks(float(most), lambda v: f"{v:g}")),
+        Axis(word, False, even_ticks(float(most), lambda v: f"{v:g}")),
         Axis("rate left", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2))),
         series,
         (),
@@ -107,10 +102,3 @@ def failures(shown: Overview) -> Picture | None:
             (f"{w.size}", w.policy, units.percent_text(w.left), w.link, units.percent_text(w.harmless)) for w in found
         ),
     )
-
-
-def _ticks(most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
-    """From 0 to `most` in five to nine round steps."""
-    decade = 10.0 ** math.floor(math.log10(most / 5))
-    step = next(factor * decade for factor in _STEPS if factor * decade * 8 >= most)
-    return tuple((step * i, text(step * i) if i else "0") for i in range(math.floor(most / step + 1e-9) + 1))

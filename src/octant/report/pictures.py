@@ -26,7 +26,9 @@ class Series:
     """Points in base units; `low` and `high` are ends of 95 % intervals, or empty."""
 
     name: str
-    kind: Literal["curve", "points", "line", "bars"]
+    kind: Literal[
+        "curve", "points", "line", "bars", "across"
+    ]  # across: bars that lie, as long as `x`, at the places `y`
     x: tuple[float, ...]
     y: tuple[float, ...]
     low: tuple[float, ...] = ()
@@ -50,6 +52,7 @@ class Axis:
     log: bool
     ticks: tuple[tuple[float, str], ...]
     unit: str = ""
+    down: bool = False  # the least at the top: places of bars, one under the other
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,8 @@ def roofline(summary: Summary) -> Picture | None:
         "Roofline",
         "Each point is a kernel: how much it computes a byte of memory traffic (write-allocates counted), and how "
         "fast. The lines are roofs that this run measured itself: memory traffic on the left, arithmetic on the right.",
-        Axis("flop a byte", True, _decades(left, right, lambda v: f"{v:g}")),
-        Axis("rate", True, _decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
+        Axis("flop a byte", True, decades(left, right, lambda v: f"{v:g}")),
+        Axis("rate", True, decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
         (*roofs, *dots),
         (),
         ("figure", "mode", "flop a byte", "rate"),
@@ -153,8 +156,8 @@ def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture
         workload.name,
         f"{workload.name.capitalize()}: {metric.name} against {along}",
         caption + told,
-        Axis(along, True, _size_ticks(xs) if sized else _places(xs)),
-        Axis(metric.name, True, _decades(min(ys), max(ys), si_ticks(metric.unit)), metric.unit),
+        Axis(along, True, size_ticks(xs) if sized else places(xs)),
+        Axis(metric.name, True, decades(min(ys), max(ys), si_ticks(metric.unit)), metric.unit),
         (*lines, *fitted),
         marks,
         ("curve", workload.axis, metric.name, "95 % interval"),
@@ -245,9 +248,9 @@ def histogram(rows: Sequence[Row]) -> Picture | None:
         Axis(
             "longer than the fastest by",
             True,
-            _decades(min(xs), max(xs), lambda v: f"{100 * v:g} %" if v < 1 else f"{v:g} times"),
+            decades(min(xs), max(xs), lambda v: f"{100 * v:g} %" if v < 1 else f"{v:g} times"),
         ),
-        Axis("samples", True, _decades(1, most, lambda v: f"{v:g}")),
+        Axis("samples", True, decades(1, most, lambda v: f"{v:g}")),
         tuple(series),
         tuple(marks),
         ("figure", "mode", "share of samples", "took longer by at most"),
@@ -269,7 +272,16 @@ def si_ticks(unit: str) -> Callable[[float], str]:
     return text
 
 
-def _decades(least: float, most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+def even_ticks(most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+    """From 0 to `most` in five to nine round steps."""
+    if most <= 0:
+        return ((0.0, "0"),)
+    decade = 10.0 ** math.floor(math.log10(most / 5))
+    step = next(factor * decade for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * decade * 8 >= most)
+    return tuple((step * i, text(step * i) if i else "0") for i in range(math.floor(most / step + 1e-9) + 1))
+
+
+def decades(least: float, most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
     """Ticks at 1, 2 and 5 of each decade; only at 1 where there are many."""
     exponents = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     steps: Iterable[int] = (1, 2, 5) if len(exponents) <= 4 else (1,)
@@ -277,12 +289,13 @@ def _decades(least: float, most: float, text: Callable[[float], str]) -> tuple[t
     return tuple((tick, text(tick)) for tick in ticks if least / 2.5 <= tick <= most * 2.5)
 
 
-def _places(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
+def places(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
     """Ticks at the values themselves where they are few."""
-    return tuple((x, f"{x:g}") for x in xs) if len(xs) <= 8 else _decades(xs[0], xs[-1], lambda v: f"{v:g}")
+    return tuple((x, f"{x:g}") for x in xs) if len(xs) <= 8 else decades(xs[0], xs[-1], lambda v: f"{v:g}")
 
 
-def _size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
+def size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    """Ticks at powers of two, in KiB, MiB and GiB."""
     positive = [x for x in xs if x >= 1]
     first, last = math.floor(math.log2(positive[0])), math.ceil(math.log2(positive[-1]))
     step = 5 if last - first > 12 else 2

@@ -4,13 +4,15 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
 
 from octant import stats, units
 from octant.machine import Machine
-from octant.report.terminal import rendered
+from octant.report.terminal import console, rendered
+from octant.report.text import bar
 from octant.study import file, words
 from octant.study.design import Cell, combinations, design
 from octant.study.file import Study
@@ -19,7 +21,19 @@ from octant.study.published import Row, digits
 from octant.study.sources import Answer, kinds
 from octant.study.verdict import Verdict, factor_text, gain
 
+BAR = 10  # characters of the longest bar in a table
+WIDTH = 100  # columns into which the bars must fit
 SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A combination at an axis value (`""`: no axis), what we found there, and what was published."""
+
+    cell: Cell
+    at: str
+    answer: Answer | None
+    told: Row | None
 
 
 def list_text() -> str:
@@ -125,26 +139,51 @@ def absent_texts(outcome: Outcome) -> list[str]:
 
 
 def _table_text(outcome: Outcome, measure: str) -> str:
-    """The table; doubts stand below it once, by number."""
+    """The table, with bars where they fit; doubts stand below it once, by number."""
     columns, rows = columns_and_rows(outcome, measure)
+    known: dict[str, int] = {}
+    if columns[-1] == "doubts":
+        columns = [*columns[:-1], "!"]
+        rows = [[*cells[:-1], _numbered(cells[-1], known)] for cells in rows]
+    bars = _bars(outcome, measure)
+    shown = _table(measure, columns, rows, bars)
+    if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
+        shown = _table(measure, columns, rows, [])
+    return "\n".join([rendered(shown), *(f"  doubt {number}: {doubt}" for doubt, number in known.items())])
+
+
+def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
+    """The table, with the bars, if any, behind our values."""
     shown = Table(title=measure, title_justify="left", box=None, pad_edge=False)
-    for n, column in enumerate(columns[:-1] if columns[-1] == "doubts" else columns):
+    behind = columns.index("here") + 1
+    for n, column in enumerate(columns):
         if column in ("here", "there") or column.startswith("×"):
             shown.add_column(column, justify="right", no_wrap=column != "× baseline")
+        elif column == "!":
+            shown.add_column(column, no_wrap=True)
         else:
             words_of = [word for cells in rows for word in cells[n].split()]
             shown.add_column(column, min_width=max(map(len, [*column.split(), *words_of]), default=1))
-    if columns[-1] == "doubts":
-        shown.add_column("!", no_wrap=True)
-    known: dict[str, int] = {}
-    for cells in rows:
-        if columns[-1] == "doubts":
-            kinds_of = [re.sub(r" in \d+ % of samples", "", doubt) for doubt in cells[-1].split(", ") if doubt]
-            numbers = sorted({known.setdefault(doubt, len(known) + 1) for doubt in kinds_of})
-            shown.add_row(*cells[:-1], " ".join(map(str, numbers)))
-        else:
-            shown.add_row(*cells)
-    return "\n".join([rendered(shown), *(f"  doubt {number}: {doubt}" for doubt, number in known.items())])
+        if bars and n + 1 == behind:
+            shown.add_column("", no_wrap=True)
+    for n, cells in enumerate(rows):
+        shown.add_row(*cells[:behind], *bars[n : n + 1], *cells[behind:])
+    return shown
+
+
+def _bars(outcome: Outcome, measure: str) -> list[str]:
+    """A bar for each of our values, the largest full; none where there are no two to compare."""
+    values = [place.answer.value.middle if place.answer else None for place in places(outcome, measure)]
+    most = max((value for value in values if value is not None), default=0.0)
+    if most <= 0 or sum(value is not None for value in values) < 2:
+        return []
+    return [bar(value / most, BAR) if value is not None else "" for value in values]
+
+
+def _numbered(doubts: str, known: dict[str, int]) -> str:
+    """Doubts as numbers; `known` learns the new ones."""
+    kinds_of = [re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts.split(", ") if doubt]
+    return " ".join(map(str, sorted({known.setdefault(doubt, len(known) + 1) for doubt in kinds_of})))
 
 
 def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
@@ -165,30 +204,33 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
     unit = kinds(study)[measure][0]
     base = Cell(measure, study.full({}))
     axis = study.measures[measure].axis
-    there = {(row.cell, row.at): row for row in outcome.published}
+    found = places(outcome, measure)
+    bases = {place.at: place for place in found if place.cell == base}
     rows = []
-    for cell in outcome.cells(measure):
-        for at in axis.values if axis else ("",):
-            answer, origin = _at(outcome, cell, at), _at(outcome, base, at)
-            told, told_base = there.get((cell, at)), there.get((base, at))
-            if answer is None and told is None:
-                continue
-            rows.append(
-                {
-                    "levels": dict(zip(study.factors, cell.levels, strict=True)),
-                    **({axis.knob: at} if axis else {}),
-                    "here": value_text(answer.value, unit) if answer else "",
-                    "× baseline": _factor(outcome, measure, answer, origin) if cell != base else "",
-                    "there": units.si_text(told.value, unit) if told else "",
-                    "× there": _told_factor(outcome, measure, told, told_base) if cell != base else "",
-                    "doubts": ", ".join(answer.doubts) if answer else "",
-                }
-            )
+    for place in found:
+        answer, told, origin = place.answer, place.told, bases.get(place.at)
+        beside = origin is not None and place.cell != base
+        rows.append(
+            {
+                "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
+                **({axis.knob: place.at} if axis else {}),
+                "here": value_text(answer.value, unit) if answer else "",
+                "× baseline": _factor(outcome, measure, answer, origin.answer) if origin and beside else "",
+                "there": units.si_text(told.value, unit) if told else "",
+                "× there": _told_factor(outcome, measure, told, origin.told) if origin and beside else "",
+                "doubts": ", ".join(answer.doubts) if answer else "",
+            }
+        )
     return rows
 
 
-def _at(outcome: Outcome, cell: Cell, at: str) -> Answer | None:
-    return outcome.answers.values.get(cell, {}).get(at)
+def places(outcome: Outcome, measure: str) -> list[Place]:
+    """The rows of a measure's table: every combination and axis value of which we or a document have a value."""
+    axis = outcome.study.measures[measure].axis
+    there = {(row.cell, row.at): row for row in outcome.published}
+    every = [(cell, at) for cell in outcome.cells(measure) for at in (axis.values if axis else ("",))]
+    found = [Place(c, at, outcome.answers.values.get(c, {}).get(at), there.get((c, at))) for c, at in every]
+    return [place for place in found if place.answer is not None or place.told is not None]
 
 
 def _factor(outcome: Outcome, measure: str, answer: Answer | None, base: Answer | None) -> str:

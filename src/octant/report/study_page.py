@@ -1,39 +1,35 @@
-"""A study as a section of a page, and as a page of its own: verdicts, tables, nothing from the network."""
+"""A study as a page of its own: verdicts, pictures with their numbers, nothing from the network."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
-
-from markupsafe import Markup
 
 from octant import __version__, catalogue
 from octant.report import html, study
+from octant.report.study_pictures import pictures
 from octant.study.outcome import Outcome
 
 
-def section(outcome: Outcome) -> Markup:
-    """The part of a page that reports on a study."""
-    tables = [(measure, *study.columns_and_rows(outcome, measure)) for measure in outcome.study.measures]
-    text = (
-        html.templates()
-        .get_template("study.html.jinja")
-        .render(
-            name=outcome.name,
-            study=outcome.study,
-            about=study.about(outcome),
-            verdicts=outcome.verdicts,
-            tables=tables,
-            absent=study.absent_texts(outcome),
-            wrong=outcome.answers.wrong,
-            document=lambda file: catalogue.documents()[file].title,
-        )
-    )
-    return Markup(text)  # noqa: S704 - the template escapes its texts
-
-
 def render(outcome: Outcome) -> str:
-    """A page with one study."""
-    page = html.templates().get_template("study_page.html.jinja")
-    style = html.page_file("style.css")
-    return page.render(name=outcome.name, section=section(outcome), style=style, version=__version__)
+    """A page with one study; the same outcome gives the same text."""
+    shown = pictures(outcome)
+    told = json.loads(study.report_json(outcome))
+    data = {**told, "run": told["run"] or outcome.name, "octant": __version__}
+    return html.templates().get_template("study.html.jinja").render(
+        name=outcome.name,
+        study=outcome.study,
+        about=study.about(outcome),
+        verdicts=outcome.verdicts,
+        pictures=shown,
+        absent=study.absent_texts(outcome),
+        wrong=outcome.answers.wrong,
+        document=lambda file: catalogue.documents()[file].title,
+        version=__version__,
+        style=html.page_file("style.css"),
+        script=html.page_file("page.js"),
+        plotly=html.plotly(),
+        data=html.embedded({"run": data, "pictures": [asdict(picture) for picture in shown], "figures": []}),
+    )  # fmt: skip
 
 
 def write(outcome: Outcome, path: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from octant import catalogue
+from octant import catalogue, units
 from octant.failure import Exit, Refusal
 from octant.placement.request import parse_request
 from octant.workload import Mode
@@ -36,6 +36,14 @@ class Axis(_Part):
     knob: str
     values: tuple[str, ...] = Field(min_length=2)
     unit: str = ""
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether every value is a count or a size, so that a curve can be drawn along them."""
+        try:
+            return bool([number(value) for value in self.values])
+        except ValueError:
+            return False
 
 
 class Measure(_Part):
@@ -197,7 +205,7 @@ class Study(_Part):
     question: str
     source: Literal["measure", "model"] = "measure"
     repeats: int = Field(6, ge=1, le=1000)  # launches of every combination: each is a sample
-    picture: Literal["bars", "curve"] = "bars"
+    picture: Literal["bars", "curve"] = "bars"  # a bar a combination and axis value, or a curve along the axis
     needs: tuple[Need, ...] = ()
     knobs: Mapping[str, str] = {}
     arguments: Mapping[str, Argument] = {}
@@ -212,6 +220,18 @@ class Study(_Part):
     def full(self, levels: Levels) -> tuple[str, ...]:
         """The level of every factor, in the file's order."""
         return tuple({**self.baseline, **levels}[factor] for factor in self.factors)
+
+
+def number(text: str) -> float:
+    """An axis value as a number: a count or a size.
+
+    Raises:
+        ValueError: neither.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return float(units.parse_bytes(text))
 
 
 def names() -> list[str]:
@@ -281,6 +301,8 @@ def _problems(study: Study) -> Iterator[tuple[str, str]]:
         if bool(measure.model) == bool(measure.workload) or bool(measure.model) != (study.source == "model"):
             wanted = "a model" if study.source == "model" else "a workload"
             yield f"measures.{name}", f"with source = {study.source!r} it must name {wanted}, and nothing else"
+        if study.picture == "curve" and not (measure.axis and measure.axis.has_numbers):
+            yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
     for factor, levels in study.factors.items():
         yield from ((f"factors.{factor}.{name}.place", why) for name, level in levels.items() if (why := _place(level)))
     for n, published in enumerate(study.published):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from octant import catalogue, units
+from octant import catalogue
 from octant.study.design import Cell, combinations
 from octant.study.file import FindingTest, Levels, Published, Ratio, Study
 from octant.study.sources import kind_of
@@ -79,15 +79,3 @@ def range_text(factors: tuple[float, float]) -> str:
 def digits(value: float, count: int = 3) -> str:
     """A number with so many significant digits, zeros among them: `1.00`."""
     return f"{value:.0f}" if abs(value) >= 10 ** (count - 1) else f"{value:#.{count}g}".rstrip(".")
-
-
-def number(text: str) -> float:
-    """An axis value as a number: a count or a size.
-
-    Raises:
-        ValueError: neither.
-    """
-    try:
-        return float(text)
-    except ValueError:
-        return float(units.parse_bytes(text))

@@ -24,6 +24,7 @@ from octant.study.file import (
     Ratio,
     Spread,
     Study,
+    number,
 )
 from octant.study.sources import Answer, Answers
 
@@ -239,7 +240,7 @@ def _position(study: Study, answers: Answers, measure: str, levels: Levels, step
     """Where the curve first is worse by `step` than the best before: the median over launches, and their range."""
     axis = study.measures[measure].axis
     curve = [_answer(study, answers, measure, levels, at) for at in (axis.values if axis else ())]
-    places = [published.number(at) for at in (axis.values if axis else ())]
+    places = [number(at) for at in (axis.values if axis else ())]
     better = answers.better(measure)
     modelled = all(answer.modelled is not None for answer in curve)
     launches = 0 if modelled else min(len(answer.launches) for answer in curve)

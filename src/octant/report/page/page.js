@@ -26,7 +26,8 @@
   const axis = (spec, colours) => ({
     type: spec.log ? "log" : "linear", rangemode: "tozero",
     title: { text: plain(spec.title), font: { color: colours.soft, size: 13 }, standoff: 10 },
-    tickvals: spec.ticks.map((tick) => tick[0]), ticktext: spec.ticks.map((tick) => plain(tick[1])),
+    tickvals: spec.ticks.map((tick) => tick[0]), ticktext: spec.ticks.map((tick) => plain(tick[1]).replace(/\n/g, "<br>")),
+    autorange: spec.down ? "reversed" : true, showgrid: !spec.down,
     gridcolor: colours.faint, linecolor: colours.line, zeroline: false, tickfont: { color: colours.soft, size: 12 },
     automargin: true, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: colours.line,
   });
@@ -47,11 +48,12 @@
     const colour = role.measured === undefined ? colours.soft : first ? colours.accent : role.measured % 2 ? colours.ink : colours.soft;
     const text = one.x.map((x, i) => `${plain(one.labels[i] || one.name)}<br>${si(one.y[i], picture.y.unit)}`);
     const base = { name: plain(one.name), x: one.x, y: one.y, text, hovertemplate: "%{text}<extra></extra>" };
+    const error = (middle, tint) => (one.high.length ? { type: "data", symmetric: false, array: one.high.map((h, i) => h - middle[i]), arrayminus: one.low.map((l, i) => middle[i] - l), color: tint, thickness: 1, width: 0 } : undefined);
     if (one.kind === "bars") return { ...base, y: one.y.map((y) => Math.max(y, 0.5)), type: "scatter", mode: "lines", line: { shape: "hvh", color: colour, width: 1.75, dash: dashes[role.measured % 4] }, fill: first ? "tozeroy" : "none", fillcolor: colours.band };
+    if (one.kind === "across") return { ...base, text: one.x.map((x, i) => `${plain(one.labels[i])}<br>${si(x, picture.x.unit)}`), textposition: "none", type: "bar", orientation: "h", marker: { color: first ? colours.band : "rgba(0,0,0,0)", line: { color: colour, width: 1.5 }, pattern: first ? undefined : { shape: "/", size: 6, solidity: 0.2, fgcolor: colours.soft, bgcolor: "rgba(0,0,0,0)" } }, error_x: { ...error(one.x, colours.ink), thickness: 2 } };
     if (one.kind === "line") return { ...base, type: "scatter", mode: "lines", line: { color: colour, width: 1.5, dash: dashes[role.line % 4] } };
     const marker = { color: colour, size: one.kind === "points" ? 10 : 6, symbol: symbols[role.measured % symbols.length], line: { width: 1.5, color: colour } };
-    const error = one.high.length ? { type: "data", symmetric: false, array: one.high.map((h, i) => h - one.y[i]), arrayminus: one.low.map((l, i) => one.y[i] - l), color: colour, thickness: 1, width: 0 } : undefined;
-    return { ...base, type: "scatter", mode: one.kind === "points" ? "markers" : "lines+markers", marker, line: { color: colour, width: 1.75, dash: dashes[role.measured % 4] }, error_y: error };
+    return { ...base, type: "scatter", mode: one.kind === "points" ? "markers" : "lines+markers", marker, line: { color: colour, width: 1.75, dash: dashes[role.measured % 4] }, error_y: error(one.y, colour) };
   };
   const describe = (picture) => () => {
     const colours = palette(), role = roles(picture.series);
@@ -138,7 +140,7 @@
     const figures = [];
     for (const { windows, counts, ...figure } of data.figures) figures.push({ ...figure, launches: await unpacked(figure) });
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify({ ...data.run, samples: figures })], { type: "application/json" }));
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(figures.length ? { ...data.run, samples: figures } : data.run)], { type: "application/json" }));
     link.download = `octant-${data.run.run}.json`;
     link.click();
     URL.revokeObjectURL(link.href);
