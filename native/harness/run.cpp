@@ -6,6 +6,7 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -215,6 +216,14 @@ int measure_all(Session const& session, KernelInfo const& info, Build build, std
     return worst;
 }
 
+// A rank whose launcher was killed would wait for the others for ever. Only for launches of Octant's: who starts a
+// kernel by hand may well leave it running.
+void die_with_parent() {
+    pid_t const parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) std::raise(SIGKILL);  // it ended in between
+}
+
 }  // namespace
 
 void Context::on_each_thread(std::function<void(int)> const& body) const {
@@ -247,6 +256,7 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
         std::fprintf(stderr, "octant-%s: %s\n", info.name.c_str(), refusal.what());
         return static_cast<int>(refusal.code());
     }
+    if (!arguments.run_key.empty()) die_with_parent();
     Session const session(&argc, &argv);
     try {
         return measure_all(session, info, build, all, arguments);
