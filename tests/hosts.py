@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,11 +86,24 @@ def hosts(folder: Path, delay_ms: float) -> Iterator[Hosts]:
             netem = ["tc", "-n", name, "qdisc", "add", "dev", interface, "root", "netem", "delay", f"{delay_ms}ms"]
             if subprocess.run(netem, capture_output=True, check=False).returncode != 0:
                 delay_ms = 0.0  # this kernel has no netem: hosts as near as the machine makes them
+        for name, interface in zip(names, interfaces, strict=True):
+            _wait_for_carrier(name, interface)
         agent = folder / "agent"
         cases = " ".join(f"{a}) name={n};;" for a, n in zip(addresses, names, strict=True))
         agent.write_text(AGENT.format(cases=cases))
         agent.chmod(0o755)
         yield Hosts(names, addresses, interfaces, agent, delay_ms)
+
+
+def _wait_for_carrier(name: str, interface: str) -> None:
+    """The kernel says up to a second late that a link carries; until then transports leave it out."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        words = ["ip", "-n", name, "-o", "link", "show", interface]
+        if "state UP" in subprocess.run(words, capture_output=True, text=True, check=False).stdout:
+            return
+        time.sleep(0.05)
+    raise NoHosts(f"{interface} never came up")
 
 
 def _remove(name: str) -> None:

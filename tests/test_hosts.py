@@ -26,7 +26,7 @@ def pair(tmp_path: Path) -> Iterator[Hosts]:
 def run(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
     over_ssh = {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": str(pair.agent)}
     # Both hosts are one kernel, whose shared memory UCX and libfabric find and prefer to the wire.
-    over_ssh |= {"UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp"}
+    over_ssh |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": ",".join(pair.interfaces), "FI_PROVIDER": "tcp"}
     named = ["unshare", "--uts", "sh", "-c", f'hostname {pair.names[0]}; exec "$@"', "sh"]
     command = ["ip", "netns", "exec", pair.names[0], *named, sys.executable, "-m", "octant.cli", "run"]
     return subprocess.run(
