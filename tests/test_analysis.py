@@ -176,6 +176,15 @@ def test_windows_in_which_a_lane_was_switched_out_do_not_count() -> None:
     assert np.median(analysis.values(RATE, unflagged)) == pytest.approx(2e9, rel=0.02)  # steal time leaves no flag
 
 
+def test_a_switch_that_cost_no_time_does_not_spoil_a_long_sample() -> None:
+    long = [1_000_000] * 60
+    lanes = (lane(long, preempted=range(60)), lane(long, thread=1, preempted=range(60)))
+    flagged = analysis.figure(WORKLOAD, point(lanes=lanes, work=Work(bytes_read=1_000_000)))
+    assert flagged.value.middle == pytest.approx(2e9)
+    assert not any("at work" in flag for flag in flagged.flags)
+    assert any("preempted" in flag for flag in flagged.flags), "it is said all the same"
+
+
 def test_more_than_the_limit_is_doubted() -> None:
     one = point(lanes=(lane([1000] * 100),), work=Work(bytes_read=8000))
     assert "beyond its limit" in analysis.figure(WORKLOAD, one, machine(), Ceilings(clock_hz=7e9)).flags[0]

@@ -116,7 +116,9 @@ def _track(lane: Lane, warmup: int) -> _Track:
     last = np.asarray(lane.duration_ns[skipped:], dtype=np.float64)
     flagged = np.isin(np.arange(skipped, skipped + len(last)), list(lane.preempted))
     start = np.asarray(lane.begin_ns[skipped:], dtype=np.float64)
-    return _Track(start, last, flagged | (last > 4 * np.quantile(last, 0.25)))
+    usual = np.quantile(last, 0.25)
+    # A switch of some microseconds is nothing to a sample of some milliseconds: it counts where it cost time.
+    return _Track(start, last, (flagged & (last > 1.05 * usual)) | (last > 4 * usual))
 
 
 def _windows(point: Point) -> tuple[NDArray[np.float64], float]:
