@@ -1,6 +1,7 @@
 """Shapes of networks as people write them: one class a generator, with what it takes to build it at another size."""
 
 import math
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -16,7 +17,7 @@ Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 Rows = list[tuple[str, float, float, int]]
 
 
-class _Shape(BaseModel):
+class _Shape(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     size_word: ClassVar[str] = "nodes"  # what `at_size` counts
@@ -25,17 +26,17 @@ class _Shape(BaseModel):
         """Present size, in what `at_size` counts."""
         return self.nodes()
 
+    @abstractmethod
     def link_classes(self) -> tuple[str, ...]:
         """Names of the fabric's link classes, in the engine's order."""
-        raise NotImplementedError
 
     def active(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """Nodes that take part in traffic."""
         return np.arange(self.nodes(), dtype=np.int32)
 
+    @abstractmethod
     def nodes(self) -> int:
         """Endpoints, idle ones included."""
-        raise NotImplementedError
 
     def symmetric(self) -> bool:
         """True where uniform traffic of the active nodes may be counted by class."""
