@@ -51,8 +51,9 @@ GOLDEN = [  # research table of affinity syntax: one column a goal (compact, by 
                  "--map-by numa --bind-to numa", "--map-by package:PE=2 --rank-by span"]),
     ("openmpi41", ["--map-by slot:PE=2 --bind-to core", "--map-by numa:PE=2", "--use-hwthread-cpus --map-by slot:PE=2",
                    "--map-by numa --bind-to numa", "--map-by socket:PE=2"]),
-    ("intelmpi", ["I_MPI_PIN_DOMAIN=omp:compact I_MPI_PIN_CELL=core", "I_MPI_PIN_DOMAIN=[f,f00,f0000,f000000]",
-                  "I_MPI_PIN_DOMAIN=2:compact I_MPI_PIN_CELL=unit", "I_MPI_PIN_DOMAIN=numa", "[f,f0000,f0,f00000]"]),
+    ("intelmpi", ["I_MPI_PIN_DOMAIN=omp:compact I_MPI_PIN_CELL=core", "I_MPI_PIN_DOMAIN=[0xf,0xf00,0xf0000,0xf000000]",
+                  "I_MPI_PIN_DOMAIN=2:compact I_MPI_PIN_CELL=unit", "I_MPI_PIN_DOMAIN=numa",
+                  "[0xf,0xf0000,0xf0,0xf00000]"]),
     ("slurm", ["-n 4 -c 2 --threads-per-core=1 --cpu-bind=cores -m block:block", "mask_cpu:0xf,0xf00,0xf0000,0xf000000",
                "-c 2 --cpu-bind=threads -m block:block", "--cpu-bind=ldoms", "-m block:cyclic"]),
     ("flux", ["-n 4 -c 2 -o cpu-affinity=per-task", "map:0-3;8-11;16-19;24-27", "map:0-1;2-3;4-5;6-7",
@@ -139,7 +140,14 @@ def test_exact_words_read_back_to_the_same_masks(
 # Recorded and live runs
 
 
-@pytest.mark.parametrize("seen", runs.recorded("hydra"), ids=lambda seen: f"{seen.topology} {seen.options}")
+HYDRAS = [
+    pytest.param(seen, id=f"{name} {seen.topology} {seen.options}")
+    for name in ("hydra", "hydra-4.0.2")  # 5.0.1 of the wheel, and Debian 12's
+    for seen in runs.recorded(name)
+]
+
+
+@pytest.mark.parametrize("seen", HYDRAS)
 def test_hydra_masks_are_foretold(seen: runs.Seen) -> None:
     topology = read_synthetic(seen.topology)
     if not seen.masks:
@@ -433,6 +441,7 @@ def remarks_of(text: str, topology: Topology = REFERENCE) -> str:
         ("#SBATCH -n 4\n#SBATCH --cpus-per-task=4\nsrun prog", "does not inherit --cpus-per-task=4"),
         ("srun -n 4 -c 2 prog", "-c counts hardware threads, not cores"),
         ("srun -n 4 -c 2 --cpu-bind=threads -m block:cyclic prog", "alternate between packages, yet the threads"),
+        ("I_MPI_PIN_DOMAIN=[f,f0] mpirun -n 2 prog", "complains of masks without 0x"),
         ("I_MPI_PIN_DOMAIN=numa mpirun -n 5 prog", "overlaps domains without a word"),
         ("OMP_NUM_THREADS=2 OMP_PROC_BIND=cores", "OMP_PROC_BIND=cores is no value"),
         ("OMP_NUM_THREADS=2 OMP_PLACES=core", "goes on as if it were not set"),

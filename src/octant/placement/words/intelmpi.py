@@ -1,9 +1,9 @@
-"""Intel MPI: I_MPI_PIN_DOMAIN as masks, one a rank; masks count the system's numbers."""
+"""Intel MPI: I_MPI_PIN_DOMAIN as masks, one a rank, each with 0x before it; masks count the system's numbers."""
 
 import re
 
 from octant.machine import CpuSet, Topology
-from octant.placement import Placement
+from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
 from octant.placement.request import Request
 from octant.placement.words import Reading, Words, _shared
@@ -19,7 +19,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     """Masks always; the words for the plain cases stand beside them as a comment."""
     sets = _shared.rank_sets(placement)
     asked = _shared.plain(placement, request, topology)
-    masks = ",".join(f"{sum(1 << cpu for cpu in held):x}" for held in sets)
+    masks = ",".join(mask_text(held) for held in sets)
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
     words = _in_words(asked)
@@ -63,6 +63,8 @@ def from_words(text: str, topology: Topology) -> Reading:
     if line.variables.get("I_MPI_PIN", "1") in ("0", "off", "no", "disable"):
         notes.append("I_MPI_PIN=off: every rank may run anywhere")
         return _shared.masked([topology.allowed] * ranks, topology, count or 1, notes)
+    if domain.startswith("[") and "0x" not in domain.lower():
+        notes.append("Intel MPI 2021.18 complains of masks without 0x, then pins by default: write each as 0x…")
     domains = _domains(domain, line.variables, topology, count)
     if ranks > len(domains):
         notes.append(f"Intel MPI overlaps domains without a word: {ranks} ranks on {len(domains)} domains")
