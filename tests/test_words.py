@@ -49,7 +49,7 @@ GOLDEN = [  # research table of affinity syntax: one column a goal (compact, by 
                "-bind-to core:2 -map-by socket"]),
     ("openmpi", ["--map-by slot:PE=2 --bind-to core", "--map-by numa:PE=2", "--map-by core --bind-to core",
                  "--map-by numa --bind-to numa", "--map-by package:PE=2 --rank-by span"]),
-    ("openmpi41", ["--map-by slot:PE=2 --bind-to core", "--map-by numa:PE=2", "--use-hwthread-cpus --map-by slot:PE=2",
+    ("openmpi41", ["--map-by slot:PE=2 --bind-to core", "--map-by numa:PE=2", "--map-by slot:PE=1 --bind-to core",
                    "--map-by numa --bind-to numa", "--map-by socket:PE=2"]),
     ("intelmpi", ["I_MPI_PIN_DOMAIN=omp:compact I_MPI_PIN_CELL=core", "I_MPI_PIN_DOMAIN=[0xf,0xf00,0xf0000,0xf000000]",
                   "I_MPI_PIN_DOMAIN=2:compact I_MPI_PIN_CELL=unit", "I_MPI_PIN_DOMAIN=numa",

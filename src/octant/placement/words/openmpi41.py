@@ -1,41 +1,57 @@
-"""Open MPI 4.1: the same ideas as 5 in older words; `socket` for `package`, and cyclic ranks by default."""
+"""Open MPI 4.1: the same ideas as 5 in older words; `socket` for `package`, slots that run on across packages."""
 
-from octant.machine import Topology
+import itertools
+
+from octant.machine import CpuSet, Topology
 from octant.placement import Placement
+from octant.placement.expressions import objects
 from octant.placement.request import Request
 from octant.placement.words import Words, _shared, openmpi
 
 TITLE = "Open MPI 4.1"
+_UNITS = {"slot": "machine", "l3cache": "l3", "numa": "numa", "socket": "package"}
 
 
 def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
-    """Options for the plain orders, a rank file for the rest."""
-    asked = _shared.plain(placement, request, topology)
+    """The shortest options that give the masks; a rank file where none do. Compared with runs of 4.1.4."""
     sets = _shared.rank_sets(placement)
-    cores = max(_shared.cores_each(place, topology) for place in placement.ranks)
-    unit = {"l2": "l2cache", "l3": "l3cache", "package": "socket"}.get(asked.unit, asked.unit)
-    level = {"package": "socket", "l3": "l3cache"}.get(asked.order.partition(":")[2], asked.order.partition(":")[2])
+    option = next((text for text, masks in _options(sets, topology, request.unit) if masks == sets), None)
     files: tuple[tuple[str, str], ...] = ()
-    if asked.cpus or asked.order == "scatter" or asked.smt > 1 < cores or asked.kind != "any":
-        option = "--rankfile octant.rankfile"
+    if option is None:
+        option = "--rankfile octant.rankfile --use-hwthread-cpus"
         files = (("octant.rankfile", openmpi.rank_file(sets, topology)),)
-        option += " --use-hwthread-cpus"
-    elif unit in ("hwthread", "core"):
-        where = f"{level}:PE={cores}" if level else f"slot:PE={cores}"
-        option = f"--map-by {where} --bind-to core"
-        if asked.smt != 1:
-            option = f"--use-hwthread-cpus --map-by {level or 'slot'}:PE={len(sets[0])} --bind-to hwthread"
-    else:
-        option = f"--map-by {unit} --bind-to {unit}"
     cannot = [
         *_shared.no_threads(placement, "Open MPI"),
         *_shared.no_memory(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy knows local_only at most)"),
         *_shared.no_pages(request),
-        "these lines follow the manual of 4.1 and were not compared with a run: check with --report-bindings",
     ]
+    if files:
+        cannot.append("no option of Open MPI 4.1 gives these masks: a rank file does (its numbers are logical ones)")
     lines = (
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
         f"mpirun -n {len(sets)} {option} --report-bindings {_shared.PROGRAM}",
     )
-    return Words(lines, bool(files), tuple(cannot), files)
+    return Words(lines, True, tuple(cannot), files)
+
+
+def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[tuple[str, list[CpuSet]]]:
+    cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
+    threads = max(map(len, sets))
+    units = {name: of for name, of in _UNITS.items() if of != "l3" or any(c.level == 3 for c in topology.caches)}
+    parts = [(f"--map-by {name}:PE={cores} --bind-to core", _dealt(topology, of, "core", cores, len(sets)))
+             for name, of in units.items()]  # fmt: skip
+    whole = [(f"--map-by {name} --bind-to {name}", list(objects(topology, of)[: len(sets)]))
+             for name, of in units.items() if of != "machine"]  # fmt: skip
+    fine = [(f"--use-hwthread-cpus --map-by {name}:PE={threads} --bind-to hwthread",
+             _dealt(topology, of, "thread", threads, len(sets))) for name, of in units.items()]  # fmt: skip
+    return [*whole, *parts, *fine] if unit in ("l3", "numa", "package") else [*parts, *whole, *fine]
+
+
+def _dealt(topology: Topology, domain: str, unit: str, width: int, ranks: int) -> list[CpuSet]:
+    """Ranks in turn on the domains, each the next `width` units there, while every domain has room."""
+    units = objects(topology, unit)
+    free = [[held for held in units if held <= whole] for whole in objects(topology, domain)]
+    rounds = min((len(cpus) // width for cpus in free), default=0)
+    turns = itertools.product(range(rounds), free)
+    return [frozenset().union(*cpus[k * width : (k + 1) * width]) for k, cpus in itertools.islice(turns, ranks)]
