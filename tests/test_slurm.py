@@ -12,6 +12,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Octant
+from octant.machine import Topology
+from octant.machine.hwloc import load
+from octant.machine.synthetic import parse_cpus
+from octant.placement.expressions import parse_place
+from octant.placement.planner import plan
+from octant.placement.words import to_words
 from octant.store import Store, StoredRun
 from slurm_cluster import NoCluster, slurm
 
@@ -111,3 +117,33 @@ def test_a_rank_that_fails_ends_the_step(run: Run) -> None:
     done = run("srun", *srun.options(Shape(2, 2)), "sh", "-c", step)
     assert done.returncode != 0
     assert time.monotonic() - begin < 20
+
+
+def here() -> Topology:
+    """Two cores without SMT, as the node of the cluster says of itself."""
+    if CPUS != [0, 1] or os.cpu_count() != 2:
+        pytest.skip("the words' masks are compared on a machine of two cores without SMT")
+    return load(Path(__file__).parents[1] / "machines" / "vm-2core.xml")
+
+
+@pytest.mark.parametrize("text", ["2x1", "2x1,cpus=1/0", "2x1,cpus=0+1/1,share=yes", "1x1,cpus=1"])
+def test_our_words_for_srun_give_the_planned_masks(cluster: Mapping[str, str], text: str) -> None:
+    topology = here()
+    request = parse_place(text, topology)
+    placement = plan(topology, request)
+    lines = to_words("slurm", placement, request, topology).lines
+    show = "echo $SLURM_PROCID $(grep Cpus_allowed_list /proc/self/status)"
+    compared = 0
+    for line in lines:
+        if "srun " not in line:
+            continue
+        options = line[line.index("srun ") :].removesuffix(" PROGRAM").split()
+        words = ["salloc", "-Q", "--exclusive", "-N1", options[0], *options[1:], "sh", "-c", show]
+        done = subprocess.run(
+            words, env={**os.environ, **cluster}, capture_output=True, text=True, check=False, timeout=10
+        )
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        rows = sorted(row.split() for row in done.stdout.splitlines())
+        assert [parse_cpus(row[2]) for row in rows] == [place.cpus for place in placement.ranks], line
+        compared += 1
+    assert compared > 0

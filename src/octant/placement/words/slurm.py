@@ -18,19 +18,21 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     """Masks always; the words for the plain cases stand beside them as a comment."""
     sets = _shared.rank_sets(placement)
     asked = _shared.plain(placement, request, topology)
-    width = max(len(held) for held in sets)
     masks = ",".join(mask_text(held) for held in sets)
     memory, cannot = _memory(request, placement)
     words = _in_words(asked, len(sets), topology)
     lines = [
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
-        f"srun --exclusive -n {len(sets)} -c {width} --cpu-bind=mask_cpu:{masks}{memory} {_shared.PROGRAM}",
+        "#SBATCH --nodes=1 --exclusive",
+        f"srun --whole -n {len(sets)} --cpu-bind=mask_cpu:{masks}{memory} {_shared.PROGRAM}",
     ]
     if words:
         lines.append(f"# in words, by the manual: srun {words}{memory} {_shared.PROGRAM}")
     cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
-    cannot.append("masks hold only where the job has the whole node; -c is repeated because 22.05 does not inherit it")
+    cannot.append(
+        "masks hold only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
+    )
     return Words(tuple(lines), True, tuple(cannot))
 
 
