@@ -131,4 +131,6 @@ def _one(
 
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:
-    return Failure(launch.workload, launch.key, launch.knobs, launch.ranks, reason, int(code))
+    # A launcher that ends quickly may not pass on what the remote side said; which hosts were asked is always told.
+    where = f"on {', '.join(launch.hosts)}: {reason}" if launch.hosts else reason
+    return Failure(launch.workload, launch.key, launch.knobs, launch.ranks, where, int(code))
