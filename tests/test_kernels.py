@@ -91,6 +91,7 @@ def test_a_throw_on_one_rank_ends_the_job_within_seconds_with_the_reason(run: Ru
     done = run(name, *SMALL[name], *QUICK, ranks=2, fault="throw:1")
     assert done.code == 1
     assert "fault 'throw' was injected" in done.said
+    assert ["rank 1" in failure.reason and "injected" in failure.reason for failure in done.failures] == [True]
     assert done.seconds < 10
     assert not done.points
 

@@ -146,7 +146,6 @@ Recorder::Recorder(Comm const& world, std::string path, std::string run_key)
 }
 
 void Recorder::append(std::string const& line) const {
-    if (world_.rank() != 0) return;
     int const file = path_ == "-" ? dup(STDOUT_FILENO) : open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     std::string const text = line + "\n";
     std::size_t done = 0;
@@ -200,7 +199,6 @@ void Recorder::write(KernelInfo const& info, Context const& context, Settings co
 }
 
 void Recorder::write_failure(KernelInfo const& info, Knobs const& knobs, std::string const& reason, Exit code) {
-    if (world_.rank() != 0) return;
     Json record = {{"schema", schema}, {"kind", "failure"}, {"workload", info.name}, {"run", run_key_}};
     record["knobs"] = knobs.values();
     record["ranks"] = world_.size();

@@ -6,10 +6,12 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +19,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <thread>
 
 namespace octant {
 namespace {
@@ -194,6 +197,15 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     return outcome.verdict.passed() ? Exit::ok : Exit::wrong_answer;
 }
 
+// A launcher may end a job before it has passed on what the failing rank said; what is in the records stays.
+void leave_reason(Recorder& recorder, KernelInfo const& info, Knobs const& knobs, int rank, char const* reason,
+                  Exit code) {
+    try {
+        recorder.write_failure(info, knobs, "rank " + std::to_string(rank) + ": " + reason, code);
+    } catch (Refusal const&) {  // the records may be what failed, or lie on another host: standard error remains
+    }
+}
+
 int measure_all(Session const& session, KernelInfo const& info, Build build, std::vector<Knobs> const& all,
                 Arguments const& arguments) {
     Comm const& world = session.world();
@@ -207,10 +219,18 @@ int measure_all(Session const& session, KernelInfo const& info, Build build, std
             worst = std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder)));
         } catch (Refusal const& refusal) {
             // What this system does not have is recorded and the sweep goes on; all ranks are here together.
-            if (refusal.code() != Exit::not_supported) throw;
-            recorder.write_failure(info, knobs, refusal.what(), refusal.code());
-            if (world.rank() == 0) std::fprintf(stderr, "octant-%s: %s\n", info.name.c_str(), refusal.what());
+            if (refusal.code() != Exit::not_supported) {
+                leave_reason(recorder, info, knobs, world.rank(), refusal.what(), refusal.code());
+                throw;
+            }
+            if (world.rank() == 0) {
+                recorder.write_failure(info, knobs, refusal.what(), refusal.code());
+                std::fprintf(stderr, "octant-%s: %s\n", info.name.c_str(), refusal.what());
+            }
             worst = std::max(worst, static_cast<int>(refusal.code()));
+        } catch (std::exception const& error) {
+            leave_reason(recorder, info, knobs, world.rank(), error.what(), Exit::cannot_run);
+            throw;
         }
     }
     return worst;
@@ -222,6 +242,13 @@ void die_with_parent() {
     pid_t const parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) std::raise(SIGKILL);  // it ended in between
+}
+
+// A launcher that learns of the abort first ends the job without passing on what still lies in the pipe.
+void wait_until_read(int pipe) {
+    int unread = 0;
+    for (int tries = 0; tries < 200 && ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0; ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace
@@ -263,7 +290,7 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
     } catch (std::exception const& error) {
         // The other ranks may be inside a collective: only ending the whole job ends them.
         std::fprintf(stderr, "octant-%s: rank %d: %s\n", info.name.c_str(), session.world().rank(), error.what());
-        std::fflush(stderr);
+        wait_until_read(STDERR_FILENO);
         auto const* refusal = dynamic_cast<Refusal const*>(&error);
         int const code = static_cast<int>(refusal != nullptr ? refusal->code() : Exit::cannot_run);
         if (session.world().size() > 1) MPI_Abort(MPI_COMM_WORLD, code);

@@ -15,7 +15,7 @@ struct PointOutcome {
     bool step_kernel;
 };
 
-class Recorder {  // rank 0 writes; all ranks call
+class Recorder {  // all ranks construct and call write together, rank 0 writes; a failure is written by who calls
   public:
     Recorder(Comm const& world, std::string path, std::string run_key);  // throws Refusal: cannot open
     void write(KernelInfo const& info, Context const& context, Settings const& settings, PointOutcome const& outcome);

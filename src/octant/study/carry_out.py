@@ -125,9 +125,14 @@ def _one(
         return
     unsupported = outcome.code == Exit.NOT_SUPPORTED
     told = (unsupported or outcome.code == Exit.WRONG_ANSWER) and "octant-bind:" in outcome.said  # no kernel ran
-    recorded = outcome.code in (Exit.OK, Exit.WRONG_ANSWER) or (unsupported and launch.ranks == 1)
+    recorded = outcome.code in (Exit.OK, Exit.WRONG_ANSWER) or (not launch.hosts and _left_reason(where, run, launch))
     if outcome.timed_out or told or not recorded:
         where.append(run, _failure(launch, outcome.reason, Exit.NOT_SUPPORTED if unsupported else Exit.CANNOT_RUN))
+
+
+def _left_reason(where: Store, run: StoredRun, launch: Launch) -> bool:
+    """Whether a rank recorded why it failed; launchers do not always pass on what it said."""
+    return any(failure.launch == launch.key for failure in where.read(run.id).failures[len(run.failures) :])
 
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:
