@@ -236,22 +236,31 @@ def recover(
 
 def calibrate(
     network: NetworkArgument,
-    free: Annotated[str, typer.Option(help="Link classes to fit, with commas; `endpoint` is injection and ejection.")],
+    free: Annotated[
+        str, typer.Option(help="Link classes to fit, with commas; `endpoint` is injection and ejection.")
+    ] = "",
     traffic: TrafficOption = "uniform",
     points: Annotated[
         Path | None, typer.Option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.")
     ] = None,
     tolerance: Annotated[float, typer.Option(help="Relative tolerance of points that have none.")] = 0.05,
+    run: Annotated[str, typer.Option(help="Instead: what a run of the store (`last`) measured.")] = "",
+    kernel: Annotated[str, typer.Option(help="With --run: only this workload, and knobs that its points have.")] = "",
+    store: Annotated[Path | None, typer.Option("--store", help="Folder of the store.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit capacities to measured points (or the published ones) and say in which range each may lie."""
+    """Fit capacities to points (of a file, published, or measured in a run) and say in which range each may lie."""
     from octant.report import network as report
-    from octant.simulate.calibrate import calibrate as calibrated
+    from octant.simulate.from_store import calibration
     from octant.simulate.whatif import rerouted
-    from octant.simulate.words import measured
+    from octant.simulate.words import calibrated
 
-    machine = rerouted(network, None, None)
-    fit = calibrated(machine, traffic, measured(machine, traffic, points, tolerance), free.split(","))
+    machine, classes = rerouted(network, None, None), [name for name in free.split(",") if name]
+    if run:
+        found = calibration(machine, run, kernel, classes, store)
+        print(report.as_json(found) if json else report.store_calibration_text(found))
+        return
+    fit = calibrated(machine, traffic, points, tolerance, classes)
     print(report.as_json(fit) if json else report.calibration_text(fit))
 
 

@@ -13,6 +13,7 @@ from octant.report.terminal import rendered
 from octant.simulate.answers import Answer
 from octant.simulate.calibrate import Calibration
 from octant.simulate.failures import Random, Recovery, Sweep
+from octant.simulate.from_store import Evidence, StoreCalibration
 from octant.simulate.network import NetworkFile
 from octant.simulate.scale import Curve
 from octant.simulate.whatif import Bracket, Change, Difference, Explanation, Sensitivity
@@ -185,7 +186,48 @@ def calibration_text(fit: Calibration) -> str:
     for p in fit.parameters:
         bounds = [si_text(v, "/s", 4) if 0 < v < math.inf else "open" for v in (p.low, p.high)]
         table.add_row(p.link_class, si_text(p.value, "/s", 4), *bounds, "" if p.determined else "not determined")
-    return f"{fit.traffic}: misfit {fit.misfit:.2f} tolerances\n{rendered(table)}"
+    lines = [f"{fit.traffic}: misfit {fit.misfit:.2f} tolerances", rendered(table)]
+    if fit.widened > 1 + 1e-9:
+        miss = f"the best fit misses a point by {fit.widened:.3g} times its tolerance"
+        lines.append(f"{miss}; the ranges hold what all points but any one allow")
+    return "\n".join(lines)
+
+
+def store_calibration_text(found: StoreCalibration) -> str:
+    """What a run measured, what that says of each capacity and of start-up times, and lines for a network file."""
+    lines = [f"{found.network} from run {found.run} on {found.machine}"]
+    for one, fit in zip(found.evidence, found.fits, strict=True):
+        unit = f"{one.pattern.unit}/s"
+        rates = [si_text(v, unit, 4) for v in (one.rate_per_s.middle, one.rate_per_s.low, one.rate_per_s.high)]
+        lines += ["", f"{one.workload}, {one.between}: {rates[0]} [{rates[1]}, {rates[2]}] ({one.says})"]
+        lines += [f"  doubt: {flag}" for flag in one.flags]
+        lines.append(calibration_text(fit))
+        if one.startup:
+            took, ends = one.startup.seconds, one.startup.overhead_s
+            times = ", ".join(si_text(v, "s") for v in (took.low, took.high))
+            latency, software = si_text(one.startup.file_latency_s, "s"), " to ".join(si_text(v, "s") for v in ends)
+            lines.append(f"start-up (L + 2o): {si_text(took.middle, 's')} [{times}]")
+            lines.append(f"  latency in the file: {latency}, which leaves --overhead {software}")
+    written = [row for one, fit in zip(found.evidence, found.fits, strict=True) for row in _file_lines(found, one, fit)]
+    if written:
+        lines += ["", "for the network file:", *written]
+    return "\n".join([*lines, *([""] if found.left_out else []), *(f"not used: {why}" for why in found.left_out)])
+
+
+def _file_lines(found: StoreCalibration, one: Evidence, fit: Calibration) -> list[str]:
+    """Capacities that the run shows, as TOML; what it bounds from above only is no capacity."""
+    lines = []
+    for p in fit.parameters:
+        if not p.low > 0:
+            continue
+        ends = {"endpoint": "endpoint.injection", "local": "endpoint.local"}
+        where = ends.get(p.link_class, f"links.{p.link_class}")
+        value, low, high = (v * p.each for v in (p.value, p.low, p.high))
+        top = f", high = {high:.4g}" if math.isfinite(high) else ""
+        source = f"{one.workload}, run {found.run} on {found.machine}{'' if top else '; open above'}"
+        lines += [f"[{where}]", f"{p.resource}_per_s = {{ value = {value:.4g}, low = {low:.4g}{top}, "
+                  f"source = {json.dumps(source, ensure_ascii=False)} }}"]  # fmt: skip
+    return lines
 
 
 def networks_text(networks: Sequence[NetworkFile]) -> str:

@@ -183,6 +183,18 @@ class NetworkFile(_File):
         ends = {name: pinned.pop(name) for name in ("injection", "ejection", "local")}
         return self.model_copy(update={"links": pinned, "endpoint": self.endpoint.model_copy(update=ends)})
 
+    def bounded(self, name: str) -> "NetworkFile":
+        """The same machine with some limit on a link class that has none."""
+        link = self.link_class(name)
+        if link.bytes_per_s or link.packets_per_s:
+            return self
+        some = {name: link.model_copy(update={"bytes_per_s": Calibrated(value=1e9, low=1e9, high=1e9)})}
+        if name in self.links:
+            return self.model_copy(update={"links": {**self.links, **some}})
+        if name == "injection":  # of which ejection is a copy unless it is given
+            some["ejection"] = self.link_class("ejection")
+        return self.model_copy(update={"endpoint": self.endpoint.model_copy(update=some)})
+
     def scaled(self, name: str, factor: float) -> "NetworkFile":
         """The same machine with one link class `factor` times as fast; `endpoint` means injection and ejection."""
         if name in self.links:

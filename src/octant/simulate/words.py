@@ -1,9 +1,11 @@
 """Reads what people type or keep in small files: lists of sizes, measured points, placed pairs."""
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from octant.failure import Exit, Refusal
-from octant.simulate.calibrate import Measured
+from octant.simulate.calibrate import Calibration, Measured, calibrate
 from octant.simulate.network import NetworkFile
 from octant.simulate.patterns import Pattern, pairs, place, read_map, read_pairs
 from octant.simulate.published import points
@@ -52,13 +54,28 @@ def measured(network: NetworkFile, traffic: str, path: Path | None, tolerance: f
         relation = words.pop() if words[-1] in relations else "eq"
         try:
             size, value, *rest = (float(word) for word in words)
-            if len(rest) > 1 or size != int(size) or size < 1 or value <= 0:
+            good = rest[0] if rest else tolerance
+            if len(rest) > 1 or size != int(size) or size < 1 or not 0 < value < math.inf or not 0 < good < 1:
                 raise ValueError
-        except ValueError:
+        except (ValueError, OverflowError):
             form = "size rate [tolerance] [eq|at_least|at_most]"
             raise Refusal(f"cannot read {path}, line {number}: {line.strip()!r} is no point; write: {form}") from None
-        found.append(Measured(int(size), value, rest[0] if rest else tolerance, relation))  # type: ignore[arg-type]
+        found.append(Measured(int(size), value, good, relation))  # type: ignore[arg-type]
     return found
+
+
+def calibrated(
+    network: NetworkFile, traffic: str, path: Path | None, tolerance: float, free: Sequence[str]
+) -> Calibration:
+    """Capacities of the `free` link classes from points of a file, or the published ones.
+
+    Raises:
+        Refusal: no class is free, or as `measured` and `calibrate`.
+    """
+    if not free:
+        classes = ", ".join(("endpoint", *network.links))
+        raise Refusal(f"cannot choose what to fit; say --free with some of {classes}", Exit.WRONG_ANSWER)
+    return calibrate(network, traffic, measured(network, traffic, path, tolerance), free)
 
 
 def placed_pairs(network: NetworkFile, path: Path, order: str, per_node: int) -> Pattern:
