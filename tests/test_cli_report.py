@@ -86,3 +86,9 @@ def test_an_unknown_run_is_refused_with_the_known_ones(store: Path) -> None:
     result = call(store, "compare", "2019", "last")
     assert isinstance(result.exception, Refusal)
     assert "20261123-000000-aaaa" in str(result.exception)
+
+
+def test_json_of_an_evaluation_is_json_to_the_end_and_names_the_report(store: Path) -> None:
+    document = json.loads(call(store, "resume", "20261123", "--json").stdout)
+    assert document["report"] == str(store / "runs" / "20261123-000000-aaaa" / "report.html")
+    assert Path(document["report"]).exists()

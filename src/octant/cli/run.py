@@ -202,11 +202,12 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
 def _show(run: StoredRun, json: bool, page: bool) -> None:
     from octant.report import html, text
 
+    if not json:
+        text.show(run)
+    report = html.write(run, run.folder / "report.html") if page else None
     if json:
         from octant.report import tidy
 
-        print(tidy.as_json(run))
-    else:
-        text.show(run)
-    if page:
-        print(html.write(run, run.folder / "report.html"))
+        print(tidy.as_json(run, report=report))
+    elif report:
+        print(report)

@@ -123,8 +123,8 @@ def sample_lines(summary: Summary) -> Iterator[SampleLine]:
                     )  # fmt: skip
 
 
-def as_json(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
-    """The whole summary: run, figures, failures and disagreements."""
+def as_json(run: StoredRun, known: Mapping[str, Workload] | None = None, report: Path | None = None) -> str:
+    """The whole summary: run, figures, failures and disagreements; the path of the HTML report where one was written."""
     summary = summarise(run, known)
     machine = run.machine
     document = {
@@ -139,6 +139,7 @@ def as_json(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
         "torn_lines": run.torn_lines,
         "unknown_workloads": list(summary.unknown),
+        **({"report": str(report)} if report else {}),
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
