@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fake_run import WORKLOADS, fake_run, machine, pingpong_s
+from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s
 from octant.failure import Refusal
 from octant.record import Check
 from octant.report import drawing, html
@@ -210,8 +210,30 @@ def test_the_data_can_be_taken_away(browser: "Browser", report: Path) -> None:
         page.locator("#download").click()
     data = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert data["run"] == fake_run().id
-    taken = sum(len(lane["duration_ns"]) for f in data["samples"] for x in f["launches"] for lane in x["lanes"])
-    assert taken == sum(len(lane.duration_ns) for p in fake_run(repeats=2).points for lane in p.lanes)
+    taken = [lane for f in data["samples"] for launch in f["launches"] for lane in launch["lanes"]]
+    kept = [lane for p in fake_run(repeats=2).points for lane in p.lanes]
+    for part in ("begin_ns", "duration_ns"):
+        assert sorted(one[part] for one in taken) == sorted(list(getattr(lane, part)) for lane in kept)
+
+
+@pytest.mark.browser
+def test_ticks_of_samples_are_whole_units(browser: "Browser", tmp_path: Path) -> None:
+    run = fake_run()
+    slow = dataclasses.replace(run.points[-1], lanes=(lane([10_000, 12_000] * 20), lane([400_000] * 40, thread=1)))
+    page, _ = opened(browser, html.write(dataclasses.replace(run, points=(slow,)), tmp_path / "report.html", WORKLOADS))
+    page.locator("#figure-0").evaluate("one => { one.open = true; }")
+    page.locator("#figure-0 .plot[data-drawn]").wait_for()
+    ticks = page.locator("#figure-0 .ytick text").all_text_contents()
+    assert {"10 µs", "100 µs", "200 µs"} <= set(ticks)
+    assert all(re.fullmatch(r"[125]0* [nµm]s", tick) for tick in ticks)
+
+
+@pytest.mark.browser
+def test_a_browser_that_cannot_unpack_says_so(browser: "Browser", report: Path) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(report.as_uri())
+    page.get_by_text("too old to unpack").wait_for()
 
 
 @pytest.mark.browser

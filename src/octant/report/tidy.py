@@ -124,7 +124,7 @@ def sample_lines(summary: Summary) -> Iterator[SampleLine]:
 
 
 def as_json(run: StoredRun, known: Mapping[str, Workload] | None = None, report: Path | None = None) -> str:
-    """The whole summary: run, figures, failures and disagreements; the path of the HTML report where one was written."""
+    """The whole summary: run, figures, failures, disagreements, and the path of an HTML report that was written."""
     summary = summarise(run, known)
     machine = run.machine
     document = {

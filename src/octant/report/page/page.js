@@ -23,6 +23,16 @@
   // Texts come from people and files: Plotly reads a few HTML tags, so none may reach it.
   const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
+  const tick = (value, unit) => [value, value === 0 ? "0" : si(value, unit).replace(/\.?0+ /, " ")];
+  const steps = (top, unit) => {  // from 0 in four to eight round steps
+    const decade = 10 ** Math.floor(Math.log10(top / 4)), step = [5, 2, 1].find((factor) => factor * decade <= top / 4) * decade;
+    return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => tick(i * step, unit));
+  };
+  const decades = (low, high, unit) => {  // at 1, 2 and 5 of each decade; only at 1 where there are many
+    const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high)), factors = last - first > 3 ? [1] : [1, 2, 5];
+    return Array.from({ length: last - first + 1 }, (_, i) => factors.map((factor) => tick(factor * 10 ** (first + i), unit))).flat();
+  };
+
   const axis = (spec, colours) => ({
     type: spec.log ? "log" : "linear", rangemode: "tozero",
     title: { text: plain(spec.title), font: { color: colours.soft, size: 13 }, standoff: 10 },
@@ -76,9 +86,18 @@
     }
     return { x, y };
   };
+  const inflated = async (text) => {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+  };
   const unpacked = async (figure) => {
-    const bytes = Uint8Array.from(atob(figure.launches), (character) => character.charCodeAt(0));
-    return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text());
+    const launches = JSON.parse(await inflated(figure.launches));
+    for (const lane of launches.flatMap((launch) => launch.lanes)) {
+      let end = 0;
+      lane.begin_ns = lane.pauses_ns.map((pause, i) => { const begin = end + pause; end = begin + lane.duration_ns[i]; return begin; });
+      delete lane.pauses_ns;
+    }
+    return launches;
   };
   // The metric of each sample after the warm-up, as the analysis computes it; sums over threads come computed.
   const valuesOf = (figure, launches) => figure.windows || launches.map((launch, i) => launch.lanes.flatMap((lane) => {
@@ -102,7 +121,7 @@
     const limits = values.flat().reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
     const wide = limits[0] > 0 && limits[1] / limits[0] > 20;
     const x = { ...axis({ title: "sample", log: false, ticks: [] }, colours), tickvals: undefined, ticktext: undefined };
-    const y = { ...axis({ title: figure.metric, log: wide, ticks: [] }, colours), tickvals: undefined, ticktext: undefined, ticksuffix: ` ${figure.unit}`, exponentformat: "SI", nticks: 6 };
+    const y = axis({ title: figure.metric, log: wide, ticks: wide ? decades(...limits, figure.unit) : steps(limits[1], figure.unit) }, colours);
     return { traces, layout: layout(colours, { xaxis: x, yaxis: y, shapes, showlegend: traces.length > 1 }), told: shown < total ? `Drawn: ${shown} of ${total} samples (the extremes of each stretch); all are in the data.` : "" };
   };
 
@@ -118,6 +137,7 @@
   const drawSamples = async (details) => {
     const element = details.querySelector(".plot"), figure = data.figures[details.dataset.figure];
     if (!details.open || element === null || drawn.has(element)) return;
+    await library;
     const picture = await draw(element, describeSamples(figure, valuesOf(figure, await unpacked(figure))));
     details.querySelector(".drawn").textContent = picture.told;
   };
@@ -125,7 +145,12 @@
 
   const plots = [...document.querySelectorAll(".plot[data-picture]")];
   const next = () => { const element = plots.shift(); if (element) draw(element, describe(data.pictures[element.dataset.picture])).then(() => requestAnimationFrame(next)); else document.body.dataset.ready = "yes"; };
-  next();
+  const library = inflated(document.getElementById("plotly").textContent).then((text) => {
+    const script = document.createElement("script");
+    script.textContent = text;
+    document.head.append(script);
+  });
+  library.then(next, () => document.querySelector("header").insertAdjacentHTML("beforeend", '<p class="warning">This browser is too old to unpack the pictures; the numbers of each stand below its place.</p>'));
   for (const details of document.querySelectorAll("details.samples")) details.addEventListener("toggle", () => drawSamples(details));
   const reveal = () => {
     const target = /^#figure-\d+$/.test(location.hash) ? document.querySelector(location.hash) : null;
