@@ -8,6 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how busy the machine is, and nothing about the code.
+settings.register_profile("octant", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("octant")
 
 ROOT = Path(__file__).resolve().parent.parent
 Octant = Callable[..., "subprocess.CompletedProcess[str]"]
