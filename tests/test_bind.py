@@ -159,6 +159,7 @@ def test_a_heap_on_an_empty_or_unknown_pool_is_refused(bind: Bind) -> None:
         (("--rank", "0", "--rank", "1"), "cannot tell which rank"),
         (("--rank", "0", "--local-rank", "1"), "there are places for 1 ranks"),
         (("--ranks",), "no such option"),
+        (("--die-with", "me"), "a process is a number"),
         (("--no-thp", "--heap", "thp"), "drop one of them"),
     ],
 )
@@ -168,6 +169,13 @@ def test_words_it_cannot_read_are_refused(bind: Bind, words: tuple[str, ...], sa
     assert said in done.stderr
     assert done.stderr.startswith("octant-bind: cannot ")
     assert "try " in done.stderr or "drop " in done.stderr or "; " in done.stderr
+
+
+def test_it_starts_nothing_for_a_parent_that_has_ended(bind: Bind) -> None:
+    assert bind("--die-with", str(os.getpid())).returncode == 0
+    orphan = bind("--die-with", str(os.getpid() + 1))
+    assert (orphan.returncode, orphan.stdout) == (1, "")
+    assert "the process that started this one has ended" in orphan.stderr
 
 
 def test_the_program_gets_its_own_words_and_its_own_end(bind: Bind) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import ROOT
 from octant.launch import leftovers
+from octant.launch.execute import execute
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 LONG = ("stream", "bytes=1MiB")  # rank 1 hangs at once, so that this lasts until somebody ends it
@@ -128,6 +129,16 @@ def test_octant_is_killed_over_open_mpi(environment: Mapping[str, str], tmp_path
     assert gone(token) == {}
 
 
+def test_what_left_the_session_and_minds_no_signal_is_gone_when_a_launch_has_ended(
+    kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    stubborn = "setsid sh -c 'trap \"\" TERM; sleep 60; sleep 60' & wait"
+    ended = execute(["sh", "-c", stubborn], {"OCTANT_TOKEN": str(tmp_path)}, 0.5, lambda _: None)
+    assert ended.timed_out
+    assert command_lines(str(tmp_path)) == {}
+
+
 def test_only_segments_that_are_young_and_nobody_holds_are_removed(tmp_path: Path) -> None:
     mine = tmp_path / "mpich_shm_1_0"
     held = (tmp_path / "mpich_shm_2_0").open("w")
@@ -140,3 +151,34 @@ def test_only_segments_that_are_young_and_nobody_holds_are_removed(tmp_path: Pat
     assert other.exists()
     assert not mine.exists()
     assert leftovers.remove(0, tmp_path / "none") == ()
+
+
+def test_older_segments_go_where_every_process_can_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mpich_shm_1_0").touch()
+    monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", "pid:[1]")
+    assert leftovers.remove(folder=tmp_path) == (), "whoever holds it may be in another container"
+    monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink()))
+    monkeypatch.setattr(leftovers, "_held", lambda _: None)
+    assert leftovers.remove(folder=tmp_path) == (), "a process of ours that does not show what it holds"
+    monkeypatch.undo()
+    monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink()))
+    assert leftovers.remove(folder=tmp_path) == ("mpich_shm_1_0",)
+
+
+@two_cpus
+def test_the_next_run_clears_away_what_a_killed_octant_left(environment: Mapping[str, str], tmp_path: Path) -> None:
+    if not leftovers.all_seen():
+        pytest.skip("in a container, where not every process can be seen")
+    with start(environment, str(tmp_path), "run", *LONG, "--ranks", "2") as octant:
+        ranks = wait_for("octant-stream", str(tmp_path), 2)
+        left: set[str] = set()
+        end = time.monotonic() + 30
+        while not left and time.monotonic() < end:
+            maps = "".join(Path(f"/proc/{pid}/maps").read_text() for pid in ranks)
+            left = {word for word in maps.split() if word.startswith(f"{leftovers.FOLDER}/mpich")}
+        octant.kill()
+    assert gone(str(tmp_path)) == {}
+    again = [sys.executable, "-m", "octant.cli", "run", *LONG, "seconds=0.1"]
+    subprocess.run(again, env=environment, check=True, capture_output=True)
+    assert left
+    assert not [name for name in left if Path(name).exists()]

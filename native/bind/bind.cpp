@@ -10,7 +10,7 @@
 //   --widen             may leave the mask that the process was started with (never a cpuset)
 //   --no-thp            no transparent huge pages          --heap thp|BYTES   huge pages for malloc (glibc 2.35)
 //   --mark TOKEN        OCTANT_MARK=TOKEN in the environment, by which `octant where` finds the process
-//   --die-with-parent   end when the process that started this one ends, however it ends
+//   --die-with PID      end when process PID, which started this one, ends, however it ends
 //
 // Exit: 2 cannot read its words, 3 the system does not give what was asked, 126/127 the program cannot be started.
 #include "prepare.hpp"
@@ -27,7 +27,7 @@ using namespace octant::bind;
 namespace {
 
 void prepare(Plan const& plan) {
-    if (plan.die_with_parent) die_with_parent();
+    if (plan.die_with) die_with(*plan.die_with);
     if (plan.no_thp) disable_thp();
     set_heap(plan.heap);
     if (!plan.mark.empty()) setenv("OCTANT_MARK", plan.mark.c_str(), 1);

@@ -115,9 +115,10 @@ Plan parse(std::span<char*> words) {
     };
     for (; i < words.size() && std::string_view(words[i]) != "--"; ++i) {
         std::string_view const word = words[i];
-        if (word == "--die-with-parent")
-            plan.die_with_parent = true;
-        else if (word == "--widen")
+        if (word == "--die-with") {
+            plan.die_with = whole_number(following(word));
+            if (!plan.die_with) cannot_read(words[i], "a process is a number");
+        } else if (word == "--widen")
             plan.widen = true;
         else if (word == "--no-thp")
             plan.no_thp = true;
@@ -135,8 +136,7 @@ Plan parse(std::span<char*> words) {
                 cannot_read(words[i], "ranks come in order, from 0");
             plan.ranks.emplace_back();
         } else if (word.starts_with("--")) {
-            cannot_read(word,
-                        "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --mark, --die-with-parent");
+            cannot_read(word, "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --mark, --die-with");
         } else if (plan.ranks.empty()) {
             cannot_read(word, "it stands before --rank, or '--' is missing before the program");
         } else {

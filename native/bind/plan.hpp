@@ -37,11 +37,11 @@ struct RankPlan {
 };
 
 struct Plan {
-    bool die_with_parent = false;
-    bool widen = false;   // may leave the mask that whoever started us has set
-    bool no_thp = false;  // no transparent huge pages in this process and its children
-    std::string heap;     // "": as it is, "thp", or a pool's page size in bytes
-    std::string mark;     // token that `octant where` finds the process by
+    std::optional<std::size_t> die_with;  // the process that started this one
+    bool widen = false;                   // may leave the mask that whoever started us has set
+    bool no_thp = false;                  // no transparent huge pages in this process and its children
+    std::string heap;                     // "": as it is, "thp", or a pool's page size in bytes
+    std::string mark;                     // token that `octant where` finds the process by
     std::optional<std::size_t> local_rank;
     std::vector<RankPlan> ranks;
     std::span<char*> program;

@@ -61,10 +61,10 @@ void set(char const* name, std::string const& value) { setenv(name, value.c_str(
 
 }  // namespace
 
-void die_with_parent() {
-    pid_t const parent = getppid();
+void die_with(std::size_t parent) {  // told by number: asked of the system, it may be whoever took over from it
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) throw Refusal("cannot go on (the process that started this one has ended)", 1);
+    if (static_cast<std::size_t>(getppid()) != parent)
+        throw Refusal("cannot go on (the process that started this one has ended)", 1);
 }
 
 void bind_cpus(Numbers const& cpus, bool widen) {

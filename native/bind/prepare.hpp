@@ -5,7 +5,7 @@
 
 namespace octant::bind {
 
-void die_with_parent();
+void die_with(std::size_t parent);
 void bind_cpus(Numbers const& cpus, bool widen);
 void bind_memory(Memory const& memory);
 void set_openmp(RankPlan const& rank);

@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from octant import build
 from octant.launch import leftovers
@@ -39,10 +41,12 @@ def execute(
 ) -> Outcome:
     """Runs a command to its end, calling `tick(seconds so far)` a few times a second.
 
-    The command gets a process group of its own, which is ended on a timeout, on an exception (Ctrl-C) and when this
-    process is killed.
+    What it starts is ended on a timeout, on an exception (Ctrl-C) and when this process is killed; it is found by a
+    variable in its environment, since launchers give their ranks sessions of their own.
     """
-    guard = [str(build.find("bind")), "--die-with-parent", "--"]
+    mark = secrets.token_hex(8)
+    guard = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, "--"]
+    leftovers.remove()
     begin, begin_wall_s = time.monotonic(), time.time()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - words of our own making, no shell
@@ -64,7 +68,7 @@ def execute(
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(0.1)
         finally:
-            _end(process)
+            _end(process, f"OCTANT_MARK={mark}".encode())
             if process.returncode != 0:
                 leftovers.remove(begin_wall_s)
         size = said.seek(0, os.SEEK_END)
@@ -73,15 +77,28 @@ def execute(
     return Outcome(process.returncode, timed_out, time.monotonic() - begin, text)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Ends what is left of a command's process group, politely and then for certain; nothing is left after success."""
+def _end(process: "subprocess.Popen[bytes]", mark: bytes) -> None:
+    """Ends what is left of a command, politely and then for certain, and waits for it; nothing is left after success.
+
+    What has been killed still holds its memory for a while, which nobody could clear away before it lets go.
+    """
     if process.poll() == 0:
         return
     for sign, patience_s in ((signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)):
-        try:
-            os.killpg(process.pid, sign)
-        except ProcessLookupError:
-            break
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(patience_s)
+        process.send_signal(sign)
+        for pid in _marked(mark):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, sign)
+        end = time.monotonic() + patience_s
+        while (process.poll() is None or _marked(mark)) and time.monotonic() < end:
+            time.sleep(0.05)
     process.wait()
+
+
+def _marked(mark: bytes) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended, or is not ours
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found

@@ -2,17 +2,26 @@
 
 import contextlib
 import os
+import re
 from pathlib import Path
 
 FOLDER = Path("/dev/shm")  # noqa: S108 - where MPI libraries keep what ranks of a node share
 _NAMES = ("mpich_shm_", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "Intel_MPI_")
 
 
-def remove(since: float, folder: Path = FOLDER) -> tuple[str, ...]:
+_FIRST_PID_NAMESPACE = "pid:[4026531836]"  # of every Linux, PROC_PID_INIT_INO
+
+
+def remove(since: float | None = None, folder: Path = FOLDER) -> tuple[str, ...]:
     """Removes segments of MPI libraries that are ours, younger than `since` (seconds since 1970), and held by nobody.
 
-    Whoever else runs MPI here holds their own segments open; without that check theirs would go too.
+    Whoever else runs MPI here holds their own segments open; without that check theirs would go too. Without `since`,
+    segments of any age go, but only where every process of this system can be seen: outside of containers.
     """
+    if since is None:
+        if not all_seen():
+            return ()
+        since = 0.0
     young = []
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
@@ -23,6 +32,8 @@ def remove(since: float, folder: Path = FOLDER) -> tuple[str, ...]:
     if not young:
         return ()
     held = _held({path.name for path in young})
+    if held is None:
+        return ()
     removed = [path for path in young if path.name not in held]
     for path in removed:
         with contextlib.suppress(OSError):
@@ -30,14 +41,36 @@ def remove(since: float, folder: Path = FOLDER) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in removed))
 
 
-def _held(names: set[str]) -> set[str]:
+def all_seen() -> bool:
+    """Whether we are in no container, so that `/proc` shows every process of the system."""
+    with contextlib.suppress(OSError):
+        return str(Path("/proc/self/ns/pid").readlink()) == _FIRST_PID_NAMESPACE
+    return False
+
+
+def _held(names: set[str]) -> set[str] | None:
+    """Which of these some process has open or mapped; `None` where a process of ours does not let us look."""
     found: set[str] = set()
     for process in Path("/proc").glob("[0-9]*"):
         text = ""
-        with contextlib.suppress(OSError):  # it ended, or is not ours: then it cannot hold what only we may open
+        try:
             text = (process / "maps").read_text(errors="replace")
             for link in (process / "fd").iterdir():
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
                     text += f" {link.readlink()}"
+        except PermissionError:  # not ours: then it cannot hold what only we may open; or it does not show itself
+            if process.name != "1" and _is_ours(process):  # the first process has more rights than we, and is no rank
+                return None
+        except OSError:  # it ended
+            pass
         found |= {name for name in names if name in text}
     return found
+
+
+def _is_ours(process: Path) -> bool:
+    """Whether we own it and it has memory; one that ended and was not waited for has none, nor lets us look."""
+    with contextlib.suppress(OSError):
+        status = (process / "status").read_text()
+        real = re.search(r"^Uid:\s*(\d+)", status, re.MULTILINE)
+        return real is not None and int(real[1]) == os.getuid() and "VmSize:" in status
+    return False

@@ -83,7 +83,7 @@ def watch(program: Sequence[str], shape: launchers.Shape, launcher: str, bind_wo
     words = launchers.launcher(name).command([bind, "--mark", token, *bind_words, *alone, "--", *program], shape)
     begin = time.monotonic()
     looker = _Looker(f"OCTANT_MARK={token}".encode())
-    with subprocess.Popen([bind, "--die-with-parent", "--", *words]) as process:  # noqa: S603 - the user's own program
+    with subprocess.Popen([bind, "--die-with", str(os.getpid()), "--", *words]) as process:  # noqa: S603 - the user's own program
         try:
             while process.poll() is None:
                 looker.look()
