@@ -156,3 +156,63 @@ def test_stores_merge_by_copying(store: Store, tmp_path: Path) -> None:
     mine = store.create("mine", machine(), LAUNCHES)
     copied.folder.rename(mine.folder.parent / copied.id)
     assert sorted(run.title for run in store.runs()) == ["mine", "theirs"]
+
+
+def test_a_list_of_runs_says_the_same_without_reading_the_samples(store: Store) -> None:
+    kernel = Kernel({1: Outcome(1, False, 0.1, "no")})
+    whole = carry_out(store, store.create("q", machine(), LAUNCHES), quiet, start=kernel)
+    with whole.records.open("a") as file:
+        file.write(record(["--run", LAUNCHES[1].key], {"bytes": "4MiB", "library": "/a\u2028b/[1,2]"})[:-400] + "\n")
+    whole = store.read(whole.id)
+    (found,), unread = store.listed()
+    assert unread == []
+    assert [lane.duration_ns for point in found.points for lane in point.lanes] == [(), ()]
+    for name in ("id", "title", "started", "machine", "launches", "failures", "torn_lines", "complete"):
+        assert getattr(found, name) == getattr(whole, name), name
+    assert found.left() == whole.left()
+
+
+def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
+    run = store.create("q", machine(), LAUNCHES[1:])
+    text = json.dumps(json.loads(record(["--run", LAUNCHES[1].key], {"library": "/a\u2028b\x85c"})), ensure_ascii=False)
+    run.records.write_text(text + "\n", encoding="utf-8")
+    read = store.read(run.id)
+    assert (len(read.points), read.torn_lines) == (1, 0)
+
+
+def test_a_run_that_cannot_be_read_does_not_hide_the_others(store: Store) -> None:
+    bad, good = (store.create(title, machine(), LAUNCHES) for title in ("bad", "good"))
+    (bad.folder / "asked.json").write_text('{"schema": 1, "ti')
+    found, unread = store.listed()
+    assert [run.title for run in found] == ["good"]
+    assert len(unread) == 1
+    assert bad.id in unread[0]
+    assert good.id not in unread[0]
+
+
+def test_a_run_that_is_being_made_is_not_seen_and_a_full_disk_leaves_none(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int) -> None:
+        assert store.ids() == [], "half a description is none"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(Refusal, match="No space left on device"):
+        store.create("q", machine(), LAUNCHES)
+    assert store.ids() == []
+
+
+def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
+    run = store.create("q", machine(), LAUNCHES)
+
+    def meanwhile(*_: object) -> Outcome:
+        with pytest.raises(Refusal, match="another octant is measuring it"):
+            carry_out(store, run, quiet, start=Kernel())
+        return Outcome(1, False, 0.1, "")
+
+    carry_out(store, run, quiet, start=meanwhile)
+    kernel = Kernel()
+    assert carry_out(store, run, quiet, start=kernel).complete
+    carry_out(store, run, quiet, start=kernel)
+    assert len(kernel.starts) == 2, "what another process did meanwhile is not done again"

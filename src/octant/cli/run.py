@@ -119,11 +119,10 @@ def resume(
     json: JsonOption = False,
 ) -> None:
     """Measure only what a stopped run still lacks."""
-    from octant.store import open_store
+    from octant.store import Store, open_store
 
-    where = open_store(store)
-    found = where.find(name)
-    _finish(where, found, timeout, json, page=found.title.startswith("evaluate"))
+    found = open_store(store).find(name)
+    _finish(Store(found.folder.parent.parent), found, timeout, json, page=found.title.startswith("evaluate"))
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
@@ -131,7 +130,10 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     from octant.report import listing
     from octant.store import open_store
 
-    print(listing.as_json(open_store(store).runs()) if json else listing.as_text(open_store(store).runs()))
+    found, unread = open_store(store).listed()
+    print(listing.as_json(found) if json else listing.as_text(found))
+    for text in unread:
+        typer.echo(f"octant: {text}", err=True)
 
 
 def _with_mpi(plan: Sequence[Launch], words: Sequence[str]) -> tuple[Launch, ...]:

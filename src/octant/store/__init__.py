@@ -7,11 +7,14 @@
 No two writers share a folder, so nothing needs a lock. A torn last line (power cut, full disk) is dropped on reading.
 """
 
+import contextlib
 import datetime
+import fcntl
 import json
 import os
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,7 +117,7 @@ class Store:
         }
         try:
             folder.mkdir(parents=True)
-            _write_durably(folder / "asked.json", json.dumps(asked, indent=1))
+            _write_durably(folder / "asked.json", json.dumps(asked, indent=1), folder / "asked.part")
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
@@ -137,8 +140,8 @@ class Store:
         except OSError as error:
             raise Refusal(f"cannot write to {run.records} ({error.strerror}); free some space and resume") from error
 
-    def read(self, name: str) -> StoredRun:
-        """One run by its id.
+    def read(self, name: str, samples: bool = True) -> StoredRun:
+        """One run by its id; without `samples` it has none, nor comparisons, and is read several times as quickly.
 
         Raises:
             Refusal: no such run, or its description cannot be read.
@@ -146,7 +149,7 @@ class Store:
         folder = self.root / "runs" / name
         try:
             asked = json.loads((folder / "asked.json").read_text(encoding="utf-8"))
-            return _read(folder, asked)
+            return _read(folder, asked, samples)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Refusal(f"cannot read the run {name!r} in {self.root} ({error}); try `octant runs`") from error
 
@@ -158,6 +161,16 @@ class Store:
     def runs(self) -> list[StoredRun]:
         """All runs, oldest first."""
         return [self.read(name) for name in self.ids()]
+
+    def listed(self) -> tuple[list[StoredRun], list[str]]:
+        """All runs without their samples, oldest first, and a sentence on each that cannot be read."""
+        found, unread = [], []
+        for name in self.ids():
+            try:
+                found.append(self.read(name, samples=False))
+            except Refusal as refusal:
+                unread.append(str(refusal))
+        return found, unread
 
     def find(self, name: str) -> StoredRun:
         """A run by its id, the start of its id, its folder, `last` or `previous`.
@@ -190,6 +203,27 @@ def open_store(path: Path | None = None) -> Store:
     return Store(path or Path(os.environ.get("OCTANT_STORE", "octant-store")))
 
 
+@contextlib.contextmanager
+def held(run: StoredRun) -> Iterator[None]:
+    """Nobody else measures this run as long as the block lasts; the system lets go of it however this process ends.
+
+    Raises:
+        Refusal: another process holds it.
+    """
+    folder = os.open(run.folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Refusal(
+                    f"cannot go on with {run.id} (another octant is measuring it); try when it ended"
+                ) from None
+        yield
+    finally:
+        os.close(folder)
+
+
 def mend(run: StoredRun) -> None:
     """Ends a torn last line, so that the next record starts on a line of its own.
 
@@ -214,20 +248,26 @@ def _end_torn_line(path: Path) -> None:
                 file.write(b"\n")
 
 
-def _write_durably(path: Path, text: str) -> None:
-    with path.open("x", encoding="utf-8") as file:
+def _write_durably(path: Path, text: str, partial: Path) -> None:
+    """Whole or not at all, so that who reads the store meanwhile, or after the disk was full, finds no half of it."""
+    with partial.open("x", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+    partial.replace(path)
 
 
-def _read(folder: Path, asked: Mapping[str, Any]) -> StoredRun:
+_SAMPLES = re.compile(rb"\[[-+., 0-9eE]{64,}\]")  # no other array of a record is as long, and none is of bare numbers
+
+
+def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
     if asked["schema"] != SCHEMA:
         raise ValueError(f"schema {asked['schema']} is not the one this version reads ({SCHEMA})")
     points, failures, torn = [], [], 0
     records = folder / "records.jsonl"
     if records.is_file():
-        for line in records.read_text(encoding="utf-8", errors="replace").splitlines():
+        text = records.read_bytes() if samples else _SAMPLES.sub(b"[]", records.read_bytes())
+        for line in text.decode(errors="replace").split("\n"):  # names may hold what else ends a line in Unicode
             try:
                 found = record.parse(line)
             except record.RecordError:
@@ -247,7 +287,7 @@ def _read(folder: Path, asked: Mapping[str, Any]) -> StoredRun:
         machine=machine,
         environment=asked["environment"],
         launches=launches,
-        points=readback.compared(points, launches, machine),
+        points=readback.compared(points, launches, machine) if samples else tuple(points),
         failures=tuple(failures),
         torn_lines=torn,
         study=StudyAsked(**asked["study"]) if "study" in asked else None,

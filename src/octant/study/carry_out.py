@@ -95,17 +95,19 @@ def carry_out(
         start: what starts a command (tests pass one that answers without starting anything).
 
     Raises:
-        Refusal: the store cannot be written.
+        Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    left = run.left()
-    total_s = sum(map(expected_seconds, left))
-    done_s = 0.0
-    for number, launch in enumerate(left):
-        step = Step(number, len(left), launch, done_s, total_s)
-        store.mend(run)
-        _one(where, run, launch, functools.partial(progress, step), timeout_s, start)
-        done_s += expected_seconds(launch)
+    with store.held(run):
+        run = where.read(run.id)  # whoever held it before may have gone on with it
+        left = run.left()
+        total_s = sum(map(expected_seconds, left))
+        done_s = 0.0
+        for number, launch in enumerate(left):
+            step = Step(number, len(left), launch, done_s, total_s)
+            store.mend(run)
+            _one(where, run, launch, functools.partial(progress, step), timeout_s, start)
+            done_s += expected_seconds(launch)
     return where.read(run.id)
 
 

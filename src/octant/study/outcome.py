@@ -143,9 +143,9 @@ def last_run(where: Store, name: str) -> StoredRun:
     Raises:
         Refusal: none.
     """
-    for candidate in reversed(where.runs()):
+    for candidate in reversed(where.listed()[0]):
         if candidate.study is not None and candidate.study.name == name:
-            return candidate
+            return where.read(candidate.id)
     if name in file.names():
         raise Refusal(f"cannot report on {name} (it has not been run in {where.root}); try octant study run {name}")
     return where.find(name)
