@@ -8,7 +8,7 @@ NATIVE := $(shell find native src/octant/workloads -name '*.cpp' -o -name '*.hpp
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test check format bench docs new-workload dev openmpi test-openmpi sanitize browser slurm simgrid clean
+.PHONY: help setup evaluate test check format bench docs new-workload dev openmpi test-openmpi sanitize browser slurm sshd simgrid clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ browser:  ## Debian's Chromium, for the tests that look at the report (root)
 
 slurm:  ## Debian's Slurm and munge, for the tests that start a cluster of their own on loopback (root)
 	apt-get install -y --no-install-recommends munge slurm-client slurmctld slurmd
+
+sshd:  ## Debian's OpenSSH server, for the tests that start one of their own between two hosts (root)
+	apt-get install -y --no-install-recommends openssh-client openssh-server
 
 simgrid:  ## Debian's SimGrid, for second opinions of the network model (root)
 	apt-get install -y --no-install-recommends libsimgrid-dev

@@ -95,6 +95,68 @@ def hosts(folder: Path, delay_ms: float) -> Iterator[Hosts]:
         yield Hosts(names, addresses, interfaces, agent, delay_ms)
 
 
+SSHD = """\
+ListenAddress {address}
+Port {port}
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/user.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+"""
+SSH = """\
+#!/bin/sh
+exec ssh -F none -p {port} -i {folder}/user -o IdentitiesOnly=yes -o IdentityAgent=none -o BatchMode=yes \\
+  -o ConnectTimeout=5 -o StrictHostKeyChecking=no -o UserKnownHostsFile={folder}/known -o LogLevel=ERROR "$@"
+"""
+_SSH_PORT = 2222  # each namespace has ports of its own
+
+
+@contextlib.contextmanager
+def real_ssh(made: Hosts, folder: Path) -> Iterator[Path]:
+    """An sshd on both hosts with keys of its own, and the program that reaches them; gone afterwards.
+
+    Raises:
+        NoHosts: OpenSSH is not installed, or its daemon does not start here.
+    """
+    daemon = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ["PATH"])
+    if daemon is None or shutil.which("ssh") is None:
+        raise NoHosts("no sshd and ssh; try `make sshd` (Debian's openssh-server; root)")
+    for name in ("host", "user"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
+        subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
+    with contextlib.ExitStack() as stack:
+        for name, address in zip(made.names, made.addresses, strict=True):
+            config, log = folder / f"{name}.conf", folder / f"{name}.log"
+            config.write_text(SSHD.format(address=address, port=_SSH_PORT, folder=folder))
+            # Its mounts are its own here, so that the folder that it insists on is made in nobody's sight.
+            start = f"mount -t tmpfs tmpfs /run && mkdir /run/sshd && hostname {name} && exec {daemon} -D -f '{config}'"
+            words = ["ip", "netns", "exec", name, "unshare", "--uts", "sh", "-c", f"{start} -E '{log}'"]
+            process = stack.enter_context(subprocess.Popen(words, stderr=subprocess.DEVNULL))
+            stack.callback(process.kill)
+            _wait_for_sshd(name, address, process, log)
+        agent = folder / "ssh"
+        agent.write_text(SSH.format(port=_SSH_PORT, folder=folder))
+        agent.chmod(0o755)
+        yield agent
+
+
+def _wait_for_sshd(name: str, address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    end = time.monotonic() + 20
+    while process.poll() is None and time.monotonic() < end:
+        listening = subprocess.run(
+            ["ip", "netns", "exec", name, "ss", "-Hltn"], capture_output=True, text=True, check=False
+        )
+        if f"{address}:{_SSH_PORT}" in listening.stdout:
+            return
+        time.sleep(0.05)
+    said = log.read_text().strip().splitlines() if log.exists() else []
+    raise NoHosts(f"sshd does not start here ({said[-1] if said else 'it said nothing'})")
+
+
 def _wait_for_carrier(name: str, interface: str) -> None:
     """The kernel says up to a second late that a link carries; until then transports leave it out."""
     end = time.monotonic() + 5

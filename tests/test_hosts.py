@@ -1,37 +1,59 @@
-"""Several hosts, launched as over ssh: ranks land on both, talk over the wire between, and leave nothing behind."""
+"""Several hosts, by a stand-in for ssh and by OpenSSH: ranks land on both, talk over the wire, and leave nothing."""
 
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hosts import Hosts, NoHosts, hosts, received_bytes
+from hosts import Hosts, NoHosts, hosts, real_ssh, received_bytes
 from octant.store import Store
 
 pytestmark = [pytest.mark.root, pytest.mark.mpi, pytest.mark.slow]
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Hosts]:
+@pytest.fixture(params=["stand-in", "OpenSSH"])
+def pair(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Hosts]:
     try:
-        with hosts(tmp_path, delay_ms=2.0) as made:
+        with ExitStack() as stack:
+            made = stack.enter_context(hosts(tmp_path, delay_ms=2.0))
+            if request.param == "OpenSSH":
+                made = replace(made, agent=stack.enter_context(real_ssh(made, tmp_path)))
             yield made
     except NoHosts as reason:
         pytest.skip(str(reason))
 
 
-def run(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
+def started(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subprocess.Popen[str]":
     over_ssh = {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": str(pair.agent)}
     # Both hosts are one kernel, whose shared memory UCX and libfabric find and prefer to the wire.
     over_ssh |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": ",".join(pair.interfaces), "FI_PROVIDER": "tcp"}
     named = ["unshare", "--uts", "sh", "-c", f'hostname {pair.names[0]}; exec "$@"', "sh"]
     command = ["ip", "netns", "exec", pair.names[0], *named, sys.executable, "-m", "octant.cli", "run"]
-    return subprocess.run(
-        [*command, *words], env={**environment, **over_ssh}, capture_output=True, text=True, check=False, timeout=100
+    return subprocess.Popen(
+        [*command, *words], env={**environment, **over_ssh}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def run(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
+    with started(pair, environment, *words) as octant:
+        said, told = octant.communicate(timeout=100)
+    return subprocess.CompletedProcess(words, octant.returncode, said, told)
+
+
+def programs(namespace: str) -> list[str]:
+    """What runs on a host, less the daemon that lets us in."""
+    pids = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout.split()
+    found = []
+    for pid in pids:
+        with suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip())
+    return [words for words in found if words and not words.startswith("sshd: /")]
 
 
 def test_ping_pong_crosses_the_wire_between_two_hosts(pair: Hosts, environment: Mapping[str, str]) -> None:
@@ -64,6 +86,19 @@ def test_a_host_that_is_not_there_is_a_failure_with_its_reason(pair: Hosts, envi
     done = run(pair, environment, *words)
     assert done.returncode == 1
     assert f"on {pair.addresses[0]}, 10.231.5.5: " in done.stderr
+
+
+def test_nothing_stays_on_the_other_host_when_octant_is_killed(pair: Hosts, environment: Mapping[str, str]) -> None:
+    words = ("stream", "bytes=1MiB", "--ranks", "2", "--hosts", ",".join(pair.addresses))
+    with started(pair, {**environment, "OCTANT_FAULT": "hang:1"}, *words) as octant:
+        while not any("octant-stream" in program.split()[0] for program in programs(pair.names[1])):
+            assert octant.poll() is None, octant.communicate()
+            time.sleep(0.1)
+        octant.kill()
+    end = time.monotonic() + 30
+    while left := [program for name in pair.names for program in programs(name)]:
+        assert time.monotonic() < end, left
+        time.sleep(0.1)
 
 
 def test_nothing_is_left_even_where_a_test_fails(tmp_path: Path) -> None:
