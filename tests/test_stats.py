@@ -128,6 +128,17 @@ def test_drift_is_seen_and_noise_is_not() -> None:
     assert stats.drift(np.arange(11.0)) == 0  # too few to say
 
 
+@pytest.mark.parametrize("size", [0.1, 0.5])
+def test_a_slow_drift_does_not_hide_behind_the_correlation_that_it_makes(size: float) -> None:
+    generator = np.random.default_rng(9)
+    time = np.linspace(0, 1, 400)
+    for curve in (time, 1 - np.exp(-4 * time)):
+        series = (1 + size * curve) * generator.normal(1, 0.005, 400)
+        series[::97] *= 3  # preempted samples
+        assert stats.drift(series) > 0.03
+    assert stats.drift(1 + 0.05 * autoregressive(400, 0.5, generator)) == 0
+
+
 def launches(generator: np.random.Generator, count: int, middle: float, spread: float) -> list[NDArray[np.float64]]:
     return [generator.normal(middle * generator.normal(1, spread), 0.05, 100) for _ in range(count)]
 
@@ -153,6 +164,30 @@ def test_the_ratio_interval_covers_the_truth(count: int, spread: float) -> None:
         interval = stats.ratio_interval(top, bottom, resamples=500)
         covered += interval.low <= 2.0 <= interval.high
     assert covered / 300 > 0.90
+
+
+@pytest.mark.parametrize("counts", [(2, 2), (3, 3), (1, 5), (5, 5), (2, 8)])
+def test_few_launches_that_differ_among_themselves_show_no_difference(counts: tuple[int, int]) -> None:
+    generator = np.random.default_rng(13)
+    excluded = 0
+    for _ in range(200):
+        top, bottom = (launches(generator, count, 1.0, 0.03) for count in counts)
+        interval = stats.ratio_interval(top, bottom, resamples=300)
+        excluded += interval.low > 1 or interval.high < 1
+    assert excluded / 200 <= 0.06  # resampling alone: 0.34 for two launches on each side, 0.09 for three
+    fast, slow = (launches(generator, count, middle, 0.005) for count, middle in zip(counts, (1.5, 1.0), strict=True))
+    far = stats.ratio_interval(fast, slow)
+    assert far.low > 1
+
+
+def test_the_reach_of_few_launches_has_students_factor() -> None:
+    for many, t in ((2, 3.182), (10, 2.201)):  # t(0.975) of 3 and of 11 degrees of freedom: tables
+        sides = np.exp(np.linspace(-0.01, 0.01, 3)), np.exp(np.linspace(-0.01, 0.01, many))
+        pooled = sum(float(((np.log(x) - np.log(x).mean()) ** 2).sum()) for x in sides) / (many + 1)
+        expected = t * math.sqrt(pooled * math.pi / 2 * (1 / 3 + 1 / many))
+        assert math.log(stats._reach_of_few(*sides)) == pytest.approx(expected, rel=2e-3)
+    assert stats._reach_of_few(np.array([1.0]), np.array([2.0])) == 1  # nothing is known of the spread
+    assert stats._reach_of_few(np.array([0.0, 1.0]), np.array([2.0])) == 1
 
 
 def test_many_samples_of_one_launch_do_not_hide_the_spread_of_launches() -> None:

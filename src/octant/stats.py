@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Z95 = 1.959963984540054
+FEW_LAUNCHES = 6  # fewer have no order-statistic interval, and resampling them makes too narrow a one
+_T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)  # Student's t for 1, 2, … degrees of freedom
 
 
 @dataclass(frozen=True)
@@ -86,20 +88,36 @@ def over_launches(intervals: Sequence[Interval]) -> Interval:
     if not intervals:
         raise ValueError("a figure needs at least one launch")
     of_medians = median_interval([interval.middle for interval in intervals])
-    if len(intervals) >= 6:
+    if len(intervals) >= FEW_LAUNCHES:
         return of_medians
     return Interval(min(i.low for i in intervals), of_medians.middle, max(i.high for i in intervals))
 
 
 def drift(samples: Sequence[float] | NDArray[np.float64]) -> float:
-    """Relative change of the median from the first half of the samples to the second; 0 where the intervals meet."""
+    """Relative change of the median from the first half of the samples to the second; 0 where the intervals meet.
+
+    A trend within a half is taken off before its correlation is looked at: else the very drift would pass for
+    correlation, widen both intervals and hide itself.
+    """
     values = np.asarray(samples, dtype=np.float64)
     if len(values) < 12:
         return 0.0
     half = len(values) // 2
-    first, second = (median_interval(part, correlation_time(part)) for part in (values[:half], values[half:]))
+    first, second = (_level(part) for part in (values[:half], values[half:]))
     apart = first.high < second.low or second.high < first.low
     return second.middle / first.middle - 1 if apart and first.middle else 0.0
+
+
+def _level(part: NDArray[np.float64]) -> Interval:
+    """Median interval at the middle of a stretch with a straight trend; its tails turn neither trend nor interval."""
+    time = np.arange(len(part)) - (len(part) - 1) / 2
+    flat = part - time * float(time @ _without_tails(part)) / float(time @ time)
+    return median_interval(_without_tails(flat), correlation_time(flat))
+
+
+def _without_tails(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    clipped: NDArray[np.float64] = np.clip(values, *np.quantile(values, [0.05, 0.95]))
+    return clipped
 
 
 def quantiles(samples: Sequence[float] | NDArray[np.float64], levels: Sequence[float]) -> tuple[float, ...]:
@@ -129,21 +147,41 @@ def ratio_interval(
 
     Each side is a list of launches, each an array of samples in time order. Launches are drawn with replacement, then
     the median of each is drawn as resampling its samples would give it (Davison and Hinkley 1997, section 3.8); a
-    launch's samples count once per `correlation_time`. `seed` makes the interval repeatable.
+    launch's samples count once per `correlation_time`. `seed` makes the interval repeatable. Fewer than six launches
+    resample too narrowly: the interval then also covers Student's, from the spread of all launches' logarithms about
+    their side's mean (Georges, Buytaert and Eeckhout 2007). One launch on each side tells nothing of that spread.
 
     Raises:
         ValueError: no samples on one side, or a zero median below the bar.
     """
     if not numerator or not denominator or any(len(launch) == 0 for launch in (*numerator, *denominator)):
         raise ValueError("a ratio needs samples on both sides")
-    middles = [float(np.median([np.median(launch) for launch in side])) for side in (numerator, denominator)]
+    levels = [np.array([np.median(launch) for launch in side]) for side in (numerator, denominator)]
+    middles = [float(np.median(side)) for side in levels]
     if middles[1] == 0:
         raise ValueError("a ratio to zero has no value")
     generator = np.random.default_rng(seed)
     top, bottom = (_bootstrap_medians(side, resamples, generator) for side in (numerator, denominator))
     usable = bottom != 0
     low, high = np.quantile(top[usable] / bottom[usable], [0.025, 0.975])
-    return Interval(float(low), middles[0] / middles[1], float(high))
+    ratio, reach = middles[0] / middles[1], _reach_of_few(*levels)
+    return Interval(min(float(low), ratio / reach), ratio, max(float(high), ratio * reach))
+
+
+def _reach_of_few(*sides: NDArray[np.float64]) -> float:
+    """The factor by which the ratio of the medians of few launches may be off; 1 where there are many, or no spread.
+
+    Both sides are taken to spread alike. A median varies up to pi / 2 times as much as a mean.
+    """
+    freedom = sum(len(side) - 1 for side in sides)
+    if freedom == 0 or min(map(len, sides)) >= FEW_LAUNCHES or any((side <= 0).any() for side in sides):
+        return 1.0
+    logs = [np.log(side) for side in sides]
+    variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / freedom
+    z = Z95  # beyond the table: Cornish and Fisher's expansion
+    series = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+    t = _T95[freedom - 1] if freedom <= len(_T95) else series
+    return math.exp(min(t * math.sqrt(variance * math.pi / 2 * sum(1 / len(x) for x in logs)), 100.0))
 
 
 def _bootstrap_medians(

@@ -73,7 +73,10 @@ class Row:
     @property
     def flags(self) -> tuple[str, ...]:
         """What casts doubt on the figure; that of each launch once."""
-        return tuple(dict.fromkeys(flag for figure in self.figures for flag in figure.flags))
+        found = dict.fromkeys(flag for figure in self.figures for flag in figure.flags)
+        if 1 < len(self.figures) < stats.FEW_LAUNCHES and not self.wrong:
+            found[f"only {len(self.figures)} launches: the interval is their range"] = None
+        return tuple(found)
 
 
 @dataclass(frozen=True)
