@@ -80,6 +80,21 @@ def test_threads_that_are_often_switched_out_keep_the_rate_that_they_have_togeth
     assert any(flag.startswith("threads were all at work at once in") for flag in figure.flags)
 
 
+def test_the_harness_s_pauses_are_in_nobody_s_rate() -> None:
+    """Long samples leave few windows without a pause between two bursts; one lane's rate has none of it either."""
+    bursts = dict.fromkeys(range(2, 60, 2), 150000)
+    two = point(lanes=tuple(lane([1_000_000] * 60, t, gaps=bursts) for t in range(2)), work=Work(bytes_read=1000))
+    assert np.median(analysis.values(RATE, two)) == pytest.approx(2e6, rel=1e-9)
+
+
+def test_lanes_of_unlike_speed_are_no_drift() -> None:
+    generator = np.random.default_rng(3)
+    lanes = tuple(lane([int(x) for x in generator.normal(m, 10, 200)], rank=r) for r, m in enumerate((1000, 1100)))
+    figure = analysis.figure(WORKLOAD, point(lanes=lanes, work=Work(loads=10)), metric="time")
+    assert figure.flags == ()
+    assert figure.value.low < 105e-9 < figure.value.high
+
+
 def test_lanes_that_are_never_together_say_so() -> None:
     """What is measured then is the machine as it was, and the flag says so."""
     first = lane([1000] * 10 + [100_000] * 9, preempted=range(10, 19))
@@ -117,7 +132,12 @@ def test_the_share_of_a_limit_is_one_at_best_for_rates_and_times() -> None:
 
 BUSY = {"time_s": 1, "node_busy_s": 1.9, "own_cpu_s": 1}
 FLAGGED: list[tuple[Callable[[Lane], Lane], dict[str, Any], str]] = [
-    (lambda x: dataclasses.replace(x, preempted=frozenset(range(10))), {}, "preempted in 10 % of samples"),
+    (lambda x: dataclasses.replace(x, preempted=frozenset(range(100))), {}, "preempted in 100 % of samples"),
+    (
+        lambda x: dataclasses.replace(x, duration_ns=(1000,) * 90 + (1500,) * 10, preempted=frozenset(range(80, 100))),
+        {},
+        "preempted in 10 % of samples",  # those that it cost time
+    ),
     (lambda x: x, {"share_cores": True}, "more threads than hardware threads"),
     (lambda x: x, {"noise": {"during": {"time_s": 1, "node_steal_s": 0.2}}}, "the hypervisor took CPU time away"),
     (

@@ -76,8 +76,15 @@ def values(metric: Metric, point: Point) -> NDArray[np.float64]:
     count = metric.count(point) * point.batch
     if point.sampling == "lanes" and metric.kind == "rate" and sum(bool(lane.duration_ns) for lane in point.lanes) > 1:
         return count * _windows(point)[0]
-    seconds = np.concatenate([_steady(lane, point.warmup) for lane in point.lanes]) * 1e-9
+    seconds = _in_time_order([_steady(lane, point.warmup) for lane in point.lanes]) * 1e-9
     return count / seconds if metric.kind == "rate" else seconds / count
+
+
+def _in_time_order(lanes: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The samples of all lanes, by their place in their lane: lanes of several hosts share no clock."""
+    places = np.concatenate([(np.arange(len(lane)) + 0.5) / len(lane) for lane in lanes])
+    ordered: NDArray[np.float64] = np.concatenate(lanes)[np.argsort(places, kind="stable")]
+    return ordered
 
 
 def _steady(lane: Lane, warmup: int) -> NDArray[np.float64]:
@@ -93,8 +100,8 @@ class _Track:
     last: NDArray[np.float64]
     disturbed: NDArray[np.bool_]  # the lane was switched out, or took far longer than it usually does
 
-    def through(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Samples done between edges, and whether the lane was at work there all the time, undisturbed.
+    def through(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Between edges: samples done, ns at work, and whether that was nearly all the time, undisturbed.
 
         Work goes on evenly inside a sample and rests in the gaps between samples.
         """
@@ -105,10 +112,8 @@ class _Track:
         spent = np.concatenate([[0], np.cumsum(self.last)])
         lost_at, spent_at = (np.column_stack([total[:-1], total[1:]]).ravel() for total in (lost, spent))
         width = np.diff(edges)
-        whole = (np.diff(np.interp(edges, times, spent_at)) >= 0.8 * width) & (
-            np.diff(np.interp(edges, times, lost_at)) <= 0.001 * width
-        )
-        return np.diff(np.interp(edges, times, counts)), whole
+        done, at_work, wasted = (np.diff(np.interp(edges, times, x)) for x in (counts, spent_at, lost_at))
+        return done, at_work, (at_work >= 0.8 * width) & (wasted <= 0.001 * width)
 
 
 def _track(lane: Lane, warmup: int) -> _Track:
@@ -122,7 +127,7 @@ def _track(lane: Lane, warmup: int) -> _Track:
 
 
 def _windows(point: Point) -> tuple[NDArray[np.float64], float]:
-    """Samples per second, summed over lanes, in windows of time, and the share of windows that could be used.
+    """Samples per second at work, summed over lanes, in windows of time, and the share of windows that could be used.
 
     Only windows count in which every lane was at work undisturbed: beside a thread that was switched out, the others
     run alone, which is another experiment. Windows are as long as four undisturbed samples, shorter where the machine
@@ -137,11 +142,15 @@ def _windows(point: Point) -> tuple[NDArray[np.float64], float]:
         edges = np.arange(begin, end, length * typical)
         if len(edges) < 2:
             edges = np.array([begin, max(end, begin + 1)])
-        done, at_work = zip(*(track.through(edges) for track in tracks), strict=True)
-        rates, whole = sum(done) / (np.diff(edges) * 1e-9), np.logical_and.reduce(at_work)
+        parts = [track.through(edges) for track in tracks]
+        whole = np.logical_and.reduce([part[2] for part in parts])
+        # The harness's own work between two bursts is in nobody's rate, as it is not in that of one lane.
+        rates = sum((done[whole] / (spent[whole] * 1e-9) for done, spent, _ in parts), np.zeros(int(whole.sum())))
         if whole.sum() >= 10:
             break
-    return (rates[whole] if whole.any() else rates), float(whole.mean())
+    if not whole.any():
+        rates = sum((part[0] for part in parts), np.zeros(len(edges) - 1)) / (np.diff(edges) * 1e-9)
+    return rates, float(whole.mean())
 
 
 def _together(metric: Metric, point: Point) -> tuple[str, ...]:
@@ -158,7 +167,7 @@ def doubts(point: Point) -> tuple[str, ...]:
     """What casts doubt on a point, in words for people; empty when nothing does."""
     found = []
     samples = sum(len(lane.duration_ns) for lane in point.lanes)
-    preempted = sum(len(lane.preempted) for lane in point.lanes)
+    preempted = sum(_cut_short(lane) for lane in point.lanes)
     if preempted > 0.05 * samples:
         found.append(f"preempted in {100 * preempted / samples:.0f} % of samples")
     if point.share_cores:
@@ -180,6 +189,17 @@ def doubts(point: Point) -> tuple[str, ...]:
     if point.build.get("faults_compiled"):
         found.append("fault-injection build")
     return tuple(found)
+
+
+def _cut_short(lane: Lane) -> int:
+    """Samples that saw a switch, without those as quick as the samples that saw none, where there are enough of these.
+
+    Into samples of tens of milliseconds some daemon always falls, for microseconds.
+    """
+    last = np.asarray(lane.duration_ns, dtype=np.float64)
+    hit = np.isin(np.arange(len(last)), list(lane.preempted))
+    harmless = last <= 1.05 * np.median(last[~hit]) if (~hit).sum() >= 6 else np.zeros(len(last), dtype=bool)
+    return int((hit & ~harmless).sum())
 
 
 def unsteady(samples: NDArray[np.float64]) -> tuple[str, ...]:

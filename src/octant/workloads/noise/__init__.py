@@ -17,7 +17,7 @@ class Loss:
     rank: int
     thread: int
     typical_s: float  # the median quantum
-    share: float  # of all the time between the first quantum's start and the last one's end that was not work
+    share: float  # of the time in quanta that was beyond the typical quantum
     p50_s: float
     p99_s: float
     p999_s: float
