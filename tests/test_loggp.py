@@ -72,6 +72,11 @@ def test_the_error_is_the_distance_of_the_model_from_the_points(
     assert found.segments[-1].last_bytes == LENGTHS[-1]
 
 
+def test_a_length_measured_twice_counts_with_its_median() -> None:
+    repeated = [(s, t) for s in (1, 1025, 4097) for t in (1e-6 + (s - 1) * 1e-9, 9e-5, 1e-7)]
+    assert loggp.fit(repeated).segments[0].seconds_per_byte == pytest.approx(1e-9)
+
+
 def test_what_cannot_be_fitted_is_refused() -> None:
     with pytest.raises(ValueError, match="3 message lengths"):
         loggp.fit([(1, 1e-6), (2, 1e-6), (2, 2e-6)])

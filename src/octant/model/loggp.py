@@ -91,6 +91,8 @@ def _line(lengths: NDArray[np.float64], seconds: NDArray[np.float64]) -> _Piece:
 def fit(points: Sequence[tuple[int, float]], most_segments: int = 4, noise: float = 0.01) -> Fit:
     """Fits (length in bytes, one-way seconds) points, finding by itself where the protocol changes.
 
+    Of several times of one length the median counts.
+
     The division into segments has the least Bayesian information criterion (Schwarz 1978) of relative errors over all
     divisions of at least `LEAST_POINTS` points each; each further segment has to pay for its two terms and its border.
     Errors below `noise` (relative) are taken for the measurement's own and buy nothing.
@@ -98,8 +100,9 @@ def fit(points: Sequence[tuple[int, float]], most_segments: int = 4, noise: floa
     Raises:
         ValueError: fewer than `LEAST_POINTS` different lengths, or a time that is not positive.
     """
-    by_length = dict(sorted(points))
-    lengths, seconds = np.array(list(by_length), dtype=float), np.array(list(by_length.values()), dtype=float)
+    measured = sorted({length for length, _ in points})
+    medians = [np.median([time for length, time in points if length == one]) for one in measured]
+    lengths, seconds = np.array(measured, dtype=float), np.array(medians, dtype=float)
     if len(lengths) < LEAST_POINTS:
         raise ValueError(f"a fit needs {LEAST_POINTS} message lengths or more, not {len(lengths)}")
     if not (seconds > 0).all():
