@@ -6,11 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_run import fake_run
+from fake_run import MIB, fake_run, pingpong_s
 from networks import network
 from octant.failure import Refusal
 from octant.simulate import load
 from octant.simulate.timestep import Halo, Reduction, Step, measured, read_step, step_time
+from octant.store import StoredRun
+
+
+def computed(repeats: int = 1) -> StoredRun:
+    """The fake run with the knobs that real workloads read."""
+    run, double = fake_run(repeats=repeats), {"element": "double"}
+    more = {"pingpong": {"buffers": "hot"}, "peakflops": double, "gemm": double, "noise": {"additions": "40000"}}
+    points = (dataclasses.replace(p, knobs={**p.knobs, **more.get(p.workload, {})}) for p in run.points)
+    return dataclasses.replace(run, points=tuple(points))
+
 
 RING = network("torus", sizes=[8], split_ties=False)
 CUBE = network("torus", sizes=[4, 4, 4], rates={"endpoint": 1e9})
@@ -56,32 +66,66 @@ def test_more_bytes_never_take_less_time(few: float, more: float, ranks: int) ->
 
 
 def test_a_kernel_of_the_store_gives_the_seconds() -> None:
-    run = fake_run(repeats=3)
-    point = next(p for p in run.points if p.workload == "stream" and p.sampling == "lanes")
-    knobs = dict(point.knobs)
-    same = [p for p in run.points if p.workload == "stream" and dict(p.knobs) == knobs]
-    chunk_s = sorted(p.lanes[0].duration_ns[-1] * 1e-9 / p.batch for p in same)
-    seconds, source = measured(run, "stream", knobs, 10)
-    assert 10 * chunk_s[0] * 0.9 <= seconds <= 10 * chunk_s[-1] * 1.1
-    assert run.id in source
-    with pytest.raises(Refusal, match="cannot find gemmm"):
-        measured(run, "gemmm", {}, 1)
+    """2 × 448³ flop in 2 ms a chunk, in launches that differ by nothing."""
+    run = computed(repeats=3)
+    step = measured(run, "gemm mode=one", 10)
+    assert step.compute_s == pytest.approx(10 * 2e-3, rel=1e-3)
+    assert step.range_s is not None
+    assert step.range_s[0] <= step.compute_s <= step.range_s[1] < 10 * 2.1e-3
+    assert run.id in step.source
+    assert "launches: 3" in step.source
+    assert "179,830,784 flops" in step.source  # what a chunk is
 
 
-def test_several_points_are_not_mixed() -> None:
-    run = fake_run()
-    swept = next(
-        p for p in run.points if len({tuple(q.knobs.items()) for q in run.points if q.workload == p.workload}) > 1
-    )
-    with pytest.raises(Refusal, match="cannot choose one of"):
-        measured(run, swept.workload, {}, 1)
+def test_ranks_that_compute_at_once_are_not_mixed_with_one_alone() -> None:
+    run = computed()
+    with pytest.raises(Refusal, match=r"one of 3 points of gemm; say mode=one\|star\|threads ranks=1\|2 threads=1\|2"):
+        measured(run, "gemm n=448", 1)
+    alone, both, shared = (measured(run, f"gemm mode={mode}", 1).compute_s for mode in ("one", "star", "threads"))
+    assert (alone, both) == pytest.approx((2e-3, 2e-3), rel=0.01)
+    assert shared == pytest.approx(1e-3, rel=0.01)  # two threads share a rank's chunks
+
+
+def test_times_of_several_ranks_are_those_of_one() -> None:
+    """1,000 loads of 110 ns, on one rank or on two at once; a message there and back is one for both of its ranks."""
+    run = computed()
+    far = {"pages": "thp", "bytes": str(256 * MIB)}
+    loads = next(p for p in run.points if p.workload == "latency" and far.items() <= p.knobs.items())
+    second = dataclasses.replace(loads.lanes[0], rank=1)
+    pair = dataclasses.replace(loads, ranks=2, lanes=(loads.lanes[0], second))
+    for point in (loads, pair):
+        found = measured(dataclasses.replace(run, points=(point,)), "latency", 1)
+        assert found.compute_s == pytest.approx(110e-6, rel=0.01)
+    there_and_back = measured(run, "pingpong bytes=1KiB", 1).compute_s
+    assert there_and_back == pytest.approx(2 * pingpong_s(1024), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [
+        ("gemmm", "cannot find gemmm"),
+        ("gemm n=449", "it has n=448"),
+        ("gemm n", "write knob=value with one of element, mode, n, ranks"),
+        ("gemm m=448", "write knob=value"),
+        ("latency", "say"),
+    ],
+)
+def test_words_that_choose_no_point_are_refused(kernel: str, says: str) -> None:
+    with pytest.raises(Refusal, match=says):
+        measured(computed(), kernel, 1)
+
+
+@pytest.mark.parametrize("chunks", [0.0, -1.0, float("inf"), float("nan")])
+def test_no_number_of_chunks_is_refused(chunks: float) -> None:
+    with pytest.raises(Refusal, match="--chunks 1"):
+        measured(computed(), "gemm mode=one", chunks)
 
 
 def test_a_wrong_answer_has_no_seconds() -> None:
-    run = fake_run()
+    run = computed()
     wrong = dataclasses.replace(run.points[0], verdict=dataclasses.replace(run.points[0].verdict, passed=False))
     with pytest.raises(Refusal, match="its answer is wrong"):
-        measured(dataclasses.replace(run, points=(wrong,)), wrong.workload, {}, 1)
+        measured(dataclasses.replace(run, points=(wrong,)), wrong.workload, 1)
 
 
 def test_words_become_a_step() -> None:

@@ -352,7 +352,9 @@ def app_on_model(
     compute: Annotated[str, typer.Option(help="Seconds that every rank computes in a step.")] = "",
     run: Annotated[str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
     kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that say which point of it.")] = "",
-    chunks: Annotated[float, typer.Option(help="With --run: chunks or steps of the kernel in one time step.")] = 1.0,
+    chunks: Annotated[
+        float, typer.Option(help="With --run: chunks or steps of the kernel that a rank does in one time step.")
+    ] = 1.0,
     halo: Annotated[list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
     reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of so many bytes[:count].")] = None,
     per_node: Annotated[int, typer.Option(help="Ranks per node.")] = 1,

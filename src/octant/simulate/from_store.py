@@ -12,6 +12,7 @@ from octant.analysis import ceilings, doubts, figure
 from octant.failure import Refusal
 from octant.record import Point
 from octant.simulate.calibrate import Calibration, Measured, fit, known_classes
+from octant.simulate.kernels import chosen
 from octant.simulate.network import NetworkFile
 from octant.simulate.patterns import RANDOM_ACCESS, Cost, Flows, Pattern, bulk
 from octant.simulate.solve import engine
@@ -179,14 +180,10 @@ def from_store(network: NetworkFile, run: StoredRun, kernel: str = "", free: Seq
         Refusal: the run holds nothing usable, with the reason for each of its workloads that might have been.
     """
     known_classes(network, free)
-    name, *words = kernel.split() or [""]
-    knobs = dict(word.split("=", 1) for word in words if "=" in word)
     groups: dict[tuple[str, bool], list[Point]] = {}
     left_out = []
-    for point in run.points:
-        if point.workload not in SOURCES or (
-            name and (point.workload != name or not knobs.items() <= point.knobs.items())
-        ):
+    for point in (point for row in chosen(run, kernel) for point in row.points):
+        if point.workload not in SOURCES:
             continue
         if why := _unfit(point):
             left_out.append(f"{point.workload}: {why}")

@@ -1,20 +1,21 @@
 """An application's time step on the model: computing measured here, halos and reductions on that machine's network."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from octant import _network, registry, units
-from octant.analysis import figure
+from octant import _network, units
 from octant.failure import Exit, Refusal
+from octant.simulate.kernels import one
 from octant.simulate.network import NetworkFile
 from octant.simulate.patterns import Flows, Nodes, Pattern, bulk, place
 from octant.simulate.shapes import Torus
 from octant.simulate.solve import engine, solve_program
+from octant.stats import over_launches
 from octant.store import StoredRun, open_store
 
 
@@ -43,6 +44,8 @@ class Step:
     halos: tuple[Halo, ...] = ()
     reductions: tuple[Reduction, ...] = ()
     source: str = "given"  # where the seconds come from
+    range_s: tuple[float, float] | None = None  # of the computing, where it was measured
+    doubts: tuple[str, ...] = ()  # what casts doubt on it
 
 
 @dataclass(frozen=True)
@@ -116,34 +119,32 @@ def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, overhead_s: float)
     return sum(seconds), network.class_names[tightest] if tightest is not None else ""
 
 
-def measured(run: StoredRun, workload: str, knobs: Mapping[str, str], chunks: float) -> tuple[float, str]:
-    """Seconds of `chunks` steps of a kernel on one rank, from a run of the store, and where they come from.
+def measured(run: StoredRun, kernel: str, chunks: float) -> Step:
+    """A step of `chunks` chunks (or steps) of a kernel that each rank does, as a run of the store measured it.
+
+    Several threads of a rank share its chunks; ranks that computed at once are in one another's way here as there.
 
     Raises:
-        Refusal: no such point, several different ones, or a wrong answer.
+        Refusal: the words fit no point, several different ones, or a wrong answer; or no positive number of chunks.
     """
-    known = registry.workloads()
-    points = [p for p in run.points if p.workload == workload and knobs.items() <= dict(p.knobs).items()]
-    if workload not in known or not points:
-        have = ", ".join(sorted({point.workload for point in run.points})) or "nothing"
-        raise Refusal(
-            f"cannot find {workload} with these knobs in run {run.id} (it holds {have}); try octant report {run.id}"
-        )
-    asked = {tuple(sorted(point.knobs.items())) for point in points}
-    if len(asked) > 1:
-        names = sorted({name for one in asked for name, value in one if any(dict(o).get(name) != value for o in asked)})
-        raise Refusal(
-            f"cannot choose one of {len(asked)} points of {workload}; say {', '.join(f'{n}=…' for n in names)}"
-        )
-    if any(not point.verdict.passed for point in points):
-        raise Refusal(f"cannot build on {workload} in run {run.id} (its answer is wrong)", Exit.WRONG_ANSWER)
-    seconds = []
-    for point in points:
-        found = figure(known[workload], point, run.machine)
-        count = found.metric.count(point)
-        per_s = found.value.middle / count if found.metric.kind == "rate" else 1 / (found.value.middle * count)
-        seconds.append(len(point.lanes) / per_s)  # the rate is summed over lanes, each of which does its own chunks
-    return chunks * float(np.median(seconds)), f"{workload}, run {run.id}, {len(points)} launches on {run.machine.name}"
+    if not 0 < chunks < math.inf:
+        raise Refusal(f"cannot compute {chunks:g} chunks in a time step; try --chunks 1", Exit.WRONG_ANSWER)
+    rows = one(run, kernel)
+    if any(row.wrong for row in rows):
+        raise Refusal(f"cannot build on {kernel} in run {run.id} (its answer is wrong)", Exit.WRONG_ANSWER)
+    metric, first = rows[0].metric, rows[0].points[0]
+    found = over_launches([figure.value for row in rows for figure in row.figures])
+    work_each = metric.count(first)
+    if first.sampling == "lanes":  # a rate is summed over ranks, which do their own chunks; a time is one thread's
+        work_each *= first.ranks if metric.kind == "rate" else first.ranks / len(first.lanes)
+    times = [work_each / v if metric.kind == "rate" else work_each * v for v in (found.low, found.middle, found.high)]
+    low_s, middle_s, high_s = sorted(times)
+    launches = sum(len(row.figures) for row in rows)
+    work = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in asdict(first.work).items() if value)
+    words = f"{rows[0].workload.name} ({rows[0].name}), run {run.id} on {run.machine.name}, launches: {launches}"
+    text = f"{words}; a chunk of {work} takes {units.si_text(middle_s, 's')}"
+    flags = tuple(dict.fromkeys(flag for row in rows for flag in row.flags))
+    return Step(chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), doubts=flags)
 
 
 def asked_step(
@@ -166,10 +167,9 @@ def asked_step(
         return read_step(compute, halos, reductions)
     if not kernel.strip():
         raise Refusal(f"cannot choose a figure of run {run}; say --kernel NAME")
-    name, *words = kernel.split()
-    knobs = dict(word.split("=", 1) for word in words if "=" in word)
-    seconds, source = measured(open_store(store).find(run), name, knobs, chunks)
-    return replace(read_step("0s", halos, reductions), compute_s=seconds, source=source)
+    messages = read_step("0s", halos, reductions)
+    computing = measured(open_store(store).find(run), kernel, chunks)
+    return replace(computing, halos=messages.halos, reductions=messages.reductions)
 
 
 def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> Step:
