@@ -9,8 +9,11 @@ if(NOT OCTANT_MPI_CXX)
   if(flavour STREQUAL "mpich")
     set(names mpicxx_abi mpicxx)
   endif()
-  cmake_path(GET Python_EXECUTABLE PARENT_PATH environment_bin)
-  find_program(wrapper NAMES ${names} HINTS "${environment_bin}" NO_CACHE)
+  set(hints "")
+  if(NOT flavour STREQUAL "site")  # whose wrapper is the one on PATH, also where this environment has an MPI wheel
+    cmake_path(GET Python_EXECUTABLE PARENT_PATH hints)
+  endif()
+  find_program(wrapper NAMES ${names} HINTS ${hints} NO_CACHE)
   if(NOT wrapper)
     message(FATAL_ERROR "cannot find an MPI C++ compiler wrapper (looked for ${names}); install the 'mpich' wheel, or name "
       "yours with -DOCTANT_MPI_CXX=/path/to/mpicxx")
