@@ -78,7 +78,18 @@ def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.Mo
     qsub.chmod(0o755)
     with pytest.raises(Refusal, match="no such queue"):
         submit.submit("pbs", script)
+    monkeypatch.setattr(submit, "_PATIENCE_S", 0.1)
+    qsub.write_text("#!/bin/sh\nexec /bin/sleep 30\n")
+    with pytest.raises(Refusal, match="whether it was queued"):
+        submit.submit("pbs", script)
     with pytest.raises(Refusal, match="try flux, lsf, pbs, sbatch"):
         submit.write("moab", JOB, script)
     with pytest.raises(Refusal, match="cannot write the job script"):
         submit.write("pbs", JOB, tmp_path / "none" / "job.sh")
+
+
+def test_a_directive_is_one_line() -> None:
+    from octant.study import ask
+
+    with pytest.raises(Refusal, match="of several lines"):
+        ask.job("stream", [], 1, "", None, 30, ("--partition=debug\ntouch pwned",))

@@ -145,6 +145,11 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
         (("--place", "2x1", "--ranks", "3"), "cannot deal 3 ranks to nodes of 2", 1),
         (("--hosts", "a,a"), "cannot use a host twice", 1),
         (("--hosts", "@/nowhere"), "cannot read the hosts", 1),
+        (("--hosts", "@/proc/self/exe"), "cannot read the hosts", 1),
+        (("--hosts", "a,-oProxyCommand=x"), "cannot use the host '-oProxyCommand=x'", 1),
+        (("--hosts", "a:2"), "see --ranks", 1),
+        (("--hosts", "a;b"), "cannot use the host", 1),
+        (("threads=many",), "cannot read 'many' as a whole number", 1),
     ],
 )
 @two_cpus

@@ -32,20 +32,26 @@ def submit(system: str, path: Path) -> str:
     Raises:
         Refusal: the system's command is not here, or it refuses.
     """
-    submission = batch_system(system).submission(path)
+    submission = batch_system(system).submission(path.absolute())
     if shutil.which(submission.words[0]) is None:
         raise Refusal(
             f"cannot submit {path} ({submission.words[0]} is not on PATH); try it on a login node of the system"
         )
-    with path.open("rb") as script:
-        done = subprocess.run(  # noqa: S603 - the batch system's own command
-            submission.words,
-            stdin=script if submission.from_input else subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
+    try:
+        with path.open("rb") as script:
+            done = subprocess.run(  # noqa: S603 - the batch system's own command
+                submission.words,
+                stdin=script if submission.from_input else subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_PATIENCE_S,
+                check=False,
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refusal(
+            f"cannot submit {path} ({error}); look whether it was queued before submitting it again"
+        ) from error
     if done.returncode != 0:
         reason = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
         raise Refusal(f"cannot submit {path} ({reason}); mend the script or add --directive, and submit it by hand")

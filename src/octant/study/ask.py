@@ -1,5 +1,6 @@
 """From the words of a command to a plan for this machine."""
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -60,6 +61,8 @@ def job(
         Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
     """
     _workload(workload)
+    if any("\n" in text for text in directives):
+        raise Refusal("cannot use a --directive of several lines (the shell would read the others); give one a line")
     try:
         request = parse_place(place, discover().topology) if place else Request(ranks=ranks or 1)
     except ValueError as error:
@@ -157,22 +160,31 @@ def requested(text: str, machine: Machine) -> Requested:
         raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
 
 
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
+
+
 def host_names(text: str) -> tuple[str, ...]:
     """Hosts from `a,b` or from the lines of `@FILE`; `#` starts a comment.
 
     Raises:
-        Refusal: the file cannot be read or names no host, or a host is named twice.
+        Refusal: the file cannot be read or names no host, a host is named twice, or a name is none: launchers read
+            `a:2` as a number of ranks, and ssh, to which they hand the name, takes `-o…` for an option.
     """
     listed = text
     if text.startswith("@"):
         try:
             listed = Path(text[1:]).read_text(encoding="utf-8")
-        except OSError as error:
-            raise Refusal(f"cannot read the hosts in {text[1:]} ({error.strerror}); try --hosts a,b") from error
+        except (OSError, ValueError) as error:
+            raise Refusal(f"cannot read the hosts in {text[1:]} ({error}); try --hosts a,b") from error
     lines = [line.split("#")[0] for line in listed.splitlines()]
     hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
     if text and not hosts:
         raise Refusal(f"cannot find a host in {text!r}; try --hosts a,b or --hosts @FILE with one a line")
+    for name in hosts:
+        if not _HOST.fullmatch(name):
+            raise Refusal(
+                f"cannot use the host {name!r} (names have letters, digits and . - _ @); see --ranks for ranks a host"
+            )
     if len(set(hosts)) < len(hosts):
         raise Refusal(f"cannot use a host twice ({text}); each gets the same number of ranks, see --ranks")
     return hosts

@@ -59,7 +59,8 @@ def command(launch: Launch, run: StoredRun) -> list[str]:
     ]
     request = parse_request(launch.place) if launch.place else None
     exported = tuple(sorted({*environment(), *launch.mpi}))
-    threads = int(launch.knobs.get("threads", "1").split(",")[-1])
+    given = launch.knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
+    threads = max((int(word) for word in given if word.isdecimal()), default=1)
     shape = launchers.Shape(launch.ranks, request.ranks if request else None, threads, launch.hosts, exported)
     name = launchers.chosen(launch.launcher, shape)
     program = [*_bound(request, run.machine, name), *kernel] if request else kernel

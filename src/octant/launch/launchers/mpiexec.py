@@ -31,8 +31,8 @@ def find() -> Path:
         Refusal: none found.
     """
     named = os.environ.get("OCTANT_MPIEXEC")
-    found = named or beside_python("mpiexec") or shutil.which("mpiexec")
-    if not found or not os.access(found, os.X_OK):
+    found = shutil.which(named) if named else beside_python("mpiexec") or shutil.which("mpiexec")
+    if not found:
         where = f"{named} is no program" if named else "no mpiexec beside Python or on PATH"
         raise Refusal(f"cannot start several ranks ({where}); try `pip install mpich`, or set OCTANT_MPIEXEC to yours")
     return Path(found)
