@@ -4,6 +4,7 @@ import dataclasses
 import json
 import random
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -204,6 +205,62 @@ def test_a_wrong_answer_has_no_value(where: Store) -> None:
     found = outcome.understood(where.read(begun.id))
     assert not found.answers.values
     assert "WRONG ANSWERS" in report.report_text(found)
+
+
+def test_one_wrong_launch_takes_the_value_of_its_combination_and_of_no_other(where: Store) -> None:
+    begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=4)
+    spoiled, not_started = (Cell("triad", (bind, "local", "small", "a rank a core")) for bind in ("yes", "no"))
+    with begun.records.open("a") as records:
+        for launch in (launch for launch in begun.launches if launch.title != str(not_started)):
+            right = (launch.title, launch.repeat) != (str(spoiled), 2)
+            records.write(fake_study.line(launch, launch.knobs, 9e9, passed=right) + "\n")
+    answers = outcome.understood(where.read(begun.id)).answers
+    assert answers.absent[spoiled] == "wrong answers in 1 of 4 launches"
+    assert answers.absent[not_started] == "not measured yet"
+    assert len(answers.values) == len({launch.question for launch in begun.launches}) - 2
+
+
+def curve_study(where: Path) -> str:
+    """A study file whose measure goes along three sizes."""
+    axis = 'axis = { knob = "bytes", values = ["1MiB", "2MiB", "4MiB"] }'
+    mine = where / "mine.toml"
+    mine.write_text(
+        STUDY.replace('workload = "stream"', f'workload = "stream"\n{axis}').replace(
+            'of = { which = "b" }', 'of = { which = "b" }, at = "4MiB"'
+        )
+    )
+    return str(mine)
+
+
+def test_a_point_that_no_launch_gave_is_told_with_its_reason(where: Store, tmp_path: Path) -> None:
+    def ends_early(launch: Launch, point: Mapping[str, str]) -> float | None:
+        return None if launch.knobs.get("pages") == "thp" and point["bytes"] == "4MiB" else 10e9
+
+    found = outcome.understood(fake_study.run(where, curve_study(tmp_path), machine(), ends_early, repeats=4))
+    why = "octant-stream: cannot go on (no reason); try again (exit status 1)"
+    assert found.answers.gaps == {(Cell("m", ("b",)), "4MiB"): why}
+    assert f"{why}: m: b at 4MiB" in report.report_text(found)
+    assert found.verdicts[0].text == f"cannot be tested here: m: b at 4MiB: {why}"
+
+
+def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_path: Path) -> None:
+    def half_fails(launch: Launch, _point: object) -> float | None:
+        return None if launch.knobs.get("pages") == "thp" and launch.repeat < 4 else 10e9
+
+    found = outcome.understood(fake_study.run(where, curve_study(tmp_path), machine(), half_fails, repeats=8))
+    why = "octant-stream: cannot go on (no reason); try again (exit status 1)"
+    answer = found.answers.values[Cell("m", ("b",))]["4MiB"]
+    assert (len(answer.launches), answer.doubts) == (4, (f"4 of 8 launches failed ({why})",))
+    assert "4 of 8 launches failed" in found.verdicts[0].why
+    assert f"doubt 1: 4 of 8 launches failed ({why})" in report.report_text(found)
+
+
+def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: Path) -> None:
+    run = fake_study.run(where, curve_study(tmp_path), machine(), lambda _launch, _point: 10e9, repeats=2)
+    run.records.write_text(run.records.read_text() * 3)
+    found = outcome.understood(where.read(run.id))
+    assert {len(a.launches) for curve in found.answers.values.values() for a in curve.values()} == {2}
+    assert found.verdicts[0].status == "undecided"
 
 
 def test_the_json_says_the_same(where: Store) -> None:

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,11 +129,13 @@ def about(outcome: Outcome) -> str:
 
 def absent_texts(outcome: Outcome) -> list[str]:
     """What was not measured, by reason."""
-    reasons: dict[str, list[Cell]] = {}
+    reasons: dict[str, list[str]] = {}
     for cell, reason in outcome.answers.absent.items():
-        reasons.setdefault(reason, []).append(cell)
+        reasons.setdefault(reason, []).append(str(cell))
+    for (cell, at), reason in outcome.answers.gaps.items():
+        reasons.setdefault(reason, []).append(f"{cell} at {at}")
     return [
-        f"{reason}: {'; '.join(str(cell) for cell in cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
+        f"{reason}: {'; '.join(cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
         for reason, cells in reasons.items()
     ]
 
@@ -144,7 +146,8 @@ def _table_text(outcome: Outcome, measure: str) -> str:
     known: dict[str, int] = {}
     if columns[-1] == "doubts":
         columns = [*columns[:-1], "!"]
-        rows = [[*cells[:-1], _numbered(cells[-1], known)] for cells in rows]
+        answers = [place.answer for place in places(outcome, measure)]
+        rows = [[*cells[:-1], _numbered(a.doubts if a else (), known)] for cells, a in zip(rows, answers, strict=True)]
     bars = _bars(outcome, measure)
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
@@ -180,9 +183,9 @@ def _bars(outcome: Outcome, measure: str) -> list[str]:
     return [bar(value / most, BAR) if value is not None else "" for value in values]
 
 
-def _numbered(doubts: str, known: dict[str, int]) -> str:
+def _numbered(doubts: Iterable[str], known: dict[str, int]) -> str:
     """Doubts as numbers; `known` learns the new ones."""
-    kinds_of = [re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts.split(", ") if doubt]
+    kinds_of = [re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts]
     return " ".join(map(str, sorted({known.setdefault(doubt, len(known) + 1) for doubt in kinds_of})))
 
 
@@ -282,7 +285,10 @@ def report_json(outcome: Outcome) -> str:
             "seed": run.study.seed if run and run.study else None,
             "complete": run.complete if run else True,
             "cells": [row for measure in outcome.study.measures for row in _cells_json(outcome, measure)],
-            "absent": [{"cell": str(cell), "reason": reason} for cell, reason in outcome.answers.absent.items()],
+            "absent": [
+                *({"cell": str(cell), "reason": reason} for cell, reason in outcome.answers.absent.items()),
+                *({"cell": str(c), "at": at, "reason": why} for (c, at), why in outcome.answers.gaps.items()),
+            ],
             "wrong": list(outcome.answers.wrong),
             "findings": [_verdict_json(verdict) for verdict in outcome.verdicts],
         },

@@ -2,14 +2,14 @@
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from octant import analysis, registry, stats
-from octant.record import Point
+from octant.record import Failure, Point
 from octant.store import StoredRun
 from octant.study.design import Cell, Design, combinations
 from octant.study.file import Argument, Measure, Study, StudyError
@@ -30,9 +30,18 @@ class Answer:
     @property
     def value(self) -> stats.Interval:
         """The median over launches with its interval; of a model, what it says."""
+        return self.modelled if self.modelled is not None else stats.over_launches(self._own())
+
+    @property
+    def reach(self) -> stats.Interval:
+        """The same, from the lowest to the highest that any launch's own interval reaches, however many there are."""
         if self.modelled is not None:
             return self.modelled
-        return stats.over_launches([stats.median_interval(s, stats.correlation_time(s)) for s in self.launches])
+        own = self._own()
+        return stats.Interval(min(i.low for i in own), self.value.middle, max(i.high for i in own))
+
+    def _own(self) -> list[stats.Interval]:
+        return [stats.median_interval(s, stats.correlation_time(s)) for s in self.launches]
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class Answers:
     absent: Mapping[Cell, str]  # what could not be had, and why
     same: Mapping[Cell, Cell]  # cells that come to the same launch here as an earlier one
     wrong: tuple[str, ...] = ()  # checks that failed, in words
+    gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # axis values that a cell lacks, and why
 
     def better(self, measure: str) -> bool:
         """Whether more is better."""
@@ -51,48 +61,83 @@ class Answers:
 
 
 def measured(study: Study, design: Design, run: StoredRun) -> Answers:
-    """The values that a run measured; a point whose check failed has none."""
+    """The values that a run measured. What gave a wrong answer in one launch has no value: it has no speed."""
     cell_of: dict[str, Cell] = {}
     same: dict[Cell, Cell] = {}
     for cell, question in design.questions.items():
         first = cell_of.setdefault(question, cell)
         if first is not cell:
             same[cell] = first
-    found: dict[Cell, dict[str, list[Point]]] = {}
-    wrong = []
-    for point in run.points:
-        owner = cell_of.get(point.launch.rpartition("-")[0])
-        if owner is None:
-            continue
-        if not point.verdict.passed:
-            wrong.append(f"{owner}: {point.verdict.check} {point.verdict.error:g} > {point.verdict.tolerance:g}")
-            continue
-        axis = study.measures[owner.measure].axis
-        found.setdefault(owner, {}).setdefault(_axis_value(study, owner, point) if axis else "", []).append(point)
-    metrics = {name: _metric(measure) for name, measure in study.measures.items()}
-    values = {
-        cell: {at: _answer(metrics[cell.measure], points) for at, points in curve.items()}
-        for cell, curve in found.items()
-    }
-    for cell, first in same.items():
+    found = _points(study, cell_of, run)
+    failed: dict[str, list[Failure]] = {}
+    for failure in run.failures:
+        failed.setdefault(_question(failure.launch), []).append(failure)
+    values: dict[Cell, dict[str, Answer]] = {}
+    gaps: dict[tuple[Cell, str], str] = {}
+    for question, cell in cell_of.items():
+        axis = study.measures[cell.measure].axis
+        for at in axis.values if axis else ("",):
+            points = found.get((cell, at), {})
+            reasons = _reasons(failed.get(question, ()), _knob(study, cell), at)
+            wrong = sum(not point.verdict.passed for point in points.values())
+            if points and not wrong:
+                lost = {launch: why for launch, why in reasons.items() if launch not in points}
+                values.setdefault(cell, {})[at] = _answer(_metric(study.measures[cell.measure]), points, lost)
+            elif wrong:
+                gaps[cell, at] = f"wrong answers in {wrong} of {len(points)} launches"
+            else:
+                gaps[cell, at] = next(iter(reasons.values()), "not measured yet")
+    absent = dict(design.absent)
+    for cell in design.questions:
+        first = same.get(cell, cell)
         if first in values:
             values[cell] = values[first]
-    absent = dict(design.absent)
-    reasons = {failure.launch.rpartition("-")[0]: _first_line(failure.reason) for failure in run.failures}
-    for cell, question in design.questions.items():
-        if cell not in values:
-            absent[cell] = reasons.get(question, "wrong answers" if wrong else "not measured yet")
-    return Answers(kinds(study), values, absent, same, tuple(wrong))
+        else:
+            absent[cell] = next(why for (owner, _), why in gaps.items() if owner == first)
+    gaps = {(cell, at): why for (cell, at), why in gaps.items() if cell in values}
+    return Answers(kinds(study), values, absent, same, _wrong(found), gaps)
+
+
+def _points(study: Study, cell_of: Mapping[str, Cell], run: StoredRun) -> dict[tuple[Cell, str], dict[str, Point]]:
+    """The points of each cell and axis value, by launch: a launch is one sample, however often it was recorded."""
+    found: dict[tuple[Cell, str], dict[str, Point]] = {}
+    for point in run.points:
+        owner = cell_of.get(_question(point.launch))
+        if owner is not None:
+            found.setdefault((owner, point.knobs.get(_knob(study, owner), "")), {})[point.launch] = point
+    return found
+
+
+def _question(launch: str) -> str:
+    return launch.rpartition("-")[0]
+
+
+def _knob(study: Study, cell: Cell) -> str:
+    axis = study.measures[cell.measure].axis
+    return axis.knob if axis else ""
+
+
+def _reasons(failures: Iterable[Failure], knob: str, at: str) -> dict[str, str]:
+    """Why launches gave nothing at an axis value, by launch: a failure of that point, or of a list that it is in."""
+    return {
+        failure.launch: _first_line(failure.reason)
+        for failure in failures
+        if at in failure.knobs.get(knob, at).split(",")
+    }
+
+
+def _wrong(found: Mapping[tuple[Cell, str], Mapping[str, Point]]) -> tuple[str, ...]:
+    checks = [(where, point.verdict) for where, points in found.items() for point in points.values()]
+    return tuple(
+        f"{cell}{f' at {at}' if at else ''}: {check.check} {check.error:g} > {check.tolerance:g}"
+        for (cell, at), check in checks
+        if not check.passed
+    )
 
 
 def _first_line(reason: str) -> str:
     """What a library says at length when it dies, in a line; the record keeps all of it."""
     return (reason.splitlines() or ["no reason given"])[0]
-
-
-def _axis_value(study: Study, cell: Cell, point: Point) -> str:
-    axis = study.measures[cell.measure].axis
-    return point.knobs.get(axis.knob, "") if axis else ""
 
 
 def kind_of(measure: Measure) -> tuple[str, str]:
@@ -112,11 +157,14 @@ def _metric(measure: Measure) -> Metric:
     return registry.workload(measure.workload).metric(measure.metric)
 
 
-def _answer(metric: Metric, points: list[Point]) -> Answer:
+def _answer(metric: Metric, points: Mapping[str, Point], lost: Mapping[str, str]) -> Answer:
+    """The samples of every launch; `lost` are the launches that gave none, with their reasons."""
     doubts: dict[str, str] = {}  # of doubts that differ in their numbers only, the first
-    for doubt in (doubt for point in points for doubt in analysis.doubts(point)):
+    for doubt in (doubt for point in points.values() for doubt in analysis.doubts(point)):
         doubts.setdefault(re.sub(r"\d+", "", doubt), doubt)
-    return Answer(tuple(analysis.values(metric, point) for point in points), doubts=tuple(doubts.values()))
+    if lost:
+        doubts["lost"] = f"{len(lost)} of {len(lost) + len(points)} launches failed ({next(iter(lost.values()))})"
+    return Answer(tuple(analysis.values(metric, point) for point in points.values()), doubts=tuple(doubts.values()))
 
 
 def modelled(study: Study) -> Answers:

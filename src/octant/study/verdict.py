@@ -2,8 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ from octant.study.file import (
 from octant.study.sources import Answer, Answers
 
 Status = Literal["holds", "does not hold", "cannot be tested here", "undecided"]
-LEAST = 3  # launches of each combination without which there is no verdict: one launch is one sample
+LEAST = 4  # launches a side below which a ratio has no verdict: of 3 and 3, all of one beat all of the other in 10 %
 ENOUGH = 6  # launches from which the median of their medians has an interval of its own (see `stats`)
 MOST = 1000
 
@@ -64,6 +64,7 @@ class _Seen:
     launches: int
     what: str = ""  # said behind the value
     doubts: tuple[str, ...] = ()
+    least: int = LEAST  # launches below which there is no verdict
 
 
 def verdicts(study: Study, answers: Answers, machine: Machine | None) -> list[Verdict]:
@@ -95,15 +96,14 @@ def _judged(finding: catalogue.Finding, seen: _Seen, there: tuple[float, float] 
     said = [f"{published.range_text(there)} there"] if there else []
     said.append(f"{factor_text(seen.here)} here{seen.what}")
     why = ", ".join(said) + f" (the bar: {seen.bar.text()})"
-    if seen.doubts:
-        why += f"; measured in doubt: {', '.join(seen.doubts)}"
+    why += _doubt_text([seen])
     if status == "undecided":
-        why += f"; {_more_text(more, seen.launches)}"
+        why += f"; {_more_text(more, seen.launches, seen.least)}"
     return Verdict(finding, status, why, seen.here, there, more)
 
 
 def _status(seen: _Seen, bar: Bar) -> Literal["holds", "does not hold", "undecided"]:
-    return "undecided" if 0 < seen.launches < LEAST else judge(seen.here, bar)
+    return "undecided" if 0 < seen.launches < seen.least else judge(seen.here, bar)
 
 
 def judge(here: stats.Interval, bar: Bar) -> Literal["holds", "does not hold", "undecided"]:
@@ -140,13 +140,18 @@ def launches_needed(here: stats.Interval, bar: Bar, launches: int) -> int | None
     return more if more <= MOST else None
 
 
-def _more_text(more: int | None, launches: int) -> str:
+def _doubt_text(seen: Iterable[_Seen]) -> str:
+    doubts = dict.fromkeys(re.sub(r" in \d+ % of samples", "", doubt) for one in seen for doubt in one.doubts)
+    return f"; measured in doubt: {', '.join(doubts)}" if doubts else ""
+
+
+def _more_text(more: int | None, launches: int, least: int = LEAST) -> str:
     if launches == 0:
         return "the model's own bounds leave it open"
     if more is None:
         return "too close to the bar to tell with any number of launches"
     lead = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few; "
-    return f"{lead if launches < LEAST else ''}about {more} more launch{'es' if more > 1 else ''} of each would tell"
+    return f"{lead if launches < least else ''}about {more} more launch{'es' if more > 1 else ''} of each would tell"
 
 
 def factor_text(value: stats.Interval) -> str:
@@ -172,6 +177,7 @@ def gain(of: Answer, to: Answer, more_is_better: bool) -> stats.Interval:
         return stats.Interval(min(edges), a.middle / b.middle, max(edges))
     if min(len(of.launches), len(to.launches)) >= ENOUGH:
         return stats.ratio_interval(top.launches, bottom.launches)
+    a, b = top.reach, bottom.reach
     return stats.Interval(a.low / b.high, a.middle / b.middle, a.high / b.low)
 
 
@@ -194,8 +200,12 @@ def _answer(study: Study, answers: Answers, measure: str, levels: Levels, at: st
     if cell in answers.absent:
         raise _CannotTest(answers.absent[cell])
     found = answers.values.get(cell, {}).get(at)
+    where = f"{cell}{f' at {at}' if at else ''}"
     if found is None:
-        raise _CannotTest(f"{cell}{f' at {at}' if at else ''} was not measured")
+        raise _CannotTest(f"{where}: {answers.gaps.get((cell, at), 'not measured')}")
+    other = next((doubt for doubt in found.doubts if doubt.startswith("NOT AS ASKED")), "")
+    if other:  # a verdict on it would be one on something else
+        raise _CannotTest(f"{where}: {other}")
     return found
 
 
@@ -205,8 +215,7 @@ def _gain(study: Study, answers: Answers, measure: str, of: Levels, to: Levels, 
     if cells[0] != cells[1] and answers.same.get(cells[0], cells[0]) == answers.same.get(cells[1], cells[1]):
         raise _CannotTest("both combinations come to the same launch")
     launches = min(len(first.launches), len(second.launches))
-    doubts = tuple(dict.fromkeys(re.sub(r" in \d+ % of samples", "", d) for d in (*first.doubts, *second.doubts)))
-    return _Seen(gain(first, second, answers.better(measure)), Bar(), launches, doubts=doubts)
+    return _Seen(gain(first, second, answers.better(measure)), Bar(), launches, doubts=first.doubts + second.doubts)
 
 
 def _ratio(study: Study, answers: Answers, test: Ratio) -> _Seen:
@@ -219,16 +228,21 @@ def _interaction(study: Study, answers: Answers, test: Interaction) -> _Seen:
     one = _gain(study, answers, test.measure, test.of, test.to, test.at)
     other = _gain(study, answers, test.versus, test.of, test.to, test.versus_at)
     what = f": {test.measure} {factor_text(one.here)} over {test.versus} {factor_text(other.here)}"
-    return _Seen(quotient(one.here, other.here), test.bar, min(one.launches, other.launches), what, one.doubts)
+    return _Seen(
+        quotient(one.here, other.here), test.bar, min(one.launches, other.launches), what, one.doubts + other.doubts
+    )
 
 
 def _knee(study: Study, answers: Answers, test: Knee) -> _Seen:
-    position, launches = _position(study, answers, test.measure, test.of, test.step)
+    one = _position(study, answers, test.measure, test.of, test.step)
     if test.to is None:
-        return _Seen(position, test.bar, launches, f", the place of the step on {_axis(study, test.measure)}")
-    other, of_other = _position(study, answers, test.measure, test.to, test.step)
-    moved = stats.Interval(position.low / other.high, position.middle / other.middle, position.high / other.low)
-    return _Seen(moved, test.bar, min(launches, of_other), ", by which the step moves")
+        what = f", the place of the step on {_axis(study, test.measure)}"
+        return replace(one, bar=test.bar, what=what)
+    other = _position(study, answers, test.measure, test.to, test.step)
+    a, b = one.here, other.here
+    moved = stats.Interval(a.low / b.high, a.middle / b.middle, a.high / b.low)
+    launches, doubts = min(one.launches, other.launches), one.doubts + other.doubts
+    return _Seen(moved, test.bar, launches, ", by which the step moves", doubts, ENOUGH)
 
 
 def _axis(study: Study, measure: str) -> str:
@@ -236,8 +250,11 @@ def _axis(study: Study, measure: str) -> str:
     return axis.knob if axis else ""
 
 
-def _position(study: Study, answers: Answers, measure: str, levels: Levels, step: float) -> tuple[stats.Interval, int]:
-    """Where the curve first is worse by `step` than the best before: the median over launches, and their range."""
+def _position(study: Study, answers: Answers, measure: str, levels: Levels, step: float) -> _Seen:
+    """Where the curve first is worse by `step` than the best before: the median over launches, and their range.
+
+    The range holds the median of launches to come in 97 % from six launches on, and in 75 % with three.
+    """
     axis = study.measures[measure].axis
     curve = [_answer(study, answers, measure, levels, at) for at in (axis.values if axis else ())]
     places = [number(at) for at in (axis.values if axis else ())]
@@ -253,7 +270,12 @@ def _position(study: Study, answers: Answers, measure: str, levels: Levels, step
     known = [place for place in found if place is not None]
     if len(known) < len(found) or not found:
         raise _CannotTest(f"no step by ×{step:g} on the axis for {', '.join(study.full(levels))}")
-    return stats.Interval(min(known), float(np.median(known)), max(known)), launches
+    here = stats.Interval(min(known), float(np.median(known)), max(known))
+    return _Seen(here, Bar(), launches, doubts=_doubts(curve), least=ENOUGH)
+
+
+def _doubts(curve: Iterable[Answer]) -> tuple[str, ...]:
+    return tuple(doubt for answer in curve for doubt in answer.doubts)
 
 
 def knee(places: Sequence[float], values: Sequence[float], step: float, more_is_better: bool) -> float | None:
@@ -279,23 +301,34 @@ def _spread(study: Study, answers: Answers, test: Spread) -> _Seen:
         edges = [[value.low for value in values], middles, [value.high for value in values]]
         spreads = [max(edge) / min(edge) for edge in edges]
         return _Seen(stats.Interval(min(spreads), middle, max(spreads)), test.bar, 0, ", largest over smallest")
-    low = max(value.low for value in values) / min(value.high for value in values)
-    high = max(value.high for value in values) / min(value.low for value in values)
+    reach = [answer.reach for answer in curve]
+    low = max(value.low for value in reach) / min(value.high for value in reach)
+    high = max(value.high for value in reach) / min(value.low for value in reach)
     launches = min(len(answer.launches) for answer in curve)
-    return _Seen(stats.Interval(max(1.0, low), middle, high), test.bar, launches, ", largest over smallest")
+    here = stats.Interval(max(1.0, low), middle, high)
+    return _Seen(here, test.bar, launches, ", largest over smallest", _doubts(curve), ENOUGH)
 
 
 def _agrees(study: Study, answers: Answers, test: Agrees) -> _Seen:
+    """The point that agrees least, which decides: one value outside the bar is a disagreement."""
     cell = _cell(study, test.measure, test.of)
     told = [row for row in published.rows(study) if row.cell == cell and (not test.over or row.at in test.over)]
     if not told:
         raise _CannotTest(f"nothing is published for {cell}")
-    found = [(row.at, _answer(study, answers, test.measure, test.of, row.at), row.value) for row in told]
-    ratios = [answer.value.middle / value for _, answer, value in found]
-    worst = max(ratios, key=lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
-    what = f", ours over theirs at {', '.join(at or 'the one point' for at, _, _ in found)}: the range and the worst"
-    launches = min(len(answer.launches) for _, answer, _ in found)
-    return _Seen(stats.Interval(min(ratios), worst, max(ratios)), test.bar, launches, what)
+    found = []
+    for row in told:
+        answer = _answer(study, answers, test.measure, test.of, row.at)
+        value = answer.value
+        if min(value.low, row.value) <= 0:
+            raise _CannotTest("a value is zero, so there is no ratio")
+        here = stats.Interval(value.low / row.value, value.middle / row.value, value.high / row.value)
+        found.append(_Seen(here, test.bar, len(answer.launches), row.at, answer.doubts, ENOUGH))
+    ranks = ("holds", "undecided", "does not hold")
+    worst = max(found, key=lambda one: (ranks.index(_status(one, test.bar)), abs(math.log(one.here.middle))))
+    middles = [one.here.middle for one in found]
+    at = f" at {worst.what}" if worst.what else ""
+    rest = f", the worst of {len(found)} from {published.range_text((min(middles), max(middles)))}" * (len(found) > 1)
+    return replace(worst, what=f", ours over theirs{at}{rest}")
 
 
 _SEEN: Mapping[type, Callable[..., _Seen]] = {
@@ -315,14 +348,16 @@ def _order(study: Study, answers: Answers, test: Order, finding: catalogue.Findi
     ]
     found = [_status(step, bar) for step in steps]
     said = " > ".join("/".join(levels.values()) or "baseline" for levels in test.places)
-    why = f"{said}: {', '.join(factor_text(step.here) for step in steps)} from one to the next here"
+    why = f"{said}: {', '.join(factor_text(step.here) for step in steps)} from one to the next here{_doubt_text(steps)}"
     if "does not hold" in found:
         return Verdict(finding, "does not hold", why)
     if "undecided" not in found:
         return Verdict(finding, "holds", why)
     needed = [launches_needed(s.here, bar, s.launches) for s, f in zip(steps, found, strict=True) if f == "undecided"]
     more = None if None in needed else max(n for n in needed if n is not None)
-    return Verdict(finding, "undecided", f"{why}; {_more_text(more, steps[0].launches)}", more_launches=more)
+    return Verdict(
+        finding, "undecided", f"{why}; {_more_text(more, min(s.launches for s in steps))}", more_launches=more
+    )
 
 
 def _most(
@@ -330,24 +365,25 @@ def _most(
 ) -> Verdict:
     bar = Bar(above=test.gain)
     seen: dict[str, _Seen] = {}
-    reasons = []
+    reasons: dict[str, str] = {}
     for measure in test.measures or tuple(study.measures):
         axis = study.measures[measure].axis
         try:
             seen[measure] = _gain(study, answers, measure, test.of, test.to, axis.values[-1] if axis else "")
         except _CannotTest as reason:
-            reasons.append(str(reason))
-    if not seen:
-        raise _CannotTest(reasons[0])
+            reasons[measure] = str(reason)
+    count = len(seen) + len(reasons)
     found = {measure: _status(s, bar) for measure, s in seen.items()}
     yes, open_ = (sum(f == status for f in found.values()) for status in ("holds", "undecided"))
-    said = [f"{published.range_text(there)} there"] if there else []
     values = ", ".join(f"{m} {factor_text(s.here)}" for m, s in seen.items())
-    why = ", ".join([*said, f"{yes} of {len(found)} gain here"]) + f": {values}"
-    if yes >= test.share * len(found):
+    said = [f"{published.range_text(there)} there"] if there else []
+    why = ", ".join([*said, f"{yes} of {count} gain here"]) + f": {values}{_doubt_text(seen.values())}"
+    if yes >= test.share * count:
         return Verdict(finding, "holds", why, there=there)
-    if yes + open_ < test.share * len(found):
+    if yes + open_ + len(reasons) < test.share * count:
         return Verdict(finding, "does not hold", why, there=there)
+    if yes + open_ < test.share * count or not seen:  # what could not be asked decides
+        raise _CannotTest(next(iter(reasons.values())))
     needed = [launches_needed(seen[m].here, bar, seen[m].launches) for m, f in found.items() if f == "undecided"]
     more = None if None in needed else max(n for n in needed if n is not None)
     launches = min(s.launches for s in seen.values())
