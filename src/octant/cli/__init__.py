@@ -40,6 +40,10 @@ def application() -> typer.Typer:
 
 def main() -> None:
     """Entry point of the command `octant`."""
+    if "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower():
+        from octant.report.plain import make_streams_patient
+
+        make_streams_patient(json="--json" in sys.argv)
     try:
         application()()
     except Refusal as refusal:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from octant import units
+from octant.report.plain import in_ascii
 from octant.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
 
 BAR = 8
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-PLAIN = str.maketrans(
-    {"µ": "u", "…": "...", "–": "-", "×": "x", "→": "->", "·": "-"}
-    | dict.fromkeys("▏▎▍", " ")
-    | dict.fromkeys("▌▋▊▉█", "#")
-)
 
 
 def show(run: StoredRun, file: TextIO | None = None, known: Mapping[str, Workload] | None = None) -> None:
@@ -42,11 +38,6 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
     for line in draw(console.width if terminal else 100):
         shown = in_ascii(line.plain).encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(shown) if plain else line)
-
-
-def in_ascii(text: str) -> str:
-    """What Octant itself writes, without the characters that an old terminal lacks."""
-    return text.replace(" … ", " - ").translate(PLAIN)
 
 
 def lines(summary: Summary, width: int = 100) -> list[Text]:
