@@ -93,8 +93,8 @@ class Stream {
           loop_((streaming_ ? width_.loops.streaming : width_.loops.plain)[kind_]),
           sums_(static_cast<std::size_t>(context.threads) * 8),
           arrays_(kinds[kind_].arrays_read + kinds[kind_].arrays_written),
-          piece_(piece(context)),
-          slice_(slice(context)),
+          piece_(whole(elements(context) / pieces(context))),
+          slice_(pieces(context) * piece_),
           a_(context.buffer<double>(kinds[kind_].arrays_written == 1 ? total() : 0)),
           b_(context.buffer<double>(total())),
           c_(context.buffer<double>(kinds[kind_].arrays_read == 2 ? total() : 0)) {
@@ -153,12 +153,11 @@ class Stream {
     [[nodiscard]] static std::ptrdiff_t whole(std::ptrdiff_t elements) {
         return std::max<std::ptrdiff_t>(64, elements / 64 * 64);
     }
-    [[nodiscard]] std::ptrdiff_t piece(Context const& context) const {
-        return std::min<std::ptrdiff_t>(65536, whole(context.knobs.integer("bytes") / (8 * arrays_ * context.threads)));
+    [[nodiscard]] std::ptrdiff_t elements(Context const& context) const {  // of one array and thread
+        return context.knobs.integer("bytes") / (8 * arrays_ * context.threads);
     }
-    [[nodiscard]] std::ptrdiff_t slice(Context const& context) const {  // whole pieces, so that the chunks cover it all
-        return std::max(piece_, context.knobs.integer("bytes") / (8 * arrays_ * context.threads) / piece_ * piece_);
-    }
+    // As many equal pieces of at most 64 Ki elements as fill the slice: the chunks cover what was asked for.
+    [[nodiscard]] std::ptrdiff_t pieces(Context const& context) const { return (elements(context) - 1) / 65536 + 1; }
     [[nodiscard]] std::size_t total() const { return static_cast<std::size_t>(slice_ * context_.threads); }
     [[nodiscard]] std::size_t first(int lane) const { return static_cast<std::size_t>(slice_ * lane); }
     // Ten scattered bits: no power-of-two period, so that a result from another place is a wrong one.
