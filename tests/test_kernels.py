@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -30,9 +30,19 @@ NAMES = sorted(set(registry.workloads()) & set(SMALL))
 class Run:
     """One run of a kernel's program: exit status, records, and what it said."""
 
-    def __init__(self, folder: Path, output: Path, name: str, *words: str, ranks: int = 0, fault: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        output: Path,
+        name: str,
+        *words: str,
+        ranks: int = 0,
+        fault: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """Runs it to its end; `ranks` 0 stands for as few as the kernel needs."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
+        environment = {**inherited, **(environment or {})}
         blas = openblas_path()
         environment |= {"OCTANT_FAULT": fault} if fault else {}
         environment |= {"OCTANT_BLAS": str(blas)} if blas else {}
@@ -143,6 +153,48 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run: Runs, kerne
     spoilt = run("stream", *words, fault="wrong")
     assert spoilt.code == 2
     assert sum(not point.verdict.passed for point in spoilt.points) == len(done.points)
+
+
+@pytest.mark.parametrize(("kernel", "arrays"), [("load", 1), ("copy", 2), ("triad", 3)])
+@pytest.mark.parametrize("size", [100_000, 4 * 2**20, 5_000_000])
+def test_the_arrays_of_stream_fill_what_was_asked_for(run: Runs, kernel: str, arrays: int, size: int) -> None:
+    done = run("stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
+    buffers = done.points[0].given[0].buffers
+    whole = buffers[0].bytes * arrays
+    assert 0.97 * size <= whole <= size
+    assert {buffer.bytes for buffer in buffers} == {buffers[0].bytes}
+
+
+def test_more_memory_than_there_is_is_refused_and_the_sweep_goes_on(run: Runs) -> None:
+    done = run("stream", "bytes=100TiB,384KiB", *QUICK)
+    assert done.code == 3
+    assert "MiB are left of this rank's share" in done.failures[0].reason
+    assert [point.knobs["bytes"] for point in done.points] == ["384KiB"]
+
+
+def test_threads_that_openmp_does_not_give_are_refused(run: Runs) -> None:
+    done = run("noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
+    assert (done.code, done.points) == (1, [])
+    assert "cannot start threads=2 (OpenMP gives 1)" in done.said
+    done = run("noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
+    assert len(done.points[0].lanes) == 2
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("own", [0, 1])
+def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path, tmp_path: Path, own: int) -> None:
+    """As where a launcher binds to packages: two ranks with one mask, or one within the other."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        pytest.skip("needs two hardware threads")
+    program = [str(kernels / "octant-noise"), *QUICK, "--output", str(tmp_path / "r")]
+    wide, narrow = (["taskset", "-c", mask, *program] for mask in (f"{cpus[0]},{cpus[1]}", f"{cpus[own]}"))
+    mpiexec = str(Path(sys.executable).parent / "mpiexec")
+    subprocess.run([mpiexec, "-n", "1", *wide, ":", "-n", "1", *narrow], check=True, timeout=60)
+    point = record.parse((tmp_path / "r").read_text())
+    assert isinstance(point, Point)
+    assert [given.thread_masks for given in point.given] == [((cpus[1 - own],),), ((cpus[own],),)]
+    assert not point.share_cores
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(run: Runs) -> None:

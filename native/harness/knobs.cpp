@@ -50,9 +50,9 @@ void check_value(Knob const& knob, std::string const& value) {
 std::int64_t parse_bytes(std::string const& text) {
     auto const [value, suffix] = split_number(text);
     static constexpr std::pair<char const*, double> units[] = {
-        {"", 1},         {"B", 1},          {"K", 1024.},       {"KiB", 1024.},
-        {"M", 1048576.}, {"MiB", 1048576.}, {"G", 1073741824.}, {"GiB", 1073741824.},
-        {"kB", 1e3},     {"MB", 1e6},       {"GB", 1e9}};
+        {"", 1},           {"B", 1},           {"K", 1024.},         {"KiB", 1024.}, {"M", 1048576.},
+        {"MiB", 1048576.}, {"G", 1073741824.}, {"GiB", 1073741824.}, {"T", 0x1p40},  {"TiB", 0x1p40},
+        {"kB", 1e3},       {"MB", 1e6},        {"GB", 1e9},          {"TB", 1e12}};
     for (auto const& [name, scale] : units)
         if (suffix == name && value >= 0 && value * scale < 9e18) return static_cast<std::int64_t>(value * scale);
     throw Refusal("cannot read '" + text + "' as a size; try 4096, 64KiB, 2MiB or 1GB");

@@ -70,6 +70,28 @@ std::string pool_hint(std::int64_t page_bytes, std::size_t bytes) {
 
 }  // namespace
 
+std::int64_t available_memory_bytes() {
+    std::int64_t least = INT64_MAX;
+    std::ifstream meminfo("/proc/meminfo");
+    for (std::string line; std::getline(meminfo, line);)
+        if (long kib = 0; std::sscanf(line.c_str(), "MemAvailable: %ld kB", &kib) == 1)
+            least = kib * std::int64_t{1024};
+    std::ifstream groups("/proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {  // "0::/path", or "9:memory:/path" of the first version
+        auto const second = line.find(':', line.find(':') + 1);
+        bool const old = line.find(":memory:") != std::string::npos;
+        if (second == std::string::npos || (!old && line.find("::") == std::string::npos)) continue;
+        std::string const root = std::string("/sys/fs/cgroup") + (old ? "/memory" : "");
+        char const* const name = old ? "/memory.limit_in_bytes" : "/memory.max";
+        for (std::string path = line.substr(second + 1);; path.resize(path.rfind('/'))) {
+            std::int64_t limit = 0;
+            if (std::ifstream(root + path + name) >> limit) least = std::min(least, limit);  // "max" is no number
+            if (path.rfind('/') == std::string::npos) break;
+        }
+    }
+    return least;
+}
+
 PagePolicy PagePolicy::parse(std::string const& text) {
     if (text == "default" || text == "base" || text == "thp") return {text};
     auto const bytes = parse_bytes(text);
@@ -106,8 +128,9 @@ Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& n
     if (address == MAP_FAILED) {
         int const reason = errno;
         std::string const what = "cannot map " + std::to_string(size_) + " bytes with pages=" + pages.name + " (";
-        if (pooled) throw Refusal(what + pool_hint(pages.pool_page_bytes, size_), Exit::not_supported);
-        throw Refusal(what + std::strerror(reason) + "); try a smaller size");
+        throw Refusal(what + (pooled ? pool_hint(pages.pool_page_bytes, size_)
+                                     : std::strerror(reason) + std::string("); try a smaller size")),
+                      Exit::not_supported);
     }
     base_ = static_cast<std::byte*>(address);
     auto const start = reinterpret_cast<std::uintptr_t>(address);

@@ -77,9 +77,12 @@ std::int64_t involuntary_switches() noexcept {
     return usage.ru_nivcsw;
 }
 
+namespace {
+constexpr int most = 4096;  // hardware threads of a system; a cpu_set_t holds 1024
+}
+
 std::vector<int> allowed_cpus() {
     std::vector<int> cpus;
-    constexpr int most = 4096;
     cpu_set_t* set = CPU_ALLOC(most);
     std::size_t const bytes = CPU_ALLOC_SIZE(most);
     if (sched_getaffinity(0, bytes, set) == 0)
@@ -87,6 +90,16 @@ std::vector<int> allowed_cpus() {
             if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set)) cpus.push_back(cpu);
     CPU_FREE(set);
     return cpus;
+}
+
+bool allow_cpus(std::vector<int> const& cpus) noexcept {
+    cpu_set_t* set = CPU_ALLOC(most);
+    std::size_t const bytes = CPU_ALLOC_SIZE(most);
+    CPU_ZERO_S(bytes, set);
+    for (int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
+    bool const done = sched_setaffinity(0, bytes, set) == 0;
+    CPU_FREE(set);
+    return done;
 }
 
 int current_cpu() noexcept { return sched_getcpu(); }

@@ -5,7 +5,6 @@
 #include "octant/record.hpp"
 
 #include <omp.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -60,10 +59,19 @@ Sync sync_of(std::string const& word) {
 
 using Masks = std::vector<std::vector<int>>;  // hardware threads that each of our threads may use
 
+// Throws Refusal: OpenMP gives fewer threads than asked. Each would be missing from the figure without a word.
 Masks masks_of_threads(int threads) {
     Masks masks(static_cast<std::size_t>(threads));
-#pragma omp parallel num_threads(threads)
-    masks[static_cast<std::size_t>(omp_get_thread_num())] = allowed_cpus();
+    int given = 0;
+    omp_set_dynamic(0);
+#pragma omp parallel num_threads(threads) reduction(+ : given)
+    {
+        masks[static_cast<std::size_t>(omp_get_thread_num())] = allowed_cpus();
+        given += 1;
+    }
+    if (given != threads)
+        throw Refusal("cannot start threads=" + std::to_string(threads) + " (OpenMP gives " + std::to_string(given) +
+                      "); try a larger OMP_THREAD_LIMIT");
     return masks;
 }
 
@@ -72,13 +80,7 @@ bool apply(Masks const& masks) {
     auto const threads = static_cast<int>(masks.size());
     int refused = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : refused)
-    {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        for (int cpu : masks[static_cast<std::size_t>(omp_get_thread_num())])
-            CPU_SET(static_cast<std::size_t>(cpu), &set);
-        refused += sched_setaffinity(0, sizeof set, &set) != 0 ? 1 : 0;
-    }
+    { refused += allow_cpus(masks[static_cast<std::size_t>(omp_get_thread_num())]) ? 0 : 1; }
     return refused == 0;
 }
 
@@ -88,21 +90,48 @@ std::vector<std::int64_t> together(Masks const& masks) {
     return {all.begin(), all.end()};
 }
 
-// Do this node's ranks, with `threads` threads each, have fewer hardware threads than threads? They may stand in each
-// other's way as a whole, or where some of them were given the same hardware threads.
-bool cores_are_shared(Comm const& node, std::vector<std::int64_t> const& mine, int threads) {
-    std::map<std::vector<std::int64_t>, std::size_t> wanted;
-    std::set<std::int64_t> all;
-    std::size_t total = 0;
-    for (auto const& mask : node.gather(mine)) {
-        wanted[mask] += static_cast<std::size_t>(threads);
-        total += static_cast<std::size_t>(threads);
-        all.insert(mask.begin(), mask.end());
+// Gives every thread of every rank a hardware thread of its own, from its rank's mask: ranks in order take the first
+// free ones, and those before give way where they can (Kuhn's matching).
+class Seats {
+  public:
+    Seats(std::vector<std::vector<std::int64_t>> masks, int threads)
+        : masks_(std::move(masks)), threads_(static_cast<std::size_t>(threads)) {
+        std::set<std::int64_t> all;
+        for (auto const& mask : masks_) all.insert(mask.begin(), mask.end());
+        enough_ = masks_.size() * threads_ <= all.size();
+        for (std::size_t i = 0; enough_ && i < masks_.size() * threads_; ++i) {
+            std::set<std::int64_t> tried;
+            enough_ = seat(i, tried);
+        }
     }
-    bool const shared =
-        total > all.size() || std::ranges::any_of(wanted, [](auto const& w) { return w.second > w.first.size(); });
-    return node.broadcast(std::int64_t{node.rank() == 0 && shared ? 1 : 0}) != 0;
-}
+    [[nodiscard]] bool enough() const noexcept { return enough_; }
+    [[nodiscard]] std::vector<std::int64_t> in_order() const {  // rank by rank, thread by thread
+        std::vector<std::int64_t> seats(sitting_.size());
+        for (auto const& [cpu, thread] : sitting_) seats[thread] = cpu;
+        return seats;
+    }
+
+  private:
+    bool seat(std::size_t thread, std::set<std::int64_t>& tried) {
+        auto const& mask = masks_[thread / threads_];
+        auto const free = std::ranges::find_if(mask, [&](auto cpu) { return !sitting_.contains(cpu); });
+        if (free != mask.end()) {
+            sitting_[*free] = thread;
+            return true;
+        }
+        for (auto cpu : mask)
+            if (tried.insert(cpu).second && seat(sitting_.at(cpu), tried)) {
+                sitting_[cpu] = thread;
+                return true;
+            }
+        return false;
+    }
+
+    std::vector<std::vector<std::int64_t>> masks_;
+    std::size_t threads_;
+    std::map<std::int64_t, std::size_t> sitting_;  // hardware thread to thread
+    bool enough_ = false;
+};
 
 class Restored {  // gives the threads their masks back, however a point ends
   public:
@@ -121,23 +150,21 @@ struct Pinned {
     bool refused;  // the system did not let us: measured all the same, and flagged
 };
 
-// Gives each thread of each rank a hardware thread of its own, if there are enough. A library's threads inherit their
-// mask from the one that starts them, so for these each thread gets all of its rank's hardware threads.
+// Pins the node's threads to seats of their own, if there are enough. A library's threads inherit their mask from the
+// one that starts them, so for these each thread gets all of its rank's seats.
 Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads) {
-    auto const mine = together(before);
-    std::string text;
-    for (auto cpu : mine) text += std::to_string(cpu) + ",";
-    auto const threads = static_cast<int>(before.size());
-    bool const shared = cores_are_shared(node, mine, threads);
-    // Do all ranks of the node have the same mask (nobody bound them) or masks of their own (a launcher did)?
-    auto const folded = static_cast<std::int64_t>(std::hash<std::string>{}(text) >> 2);
-    bool const alike = node.max(folded) == -node.max(-folded);
-    auto const first = static_cast<std::size_t>(alike ? node.rank() * threads : 0);
+    Seats const seats(node.gather(together(before)), static_cast<int>(before.size()));  // of use on the first rank
+    bool const shared = node.broadcast(std::int64_t{seats.enough() ? 0 : 1}) != 0;
     if (!pin || shared) return {shared, false};
-    Masks own(before.size());
-    for (std::size_t t = 0; t < own.size(); ++t)
-        for (std::size_t u = 0; u < own.size(); ++u)
-            if (library_threads || t == u) own[t].push_back(static_cast<int>(mine[first + u]));
+    auto all = seats.in_order();
+    auto const threads = before.size();
+    all.resize(static_cast<std::size_t>(node.size()) * threads);
+    for (auto& cpu : all) cpu = node.broadcast(cpu);
+    Masks own(threads);
+    for (std::size_t t = 0; t < threads; ++t)
+        for (std::size_t u = 0; u < threads; ++u)
+            if (library_threads || t == u)
+                own[t].push_back(static_cast<int>(all[static_cast<std::size_t>(node.rank()) * threads + u]));
     return {shared, !apply(own)};
 }
 
@@ -163,8 +190,12 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     Comm const& world = session.world();
     Comm const node = world.node();
     int const threads = static_cast<int>(knobs.integer("threads"));
-    Context context{world, knobs, threads, PagePolicy::parse(knobs.word("pages")),
-                    NodePolicy::parse(knobs.word("memory"))};
+    Context context{world,
+                    knobs,
+                    threads,
+                    PagePolicy::parse(knobs.word("pages")),
+                    NodePolicy::parse(knobs.word("memory")),
+                    node.broadcast(available_memory_bytes()) / node.size()};
     Restored const before(masks_of_threads(threads));
     auto const [share_cores, unpinned] =
         pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads);
@@ -252,6 +283,16 @@ void wait_until_read(int pipe) {
 }
 
 }  // namespace
+
+void Context::claim(double bytes) {
+    if (pages.pool_page_bytes > 0) return;  // pools are not part of what is available, and refuse by themselves
+    if (bytes > static_cast<double>(memory_left_bytes))
+        throw Refusal("cannot use " + std::to_string(static_cast<std::int64_t>(bytes / (1 << 20))) +
+                          " MiB more memory (" + std::to_string(memory_left_bytes >> 20) +
+                          " MiB are left of this rank's share of what is available); try a smaller size",
+                      Exit::not_supported);
+    memory_left_bytes -= static_cast<std::int64_t>(bytes);
+}
 
 void Context::on_each_thread(std::function<void(int)> const& body) const {
     std::string failure;

@@ -53,13 +53,16 @@ struct Context {
     int threads;
     PagePolicy pages;
     NodePolicy nodes;
-    std::vector<Mapping const*> watched = {};                     // buffers whose pages are read back
+    std::int64_t memory_left_bytes = INT64_MAX;  // that this rank may still take: more would get it killed
+    std::vector<Mapping const*> watched = {};    // buffers whose pages are read back
     std::vector<std::pair<std::string, std::string>> notes = {};  // facts for the record: "library", "variant", …
 
     template <class T>
-    [[nodiscard]] Buffer<T> buffer(std::size_t count) const {
+    [[nodiscard]] Buffer<T> buffer(std::size_t count) {
+        claim(static_cast<double>(count) * sizeof(T));
         return Buffer<T>(count, pages, nodes);
     }
+    void claim(double bytes);  // throws Refusal: more than is left
     // Runs `body(lane)` on the threads that will measure, so that each page is touched by the thread that uses it.
     void on_each_thread(std::function<void(int)> const& body) const;
 };

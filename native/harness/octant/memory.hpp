@@ -53,6 +53,9 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
     std::size_t size_ = 0;
 };
 
+// What this process may take without driving the system, or its control group, out of memory.
+[[nodiscard]] std::int64_t available_memory_bytes();
+
 template <class T>
 class Buffer {
   public:

@@ -29,6 +29,7 @@ struct NoiseReport {
 
 // CPUs that the calling thread may use, and the one it is on.
 [[nodiscard]] std::vector<int> allowed_cpus();
+[[nodiscard]] bool allow_cpus(std::vector<int> const& cpus) noexcept;  // for the calling thread; false: refused
 [[nodiscard]] int current_cpu() noexcept;
 
 }  // namespace octant

@@ -29,7 +29,7 @@ struct Problem {
     int n;
     Buffer<Real> a, b, c;
 
-    Problem(Context const& context, int size)
+    Problem(Context& context, int size)
         : n(size),
           a(context.buffer<Real>(count())),
           b(context.buffer<Real>(count())),
@@ -132,7 +132,7 @@ class Gemm {
   private:
     using Either = std::variant<Problem<double>, Problem<float>>;
 
-    static Either make(Context const& context) {
+    static Either make(Context& context) {
         int const n = static_cast<int>(context.knobs.integer("n"));
         if (context.knobs.word("element") == "double") return Either(std::in_place_type<Problem<double>>, context, n);
         return Either(std::in_place_type<Problem<float>>, context, n);
