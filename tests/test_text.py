@@ -18,7 +18,7 @@ def shown(run: StoredRun, width: int = 100) -> str:
     return "\n".join(line.plain for line in text.lines(summarise(run, WORKLOADS), width))
 
 
-@pytest.mark.parametrize("width", [80, 100, 120, 200])
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, shown(fake_run(), width).splitlines())) <= width
 
@@ -38,6 +38,18 @@ def test_the_narrow_table_says_what_the_limits_are_below() -> None:
     page = shown(fake_run(), 80)
     assert "98 % ███████▉ a" in page
     assert "a  100 % is 32 flop a cycle at 2.99 GHz (measured)" in page
+
+
+def test_limits_beyond_the_alphabet_have_marks_of_their_own() -> None:
+    marks = [text._mark(number) for number in range(1000)]
+    assert len(set(marks)) == 1000
+    assert (marks[25], marks[26], marks[52]) == ("z", "aa", "ba")
+
+
+def test_the_same_failure_is_told_once() -> None:
+    run = fake_run()
+    page = shown(dataclasses.replace(run, failures=run.failures * 3))
+    assert page.count("no 1 GiB pages are reserved") == 1
 
 
 def test_repeated_launches_are_one_row_that_says_so() -> None:

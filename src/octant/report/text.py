@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octant.workload import Workload
 
 BAR = 8
+LEAST_TITLE = 24
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -42,10 +43,9 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
 
 def lines(summary: Summary, width: int = 100) -> list[Text]:
     """The summary as styled lines of at most `width` columns."""
-    found = [*_head(summary), *_table(summary, max(width, 60))]
-    found += _list(
-        "Failed", [f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures], width, "red"
-    )
+    found = [*_head(summary, width), *_table(summary, max(width, 60))]
+    failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
+    found += _list("Failed", failed, width, "red")
     found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
     if summary.run.torn_lines:
         found += _list("Dropped", [f"{summary.run.torn_lines} unreadable lines of records.jsonl"], width, "yellow")
@@ -108,8 +108,10 @@ def _table(summary: Summary, width: int) -> list[Text]:
     }
     # Two spaces before each of five columns, one before the unit, then "100 % ", the bar and a mark.
     fixed = 2 * 5 + 1 + 6 + BAR + 2 + sum(wide[name] for name in ("mode", "number", "unit", "interval"))
-    wide["title"] = max(12, min(wide["title"], width - fixed))
-    beside = width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
+    stacked = width - fixed < min(wide["title"], LEAST_TITLE)  # then the title has a line of its own
+    wide["title"] = 0 if stacked else min(wide["title"], width - fixed)
+    wide["bar"] = BAR if width >= fixed else 0
+    beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
     marks: dict[str, str] = {}
     found = [_header(wide, beside)]
     for workload, rows in groups:
@@ -126,14 +128,16 @@ def _table(summary: Summary, width: int) -> list[Text]:
 
 def _header(wide: Mapping[str, int], beside: bool) -> Text:
     value = wide["number"] + 1 + wide["unit"]
-    text = f"  {'':{wide['title']}}  {'':{wide['mode']}}  {'median':>{wide['number']}}{'':{value - wide['number']}}"
+    title = f"{'':{wide['title']}}  " if wide["title"] else ""
+    text = f"  {title}{'':{wide['mode']}}  {'median':>{wide['number']}}{'':{value - wide['number']}}"
     text += f"  {'95 % interval':<{wide['interval']}}  of limit"
     return Text((text + ("  " * 4 + "what the limit is" if beside else "")).rstrip(), style="dim")
 
 
 def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, marks: dict[str, str]) -> list[Text]:
-    titles = textwrap.wrap(row.title, wide["title"]) or [""]
-    line = Text(f"  {titles[0]:<{wide['title']}}  ")
+    titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
+    above = [] if wide["title"] else [Text(f"  {titles[0]}"), *(Text(f"    {more}") for more in titles[1:])]
+    line = Text("  " if above else f"  {titles[0]:<{wide['title']}}  ")
     line.append(f"{row.mode:<{wide['mode']}}  ", style="dim")
     if row.wrong:
         line.append("wrong answer: no speed", style="bold red")
@@ -141,18 +145,24 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, m
         line.append(f"{row.number:>{wide['number']}}", style="bold").append(f" {row.unit:<{wide['unit']}}")
         line.append(f"  {row.interval:>{wide['interval']}}", style="dim")
     if row.share is not None:
-        line.append(f"  {100 * row.share:3.0f} % ").append(bar(row.share), style="cyan")
+        line.append(f"  {100 * row.share:3.0f} % ").append(bar(row.share, wide["bar"]), style="cyan")
         if beside and len(row.limit) <= width - line.cell_len - 2:
             line.append(f"  {row.limit}", style="dim")
         else:
-            line.append(f" {marks.setdefault(row.limit, 'abcdefghijklmnopqrstuvwxyz'[len(marks) % 26])}", style="dim")
+            line.append(f" {marks.setdefault(row.limit, _mark(len(marks)))}", style="dim")
     line.rstrip()
-    found = [line, *(Text(f"    {more}") for more in titles[1:])]
+    found = [*above, line] if above else [line, *(Text(f"    {more}") for more in titles[1:])]
     if row.notes:
         launches = all(note.endswith(" launches") for note in row.notes)
         style = "red" if row.wrong else "dim" if launches else "yellow"
         found += _wrapped(f"    {'' if launches else '! '}{'; '.join(map(clean, row.notes))}", width, style, 6)
     return found
+
+
+def _mark(number: int) -> str:
+    """`a` … `z`, then `aa`, `ab` …: never twice the same."""
+    more, last = divmod(number, 26)
+    return (_mark(more - 1) if more else "") + chr(ord("a") + last)
 
 
 def bar(share: float, cells: int = BAR) -> str:
@@ -162,7 +172,7 @@ def bar(share: float, cells: int = BAR) -> str:
     return f"{text:<{cells}}"
 
 
-def _head(summary: Summary) -> list[Text]:
+def _head(summary: Summary, width: int) -> list[Text]:
     run, machine = summary.run, summary.run.machine
     counts = {unit: len(machine.topology.groups(unit)) for unit in ("package", "core", "thread")}
     facts = [
@@ -172,11 +182,12 @@ def _head(summary: Summary) -> list[Text]:
     ]
     clock = summary.ceilings.clock_hz
     facts += [f"{units.si_text(clock, 'Hz')} measured"] if clock else []
-    state = "" if run.complete else f"  incomplete: {len(run.left())} launches left, octant resume {run.id}"
+    state = "" if run.complete else f"incomplete: {len(run.left())} launches left, octant resume {run.id}"
     return [
         Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
-        Text(" · ".join(facts), style="dim"),
-        Text.assemble((f"run {run.id}, {run.started}", "dim"), (state, "yellow")),
+        *_wrapped(" · ".join(facts), width, "dim", 2),
+        Text(f"run {run.id}, {run.started}", style="dim"),
+        *_wrapped(state, width, "yellow", 2),
         Text(),
     ]
 
