@@ -1,0 +1,117 @@
+"""What launchers do that people do not expect: each trap that was seen, the POWER6 guide's table, the POWER7 slides."""
+
+import pytest
+
+from launcher_words import MACHINES, POWER575, REFERENCE, masks, read, remarks_of
+from octant.machine import Topology
+from octant.machine.hwloc import load
+from octant.machine.synthetic import read_synthetic
+from octant.placement.words import to_words
+
+# Table 5-1 of the POWER6 guide
+
+
+@pytest.mark.parametrize(
+    ("poe", "expected"),
+    [
+        ("MP_TASK_AFFINITY=MCM", ["#@rset = rset_mcm_affinity"]),
+        ("MP_TASK_AFFINITY=CORE", ["#@rset = rset_mcm_affinity", "#@task_affinity = core(1)"]),
+        ("MP_TASK_AFFINITY=CPU", ["#@rset = rset_mcm_affinity", "#@task_affinity = cpu(1)"]),
+        (
+            "MP_TASK_AFFINITY=SNI",
+            ["#@rset = rset_mcm_affinity", "#@mcm_affinity_options = MCM_SNI_PREF MCM_DISTRIBUTE"],
+        ),
+        ("export MP_TASK_AFFINITY = CORE", ["#@rset = rset_mcm_affinity", "#@task_affinity = core(1)"]),
+    ],
+)
+@pytest.mark.parametrize("topology", [POWER575, REFERENCE], ids=["power575", "reference"])
+def test_table_5_1(poe: str, expected: list[str], topology: Topology) -> None:
+    """POE's variable and the job command file lines that it generates, exactly."""
+    reading = read(poe, topology)
+    assert list(to_words("loadleveler", reading.placement, reading.request, topology).lines) == expected
+
+
+def test_table_5_1_ignores_lists() -> None:
+    reading = read("MP_TASK_AFFINITY=0,2", POWER575)
+    assert any("ignored" in remark for remark in reading.remarks)
+    with pytest.raises(ValueError, match="POE knows MCM, CORE, CPU, SNI"):
+        read("MP_TASK_AFFINITY=NODE")
+
+
+def test_suggested_options_of_the_guide_read_and_write_back() -> None:
+    text = "#@rset = rset_mcm_affinity\n#@mcm_affinity_options=mcm_distribute mcm_mem_req mcm_sni_none\n"
+    reading = read(text + "#@task_affinity=core(1)", POWER575)
+    assert [place.cpus for place in reading.placement.ranks[:4]] == [frozenset({i, i + 1}) for i in (0, 16, 32, 48)]
+    again = to_words("loadleveler", reading.placement, reading.request, POWER575).lines
+    assert "#@mcm_affinity_options = mcm_distribute mcm_mem_req mcm_sni_none" in again
+
+
+# The traps, each as it was seen
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("mpiexec -n 18 -bind-to core prog", "rank 16 gets the mask of rank 0 again"),
+        ("mpiexec -n 3 -bind-to user:0+2,4+6 prog", "binds only ranks 0-1; the others run unbound"),
+        ("mpiexec -n 2 -bind-to none prog", "binds nothing"),
+        ("OMP_NUM_THREADS=4 mpiexec -n 2 -bind-to core prog", "threads take turns"),
+        ("mpiexec -n 20 --map-by core:OVERSUBSCRIBE prog", "unbound here (oversubscribing is allowed), without a word"),
+        ("OMP_NUM_THREADS=4 mpiexec -n 2 --map-by core prog", "more than the cores of a rank's mask"),
+        ("mpiexec -n 2 --map-by core:OVERSUBSCRIBE prog", "unbound here"),
+        ("mpiexec -n 2 --map-by core --cpu-list 0,1 prog", "accepts --cpu-list but binds every rank"),
+        ("mpiexec -n 2 --map-by pe-list=0,1 prog", "without :ordered every rank is bound to the whole"),
+        ("#SBATCH -n 4\n#SBATCH --cpus-per-task=4\nsrun prog", "does not inherit --cpus-per-task=4"),
+        ("srun -n 4 -c 2 prog", "-c counts hardware threads, not cores"),
+        ("srun -n 4 -c 2 --cpu-bind=threads -m block:cyclic prog", "alternate between packages, yet the threads"),
+        ("I_MPI_PIN_DOMAIN=[f,f0] mpirun -n 2 prog", "complains of masks without 0x"),
+        ("I_MPI_PIN_DOMAIN=numa mpirun -n 5 prog", "overlaps domains without a word"),
+        ("OMP_NUM_THREADS=2 OMP_PROC_BIND=cores", "OMP_PROC_BIND=cores is no value"),
+        ("OMP_NUM_THREADS=2 OMP_PLACES=core", "goes on as if it were not set"),
+        ("OMP_NUM_THREADS=2 OMP_PLACES=cores KMP_AFFINITY=compact", "KMP_AFFINITY beats OMP_PLACES"),
+        ("GOMP_CPU_AFFINITY=0-1 KMP_AFFINITY=compact", "two OpenMP runtimes in one process"),
+        ("MP_TASK_AFFINITY=MCM", "accumulates tasks on one MCM"),
+        ("#@rset = rset_mcm_affinity", "accumulates tasks on one MCM"),
+        ("#@task_affinity = core(1)", "without rset = rset_mcm_affinity"),
+        ("MP_TASK_AFFINITY=CORE", "ignored in batch jobs"),
+        ("taskset -c 6-9 prog", "spans several NUMA domains"),
+        ("OMP_NUM_THREADS=4 taskset -c 0-1 prog", "4 threads on 2 hardware thread(s) take turns"),
+        ("OMP_NUM_THREADS=4 XLSMPOPTS=startproc=0:stride=1", "a stride of 2 gives each a core"),
+        ("XLSMPOPTS=procs=0,0 OMP_NUM_THREADS=2", "take turns"),
+        ("numactl --cpunodebind=0 --membind=0 prog", "ends the program when those nodes are full"),
+        ("BG_MAPPING=XYZT mpirun -np 4 prog", "consecutive ranks on different nodes"),
+    ],
+)
+def test_trap_is_told(text: str, remark: str) -> None:
+    assert remark in remarks_of(text)
+
+
+def test_gomp_numbers_outside_the_job_are_told() -> None:
+    container = load(MACHINES / "container-2s.xml")
+    reading = read("OMP_NUM_THREADS=2 GOMP_CPU_AFFINITY=0-1", container)
+    assert "outside this job's set (2-3,10-13,16-19,26-29)" in " ".join(reading.remarks)
+    assert reading.placement.ranks[0].threads == (container.allowed,) * 2
+    assert "refuses hardware threads 0-1" in remarks_of("numactl --physcpubind=0-1 prog", container)
+    assert masks(read("numactl --physcpubind=+0-1 prog", container)) == ["2-3"]
+
+
+def test_same_map_different_rank_order() -> None:
+    """By package, Open MPI 5 fills package 0 first while Hydra alternates."""
+    theirs = read("mpiexec -n 4 --map-by package:PE=2 prog")
+    assert masks(theirs) == ["0-3", "4-7", "16-19", "20-23"]
+    assert masks(read("mpiexec -n 4 -bind-to core:2 -map-by socket prog")) == ["0-3", "16-19", "4-7", "20-23"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [  # POWER7 slides: binding of OpenMP threads
+        ("OMP_NUM_THREADS=4 XLSMPOPTS=startproc=0:stride=4", "0,4,8,12"),
+        ('XLSMPOPTS="procs=0,2,4,6" OMP_NUM_THREADS=4', "0,2,4,6"),
+        ('XLSMPOPTS="bind=PROC=0,16,2" OMP_NUM_THREADS=4', "0,2,4,6"),
+        ('XLSMPOPTS="bindlist=MCM=0,1,2,3" OMP_NUM_THREADS=4', "0,32,64,96"),
+        ("execrset -c 0-7 -e prog", "0-7"),
+        ("taskset -c 0-2,5 prog", "0-2,5"),
+    ],
+)
+def test_power7_slides(text: str, expected: str) -> None:
+    assert masks(read(text, read_synthetic("pack:4 numa:1 core:8 pu:4"))) == [expected]
