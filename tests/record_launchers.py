@@ -61,6 +61,52 @@ OPENMPI = [
     "-n 3 --bind-to none",
     "-n 3 --map-by slot:PE=3 --bind-to core",
     "-n 1 --map-by slot:PE=9 --bind-to core",
+    "-n 2 --map-by slot",
+    "--map-by core",
+    "--map-by slot:PE=2",
+    "--map-by numa:PE=4",
+    "--bind-to none",
+    "-n 4 --map-by ppr:1:numa",
+    "-n 2 --map-by ppr:2:package:PE=2",
+    "-n 4 --map-by ppr:2:package --rank-by span",
+    "-n 4 --map-by ppr:2:package:PE=2:SPAN",
+    "-n 4 --map-by ppr:2:package --bind-to core",
+    "-n 4 --map-by ppr:4:package --bind-to numa",
+    "-n 5 --map-by ppr:2:package:PE=2",
+    "-n 2 --map-by ppr:2:core",
+    "-n 2 --map-by ppr:2:core:HWTCPUS",
+    "-n 2 --map-by ppr:1:hwthread",
+    "-n 2 --map-by ppr:1:hwthread:HWTCPUS",
+    "-n 2 --map-by ppr:2:node",
+    "-n 4 --map-by ppr:4:node",
+    "-n 2 --map-by ppr:2:node:PE=5",
+    "-n 2 --map-by ppr:1:l3cache",
+    "--map-by ppr:2:numa",
+    "--map-by ppr:5:numa",
+    "-n 2 --map-by ppr:2:package:OVERSUBSCRIBE",
+    "-n 4 -N 4",
+    "-n 4 --npersocket 2",
+]
+OVERLOAD = ":OVERSUBSCRIBE --bind-to core:overload-allowed"
+FILES = [  # what follows `rankfile:file=FILE`, and the lines of the file
+    ("", "rank 0=localhost slot=0\nrank 1=localhost slot=1\n"),
+    (":HWTCPUS", "rank 0=localhost slot=0\nrank 1=localhost slot=1\n"),
+    ("", "rank 0=a slot=0-1,3\nrank 1=a slot=2\n"),
+    (":HWTCPUS", "rank 0=a slot=0-1,3\nrank 1=a slot=2\n"),
+    ("", "rank 0=a slot=0:0-1\nrank 1=a slot=1:0,2\n"),
+    ("", "rank 0=a slot=0:0;1:0\nrank 1=a slot=1:1\n"),
+    ("", "# a comment\n\nrank 0 = a slots = 0:*  # another\nrank 1=a slot=p1\n"),
+    ("", "rank 0=a slot=0\nrank 2=a slot=1\nrank 1=a slot=0:2\n"),
+    ("", "rank 1=a slot=0\nrank 0=a slot=1\n"),
+    ("", "rank 0=a slot=0\nrank 2=a slot=1\n"),
+    ("", "rank 0=a slot=0\nrank 0=a slot=1\n"),
+    ("", "rank 0=a slot=0\nrank 1=a slot=0\n"),
+    (":OVERSUBSCRIBE", "rank 0=a slot=0\nrank 1=a slot=0\n"),
+    (OVERLOAD, "rank 0=a slot=0\nrank 1=a slot=0\n"),
+    (" --bind-to none", "rank 0=a slot=0\nrank 1=a slot=1\n"),
+    ("", "rank 0=a slot=99\nrank 1=a slot=0\n"),
+    ("", "rank 0=a\nrank 1=a slot=0\n"),
+    ("", "0=a slot=1\n1=a slot=0\n"),
 ]
 
 
@@ -71,6 +117,7 @@ class Seen:
     topology: str
     options: str
     masks: tuple[CpuSet | None, ...]
+    file: str = ""  # lines of the rank file that the options name
 
 
 def hydra(mpiexec: str, description: str, options: str) -> Seen:
@@ -83,11 +130,13 @@ def hydra(mpiexec: str, description: str, options: str) -> Seen:
     return Seen(description, options, tuple(masks))
 
 
-def openmpi(mpiexec: str, description: str, options: str, folder: Path) -> Seen:
+def openmpi(mpiexec: str, description: str, options: str, folder: Path, lines: str = "") -> Seen:
     """Open MPI's map; it prints logical cores, but the system's numbers of hardware threads."""
     topology = read_synthetic(description)
     file = folder / "topology.xml"
     file.write_text(write_xml(topology))
+    if lines:
+        (folder / "octant.rankfile").write_text(lines)
     words = [mpiexec, "--allow-run-as-root", "--prtemca", "hwloc_use_topo_file", str(file), "--do-not-launch"]
     words += ["--display", "map,bind", *options.split(), "true"]
     text = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=folder, check=False).stdout
@@ -99,14 +148,14 @@ def openmpi(mpiexec: str, description: str, options: str, folder: Path) -> Seen:
             numbers = parse_cpus(listed)
             held |= numbers if kind == "hwt" else frozenset().union(*(cores[n] for n in numbers))
         masks.append(frozenset(held) if "UNBOUND" not in binding else None)
-    return Seen(description, options, tuple(masks))
+    return Seen(description, options, tuple(masks), lines)
 
 
 def recorded(name: str) -> list[Seen]:
     """The records of one launcher."""
     entries = json.loads((DATA / f"{name}.json").read_text())["runs"]
     return [
-        Seen(e["topology"], e["options"], tuple(None if m is None else parse_cpus(m) for m in e["masks"]))
+        Seen(e["topology"], e["options"], tuple(m and parse_cpus(m) for m in e["masks"]), e.get("file", ""))
         for e in entries
     ]
 
@@ -114,6 +163,7 @@ def recorded(name: str) -> list[Seen]:
 def _write(name: str, version: str, runs: list[Seen]) -> None:
     entries = [
         {"topology": s.topology, "options": s.options, "masks": [None if m is None else set_text(m) for m in s.masks]}
+        | ({"file": s.file} if s.file else {})
         for s in runs
     ]
     DATA.mkdir(exist_ok=True)
@@ -134,6 +184,9 @@ def main(mpich: str, ompi: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = [(where, options) for where in (REFERENCE, LINUX, POWER, SMALL) for options in OPENMPI]
         runs = [openmpi(ompi, where, options, Path(folder)) for where, options in places]
+        name = "--map-by rankfile:file=octant.rankfile"
+        runs += [openmpi(ompi, where, f"-n {2 + ('rank 2' in lines)} {name}{more}", Path(folder), lines)
+                 for where in (REFERENCE, LINUX) for more, lines in FILES]  # fmt: skip
     _write("openmpi", _version(ompi), runs)
 
 

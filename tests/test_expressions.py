@@ -38,6 +38,12 @@ HWLOC = {  # as hwloc-calc 2.9.0 prints them for the reference topology
     "core:2:3": "4-9",
     "pu:even ~numa:0": "8,10,12,14,16,18,20,22,24,26,28,30",
     "pack:1.pu:odd": "17,19,21,23,25,27,29,31",
+    "numa:0-1.core:0": "0-1,8-9",
+    "pack:all.core:1": "2-3,18-19",
+    "pack:1.numa:1.core:0.pu:1": "25",
+    "numa:odd.core:1:2.pu:1": "11,13,27,29",
+    "core:14:4": "0-3,28-31",
+    "all ~pack:0 xpu:even": "16,18,20,22,24,26,28,30",
 }
 
 

@@ -128,3 +128,44 @@ def test_description_is_in_words() -> None:
     assert (
         describe(plan(wide, parse_place("2x1", wide))) == "rank 0 on hardware threads 0; rank 1 on hardware threads 1."
     )
+
+
+def test_map_files_by_key_and_by_option(tmp_path: Path) -> None:
+    file = tmp_path / "octant.map"
+    file.write_text("1 0 0 1\n0 0 0 0\n")
+    output, _notes = run("--torus", "2x1x1", "--map", str(file), "--on", "core:2 pu:1")
+    assert re.findall(r"^ +(\d) +(\d \d \d \d) +(\d)", output, re.MULTILINE) == [
+        ("0", "1 0 0 1", "1"),
+        ("1", "0 0 0 0", "0"),
+    ]
+    assert run("--place", f"2x1,torus=2x1x1,map={file}", "--on", "core:2 pu:1")[0] == output
+    file.write_text("1 0 0 1\n0 0 3 0\n")
+    with pytest.raises(Refusal, match="line 2 of the map file"):
+        run("--torus", "2x1x1", "--map", str(file), "--on", "core:2 pu:1")
+
+
+def test_files_that_lines_name_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").write_text("rank 0=here slot=0-1\nrank 1=here slot=1:0\n")
+    line = "mpiexec -n 2 --map-by rankfile:file=mine prog"
+    found = json.loads(run("--from", line, "--on", REFERENCE, "--json")[0])
+    assert [place["cpus"] for place in found["ranks"]] == [[0, 1, 2, 3], [16, 17]]
+    Path("mine").write_text("rank 0=here slot=0-1\nrank 1=here slot=9:0\n")
+    with pytest.raises(Refusal, match=r"line 2 of the rank file.*no package 9"):
+        run("--from", line, "--on", REFERENCE)
+    Path("places").write_text("0 1 0 0\n0 0 0 0\n")
+    found = json.loads(run("--from", "mpirun -env BG_MAPPING=places p", "--on", "core:2 pu:1", "--json")[0])
+    assert [place["coordinates"] for place in found["ranks"]] == [[0, 1, 0, 0], [0, 0, 0, 0]]
+    Path("binary").write_bytes(b"\xff\xfe\x00")
+    for name in ("none", "binary", "."):
+        with pytest.raises(Refusal, match=r"cannot read .*which the lines name"):
+            run("--from", f"mpirun -n 2 --rankfile {name} p", "--on", REFERENCE)
+
+
+@pytest.mark.parametrize("launcher", ["openmpi", "bluegene"])
+def test_lines_with_their_file_read_back_as_printed(launcher: str) -> None:
+    on = {"openmpi": REFERENCE, "bluegene": "core:2 pu:1"}[launcher]
+    place = {"openmpi": "2x2,cpus=0+2/4+6", "bluegene": "4x1,order=TXYZ,torus=2x1x1"}[launcher]
+    lines, _notes = run("--place", place, "--on", on, "--for", launcher)
+    first, again = (json.loads(run(*way, "--on", on, "--json")[0]) for way in (["--place", place], ["--from", lines]))
+    assert [p["cpus"] for p in again["ranks"]] == [p["cpus"] for p in first["ranks"]]

@@ -63,6 +63,9 @@ def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topol
     if placement is None:
         assert largest is not None
         assert len(plan(topology, largest).ranks) == largest.ranks
+        if request.smt > topology.smt():
+            assert largest.smt == topology.smt()
+            return
         with pytest.raises(DoesNotFit):
             plan(topology, replace(largest, ranks=largest.ranks + 1))
         assert largest.ranks < request.ranks or largest.threads < request.threads
@@ -84,6 +87,7 @@ def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Request)
     except DoesNotFit:
         return
     smt = request.smt or topology.smt()
+    assert smt <= topology.smt()
     for core in topology.groups("core"):
         ranks = [place for place in placement.ranks if place.cpus & core]
         threads = [bound for place in ranks for bound in place.threads if bound & core]
@@ -251,3 +255,41 @@ def test_torus_letters_give_nodes_and_places() -> None:
     assert txyz.remarks == ()
     with pytest.raises(DoesNotFit, match="largest that fits: 16x1"):
         plan(node, Request(ranks=17, order="XYZT", torus=(2, 2, 1)))
+
+
+def test_nothing_is_given_in_place_of_what_was_asked() -> None:
+    """Four threads a core of two, or efficiency cores where all are alike, would come out as something else."""
+    with pytest.raises(DoesNotFit, match=r"4 hardware threads of a core .a core has 2.*largest that fits: 4x2,smt=2"):
+        plan(reference(), parse_request("4x2,smt=4"))
+    with pytest.raises(DoesNotFit, match=r"a core has 1 hardware thread\)"):
+        plan(machine("vm-2core.xml"), parse_request("4x1,smt=2"))
+    with pytest.raises(DoesNotFit, match=r"efficiency cores .there are none.*: 4x1$"):
+        plan(reference(), parse_request("4x1,kind=efficiency"))
+    assert plan(machine("hybrid-laptop.xml"), parse_request("2x2,smt=2,kind=performance"))
+
+
+def test_memory_comes_from_nodes_that_have_some() -> None:
+    """Node 1 has cores alone, node 2 memory alone, as machines with missing modules or CXL memory show it."""
+    whole = reference()
+    far = [(10, 20, 40, 40), (20, 10, 15, 40), (40, 15, 10, 20), (40, 40, 20, 10)]
+    numa = tuple(
+        replace(node, memory_bytes=0 if node.os == 1 else node.memory_bytes, distances=row)
+        for node, row in zip(whole.numa, far, strict=True)
+    )
+    topology = replace(whole, numa=numa)
+    assert [place.memory for place in plan(topology, parse_request("4x1,unit=numa,memory=bind")).ranks] == [
+        (0,), (2,), (2,), (3,)
+    ]  # fmt: skip
+    assert plan(topology, parse_request("1x1,memory=interleave")).ranks[0].memory == (0, 2, 3)
+    with pytest.raises(DoesNotFit, match=r"memory node 1 .it has no memory"):
+        plan(topology, parse_request("1x1,memory=bind:1"))
+    nearest = replace(topology, numa=tuple(replace(node, distances=()) for node in numa))
+    assert plan(nearest, parse_request("4x1,unit=numa,memory=bind")).ranks[1].memory == (0,)
+
+
+def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:
+    node = load("core:2 pu:1")
+    places = ((0, 0, 0, 1), (1, 0, 0, 0), (0, 0, 0, 2))
+    assert cpus(plan(node, Request(2, torus=(2, 1, 1), map=places))) == ["1", "0"]
+    with pytest.raises(DoesNotFit, match=r"rank 2 of the map at place 2 of its node, which holds 2.*fits: 2x1"):
+        plan(node, Request(3, torus=(2, 1, 1), map=places))

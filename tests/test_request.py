@@ -1,5 +1,7 @@
 """Requests as text, and torus maps."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,7 +84,7 @@ def test_letters_visit_every_place_once(letters: list[str], shape: tuple[int, ..
     total = shape[0] * shape[1] * shape[2] * shape[3]
     places = coordinates("".join(letters), shape, total)
     assert len(set(places)) == total
-    assert read_map(write_map(places), shape) == places
+    assert read_map(write_map(places), shape[:3]) == places
 
 
 def test_blue_gene_q_counts_from_the_right() -> None:
@@ -91,8 +93,45 @@ def test_blue_gene_q_counts_from_the_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("0 0\n", "needs 3"), ("0 0 9\n", "outside"), ("0 0 0\n0 0 0\n", "line 2.*twice")]
+    ("text", "words"),
+    [
+        ("0 0\n", "line 1.*needs 4 numbers"),
+        ("# x\n\n0 0 0 0 0\n", "line 3.*needs 4"),
+        ("0 0 0 0\n0 0 9 0\n", "line 2.*outside of 2x2x2"),
+        ("0 0 0 0\n# gap\n0 0 0 0\n", "line 3.*twice, first in line 1"),
+        ("0 0 0 -1\n", "line 1"),
+        ("0 0 0 x\n", "line 1"),
+        ("0 0 0 99999999999\n", "line 1"),
+        ("# nothing\n", "no line of it"),
+    ],
 )
-def test_map_files_are_checked(text: str, words: str) -> None:
+def test_map_files_are_checked(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=words):
         read_map(text, (2, 2, 2))
+    file = tmp_path / "octant.map"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=words):
+        parse_request(f"torus=2x2x2,map={file}")
+
+
+def test_a_map_file_is_a_value(tmp_path: Path) -> None:
+    file = tmp_path / "octant.map"
+    file.write_text("1 1 0 0\n0 0 0 1\n0 0 0 0\n")
+    request = parse_request(f"torus=2x2x1,map={file}")
+    assert (request.ranks, request.map) == (3, ((1, 1, 0, 0), (0, 0, 0, 1), (0, 0, 0, 0)))
+    assert str(request) == f"3x1,torus=2x2x1,map={file}"
+    assert parse_request(str(request)) == request
+    assert parse_request(f"2x1,torus=2x2x1,map={file}").ranks == 2
+    for text, words in [
+        (f"4x1,torus=2x2x1,map={file}", "4 ranks by a map of 3 lines"),
+        (f"2x1,map={file}", "without its torus"),
+        (f"2x1,torus=2x2x1,map={tmp_path}/none", "cannot read map="),
+        (f"2x1,torus=2x2x1,map={tmp_path}", "cannot read map="),
+        ("16x1,torus=2x2x2", "try order=TXYZ or map=FILE"),
+        ("1x1,threads=4", "threads is given twice, by 1x1"),
+        ("99999999x1,oversubscribe=yes", "more than 10000000 threads"),
+        ("1x1,cpus=0-99999999999", "numbers end at 65535"),
+        ("1x1,torus=²x1x1", "that is no number"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            parse_request(text)

@@ -1,6 +1,7 @@
 """Launchers' words: golden tables for six goals, memory, pages, files, and what cannot be read."""
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -104,6 +105,9 @@ def test_exact_words_read_back_to_the_same_masks(
     text = "\n".join(line for line in answer.lines if not line.startswith("#"))
     again = from_words(text, topology, name)[1]
     assert [p.cpus for p in again.placement.ranks] == [p.cpus for p in placement.ranks], text
+    if "OMP_PLACES" in text:  # the runtime's part of the lines, too
+        for found, asked in zip(again.placement.ranks, placement.ranks, strict=True):
+            assert Counter(found.threads) == Counter(asked.threads), text
 
 
 def test_rank_files_allow_overload_only_where_ranks_share() -> None:
@@ -140,15 +144,31 @@ def test_blue_gene_letters_and_maps() -> None:
     request = Request(4, 1, order="XYZT", torus=(2, 2, 1), map=((0, 0, 0, 0), (1, 1, 0, 0), (0, 1, 0, 0), (1, 0, 0, 0)))
     answer = to_words("bluegene", plan(node, request), request, node)
     assert answer.files == (("octant.map", "0 0 0 0\n1 1 0 0\n0 1 0 0\n1 0 0 0\n"),)
-    assert any("cover the whole partition" in said for said in answer.cannot)
+    assert not any("cover the whole partition" in said for said in answer.cannot)
     assert "torus" in words("bluegene", "2x1", node).cannot[0]
+    assert "-mode DUAL" in words("bluegene", "8x1,order=TXYZ,torus=2x2x1", read_synthetic("core:2 pu:1")).lines[1]
+
+
+def test_a_map_file_is_read_back() -> None:
+    node = read_synthetic("core:2 pu:1")
+    request = Request(3, 1, torus=(2, 1, 2), map=((1, 0, 1, 0), (0, 0, 0, 1), (0, 0, 0, 0)))
+    answer = to_words("bluegene", plan(node, request), request, node)
+    assert any("cover the whole partition" in said for said in answer.cannot)
+    ((name, content),) = answer.files
+    again = read(f"{answer.lines[0]}\n# file {name}:\n{content}", node)
+    assert again.request == request
+    assert "span a torus of 2x1x2" in " ".join(again.remarks)
+    with pytest.raises(DoesNotFit, match="place 2 of its node"):
+        read("BG_MAPPING=m mpirun\n0 0 0 0\n0 0 0 2", node)
+    with pytest.raises(ValueError, match="line 2 of the map file"):
+        read("BG_MAPPING=m mpirun\n0 0 0 0\n0 0 0 x", node)
 
 
 @pytest.mark.parametrize(
     ("text", "words_of_it"),
     [
         ("nonsense", "cannot tell whose lines"),
-        ("mpiexec -n 0 -bind-to core prog", "that is no number from 1 on"),
+        ("mpiexec -n 0 -bind-to core prog", "that is no number from 1 to"),
         ("mpiexec -n 2 -bind-to kore prog", "Hydra knows"),
         ("mpiexec -n 2 --map-by kore prog", "Open MPI knows"),
         ("srun -n 2 --cpu-bind=odd prog", "read are cores"),

@@ -39,12 +39,14 @@ def test_hydra_masks_are_foretold(seen: runs.Seen) -> None:
     assert [place.cpus for place in reading.placement.ranks] == list(seen.masks)
 
 
-@pytest.mark.parametrize("seen", runs.recorded("openmpi"), ids=lambda seen: f"{seen.topology} {seen.options}")
+@pytest.mark.parametrize(
+    "seen", runs.recorded("openmpi"), ids=lambda seen: f"{seen.topology} {seen.options} {seen.file}"
+)
 def test_openmpi_masks_are_foretold(seen: runs.Seen) -> None:
     topology = read_synthetic(seen.topology)
-    line = f"mpiexec {seen.options} prog"
+    line = f"mpiexec {seen.options} prog\n{seen.file}"
     if not seen.masks:
-        with pytest.raises(ValueError, match="Open MPI"):
+        with pytest.raises(ValueError, match=r"Open MPI|rank file"):
             from_words(line, topology, "openmpi")
         return
     reading = from_words(line, topology, "openmpi")[1]

@@ -6,6 +6,7 @@ from launcher_words import MACHINES, POWER575, REFERENCE, masks, read, remarks_o
 from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import read_synthetic
+from octant.placement import set_text
 from octant.placement.words import to_words
 
 # Table 5-1 of the POWER6 guide
@@ -55,6 +56,17 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ("mpiexec -n 18 -bind-to core prog", "rank 16 gets the mask of rank 0 again"),
         ("mpiexec -n 3 -bind-to user:0+2,4+6 prog", "binds only ranks 0-1; the others run unbound"),
         ("mpiexec -n 2 -bind-to none prog", "binds nothing"),
+        ("OMP_PLACES=cores OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to none prog", "to the same hardware threads, since"),
+        ("OMP_PROC_BIND=cores srun -n 4 -c 4 --cpu-bind=cores prog", "OMP_PROC_BIND=cores is no value"),
+        ("mpiexec -n 2 -bind-to core -genv KMP_AFFINITY none prog", "KMP_AFFINITY binds nothing here"),
+        ("taskset -c 8-9 mpiexec -n 2 -bind-to core prog", "MPICH and Open MPI bind outside its mask all the same"),
+        ("mpiexec -n 2 --map-by numa numactl --localalloc prog", "numactl beside a launcher is not drawn"),
+        ("mpirun --map-by numa prog", "no number of ranks given: Open MPI 5 starts 16"),
+        ("rank 0=a slot=0", "they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS"),
+        ("mpirun --rankfile f --bind-to none prog\nrank 0=a slot=0", "unbound here (asked not to bind)"),
+        ("mpirun --rankfile f prog\nrank 0=a", "ranks without slot= in the rank file run unbound"),
+        ("OMP_NUM_THREADS=4 XLSMPOPTS=parthds=4", "without startproc, procs or bind binds nothing"),
+        ("numactl -N 0 -m 0 p\nnumactl -N 0 -i all p", "ranks have different memory policies"),
         ("OMP_NUM_THREADS=4 mpiexec -n 2 -bind-to core prog", "threads take turns"),
         ("mpiexec -n 20 --map-by core:OVERSUBSCRIBE prog", "unbound here (oversubscribing is allowed), without a word"),
         ("OMP_NUM_THREADS=4 mpiexec -n 2 --map-by core prog", "more than the cores of a rank's mask"),
@@ -115,3 +127,82 @@ def test_same_map_different_rank_order() -> None:
 )
 def test_power7_slides(text: str, expected: str) -> None:
     assert masks(read(text, read_synthetic("pack:4 numa:1 core:8 pu:4"))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "threads"),
+    [  # the launcher's mask of each rank, and the runtime's place of each thread within it
+        ("OMP_PLACES=cores OMP_NUM_THREADS=2 mpiexec -n 2 --map-by numa:PE=4 p", [["0-1", "2-3"], ["8-9", "10-11"]]),
+        ("OMP_PROC_BIND=spread OMP_PLACES=cores OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to numa p",
+         [["0-1", "4-5"], ["8-9", "12-13"]]),
+        ("mpirun -np 2 --map-by numa -x OMP_NUM_THREADS=2 -x OMP_PLACES=threads p", [["0", "1"], ["8", "9"]]),
+        ("mpiexec -n 2 -bind-to core:2 -genv OMP_NUM_THREADS 2 -genv OMP_PROC_BIND=close p", [["0", "1"], ["4", "5"]]),
+        ("export OMP_NUM_THREADS=2 OMP_PLACES=cores\nsrun -n 2 --cpu-bind=mask_cpu:0xf0,0xf p",
+         [["4-5", "6-7"], ["0-1", "2-3"]]),
+        ("OMP_NUM_THREADS=2 OMP_PLACES=threads taskset -c 6-9 p", [["6", "7"]]),
+        ("OMP_NUM_THREADS=2 GOMP_CPU_AFFINITY='9 8' numactl -N 1 p", [["9", "8"]]),
+    ],
+)  # fmt: skip
+def test_threads_lie_inside_the_launchers_masks(text: str, threads: list[list[str]]) -> None:
+    """Variables of an OpenMP runtime do not hide the launcher that they stand before."""
+    assert [[set_text(held) for held in place.threads] for place in read(text).placement.ranks] == threads
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus", "memory"),
+    [  # the program's own options are not the tool's
+        ("numactl -N 0 ./gemm -m 1024 -N 7", ["0-7"], "default"),
+        ("numactl -C 0-1 --membind=1 -- ./gemm -C 9", ["0-1"], "bind:1"),
+        ("taskset 0xf prog -c 9", ["0-3"], "default"),
+        ("taskset -c 2-3 prog -p 7", ["2-3"], "default"),
+        ("hwloc-bind core:1 prog core:7", ["2-3"], "default"),
+        ("hwloc-bind --single core:1 --strict -- prog", ["2"], "default"),
+        ("hwloc-bind --cpubind core:0 --membind numa:1 --mempolicy interleave -- p", ["0-1"], "interleave:1"),
+        ("hwloc-bind numa:1 --membind nodeset=0x5 -- p", ["8-15"], "bind:0+2"),
+    ],
+)
+def test_a_tools_words_end_at_the_program(text: str, cpus: list[str], memory: str) -> None:
+    reading = read(text)
+    assert (masks(reading), str(reading.request.memory)) == (cpus, memory)
+
+
+def test_memory_is_drawn_where_the_lines_put_it() -> None:
+    lines = "numactl -N 0 --membind=1 p\nnumactl -N 1 --membind=0 p"
+    assert [place.memory for place in read(lines).placement.ranks] == [(1,), (0,)]
+    own = read("numactl -N 0 --membind=0 p\nnumactl -N 1 --membind=1 p")
+    assert str(own.request) == "2x4,memory=bind"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mpiexec -n 3 --map-by ppr:2:package prog", "starts none of the 3 and still ends with 0; try -n 4"),
+        ("mpiexec -n 5 --map-by ppr:1:numa prog", "refuses 5 ranks: 1 for each numa are 4"),
+        ("mpiexec -n 2 --map-by ppr:0:numa prog", "try ppr:2:numa"),
+        ("mpiexec -n 2 --map-by ppr:2 prog", "try ppr:2:numa"),
+        ("mpiexec -n 2 --map-by ppr:2:slot prog", "Open MPI knows"),
+        ("mpiexec -n 2 -npernode 2 --map-by numa prog", "try --map-by ppr:2:node"),
+        ("mpiexec -n 2 --map-by numa:PE=0 prog", "cannot read PE=0"),
+        ("mpiexec -n 2 --map-by rankfile:file=f prog", "without its lines"),
+        ("mpiexec -n 3 --rankfile f p\nrank 0=a slot=0", "3 ranks with a rank file of 1 lines"),
+        ("rank 1=a slot=0\nrank 0=a slot=1", "line 1 .*first line is not rank 0"),
+        ("rank 0=a slot=0\n\nrank 1=a slot=0", "line 3 .*refuses ranks that share"),
+        ("rank 0=a slot=0\nrank 1=b slot=1", "several hosts .a, b"),
+        ("rank 0=a slot=0\nrank 2=a slot=1", "without a line for rank 1"),
+        ("rank 0=a slot=16", "line 1 .*no core 16, they end at 15"),
+        ("rank 0=a slot=0:8", "no core of package 0 8"),
+        ("rank 0=a slot=2:0", "no package 2"),
+        ("rank 0=a slot=0:0-1,3", "misreads commas beside ranges"),
+        ("rank 0=a slot=x", "line 1 .*as numbers"),
+        ("rank 0=a slot=1 2", "line 1 .*try 'rank 0=localhost"),
+        ("numactl -N 0 -m 9 prog", "memory node 9"),
+        ("taskset -pc 3 123", "a process that runs already"),
+        ("hwloc-bind --pid 7 core:0", "what runs already"),
+        ("taskset -c 0-99999999999 p", "numbers end at 65535"),
+        ("mpiexec -n 99999999999 -bind-to core p", "no number from 1 to 10000000"),
+        ("XLSMPOPTS=nonsense", "try startproc=0"),
+    ],
+)
+def test_what_would_be_misread_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read(text)

@@ -26,6 +26,9 @@ def place(
     memory: Annotated[str | None, typer.Option(help="local, interleave, bind[:NODES] or preferred:NODE.")] = None,
     pages: Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.")] = None,
     torus: Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.")] = None,
+    map_file: Annotated[
+        str | None, typer.Option("--map", metavar="FILE", help="With --torus: node and place in it, a line a rank.")
+    ] = None,
     on: Annotated[
         str, typer.Option(metavar="MACHINE", help="here, an hwloc XML or .synthetic file, a description, a recording.")
     ] = "here",
@@ -51,10 +54,9 @@ def place(
 
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:
-        if lines is not None:
-            text = sys.stdin.read() if lines == "-" else lines
-        else:
-            text = request_text(request, {**options, "pages": pages, "torus": torus})
+        text = sys.stdin.read() if lines == "-" else lines
+        if text is None:
+            text = request_text(request, {**options, "pages": pages, "torus": torus, "map": map_file})
         topology, page_sizes = load(on)
         answer = ask(text, topology, launcher or (), lines=lines is not None, page_sizes=page_sizes)
         if svg is not None:
@@ -65,9 +67,6 @@ def place(
         raise Refusal(f"cannot write the drawing ({error}); try another --svg FILE", code=Exit.CANNOT_RUN) from error
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error
-    if json:
-        print(writer.as_json(answer))
-        return
-    print(writer.words_text(answer) if launcher else writer.as_text(answer))
-    for note in writer.notes(answer):
+    print(writer.as_json(answer) if json else writer.words_text(answer) if launcher else writer.as_text(answer))
+    for note in () if json else writer.notes(answer):
         print(f"octant: {note}", file=sys.stderr)

@@ -67,6 +67,8 @@ def parse_cpus(text: str) -> CpuSet:
         match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", part)
         if match is None or int(match[3] or 1) == 0 or int(match[2] or match[1]) < int(match[1]):
             raise ValueError(f"cannot read {part.strip()!r} as numbers; try 0-3,8 or 0-14:2")
+        if int(match[2] or match[1]) >= _MOST_CPUS:
+            raise ValueError(f"cannot use {part.strip()!r}: numbers end at {_MOST_CPUS - 1}")
         found.update(range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1)))
     return frozenset(found)
 

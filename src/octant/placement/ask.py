@@ -1,7 +1,9 @@
 """One question about placement, from its texts to everything that is said about it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from octant.machine import PageSize, Topology
 from octant.placement import Placement
@@ -9,6 +11,8 @@ from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
 from octant.placement.request import Request
 from octant.placement.words import Words, backends, from_words, to_words
+
+_FILE = re.compile(r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)|BG(?:LMPI)?_MAPPING=(\S+)|--mapping[ =](\S+)")
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,31 @@ def request_text(place: str | None, options: Mapping[str, str | int | None]) -> 
         if given:
             raise ValueError(f"cannot take --{next(iter(given))} beside --place; put it into --place")
         return place
+    if "map" in given:  # its lines are the ranks
+        return ",".join(f"{key}={value}" for key, value in given.items())
     head = f"{given.pop('ranks', 1)}x{given.pop('threads', 1)}"
     return ",".join([head, *(f"{key}={value}" for key, value in given.items())])
+
+
+def with_file(text: str) -> str:
+    """A launcher's lines, followed by those of the rank file or map file that they name.
+
+    Raises:
+        ValueError: the file cannot be read.
+    """
+    if re.search(r"^# file ", text, re.MULTILINE):  # as Octant prints them, file and all
+        return text
+    named = _FILE.search(text)
+    name = next(filter(None, named.groups()), "") if named else ""
+    if not name or re.fullmatch("[XYZT]{4}|[ABCDET]{6}", name, re.IGNORECASE):
+        return text
+    try:
+        return f"{text}\n# file {name}:\n{Path(name).read_text(encoding='utf-8')}"
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"cannot read {name!r}, which the lines name ({error}); try its path from here, or its lines after "
+            f"'# file {name}:'"
+        ) from None
 
 
 def ask(
@@ -55,7 +82,7 @@ def ask(
         DoesNotFit: the topology cannot hold it.
     """
     if lines:
-        read_as, reading = from_words(text, topology)
+        read_as, reading = from_words(with_file(text), topology)
         request, placement, said = reading.request, reading.placement, reading.remarks
     else:
         read_as = ""

@@ -15,7 +15,7 @@ _HWLOC_TYPES = {
     "numa": "numa", "numanode": "numa", "node": "numa", "core": "core", "pu": "thread", "thread": "thread",
     **{f"l{n}": f"l{n}" for n in range(1, 5)}, **{f"l{n}cache": f"l{n}" for n in range(1, 5)},
 }  # fmt: skip
-_HWLOC = re.compile(r"[~x^]?(?:0x[0-9a-fA-F,]+|all|root|[A-Za-z]\w*:[-\w:]+(?:\.[A-Za-z]\w*:[-\w:]+)*)")
+LOCATION = re.compile(r"[~x^]?(?:0x[0-9a-fA-F,]+|all|root|[A-Za-z]\w*:[-\w:]+(?:\.[A-Za-z]\w*:[-\w:]+)*)")
 
 
 def parse_place(text: str, topology: Topology) -> Request:
@@ -31,7 +31,7 @@ def parse_place(text: str, topology: Topology) -> Request:
     if _LIKWID.match(text):
         return explicit([tuple(likwid(part, topology)) for part in text.split("_")])
     parts = [part.strip() for part in text.split(";")]
-    if all(part and all(_HWLOC.fullmatch(word) for word in part.split()) for part in parts):
+    if all(part and all(LOCATION.fullmatch(word) for word in part.split()) for part in parts):
         sets = [hwloc(part, topology) for part in parts]
         cores = topology.groups("core")
         threads = min(sum(1 for core in cores if core & held) for held in sets)
@@ -40,6 +40,8 @@ def parse_place(text: str, topology: Topology) -> Request:
     try:
         return parse_request(text)
     except ValueError as error:
+        if "=" in text or re.match(r"\d+x\d", text):
+            raise
         raise ValueError(f"{error}; also read: LIKWID's E:S0:8:1:2, hwloc's numa:1.core:0-1") from None
 
 
@@ -186,16 +188,18 @@ def _location(text: str, topology: Topology) -> CpuSet:
     if text.startswith("0x"):
         bits = int(text.replace("0x", "").replace(",", ""), 16)
         return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1) & topology.allowed
-    held = topology.allowed
+    within = [topology.allowed]  # `numa:0-1.core:0` is core 0 of each of the two
     for link in text.split("."):
         kind, _, index = link.partition(":")
         unit = _HWLOC_TYPES.get(kind.lower())
         if unit is None:
             raise ValueError(f"no type {kind!r}; try {', '.join(sorted(set(_HWLOC_TYPES)))}")
-        inside = [group for group in objects(topology, unit) if group & held]
-        chosen = [inside[i] for i in _indexes(index, len(inside), link)]
-        held = frozenset().union(*chosen) & held
-    return held
+        chosen = []
+        for held in within:
+            inside = [group & held for group in objects(topology, unit) if group & held]
+            chosen += [inside[i] for i in _indexes(index, len(inside), link)]
+        within = chosen
+    return frozenset().union(*within)
 
 
 def _indexes(text: str, count: int, link: str) -> list[int]:
@@ -209,8 +213,8 @@ def _indexes(text: str, count: int, link: str) -> list[int]:
     last = first
     if match[2]:
         last = int(match[3]) if match[3] else count - 1
-    elif match[4]:
-        last = first + int(match[4]) - 1
+    elif match[4] and 0 < int(match[4]) <= count and first < count:
+        return [(first + i) % count for i in range(int(match[4]))]  # hwloc goes on with the first ones
     if last >= count or first > last:
         raise ValueError(f"cannot use {link!r}: there are {count} (0 to {count - 1})")
     return list(range(first, last + 1))

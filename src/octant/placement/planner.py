@@ -1,11 +1,13 @@
 """The planner: from topology and request to hardware threads and memory nodes for every rank and thread."""
 
 import functools
+import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from octant.machine import Cpu, CpuSet, PageSize, Topology
+from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
 from octant.placement import Placement, RankPlace, set_text
 from octant.placement.remarks import remarks
 from octant.placement.request import PAGE_BYTES, SMT_ALL, Request
@@ -40,6 +42,7 @@ def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | 
         DoesNotFit: too many ranks or threads, or a unit, memory node or page size that the machine lacks.
     """
     _check_memory(topology, request)
+    _check_cores(topology, request)
     if page_sizes is not None:
         _check_pages(request, page_sizes)
     if request.cpus:
@@ -287,27 +290,68 @@ def _explicit(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
 
 def _on_torus(topology: Topology, request: Request) -> Placement:
     """Every node is like this one; a rank's last coordinate is its place in the node, in compact order."""
-    local = replace(request, torus=(), map=(), order="compact", ranks=1)
+    local = replace(request, torus=(), map=(), map_file="", order="compact", ranks=1)
     per_node = len(slots(topology, local)) // request.threads
     if not per_node:
         raise DoesNotFit(_too_many(topology, request, len(slots(topology, local))), None)
     shape = (*request.torus, per_node)
-    try:
-        places = list(request.map) or coordinates(request.order, shape, request.ranks)
-    except ValueError as error:
-        most = per_node
-        for size in request.torus:
-            most *= size
-        raise DoesNotFit(str(error), replace(request, ranks=most)) from None
+    most = math.prod(shape)
+    if request.map:
+        places = list(request.map[: request.ranks])
+        wrong = next((rank for rank, place in enumerate(places) if place[-1] >= per_node), None)
+        if wrong is not None:
+            fit = sum(1 for _ in itertools.takewhile(lambda place: place[-1] < per_node, request.map))
+            raise DoesNotFit(
+                f"cannot put rank {wrong} of the map at place {places[wrong][-1]} of its node, which holds {per_node} "
+                f"ranks x {request.threads} threads",
+                replace(request, ranks=fit) if fit else None,
+            )
+    elif request.ranks > most:
+        size = "x".join(str(n) for n in shape)
+        raise DoesNotFit(
+            f"cannot map {request.ranks} ranks on {size} places; the most is {most}", replace(request, ranks=most)
+        )
+    else:
+        places = coordinates(request.order, shape, request.ranks)
     node = plan(topology, replace(local, ranks=max(place[-1] for place in places) + 1))
     return _finish(topology, request, [node.ranks[place[-1]].threads for place in places], places)
 
 
 def _check_memory(topology: Topology, request: Request) -> None:
     known = {node.os for node in topology.numa}
-    missing = sorted(set(request.memory.nodes) - known)
+    missing = set(request.memory.nodes) - known
     if missing:
-        raise DoesNotFit(f"cannot use memory node {set_text(missing)} (there are {set_text(frozenset(known))})", None)
+        raise DoesNotFit(
+            f"cannot use memory node {set_text(frozenset(missing))} (there are {set_text(frozenset(known))})", None
+        )
+    empty = set(request.memory.nodes) - {node.os for node in _filled(topology)}
+    if empty:
+        raise DoesNotFit(f"cannot use memory node {set_text(frozenset(empty))} (it has no memory)", None)
+
+
+def _check_cores(topology: Topology, request: Request) -> None:
+    """Refuses what would be given silently as something else: fewer threads a core, cores of another kind."""
+    if request.cpus:
+        return
+    if request.smt > topology.smt():
+        have = "1 hardware thread" if topology.smt() == 1 else f"{topology.smt()} hardware threads at most"
+        raise DoesNotFit(
+            f"cannot use {request.smt} hardware threads of a core (a core has {have})",
+            _fitting(topology, replace(request, smt=topology.smt())),
+        )
+    if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
+        raise DoesNotFit(
+            "cannot choose efficiency cores (there are none)", _fitting(topology, replace(request, kind="any"))
+        )
+
+
+def _fitting(topology: Topology, request: Request) -> Request | None:
+    """The request itself where it fits, else the largest like it that does."""
+    try:
+        plan(topology, request)
+    except DoesNotFit as refusal:
+        return refusal.largest
+    return request
 
 
 def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
@@ -320,9 +364,24 @@ def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
         )
 
 
+def _filled(topology: Topology) -> list[NumaNode]:
+    """Nodes that have memory; all of them where no node tells how much."""
+    return [node for node in topology.numa if node.memory_bytes] or list(topology.numa)
+
+
 def _memory(topology: Topology, request: Request, cpus: CpuSet) -> tuple[int, ...]:
     if request.memory.nodes:
         return request.memory.nodes
+    filled = _filled(topology)
     if request.memory.policy == "interleave":
-        return tuple(node.os for node in topology.numa if node.memory_bytes)
-    return tuple(node.os for node in topology.numa if node.cpus & cpus)
+        return tuple(node.os for node in filled)
+    own = {node.os for node in topology.numa if node.cpus & cpus}
+    return tuple(sorted({_nearest(node, filled, topology) for node in topology.numa if node.os in own}))
+
+
+def _nearest(node: NumaNode, filled: list[NumaNode], topology: Topology) -> int:
+    """The node itself, or the nearest with memory, which is where its threads' memory comes from."""
+    if node in filled or len(node.distances) != len(topology.numa):
+        return node.os if node in filled else filled[0].os
+    far = dict(zip((n.os for n in topology.numa), node.distances, strict=True))
+    return min(filled, key=lambda other: (far[other.os], other.os)).os

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Literal, get_args
 
 from octant.machine import CpuSet
 from octant.machine.synthetic import parse_cpus
 from octant.placement import set_text
+from octant.placement.torus import read_map
 
 Unit = Literal["hwthread", "core", "l2", "l3", "numa", "package"]
 Policy = Literal["default", "local", "interleave", "bind", "preferred"]
@@ -15,6 +17,8 @@ Pages = Literal["default", "4k", "64k", "thp", "2m", "16m", "1g"]
 Kind = Literal["any", "performance", "efficiency"]
 
 PAGE_BYTES: dict[str, int] = {"4k": 1 << 12, "64k": 1 << 16, "2m": 1 << 21, "16m": 1 << 24, "1g": 1 << 30}
+MOST = 10_000_000
+"""Threads of all ranks together; more is a typing error, and only takes time."""
 SMT_ALL = 0
 """`smt=all`: as many hardware threads of a core as there are."""
 
@@ -58,11 +62,16 @@ class Request:
     oversubscribe: bool = False
     cpus: tuple[tuple[int, ...], ...] = ()  # explicit: hardware threads of each rank, in the order of its threads
     torus: tuple[int, ...] = ()
-    map: tuple[tuple[int, ...], ...] = ()  # explicit torus coordinates (node, then place in it) of each rank
+    map: tuple[
+        tuple[int, ...], ...
+    ] = ()  # explicit torus coordinates (node, then place in it) of each rank, and of more
+    map_file: str = ""  # where the map was read
 
     def __post_init__(self) -> None:
         if self.ranks < 1 or self.threads < 1:
             raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (both start at 1)")
+        if self.ranks * self.threads > MOST:
+            raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (more than {MOST} threads)")
         if self.smt < 0:
             raise ValueError(f"cannot use {self.smt} hardware threads of a core; try 1, 2, 4, 8 or all")
         _known("unit", self.unit, get_args(Unit))
@@ -80,6 +89,14 @@ class Request:
         dimensions = {4: 3, 6: 5}.get(len(self.order)) if self.order.isupper() else None
         if dimensions is not None and len(self.torus) != dimensions:
             raise ValueError(f"cannot map by {self.order} without a torus of {dimensions} dimensions; try torus=8x8x16")
+        if self.torus and not self.map and not self.order.isupper():
+            raise ValueError("cannot map on a torus without letters or a map file; try order=TXYZ or map=FILE")
+        if self.map and not self.torus:
+            raise ValueError("cannot use a map without its torus; try torus=8x8x16")
+        if self.map and len(self.map) < self.ranks:
+            raise ValueError(
+                f"cannot place {self.ranks} ranks by a map of {len(self.map)} lines; give each rank a line"
+            )
         if self.cpus and len(self.cpus) != self.ranks:
             raise ValueError(f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list a rank")
 
@@ -89,7 +106,7 @@ class Request:
         for entry in fields(self):
             value = getattr(self, entry.name)
             if entry.name not in ("ranks", "threads", "map") and value != getattr(default, entry.name):
-                words.append(f"{entry.name}={_WRITE.get(entry.name, str)(value)}")
+                words.append(f"{entry.name.removesuffix('_file')}={_WRITE.get(entry.name, str)(value)}")
         return ",".join(words)
 
 
@@ -137,18 +154,34 @@ def parse_request(text: str) -> Request:
             raise ValueError(f"cannot read {word!r} in {text!r}; try {_EXAMPLE}; keys: {', '.join(_READ)}")
         if key in found:
             raise ValueError(f"cannot read {text!r}: {key} is given twice")
+        if head and key in ("ranks", "threads"):
+            raise ValueError(f"cannot read {text!r}: {key} is given twice, by {words[0]} and by {word}")
         found[key] = value
     if head is None and not found:
         raise ValueError(f"cannot read {text!r} as a placement; try {_EXAMPLE}")
-    values = {key: _read(key, value) for key, value in found.items()}
-    if "cpus" in values and isinstance(values["cpus"], tuple):
-        values.setdefault("ranks", len(values["cpus"]))
+    values = {key: _read(key, value) for key, value in found.items() if key != "map"}
+    if "map" in found:
+        values |= _map(found["map"], values.get("torus"))
+    for listed in (values.get("cpus"), values.get("map")):
+        if isinstance(listed, tuple):
+            values.setdefault("ranks", len(listed))
     if head:
         values |= {"ranks": int(head[1]), "threads": int(head[2])}
     request = Request(**values)  # type: ignore[arg-type]  # each reader gives its field's type
     if request.cpus and not head and "threads" not in values:
         return replace(request, threads=len(request.cpus[0]))
     return request
+
+
+def _map(name: str, torus: object) -> dict[str, object]:
+    """The map in a file, for a torus."""
+    if not isinstance(torus, tuple):
+        raise ValueError(f"cannot use map={name} without its torus; try torus=8x8x16")
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read map={name} ({error}); try a text file with a line a rank") from None
+    return {"map": tuple(read_map(text, torus)), "map_file": name}
 
 
 def _read(key: str, value: str) -> object:
@@ -159,7 +192,7 @@ def _read(key: str, value: str) -> object:
 
 
 def _count(value: str) -> int:
-    if not value.isdigit():
+    if not value.isdecimal():
         raise ValueError("that is no number")
     return int(value)
 
@@ -201,6 +234,7 @@ _READ: dict[str, Callable[[str], object]] = {
     "oversubscribe": _yes,
     "cpus": lambda value: tuple(_ordered(part) for part in value.split("/")),
     "torus": _torus,
+    "map": str,
 }
 
 

@@ -1,6 +1,7 @@
 """Torus coordinates: letter orders and map files as Blue Gene's launchers understand them."""
 
 import math
+import re
 from collections.abc import Iterator
 
 
@@ -29,26 +30,35 @@ def coordinates(letters: str, shape: tuple[int, ...], ranks: int) -> list[tuple[
     return found
 
 
-def read_map(text: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The coordinates of each rank from a map file: one line a rank, one number a dimension.
+def read_map(text: str, torus: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The coordinates of each rank from a map file: one line a rank; the node in the torus, then the place in it.
 
     Raises:
-        ValueError: a line that is no such place, or a place given twice; with the line's number.
+        ValueError: no line, one that is no such place, or a place given twice; with the line's number.
     """
-    found: list[tuple[int, ...]] = []
+    found: dict[tuple[int, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split("#", 1)[0].split()
         if not words:
             continue
-        if len(words) != len(shape) or not all(word.isdigit() for word in words):
-            raise ValueError(f"cannot read line {number} of the map file ({line!r}): needs {len(shape)} numbers")
+        if len(words) != len(torus) + 1 or not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
+            raise ValueError(
+                f"cannot read line {number} of the map file ({line.strip()!r}): it needs {len(torus) + 1} numbers, "
+                f"{len(torus)} of the node and one of the place in it"
+            )
         place = tuple(int(word) for word in words)
-        if any(n >= size for n, size in zip(place, shape, strict=True)):
-            raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} lies outside {shape}")
+        if any(n >= size for n, size in zip(place, torus, strict=False)):
+            size = "x".join(str(n) for n in torus)
+            raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} lies outside of {size}")
         if place in found:
-            raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} stands there twice")
-        found.append(place)
-    return found
+            raise ValueError(
+                f"cannot use line {number} of the map file: {line.strip()!r} stands there twice, "
+                f"first in line {found[place]}"
+            )
+        found[place] = number
+    if not found:
+        raise ValueError("cannot use the map file: no line of it is a place; try a line such as '0 0 0 0' a rank")
+    return list(found)
 
 
 def write_map(places: list[tuple[int, ...]]) -> str:

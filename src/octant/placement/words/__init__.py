@@ -1,18 +1,21 @@
 """The same placement in every launcher's own words: one file a launcher; the folder is the registration.
 
 A file has `TITLE`, `to_words(placement, request, topology) -> Words` and, where such lines can be read back,
-`MARK` (a pattern that tells its lines) and `from_words(text, topology) -> Reading`.
+`MARK` (a pattern that tells its lines) and `from_words(text, topology) -> Reading`. `BINDS` says what a tool binds that
+starts no ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
 """
 
 import functools
 import importlib
 import pkgutil
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from octant.machine import Topology
 from octant.placement import Placement
+from octant.placement.recognise import recognise
+from octant.placement.remarks import remarks as facts
 from octant.placement.request import Request
 
 
@@ -57,14 +60,61 @@ def to_words(name: str, placement: Placement, request: Request, topology: Topolo
 def from_words(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
+    Whoever starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads inside each
+    rank's mask.
+
     Raises:
         ValueError: lines of no launcher that can be read back, or wrong values in them.
     """
     readable = {key: module for key, module in backends().items() if hasattr(module, "from_words")}
     if name is not None and name not in readable:
         raise ValueError(f"cannot read lines of {name!r}; try {', '.join(readable)}")
-    for key, module in readable.items():
-        if key == name or (name is None and re.search(module.MARK, text)):
-            reading: Reading = module.from_words(text, topology)
-            return key, reading
-    raise ValueError(f"cannot tell whose lines {text!r} are; known: {', '.join(readable)}")
+    marked = [key for key in readable if re.search(readable[key].MARK, text, re.MULTILINE)]
+    marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
+    chosen = name or next(iter(marked), None)
+    if chosen is None:
+        raise ValueError(f"cannot tell whose lines {text!r} are; known: {', '.join(readable)}")
+    reading: Reading = readable[chosen].from_words(text, topology)
+    inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
+    if inside is not None and _binds(readable[chosen]) != "threads":
+        reading = _with_threads(reading, inside, text, topology)
+    return chosen, replace(reading, remarks=(*_undrawn(text, _binds(readable[chosen])), *reading.remarks))
+
+
+_ORDER = ("ranks", "process", "threads")
+
+
+def _binds(module: ModuleType) -> str:
+    return getattr(module, "BINDS", "ranks")
+
+
+def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topology) -> Reading:
+    """The reading with each rank's threads where the runtime puts them inside the rank's mask."""
+    ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
+    for place in outer.placement.ranks:
+        own = replace(topology, allowed=place.cpus & topology.allowed or topology.allowed)
+        inner: Reading = runtime.from_words(text, own)
+        ranks.append(replace(place, threads=inner.placement.ranks[0].threads))
+        notes += [note for note in inner.remarks if note not in (*inner.placement.remarks, *notes)]
+    request, threads = outer.request, len(ranks[0].threads)
+    if threads != request.threads:
+        found = recognise([place.cpus for place in ranks], topology, threads)
+        request = replace(found, memory=request.memory)
+    said = facts(tuple(ranks), topology)
+    bound = [frozenset().union(*place.threads) for place in ranks]
+    if len(set(bound)) < len(bound) and all(held < place.cpus for held, place in zip(bound, ranks, strict=True)):
+        notes.append(
+            "every rank's runtime binds its threads to the same hardware threads, since the launcher leaves ranks "
+            "unbound or on one mask: bind the ranks first"
+        )
+    return Reading(request, Placement(tuple(ranks), said), (*notes, *said))
+
+
+def _undrawn(text: str, binds: str) -> tuple[str, ...]:
+    """What stands around a launcher and changes masks too; Hydra and Open MPI were seen to bind outside of it."""
+    tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
+    return tuple(
+        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask all the same; "
+        "after it, its own mask counts"
+        for tool in dict.fromkeys(tools)
+    )

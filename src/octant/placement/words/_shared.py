@@ -10,7 +10,7 @@ from octant.placement import Placement, RankPlace
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import Request
+from octant.placement.request import MOST, Memory, Request
 from octant.placement.words import Reading
 
 PROGRAM = "PROGRAM"
@@ -112,8 +112,8 @@ class Line:
         value = self.option(*names)
         if value is None:
             return None
-        if not value.isdigit() or int(value) == 0:
-            raise ValueError(f"cannot read {names[0]} {value}: that is no number from 1 on")
+        if not value.isdecimal() or not 0 < int(value) <= MOST:
+            raise ValueError(f"cannot read {names[0]} {value}: that is no number from 1 to {MOST}")
         return int(value)
 
 
@@ -122,14 +122,24 @@ def read_line(text: str) -> Line:
     variables: dict[str, str] = {}
     words: list[str] = []
     for row in text.replace("\\\n", " ").splitlines():
-        pieces = shlex.split(row.strip().removeprefix("export "), comments=True)
-        for at, piece in enumerate(pieces):
-            if not _ASSIGNMENT.match(piece):
-                words += pieces[at:]
-                break
-            name, _, value = piece.partition("=")
-            variables[name] = value
+        pieces = shlex.split(re.sub(r"^(export|env)\s+", "", row.strip()), comments=True)
+        begin = next((at for at, piece in enumerate(pieces) if not _ASSIGNMENT.match(piece)), len(pieces))
+        variables |= dict(piece.split("=", 1) for piece in pieces[:begin])
+        words += pieces[begin:]
+    for at, word in enumerate(words[:-1]):  # `-x A=b` of Open MPI, `-genv A b` and `-genv A=b` of Hydra, `env A=b`
+        if word in ("-x", "-env", "-genv", "--env", "--genv", "env"):
+            name, equals, value = words[at + 1].partition("=")
+            if equals or (word.endswith("env") and word != "env" and at + 2 < len(words)):
+                variables.setdefault(name, value if equals else words[at + 2])
     return Line(variables, words)
+
+
+def own(words: Sequence[str], valued: Sequence[str]) -> list[str]:
+    """A tool's own words: up to the program, which is the first that is neither an option nor an option's value."""
+    at = 1
+    while at < len(words) and words[at].startswith("-") and words[at] != "--":
+        at += 2 if words[at] in valued else 1
+    return list(words[:at])
 
 
 def reading(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> Reading:
@@ -145,7 +155,7 @@ def reading(request: Request, topology: Topology, remarks: Sequence[str] = ()) -
 def filling(request: Request, topology: Topology) -> tuple[Request, tuple[str, ...]]:
     """The same request with as many ranks as fit, for lines that do not say how many; and a remark on that."""
     try:
-        plan(topology, replace(request, ranks=10**9, oversubscribe=False))
+        plan(topology, replace(request, ranks=MOST, oversubscribe=False))
     except DoesNotFit as refusal:
         if refusal.largest is not None:
             ranks = refusal.largest.ranks
@@ -163,6 +173,25 @@ def masked(sets: Sequence[CpuSet], topology: Topology, threads: int | None, note
             RankPlace(i, held, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
         )
     return Reading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
+
+
+def with_memory(read: Reading, memories: Sequence[Memory], topology: Topology) -> Reading:
+    """The reading with a memory policy for each rank."""
+    every = tuple(node.os for node in topology.numa if node.memory_bytes)
+    ranks = tuple(
+        replace(place, memory=memory.nodes or (every if memory.policy == "interleave" else place.memory))
+        for place, memory in zip(read.placement.ranks, memories, strict=True)
+    )
+    memory = memories[-1]
+    own = all(m.nodes == _nodes(place.cpus, topology) for m, place in zip(memories, ranks, strict=True))
+    notes: tuple[str, ...] = ()
+    if len(set(memories)) > 1:
+        if own and {m.policy for m in memories} == {"bind"}:
+            memory = Memory("bind")
+        else:
+            notes = ("ranks have different memory policies: other launchers' words take that of the last line",)
+    request = replace(read.request, memory=memory)
+    return Reading(request, replace(read.placement, ranks=ranks), (*notes, *read.remarks))
 
 
 def _nodes(held: CpuSet, topology: Topology) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from octant.placement.words import Reading, Words, _shared, openmp
 
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
 MARK = r"GOMP_CPU_AFFINITY"
+BINDS = "threads"
 
 
 def to_words(placement: Placement, request: Request, topology: Topology) -> Words:

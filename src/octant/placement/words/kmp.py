@@ -12,6 +12,7 @@ from octant.placement.words import Reading, Words, _shared, openmp
 
 TITLE = "Intel and LLVM OpenMP (KMP_AFFINITY)"
 MARK = r"KMP_AFFINITY"
+BINDS = "threads"
 
 
 def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
@@ -48,7 +49,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     numbers = [int(w) for w in words if w.isdigit()]
     count = int(threads) if threads.isdigit() and int(threads) else len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
-        notes.append("KMP_AFFINITY binds nothing here: every thread may run anywhere")
+        notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
         return openmp.one_rank((topology.allowed,) * count, topology, notes)
     if kind == "explicit":
         places = _listed(listed[1] if listed else "", topology)

@@ -13,7 +13,7 @@ from octant.placement.request import Request
 from octant.placement.words import Reading, Words, _shared
 
 TITLE = "MPICH (Hydra mpiexec)"
-MARK = r"-bind-to[ =]|HYDRA_BINDING="
+MARK = r"(?<!-)-bind-to[ =]|HYDRA_BINDING="  # Hydra takes two dashes as well, but they are Open MPI's
 _UNITS = {
     "hwthread": "thread", "core": "core", "numa": "numa", "numanode": "numa", "socket": "package",
     "package": "package", "die": "die", "machine": "machine",

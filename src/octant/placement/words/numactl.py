@@ -8,6 +8,8 @@ from octant.placement.words import Reading, Words, _shared
 
 TITLE = "numactl"
 MARK = r"^\s*(\w+=\S+\s+)*numactl\s"
+BINDS = "process"
+_VALUED = ("-C", "--physcpubind", "-N", "--cpunodebind", "-i", "--interleave", "-m", "--membind", "-p", "--preferred")
 
 
 def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
@@ -35,28 +37,32 @@ def from_words(text: str, topology: Topology) -> Reading:
     """One rank a line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
-    memory = Memory()
+    memories: list[Memory] = []
     for row in filter(None, (part.strip() for part in text.splitlines())):
         line = _shared.read_line(row)
-        if not line.words or line.words[0] != "numactl":
+        if line.words[:1] != ["numactl"]:
             continue
+        line = _shared.Line(line.variables, _shared.own(line.words, _VALUED))
         cpus = line.option("--physcpubind", "-C")
         node = line.option("--cpunodebind", "-N")
         held = topology.allowed
         if cpus is not None:
             held = _cpus(cpus, sorted(topology.allowed))
         elif node is not None:
-            held = _nodes(node, topology)
+            wanted = _nodes(node, topology)
+            held = frozenset().union(*(n.cpus for n in topology.numa if n.os in wanted)) & topology.allowed
+            if not held:
+                raise ValueError(f"cannot bind to the hardware threads of memory node {node}: it has none for this job")
         outside = held - topology.allowed
         if outside:
             notes.append(f"numactl refuses hardware threads {set_text(outside)}: this job may not use them")
         sets.append(held)
-        memory = _memory(line, topology, memory)
-    reading = _shared.masked(sets, topology, None, notes)
-    if memory.policy == "bind":
+        memories.append(_memory(line, topology))
+    if any(memory.policy == "bind" for memory in memories):
         notes.append("--membind ends the program when those nodes are full; --preferred would go elsewhere")
-    request = Request(**{**vars(reading.request), "memory": memory})
-    return Reading(request, reading.placement, (*notes, *reading.placement.remarks))
+    threads = _shared.read_line(text).variables.get("OMP_NUM_THREADS", "")
+    count = int(threads) if threads.isdecimal() and int(threads) else None
+    return _shared.with_memory(_shared.masked(sets, topology, count, notes), memories, topology)
 
 
 def _cpus(text: str, allowed: list[int]) -> CpuSet:
@@ -71,20 +77,19 @@ def _cpus(text: str, allowed: list[int]) -> CpuSet:
 
 
 def _nodes(text: str, topology: Topology) -> CpuSet:
-    wanted = {n.os for n in topology.numa} if text == "all" else parse_cpus(text)
-    missing = wanted - {n.os for n in topology.numa}
-    if missing:
-        raise ValueError(f"cannot use memory node {set_text(frozenset(missing))}: there is none on this topology")
-    return frozenset().union(*(n.cpus for n in topology.numa if n.os in wanted)) & topology.allowed
+    known = frozenset(n.os for n in topology.numa)
+    wanted = known if text == "all" else parse_cpus(text)
+    if wanted - known:
+        raise ValueError(f"cannot use memory node {set_text(wanted - known)}: there is none on this topology")
+    return wanted
 
 
-def _memory(line: _shared.Line, topology: Topology, before: Memory) -> Memory:
+def _memory(line: _shared.Line, topology: Topology) -> Memory:
     if "--localalloc" in line.words or "-l" in line.words:
         return Memory("local")
     for policy, names in (("bind", ("--membind", "-m")), ("interleave", ("--interleave", "-i")),
                           ("preferred", ("--preferred", "-p"))):  # fmt: skip
         value = line.option(*names)
         if value is not None:
-            nodes = {n.os for n in topology.numa} if value == "all" else parse_cpus(value)
-            return Memory(policy, tuple(sorted(nodes)))  # type: ignore[arg-type]
-    return before
+            return Memory(policy, tuple(sorted(_nodes(value, topology))))  # type: ignore[arg-type]
+    return Memory()

@@ -14,6 +14,7 @@ from octant.placement.words import Reading, Words, _shared
 
 TITLE = "OpenMP (any runtime)"
 MARK = r"OMP_PLACES|OMP_PROC_BIND"
+BINDS = "threads"
 _BINDS = ("close", "spread", "master", "primary", "true", "false")
 _PLACES = {"threads": "thread", "cores": "core", "sockets": "package", "numa_domains": "numa", "ll_caches": "l4"}
 _VENDOR = {"KMP_AFFINITY": "Intel's and LLVM's runtime", "GOMP_CPU_AFFINITY": "GNU's runtime"}
@@ -61,7 +62,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     policy = policy or ("true" if places else "false")
     if policy == "false":
         if not notes:
-            notes.append("no binding is asked for: every thread may run anywhere")
+            notes.append("no binding is asked for: every thread may run wherever its rank may")
         return one_rank((topology.allowed,) * count, topology, notes)
     return one_rank(bound(places or objects(topology, "thread"), count, policy), topology, notes)
 

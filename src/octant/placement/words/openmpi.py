@@ -1,20 +1,24 @@
 """Open MPI 5 (PRRTE 3): `--map-by`, `--rank-by`, `--bind-to`, rank files."""
 
 import itertools
+import re
 from dataclasses import dataclass
 
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
-from octant.placement import Placement, set_text
+from octant.placement import Placement
 from octant.placement.expressions import objects
-from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared
+from octant.placement.request import MOST, Request
+from octant.placement.words import Reading, Words, _rankfile, _shared
 
 TITLE = "Open MPI 5"
-MARK = r"--map-by[ =]|--bind-to[ =]|--mapby[ =]|--bindto[ =]|PRTE_MCA_|mpirun .*--rankfile"
+MARK = (
+    r"--map-by[ =]|--bind-to[ =]|--mapby[ =]|--bindto[ =]|PRTE_MCA_|--?rankfile |--?nper(node|socket) |"
+    + _rankfile.MARK
+)
 _UNITS = {
     "slot": "package", "hwthread": "thread", "core": "core", "l1cache": "l1", "l2cache": "l2", "l3cache": "l3",
-    "numa": "numa", "package": "package", "socket": "package",
+    "numa": "numa", "package": "package", "socket": "package", "node": "package",
 }  # fmt: skip
 
 
@@ -28,6 +32,7 @@ class _Asked:
 
     map_by: str = "core"
     width: int | None = None  # PE=
+    per: int | None = None  # ppr:N
     hwthreads: bool = False
     span: bool = False
     oversubscribe: bool = False
@@ -44,7 +49,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         option = "--map-by rankfile:file=octant.rankfile:HWTCPUS"
         if sum(map(len, sets)) > len(frozenset().union(*sets)):
             option += " --bind-to hwthread:overload-allowed"  # ranks that share threads are refused otherwise
-        files = (("octant.rankfile", rank_file(sets, topology)),)
+        files = (("octant.rankfile", _rankfile.write(sets, topology)),)
     lines = (
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
@@ -58,13 +63,6 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     if files:
         cannot.append("no option of Open MPI 5 gives these masks: a rank file does (its numbers are logical ones)")
     return Words(lines, True, tuple(cannot), files)
-
-
-def rank_file(sets: list[CpuSet], topology: Topology) -> str:
-    """A rank file with the logical numbers of hardware threads."""
-    place = {cpu: n for n, held in enumerate(objects(topology, "thread")) for cpu in held}
-    slots = [set_text([place[cpu] for cpu in held]) for held in sets]
-    return "".join(f"rank {rank}=localhost slot={listed}\n" for rank, listed in enumerate(slots))
 
 
 def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
@@ -93,36 +91,38 @@ def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
         return False
 
 
-def masks(topology: Topology, asked: _Asked, ranks: int) -> list[CpuSet] | None:
+def masks(topology: Topology, asked: _Asked, ranks: int | None) -> list[CpuSet] | None:
     """The mask of each rank, or `None` where Open MPI leaves all ranks unbound.
 
     Ranks go round-robin over the objects that still have room, and are then numbered object by object
-    (fill) or in the order in which they were dealt out (span, slot). A rank never crosses a package.
-    Checked against dry runs of 5.0.11 on synthetic topologies.
+    (fill) or in the order in which they were dealt out (span, slot). A rank never crosses a package. Without a
+    number of ranks there is one for every slot. Checked against dry runs of 5.0.11 on synthetic topologies.
 
     Raises:
         ValueError: Open MPI refuses, or Octant does not know what it does.
     """
     threads = asked.hwthreads or asked.map_by == "hwthread"
     cpus = objects(topology, "thread" if threads else "core")
-    width = asked.width or 1
-    bind = asked.bind_to or _default_bind(asked, threads)
+    width, slots = asked.width or 1, len(objects(topology, "core"))
+    if ranks is None:
+        ranks = max(1, min(len(cpus) // width, slots))
+    bind = asked.bind_to or _default_bind(asked, threads, ranks)
     if asked.oversubscribe and not asked.bind_to and not asked.width:
         return None
     if bind != "none":
         _check(topology, asked, bind, threads)
-    if ranks * width > len(cpus) or ranks > len(objects(topology, "core")):
+    if ranks * width > len(cpus) or ranks > slots:
         raise _Refused(f"Open MPI 5 refuses {ranks} ranks of {width} (it counts cores as slots); try fewer")
     domains = objects(topology, _UNITS[asked.map_by])
     free = [[held for held in cpus if held <= domain] for domain in domains]
     dealt: list[tuple[int, CpuSet]]
-    if asked.map_by == "slot":
+    if asked.map_by in ("slot", "node"):
         dealt = _in_turn(free, width, ranks)
-    elif asked.map_by in ("core", "hwthread"):
+    elif asked.map_by in ("core", "hwthread") and not asked.per:
         dealt = list(enumerate(domains[:ranks]))
     else:
-        dealt = _round_robin(free, width, ranks)
-        if asked.rank_by in ("", "fill") and not asked.span:
+        dealt = _round_robin(free, width, ranks, asked.per)
+        if asked.rank_by in ("", "fill", "slot") and not asked.span:
             dealt.sort(key=lambda pair: pair[0])
     if bind == "none":
         return None
@@ -132,13 +132,32 @@ def masks(topology: Topology, asked: _Asked, ranks: int) -> list[CpuSet] | None:
     return [next(o for o in objects(topology, _UNITS[bind]) if held & o) for held in sets]
 
 
-def _default_bind(asked: _Asked, threads: bool) -> str:
+def _default_bind(asked: _Asked, threads: bool, ranks: int) -> str:
     if asked.width:
         return "hwthread" if threads else "core"
-    return "numa" if asked.map_by == "slot" else asked.map_by
+    return ("core" if ranks <= 2 else "numa") if asked.map_by in ("slot", "node") else asked.map_by
 
 
-_WIDTH = {"hwthread": 0, "core": 1, "l1cache": 2, "l2cache": 3, "l3cache": 4, "numa": 5, "package": 6, "socket": 6}
+def _resources(topology: Topology, asked: _Asked, ranks: int | None) -> int | None:
+    """How many ranks `ppr` starts; the number that was given where there is no `ppr`."""
+    if asked.per is None:
+        return ranks
+    units = 1 if asked.map_by == "node" else len(objects(topology, _UNITS[asked.map_by]))
+    most = asked.per * units
+    if asked.map_by == "hwthread" and not asked.hwthreads and topology.smt() > 1:
+        raise _Refused("Open MPI 5 refuses ppr by hwthread without HWTCPUS; try ppr:1:hwthread:HWTCPUS")
+    if ranks is not None and ranks > most:
+        raise _Refused(f"Open MPI 5 refuses {ranks} ranks: {asked.per} for each {asked.map_by} are {most} on this node")
+    if ranks is not None and ranks % asked.per and asked.map_by != "node":
+        raise _Refused(
+            f"Open MPI 5.0.11 maps {asked.per} ranks on every {asked.map_by} whatever -n says, then starts none of the "
+            f"{ranks} and still ends with 0; try -n {-(-ranks // asked.per) * asked.per}"
+        )
+    return most if ranks is None else ranks
+
+
+_WIDTH = {"hwthread": 0, "core": 1, "l1cache": 2, "l2cache": 3, "l3cache": 4, "numa": 5, "package": 6, "socket": 6,
+          "node": 7}  # fmt: skip
 
 
 def _check(topology: Topology, asked: _Asked, bind: str, threads: bool) -> None:
@@ -174,8 +193,10 @@ def _in_turn(free: list[list[CpuSet]], width: int, ranks: int) -> list[tuple[int
     return dealt
 
 
-def _round_robin(free: list[list[CpuSet]], width: int, ranks: int) -> list[tuple[int, CpuSet]]:
+def _round_robin(free: list[list[CpuSet]], width: int, ranks: int, per: int | None) -> list[tuple[int, CpuSet]]:
+    """`per` ranks on each of the first objects; without it, on all as long as they have room."""
     dealt: list[tuple[int, CpuSet]] = []
+    free = free[: ranks // per] if per else free
     while len(dealt) < ranks:
         before = len(dealt)
         for index, cpus in enumerate(free):
@@ -188,17 +209,26 @@ def _round_robin(free: list[list[CpuSet]], width: int, ranks: int) -> list[tuple
 
 
 def _asked(line: _shared.Line) -> _Asked:
-    words = (line.option("--map-by", "--mapby") or "core").lower().split(":")
+    words = _mapping(line).lower().split(":")
+    per = None
+    if words[0] == "ppr":
+        if len(words) < 3 or not words[1].isdecimal() or not 0 < int(words[1]) <= MOST:
+            raise ValueError(f"cannot read --map-by {':'.join(words)}; try ppr:2:numa")
+        per, words = int(words[1]), words[2:]
     unit = words[0] or "core"
-    if unit not in _UNITS:
-        raise ValueError(f"cannot read --map-by {unit}; Open MPI knows {', '.join(_UNITS)}, ppr, pe-list, rankfile")
+    if unit not in _UNITS or (unit == "node" and per is None) or (unit == "slot" and per):
+        known = ", ".join(name for name in _UNITS if name not in (("slot",) if per else ("node",)))
+        raise ValueError(f"cannot read --map-by {unit}; Open MPI knows {known}, ppr, pe-list, rankfile")
     width = next((word[3:] for word in words if word.startswith("pe=")), None)
+    if width is not None and (not width.isdecimal() or not int(width)):
+        raise ValueError(f"cannot read PE={width}; try PE=2")
     bind = (line.option("--bind-to", "--bindto") or "").lower().split(":")[0]
-    if bind and bind != "none" and bind not in _UNITS:
-        raise ValueError(f"cannot read --bind-to {bind}; Open MPI knows none, {', '.join(_UNITS)}")
+    if bind and bind != "none" and (bind not in _UNITS or bind in ("node", "slot")):
+        raise ValueError(f"cannot read --bind-to {bind}; Open MPI knows none, {', '.join(_WIDTH)}")
     return _Asked(
         unit,
-        int(width) if width and width.isdigit() else None,
+        int(width) if width else None,
+        per,
         "hwtcpus" in words or "--use-hwthread-cpus" in line.words,
         "span" in words,
         "oversubscribe" in words or "--oversubscribe" in line.words,
@@ -207,28 +237,69 @@ def _asked(line: _shared.Line) -> _Asked:
     )
 
 
+def _mapping(line: _shared.Line) -> str:
+    """The value of `--map-by`, or the one that older options are turned into."""
+    value = line.option("--map-by", "--mapby")
+    for unit, names in (("node", ("-N", "--npernode", "-npernode")), ("package", ("--npersocket", "-npersocket"))):
+        number = line.option(*names)
+        if number is not None and value is not None:
+            raise ValueError(f"cannot read {names[0]} beside --map-by; try --map-by ppr:{number}:{unit}")
+        value = value if number is None else f"ppr:{number}:{unit}"
+    return value or "core"
+
+
 def from_words(text: str, topology: Topology) -> Reading:
-    """What the options would do under Open MPI 5."""
-    line = _shared.read_line(text)
-    ranks = line.number("-n", "-np", "--np", "-c") or 1
+    """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
+    listed = re.search(_rankfile.MARK, text, re.MULTILINE)
+    line = _shared.read_line(text[: listed.start()] if listed else text)
+    given = line.number("-n", "-np", "--np", "-c")
     threads = line.variables.get("OMP_NUM_THREADS", "")
-    count = int(threads) if threads.isdigit() else None
-    map_by = line.option("--map-by", "--mapby") or ""
+    count = int(threads) if threads.isdecimal() and int(threads) else None
+    map_by = (line.option("--map-by", "--mapby") or "").lower()
     notes = list(_old_words(line))
     sets: list[CpuSet] | None
-    if map_by.lower().startswith("pe-list="):
-        sets = _listed(map_by, ranks, topology, notes)
+    if listed or map_by.startswith("rankfile") or line.option("--rankfile", "-rankfile") is not None:
+        sets = _from_file(text[listed.start() :] if listed else "", line, topology, given, notes)
+    elif map_by.startswith("pe-list="):
+        sets = _listed(map_by, given, topology, notes)
     else:
-        sets = masks(topology, _asked(line), ranks)
-    if sets is None:
         asked = _asked(line)
-        why = "oversubscribing is allowed" if asked.oversubscribe else "asked not to bind"
-        notes.append(f"Open MPI 5 leaves every rank unbound here ({why}), without a word")
-        sets = [topology.allowed] * ranks
-        count = count or 1
-    elif count and any(count > _cores(held, topology) for held in sets):
+        ranks = _resources(topology, asked, given)
+        sets = masks(topology, asked, ranks)
+        if line.option("--bind-to") is not None and ":" not in map_by:
+            notes.append("read as Open MPI's words: MPICH takes them too, with other masks (write -bind-to for it)")
+        if given is None:
+            ranks = len(sets) if sets is not None else ranks or len(objects(topology, "core"))
+            notes.append(f"no number of ranks given: Open MPI 5 starts {ranks}")
+        if sets is None:
+            why = "oversubscribing is allowed" if asked.oversubscribe else "asked not to bind"
+            notes.append(f"Open MPI 5 leaves every rank unbound here ({why}), without a word")
+            return _shared.masked([topology.allowed] * (ranks or 1), topology, count or 1, notes)
+    if count and any(count > _cores(held, topology) for held in sets):
         notes.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
     return _shared.masked(sets, topology, count, notes)
+
+
+def _from_file(lines: str, line: _shared.Line, topology: Topology, ranks: int | None, notes: list[str]) -> list[CpuSet]:
+    if not lines:
+        raise ValueError(
+            "cannot draw a rank file without its lines; give them after the command: rank 0=localhost slot=0"
+        )
+    words = (line.option("--map-by", "--mapby") or "").lower().split(":")
+    bind = line.option("--bind-to", "--bindto") or ""
+    hwthreads = "hwtcpus" in words or "--use-hwthread-cpus" in line.words
+    sets = _rankfile.read(lines, topology, hwthreads, "overload-allowed" in bind or "oversubscribe" in words)
+    if ranks is not None and ranks > len(sets):
+        raise ValueError(f"Open MPI 5 refuses {ranks} ranks with a rank file of {len(sets)} lines")
+    if not line.words and topology.smt() > 1:
+        notes.append("numbers are taken for cores: they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS")
+    if bind == "none" or ("oversubscribe" in words and not bind):
+        why = "asked not to bind" if bind == "none" else "oversubscribing is allowed"
+        notes.append(f"Open MPI 5 leaves every rank unbound here ({why}), without a word")
+        sets = [None] * len(sets)
+    elif None in sets:
+        notes.append("ranks without slot= in the rank file run unbound")
+    return [topology.allowed if held is None else held for held in sets[:ranks]]
 
 
 def _cores(held: CpuSet, topology: Topology) -> int:
@@ -241,13 +312,14 @@ def _old_words(line: _shared.Line) -> list[str]:
     return []
 
 
-def _listed(map_by: str, ranks: int, topology: Topology, notes: list[str]) -> list[CpuSet]:
-    listed, *qualifiers = map_by.lower().removeprefix("pe-list=").split(":")
+def _listed(map_by: str, ranks: int | None, topology: Topology, notes: list[str]) -> list[CpuSet]:
+    listed, *qualifiers = map_by.removeprefix("pe-list=").split(":")
     unit = "thread" if "hwtcpus" in qualifiers else "core"
     cpus = objects(topology, unit)
     places = list(itertools.chain.from_iterable(sorted(parse_cpus(piece)) for piece in listed.split(",")))
     if max(places) >= len(cpus):
         raise ValueError(f"cannot use pe-list={listed}: there are {len(cpus)} {unit}s")
+    ranks = len(places) if ranks is None else ranks
     if "ordered" not in qualifiers:
         notes.append("without :ordered every rank is bound to the whole pe-list")
         return [frozenset().union(*(cpus[place] for place in places))] * ranks

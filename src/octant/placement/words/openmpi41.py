@@ -6,7 +6,7 @@ from octant.machine import CpuSet, Topology
 from octant.placement import Placement
 from octant.placement.expressions import objects
 from octant.placement.request import Request
-from octant.placement.words import Words, _shared, openmpi
+from octant.placement.words import Words, _rankfile, _shared
 
 TITLE = "Open MPI 4.1"
 _UNITS = {"slot": "machine", "l3cache": "l3", "numa": "numa", "socket": "package"}
@@ -19,7 +19,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     files: tuple[tuple[str, str], ...] = ()
     if option is None:
         option = "--rankfile octant.rankfile --use-hwthread-cpus"
-        files = (("octant.rankfile", openmpi.rank_file(sets, topology)),)
+        files = (("octant.rankfile", _rankfile.write(sets, topology)),)
     cannot = [
         *_shared.no_threads(placement, "Open MPI"),
         *_shared.no_memory(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy knows local_only at most)"),

@@ -10,6 +10,7 @@ from octant.placement.words import Reading, Words, _shared
 
 TITLE = "taskset (util-linux)"
 MARK = r"^\s*(\w+=\S+\s+)*taskset\s"
+BINDS = "process"
 
 
 def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
@@ -32,16 +33,20 @@ def from_words(text: str, topology: Topology) -> Reading:
     for row in filter(None, (part.strip() for part in text.splitlines())):
         line = _shared.read_line(row)
         variables |= line.variables
-        if not line.words or line.words[0] != "taskset":
+        if line.words[:1] != ["taskset"]:
             continue
-        listed = line.option("-c", "--cpu-list")
-        if listed is not None:
+        options = _shared.own(line.words, ())
+        listed, mask = [*line.words, ""][len(options)], r"(0x)?[0-9a-fA-F]+"
+        if any(re.fullmatch(r"-[ac]*p[acp]*|--pid", word) for word in options):
+            raise ValueError(
+                f"cannot draw {row!r} (-p changes a process that runs already); try 'taskset -c 0-3 PROGRAM'"
+            )
+        if any(re.fullmatch(r"-a*c[ac]*|--cpu-list", word) for word in options):
             sets.append(parse_cpus(listed))
-            continue
-        mask = next((word for word in line.words[1:] if re.fullmatch(r"(0x)?[0-9a-fA-F]+", word)), None)
-        if mask is None:
+        elif re.fullmatch(mask, listed):
+            bits = int(listed, 16)
+            sets.append(frozenset(i for i in range(bits.bit_length()) if bits >> i & 1))
+        else:
             raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")
-        bits = int(mask, 16)
-        sets.append(frozenset(i for i in range(bits.bit_length()) if bits >> i & 1))
     threads = variables.get("OMP_NUM_THREADS", "")
     return _shared.masked(sets, topology, int(threads) if threads.isdigit() else None)

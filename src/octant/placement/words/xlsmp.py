@@ -8,10 +8,11 @@ from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
 from octant.placement.planner import ordered_cores
 from octant.placement.request import Request, explicit
-from octant.placement.words import Reading, Words, _shared
+from octant.placement.words import Reading, Words, _shared, openmp
 
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"
+BINDS = "threads"
 _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thread"}
 
 
@@ -45,6 +46,11 @@ def from_words(text: str, topology: Topology) -> Reading:
     threads = line.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
     if not threads.isdigit() or int(threads) == 0:
         raise ValueError(f"cannot read {threads} as a number of threads")
+    if not pairs:
+        raise ValueError(f"cannot read XLSMPOPTS={line.variables['XLSMPOPTS']}; try startproc=0:stride=2 or procs=0,2")
+    if not {"startproc", "stride", "procs", "bind", "bindlist"} & set(pairs):
+        notes = ["XLSMPOPTS without startproc, procs or bind binds nothing: every thread may run wherever its rank may"]
+        return openmp.one_rank((topology.allowed,) * int(threads), topology, notes)
     cpus = _cpus(pairs, int(threads), topology)
     missing = sorted(set(cpus) - topology.allowed)
     if missing:
