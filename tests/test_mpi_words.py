@@ -79,6 +79,37 @@ def test_what_has_no_effect_is_said_and_left_out(library: Inventory, word: str, 
     assert said in " ".join(found.without_effect)
 
 
+def test_every_tuned_algorithm_that_han_outranks_is_left_out() -> None:
+    library = Inventory("openmpi", "5.0.11", {**OPENMPI.values, "coll_tuned_allreduce_algorithm": "0", "coll": ""})
+    words = ["coll_tuned_bcast_algorithm=1", "coll_tuned_allreduce_algorithm=3"]
+    assert mpi_words.read(words, library).variables == {}
+    rules = Inventory("openmpi", "5", {**library.values, "coll_tuned_use_dynamic_rules": "true"})
+    for coll, kept in (("^han", 3), ("tuned,basic", 3), ("han,tuned", 1), ("^basic", 1)):
+        assert len(mpi_words.read([*words, f"coll={coll}"], rules).variables) == kept, coll
+
+
+def test_typos_in_the_environment_are_refused_too() -> None:
+    def known() -> Inventory:
+        return MPICH
+
+    with pytest.raises(Refusal, match=r"in the environment: .*did you mean MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD"):
+        mpi_words.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHHOLD": "1", "PATH": "/bin"}, known)
+    mpi_words.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "1", "OMPI_MCA_x": "1", "http_proxy": ""}, known)
+    mpi_words.check_environment({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_MCA_initial_wdir": "/"}, lambda: OPENMPI)
+
+    def none_here() -> Inventory:
+        raise ValueError("no MPI library")
+
+    mpi_words.check_environment({"MPIR_CVAR_NOLOCL": "1"}, none_here)
+
+
+@pytest.mark.mpi
+def test_a_typo_in_the_environment_stops_a_run(octant: Octant) -> None:
+    done = octant("run", "stream", "seconds=0.1", env={"MPIR_CVAR_NOLOCL": "1"})
+    assert done.returncode == 2
+    assert "would ignore it without a word; did you mean MPIR_CVAR_NOLOCAL" in done.stderr
+
+
 @pytest.mark.mpi
 def test_a_typo_is_refused_before_anything_starts(octant: Octant) -> None:
     done = octant("run", "stream", "--mpi", "MPIR_CVAR_CH4_OFI_EAGER_THRESHHOLD=1")

@@ -1,6 +1,7 @@
 """MPI settings: the table of equivalents against recorded inventories, and the check of names."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_find_by_any_name() -> None:
     ):
         assert "eager limit" in [knob.name for knob in find(name)[0]]
     assert find("MP_PROCS")[1]
-    with pytest.raises(ValueError, match="did you mean MP_EAGER_LIMIT"):
+    with pytest.raises(ValueError, match="try MP_EAGER_LIMIT"):
         find("MP_EAGER_LIMITS")
 
 
@@ -138,6 +139,12 @@ def test_command() -> None:
     assert found["knobs"][0]["originals"][0]["name"] == "MP_WAIT_MODE"
     with pytest.raises(Refusal, match="no setting 'nonsense_name'"):
         run("nonsense_name")
+    with pytest.raises(Refusal, match=r"no setting 'MP_EAGER_LIMITS'; try MP_EAGER_LIMIT$"):
+        run("MP_EAGER_LIMITS")
+    assert run("eager-limit") == run("eager limit") == run("Eager_Limit=64KiB") == run("eager limit=4")
+    assert run("MP_WAIT_MODE=poll") == run("MP_WAIT_MODE")
+    found = json.loads(run("MP_WAIT_MODE", "eager-limit", "--json")[1])
+    assert [knob["name"] for knob in found["knobs"]] == ["wait mode", "eager limit"]
 
 
 def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,4 +154,24 @@ def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "refused: cannot set MPIR_CVAR_NOLOCL" in text
     assert "no effect: MP_EAGER_LIMIT" in text
     code, text = run("--check", "MPIR_CVAR_NOLOCAL=1")
-    assert (code, "nothing wrong" in text) == (0, True)
+    assert (code, "1 MPI settings checked" in text) == (0, True)
+    code, text = run("--check", "btl_sm_eager_limit=1", "connection-set-up=yes", "eager-limit=4KiB")
+    assert code == 0
+    assert "no effect: connection-set-up has no effect: MPICH 5.0.2 has nothing for it" in text
+    assert "belongs to Open MPI" in text
+    for unknown in ("FOO=1", "eager-limits=1", "XYZ_NO_SUCH"):
+        with pytest.raises(Refusal, match="try one of eager-limit"):
+            run("--check", unknown)
+
+
+def test_only_mpi_variables_of_the_environment_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open MPI's parameters are lower-case words, and so are http_proxy and others of the shell."""
+    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: OPENMPI)
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("http_proxy", "http://x")
+    monkeypatch.setenv("OMPI_MCA_btl_sm_eager_limit", "1")
+    code, text = run("--check")
+    assert (code, "1 MPI settings checked" in text) == (0, True)
+    monkeypatch.setenv("OMPI_MCA_btl_sm_eager_limt", "1")
+    assert run("--check")[0] == 2

@@ -4,7 +4,7 @@ import difflib
 import functools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
@@ -85,19 +85,33 @@ def knobs() -> tuple[MpiKnob, ...]:
 
 
 def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
-    """The knobs that a name (any library's, or the neutral one) stands for, and what the documents say of it.
+    """The knobs that a name (any library's, or the neutral one, its blanks also as `-` or `_`) stands for, and what the
+    documents say of it.
 
     Raises:
         ValueError: neither; the message names the nearest.
     """
     wanted = name.removeprefix("OMPI_MCA_").lower()
-    found = tuple(k for k in knobs() if wanted in (n.lower() for n in k.names()))
+    found = tuple(k for k in knobs() if wanted in (n.lower() for n in k.names()) or is_neutral(name, k))
     names = {o.name for knob in found for o in knob.originals} | {name}
     said = tuple(s for s in published() if s.name in names)
     if not found and not said:
         known = sorted({n for k in knobs() for n in k.names()} | {s.name for s in published()})
-        raise ValueError(f"no setting {name!r}{_nearest(name, known)}; octant settings lists them")
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.7)
+        raise ValueError(
+            f"no setting {name!r}; " + (f"try {' or '.join(near)}" if near else "octant settings lists them")
+        )
     return found, said
+
+
+def is_neutral(name: str, knob: MpiKnob) -> bool:
+    """Whether this is the knob's own name: `eager limit`, `eager-limit`."""
+    return re.sub("[ _-]", " ", name.lower()) == re.sub("[ _-]", " ", knob.name)
+
+
+def of_mpi(names: Iterable[str]) -> list[str]:
+    """Those of these environment variables that an MPI library, a transport or IBM's MPI owns by their beginning."""
+    return [name for name in names if name.startswith(tuple(_PREFIXES))]
 
 
 def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
@@ -167,15 +181,17 @@ def _tuned_trap(settings: Mapping[str, str], inventory: Inventory) -> list[Probl
         return []
     found = []
     rules = plain.get("coll_tuned_use_dynamic_rules", inventory.values.get("coll_tuned_use_dynamic_rules", "false"))
-    if rules.lower() not in ("1", "true", "yes"):
-        found.append(Problem(tuned[0], f"{tuned[0]} has no effect without coll_tuned_use_dynamic_rules=true", False))
     han = _integer(plain.get("coll_han_priority", inventory.values.get("coll_han_priority", "0")))
     other = _integer(plain.get("coll_tuned_priority", inventory.values.get("coll_tuned_priority", "30")))
-    excluded = plain.get("coll", "").startswith("^") and "han" in plain["coll"]
-    if han > other and not excluded:
-        outranked = f"{tuned[0]} has no effect: han (priority {han}) outranks tuned ({other})"
-        text = f"{outranked}; set coll_han_priority=0 or coll=^han"
-        found.append(Problem(tuned[0], text, False))
+    chosen = plain.get("coll", "")
+    excluded = bool(chosen) and ("han" in re.split("[,^]", chosen)) == chosen.startswith("^")
+    for name in tuned:
+        if rules.lower() not in ("1", "true", "yes"):
+            text = f"{name} has no effect without coll_tuned_use_dynamic_rules=true"
+            found.append(Problem(name, text, False))
+        if han > other and not excluded:
+            outranked = f"{name} has no effect: han (priority {han}) outranks tuned ({other})"
+            found.append(Problem(name, f"{outranked}; set coll_han_priority=0 or coll=^han", False))
     return found
 
 

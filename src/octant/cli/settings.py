@@ -25,23 +25,26 @@ def settings(
     """Explain MPI settings of then and now, or refuse names that the library would ignore without a word."""
     import os
 
-    from octant.catalogue.mpi_settings import check_names
+    from octant.catalogue.mpi_settings import check_names, of_mpi
     from octant.failure import Exit, Refusal
     from octant.machine.mpi_inventory import inventory
     from octant.report import settings as writer
+    from octant.study import mpi_words
 
     try:
         known = inventory(library or "auto") if library or check else None
         if check and known is not None:
-            given = dict(word.partition("=")[::2] for word in name) if name else dict(os.environ)
-            problems = check_names(given, known)
-            text = writer.as_json(None, known, problems) if json else writer.problems_text(problems, known, len(given))
+            given = name or of_mpi(os.environ)
+            problems = (
+                mpi_words.problems(name, known) if name else check_names({v: os.environ[v] for v in given}, known)
+            )
+            text = writer.as_json([], known, problems) if json else writer.problems_text(problems, known, len(given))
             print(text)
             raise typer.Exit(Exit.WRONG_ANSWER if any(p.refused for p in problems) else Exit.OK)
         if json:
-            print(writer.as_json(name[0] if name else None, known, None))
+            print(writer.as_json([word.partition("=")[0] for word in name or ()], known, None))
         elif name:
-            print("\n\n".join(writer.entry_text(word, known) for word in name))
+            print("\n\n".join(writer.entry_text(word.partition("=")[0], known) for word in name))
         else:
             print(writer.list_text(known))
     except ValueError as error:

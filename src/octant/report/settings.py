@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from collections.abc import Sequence
 
 from rich.table import Table
 
@@ -60,13 +61,15 @@ def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: 
     """What `--check` found."""
     using = f"{TITLES[inventory.library]} {inventory.version}"
     if not problems:
-        return f"{checked} settings checked against the {len(inventory.values)} that {using} has: nothing wrong"
+        return f"{checked} MPI settings checked against the {len(inventory.values)} that {using} has: nothing wrong"
     return "\n".join(f"{'refused' if p.refused else 'no effect'}: {p.text}" for p in problems)
 
 
-def as_json(name: str | None, inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
-    """The same as JSON."""
-    found, said = find(name) if name is not None else (knobs(), ())
+def as_json(names: Sequence[str], inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
+    """The same as JSON; without names, of all knobs."""
+    answers = [find(name) for name in names] or [(knobs(), ())]
+    found = dict.fromkeys(knob for held, _said in answers for knob in held)
+    said = dict.fromkeys(setting for _held, settings in answers for setting in settings)
     library = None if inventory is None else {"library": inventory.library, "version": inventory.version}
     entries = []
     for knob in found:

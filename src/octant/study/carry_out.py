@@ -15,6 +15,7 @@ from octant.placement import planner
 from octant.placement.request import Request, parse_request
 from octant.record import Failure
 from octant.store import Store, StoredRun
+from octant.study import mpi_words
 
 STARTUP_S = 30.0
 SLACK = 4.0
@@ -96,9 +97,11 @@ def carry_out(
         start: what starts a command (tests pass one that answers without starting anything).
 
     Raises:
-        Refusal: the store cannot be written, or another process is at this run.
+        Refusal: the store cannot be written, another process is at this run, or the environment has a name that the
+            MPI library would ignore.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
+    mpi_words.check_environment(os.environ)
     with store.held(run):
         run = where.read(run.id)  # whoever held it before may have gone on with it
         left = run.left()

@@ -1,12 +1,13 @@
 """`--mpi NAME=VALUE`: settings of the MPI library, as the variables under which the library in use reads them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from octant.catalogue.mpi_settings import MpiKnob, check_names, find, knobs
+from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, check_names, find, is_neutral, knobs
 from octant.failure import Exit, Refusal
 from octant.machine.mpi_inventory import Inventory
+from octant.machine.mpi_inventory import inventory as installed
 from octant.units import parse_bytes
 
 
@@ -26,6 +27,28 @@ def read(words: Sequence[str], inventory: Inventory) -> MpiWords:
     Raises:
         Refusal: no NAME=VALUE, or a name that nobody knows: most likely a typo, which the library would not mention.
     """
+    asked, idle = _asked(words, inventory)
+    problems = check_names(asked, inventory)
+    refused = [problem.text for problem in problems if problem.refused]
+    if refused:
+        raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
+    useless = {_variable(problem.name, inventory) for problem in problems}
+    kept = {name: value for name, value in asked.items() if name not in useless}
+    return MpiWords(kept, (*idle, *(problem.text for problem in problems)))
+
+
+def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
+    """What is wrong with names, with or without values, for the library in use.
+
+    Raises:
+        Refusal: a name that nobody knows.
+    """
+    asked, idle = _asked([word if "=" in word else f"{word}=1" for word in words], inventory)
+    return (*(Problem(text.partition(" has ")[0], text, False) for text in idle), *check_names(asked, inventory))
+
+
+def _asked(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], list[str]]:
+    """The library's own variables, and sentences on knobs for which it has none."""
     asked: dict[str, str] = {}
     idle: list[str] = []
     for word in words:
@@ -34,21 +57,33 @@ def read(words: Sequence[str], inventory: Inventory) -> MpiWords:
             raise Refusal(
                 f"cannot read {word!r} (not of the form NAME=VALUE); try eager-limit=64KiB", Exit.WRONG_ANSWER
             )
-        knob = next((k for k in knobs() if k.name.replace(" ", "-") == name.replace(" ", "-")), None)
+        knob = next((k for k in knobs() if is_neutral(name, k)), None)
         if knob is None:
             asked[_variable(name, inventory)] = value
             continue
         found = _of_knob(knob, value, inventory)
         asked |= found
         if not found:
-            idle.append(f"{name} has no effect: {inventory.library} {inventory.version} has nothing for it")
-    problems = check_names(asked, inventory)
-    refused = [problem.text for problem in problems if problem.refused]
+            idle.append(f"{name} has no effect: {TITLES[inventory.library]} {inventory.version} has nothing for it")
+    return asked, idle
+
+
+def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory] = installed) -> None:
+    """Looks at what the shell gives to every rank: `export MPIR_CVAR_…` and `OMPI_MCA_…` are ignored just as silently.
+
+    Raises:
+        Refusal: a name that the library in use does not know.
+    """
+    given = {name: value for name, value in variables.items() if name.startswith(("MPIR_CVAR_", "OMPI_MCA_"))}
+    if not given or "OMPI_COMM_WORLD_SIZE" in variables:  # Open MPI's launcher sets names that are no parameters
+        return
+    try:
+        known = ask()
+    except ValueError:
+        return
+    refused = [problem.text for problem in check_names(given, known) if problem.refused]
     if refused:
-        raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
-    useless = {_variable(problem.name, inventory) for problem in problems}
-    kept = {name: value for name, value in asked.items() if name not in useless}
-    return MpiWords(kept, (*idle, *(problem.text for problem in problems)))
+        raise Refusal("in the environment: " + "; ".join(refused), Exit.WRONG_ANSWER)
 
 
 def _variable(name: str, inventory: Inventory) -> str:
