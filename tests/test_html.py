@@ -14,6 +14,7 @@ import pytest
 
 from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s
 from octant.failure import Refusal
+from octant.machine import NumaNode
 from octant.record import Check
 from octant.report import drawing, html
 from octant.report.pictures import pictures
@@ -89,12 +90,25 @@ def test_curves_hold_the_numbers_that_were_put_in() -> None:
     assert fitted.y == pytest.approx([pingpong_s(x if x >= 1 else 0) for x in fitted.x], rel=0.02)
     assert "Fitted to “hot buffers (all)”: " in found["pingpong"].caption
     assert [mark.label for mark in found["latency"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
-    assert len(found["latency"].series) == 2  # one a page size
+    assert [series.name for series in found["latency"].series] == [
+        "load, base pages (one)",
+        "load, thp pages (one)",
+        "limit",
+    ]
     roofs = [series for series in found["roofline"].series if series.kind == "line"]
     dots = [series for series in found["roofline"].series if series.kind == "points"]
     assert roofs[0].y[-1] == pytest.approx(93.8e9)
     assert dots[0].x[0] == pytest.approx(200_000 / 3_200_000)
     assert dots[0].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
+    assert [series.name for series in dots] == [
+        "stream, 1 thread",
+        "stream, 2 threads",
+        "gemm, 1 thread",
+        "gemm, 2 threads",
+    ]
+    limit = found["latency"].series[-1]
+    assert (limit.name, set(limit.y)) == ("limit", {1.67e-9})
+    assert found["latency"].rows[0][-2:] == ("100 %", "1.670 ns: 5 cycles at 2.99 GHz (measured)")
     for picture in found.values():
         assert all(len(cells) == len(picture.header) for cells in picture.rows)
         assert picture.rows
@@ -109,6 +123,15 @@ def test_the_drawing_shows_every_core_once(shape: tuple[int, int, int, int]) -> 
     assert picture.count('class="domain"') == shape[0] * shape[1]
     if shape[2] <= drawing.DETAILED:
         assert picture.count('class="thread"') == len(host.topology.cpus)
+
+
+def test_memory_without_cores_and_the_system_s_own_numbers_of_packages_are_drawn() -> None:
+    host = machine(2, 1, 2, 1)
+    cpus = tuple(dataclasses.replace(cpu, package=3 * cpu.package) for cpu in host.topology.cpus)
+    nodes = (*host.topology.numa, NumaNode(8, frozenset(), 64 * 2**30))
+    picture = drawing.svg(dataclasses.replace(host, topology=dataclasses.replace(host.topology, cpus=cpus, numa=nodes)))
+    assert re.findall(r"package (\d)<", picture) == ["0", "3"]
+    assert "NUMA 8 · 64 GiB without cores" in picture
 
 
 def test_threads_that_are_not_allowed_are_told() -> None:

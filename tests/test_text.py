@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, machine
+from octant import summary
 from octant.record import Check
 from octant.report import text
 from octant.store import StoredRun
@@ -44,6 +45,12 @@ def test_limits_beyond_the_alphabet_have_marks_of_their_own() -> None:
     marks = [text._mark(number) for number in range(1000)]
     assert len(set(marks)) == 1000
     assert (marks[25], marks[26], marks[52]) == ("z", "aa", "ba")
+
+
+def test_sizes_that_a_launch_swept_are_named_as_people_read_them() -> None:
+    knobs = {"bytes": "134217728", "n": "134217728"}
+    assert [summary._value_text(name, value) for name, value in knobs.items()] == ["128 MiB", "134217728"]
+    assert [summary._value_text("bytes", value) for value in ("0", "1000000", "1GiB")] == ["0 B", "1000000", "1GiB"]
 
 
 def test_the_same_failure_is_told_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from octant import analysis, registry, stats
+from octant import analysis, registry, stats, units
 from octant.machine.crosscheck import with_measured
 
 if TYPE_CHECKING:
@@ -123,10 +123,21 @@ def _key(point: Point, mode: str) -> tuple[object, ...]:
     return point.workload, mode, point.ranks, tuple(knobs)
 
 
+def _value_text(knob: str, value: str) -> str:
+    """A knob's value as people read it: `128 MiB`, where that says exactly the same as `134217728`."""
+    if knob != "bytes" or not value.isdigit():
+        return value
+    text = units.bytes_text(int(value))
+    try:
+        return text if units.parse_bytes(text) == int(value) else value
+    except ValueError:  # rounded: `976.6 KiB` is no whole number of bytes
+        return value
+
+
 def _row(run: StoredRun, workload: Workload, points: list[Point], launch: Launch | None, ceilings: Ceilings) -> Row:
     swept = [name for name, value in launch.knobs.items() if "," in value] if launch else []
     label = launch.title if launch and launch.title else workload.name
-    words = [label, *(f"{name} {points[0].knobs.get(name, '?')}" for name in swept)]
+    words = [label, *(f"{name} {_value_text(name, points[0].knobs.get(name, '?'))}" for name in swept)]
     return Row(
         workload=workload,
         metric=workload.metrics[0],

@@ -30,8 +30,14 @@ class _Block:
 
 def svg(machine: Machine) -> str:
     """The drawing; its classes take their colours from the page. Sizes are in CSS pixels."""
-    packages = [_package(machine, i, cpus) for i, cpus in enumerate(machine.topology.groups("package"))]
-    whole = _stack(packages)
+    numbers = {cpu.os: cpu.package for cpu in machine.topology.cpus}
+    packages = [_package(machine, numbers[min(cpus)], cpus) for cpus in machine.topology.groups("package")]
+    alone = [
+        _boxed(_Block(0, 0, ""), f"NUMA {node.os} · {units.bytes_text(node.memory_bytes)} without cores", "domain")
+        for node in machine.topology.numa
+        if not node.cpus
+    ]
+    whole = _stack([_grid(packages, 2, GAP), *alone])
     words = escape(in_words(machine))
     return (
         f'<svg class="machine" role="img" aria-label="{words}" viewBox="0 0 {whole.width:g} {whole.height:g}" '
@@ -141,14 +147,14 @@ def _bar(text: str, width: float, height: float) -> _Block:
     return _Block(width, height, _box(0, 0, width, height, "cache", text))
 
 
-def _grid(blocks: list[_Block], columns: int) -> _Block:
+def _grid(blocks: list[_Block], columns: int, gap: float = 4) -> _Block:
     if not blocks:
         return _Block(0, 0, "")
     columns = min(columns, len(blocks))
     width, height = max(b.width for b in blocks), max(b.height for b in blocks)
     rows = -(-len(blocks) // columns)
-    parts = [b.at(i % columns * (width + 4), i // columns * (height + 4)) for i, b in enumerate(blocks)]
-    return _Block(columns * (width + 4) - 4, rows * (height + 4) - 4, "".join(parts))
+    parts = [b.at(i % columns * (width + gap), i // columns * (height + gap)) for i, b in enumerate(blocks)]
+    return _Block(columns * (width + gap) - gap, rows * (height + gap) - gap, "".join(parts))
 
 
 def _stack(blocks: list[_Block], gap: float = GAP) -> _Block:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from octant import __version__, stats, units
 from octant.failure import Refusal
-from octant.report import drawing, tidy
+from octant.report import drawing, machine, tidy
 from octant.report.pictures import pictures
 from octant.report.text import value_texts
 from octant.summary import EFFORT, Row, Summary, summarise
@@ -69,6 +69,8 @@ def render(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
         pictures=shown,
         drawing=Markup(drawing.svg(run.machine)),  # noqa: S704 - drawing.py escapes its texts
         words=drawing.in_words(run.machine),
+        pages=machine.pages_text(run.machine.page_sizes),
+        settings=list(machine.told(run.machine.system)),
         clock=units.si_text(summary.ceilings.clock_hz, "Hz") if summary.ceilings.clock_hz else "",
         version=__version__,
         effort=EFFORT,

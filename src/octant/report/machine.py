@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -188,17 +188,21 @@ def instructions(flags: frozenset[str]) -> str:
 
 
 def _facts(machine: Machine) -> RenderableType:
-    pages = ", ".join(_page(page) for page in machine.page_sizes)
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("instruction sets", instructions(machine.processor.flags) or "not told")
-    table.add_row("page sizes", pages)
-    for label, value in _told(machine.system):
+    table.add_row("page sizes", pages_text(machine.page_sizes))
+    for label, value in told(machine.system):
         table.add_row(label, value)
     for name, version in machine.software.items():
         table.add_row(name, version)
     return table
+
+
+def pages_text(sizes: Iterable[PageSize]) -> str:
+    """Page sizes with what is in their pools: `4 KiB, 2 MiB (empty pool)`."""
+    return ", ".join(map(_page, sizes))
 
 
 def _page(page: PageSize) -> str:
@@ -206,7 +210,8 @@ def _page(page: PageSize) -> str:
     return bytes_text(page.size_bytes) + (" (empty pool)" if page.pool_pages == 0 else pool)
 
 
-def _told(system: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def told(system: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Settings that matter for speed, in the words of people."""
     for label, key in _SETTINGS:
         if system.get(key, "none") != "none":
             yield label, _WORDS.get((key, system[key]), system[key])

@@ -15,10 +15,12 @@ from octant.summary import EFFORT, Row, Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from octant.workload import Workload
+    from octant.workload import Metric, Workload
 
 ZERO_BYTES = 0.5
 """Where a message of no bytes stands on an axis of powers of two."""
+LAST_LEVEL = "last-level cache"
+"""The subject of a disagreement about its size."""
 
 
 @dataclass(frozen=True)
@@ -94,20 +96,23 @@ def roofline(summary: Summary) -> Picture | None:
         peak, memory = ceilings.flops_per_s[count], ceilings.memory_bytes_per_s[count]
         ridge = min(max(peak / memory, left), right)
         x = (left, ridge, right)
-        name = f"roof, {count} thread{'s'[: count > 1]}"
+        name = f"roof, {_plural(count, 'thread')}"
         roofs.append(Series(name, "line", x, tuple(min(peak, memory * v) for v in x)))
-    dots = []
-    for name in dict.fromkeys(row.workload.name for row, _ in points):
-        mine = [(row, dot) for row, dot in points if row.workload.name == name]
-        labels = tuple(row.name for row, _ in mine)
-        dots.append(Series(name, "points", tuple(d[0] for _, d in mine), tuple(d[1] for _, d in mine), labels=labels))
+    groups: dict[str, list[tuple[Row, tuple[float, float]]]] = {}
+    for row, dot in sorted(points, key=lambda point: (point[0].workload.order, _threads(point[0]))):
+        groups.setdefault(f"{row.workload.name}, {_plural(_threads(row), 'thread')}", []).append((row, dot))
+    dots = [
+        Series(name, "points", tuple(x for _, (x, _) in mine), tuple(y for _, (_, y) in mine), labels=_names(mine))
+        for name, mine in groups.items()
+    ]
     every = [y for series in (*roofs, *dots) for y in series.y]
     table = tuple((row.title, row.mode, f"{x:.3g}", units.si_text(y, "flop/s")) for row, (x, y) in points)
     return Picture(
         "roofline",
         "Roofline",
         "Each point is a kernel: how much it computes a byte of memory traffic (write-allocates counted), and how "
-        "fast. The lines are roofs that this run measured itself: memory traffic on the left, arithmetic on the right.",
+        "fast. The lines are roofs that this run measured itself: memory traffic on the left, arithmetic in double "
+        "precision on the right, which single precision may exceed twofold.",
         Axis("flop a byte", True, decades(left, right, lambda v: f"{v:g}")),
         Axis("rate", True, decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
         (*roofs, *dots),
@@ -115,6 +120,18 @@ def roofline(summary: Summary) -> Picture | None:
         ("figure", "mode", "flop a byte", "rate"),
         table,
     )
+
+
+def _names(points: Iterable[tuple[Row, object]]) -> tuple[str, ...]:
+    return tuple(row.name for row, _ in points)
+
+
+def _threads(row: Row) -> int:
+    return row.points[0].ranks * row.points[0].threads
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count} {what}{'s'[: count > 1]}"
 
 
 def _dot(row: Row) -> tuple[float, float] | None:
@@ -127,63 +144,107 @@ def _dot(row: Row) -> tuple[float, float] | None:
 
 def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture | None:
     """The headline figure of a workload along its axis; `None` if no launch swept it."""
-    lines = _lines(workload, rows)
-    if not lines:
+    swept = _lines(workload, rows)
+    if not swept:
         return None
     metric = workload.metrics[0]
+    lines = [line.series for line in swept]
     messages = any(row.points[0].work.messages for row in rows)
     xs = sorted({x for line in lines for x in line.x})
-    ys = [y for line in lines for y in (*line.low, *line.high, *line.y)]
+    limits = _limits(swept)
+    ys = [y for line in (*lines, *limits) for y in (*line.low, *line.high, *line.y)]
     sized = workload.axis == "bytes"
     along = "message size" if messages else "footprint" if sized else workload.axis
     marks = () if messages or not sized else _cache_marks(summary, xs[0], xs[-1])
     fitted, told = _fit(lines) if messages and metric.kind == "time" else ([], "")
-    text = units.bytes_text if sized else lambda v: f"{v:g}"
-    table = [
-        (
-            line.name,
-            "0 B" if x == ZERO_BYTES else text(x),
-            units.si_text(y, metric.unit, 4),
-            _range(low, high, metric.unit),
-        )
-        for line in lines
-        for x, y, low, high in zip(line.x, line.y, line.low, line.high, strict=True)
-    ]
     caption = f"{workload.summary}. Medians with their 95 % intervals{'; ' + metric.note if metric.note else ''}."
     if marks:
         caption += " The vertical lines are the sizes of the caches of one core."
+    if any("disputed" in mark.label for mark in marks):
+        caption += " Disputed: sources disagree about that size; see what they say below the figures."
     return Picture(
         workload.name,
         f"{workload.name.capitalize()}: {metric.name} against {along}",
-        caption + told,
+        caption + told + _nowhere(workload, rows),
         Axis(along, True, size_ticks(xs) if sized else places(xs)),
         Axis(metric.name, True, decades(min(ys), max(ys), si_ticks(metric.unit)), metric.unit),
-        (*lines, *fitted),
+        (*lines, *limits, *fitted),
         marks,
-        ("curve", workload.axis, metric.name, "95 % interval"),
-        tuple(table),
+        ("curve", workload.axis, metric.name, "95 % interval", "of limit", "what the limit is"),
+        tuple(cells for line in swept for cells in _curve_cells(line, metric, sized)),
     )
 
 
-def _lines(workload: Workload, rows: Sequence[Row]) -> list[Series]:
+def _limits(swept: Sequence[_Line]) -> list[Series]:
+    """What the hardware could give, drawn where at least two points of a curve have a limit; equal ones once."""
+    known: dict[tuple[tuple[float, float], ...], str] = {}
+    for line in swept:
+        if len(line.limits) > 1:
+            known.setdefault(tuple(line.limits), line.series.name)
+    return [
+        Series(
+            "limit" if len(known) == 1 else f"limit of {name}", "line", tuple(x for x, _ in at), tuple(y for _, y in at)
+        )
+        for at, name in known.items()
+    ]
+
+
+def _curve_cells(line: _Line, metric: Metric, sized: bool) -> Iterable[tuple[str, ...]]:
+    one = line.series
+    for x, y, low, high, row in zip(one.x, one.y, one.low, one.high, line.rows, strict=True):
+        place = "0 B" if x == ZERO_BYTES else units.bytes_text(x) if sized else f"{x:g}"
+        share = "" if row.of_limit is None else units.percent_text(row.of_limit)
+        source = f"{units.si_text(row.limit.value, metric.unit, 4)}: {row.limit.source}" if row.limit else ""
+        yield one.name, place, units.si_text(y, metric.unit, 4), _range(low, high, metric.unit), share, source
+
+
+def _nowhere(workload: Workload, rows: Sequence[Row]) -> str:
+    """Points whose value of the axis is a word, such as `scalar`: they have no place, but are not kept back."""
+    words = [
+        f"{workload.axis} {row.knobs[workload.axis]}: {units.si_text(row.value.middle, row.metric.unit, 4)}"
+        for row in rows
+        if not row.table and row.value and workload.axis in row.knobs and _place(workload.axis, row.knobs) is None
+    ]
+    return f" Without a place on the axis: {'; '.join(words)}." if words else ""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A curve and the rows that its points came from."""
+
+    series: Series
+    rows: tuple[Row, ...]
+
+    @property
+    def limits(self) -> list[tuple[float, float]]:
+        """Places and limits of the points that have one."""
+        return [(x, row.limit.value) for x, row in zip(self.series.x, self.rows, strict=True) if row.limit]
+
+
+def _lines(workload: Workload, rows: Sequence[Row]) -> list[_Line]:
     groups: dict[tuple[str, int, tuple[tuple[str, str], ...]], dict[float, Row]] = {}
     for row in sorted(rows, key=lambda row: not row.table):  # at the same place the curve's own point wins
         place = _place(workload.axis, row.knobs)
         if place is not None and row.value is not None:
             knobs = tuple(sorted((k, v) for k, v in row.knobs.items() if k not in EFFORT and k != workload.axis))
             groups.setdefault((row.mode, row.points[0].ranks, knobs), {})[place] = row
-    found: list[Series] = []
+    found: list[_Line] = []
     swept = [(knobs, at) for (_, _, knobs), at in groups.items() if len(at) >= 3]
     alike = set.intersection(*(set(knobs) for knobs, _ in swept)) if swept else set()
-    for knobs, at in swept:
+    names = [_line_name(list(at.values())) for _, at in swept]
+    for name, (knobs, at) in zip(names, swept, strict=True):
         xs = sorted(at)
         values = [value for x in xs for value in [at[x].value] if value is not None]
-        names = [row.label if row.mode in row.label else f"{row.label} ({row.mode})" for row in at.values()]
         middle, low, high = (tuple(getattr(v, part) for v in values) for part in ("middle", "low", "high"))
-        name = max(names, key=names.count)
         told = ", ".join(f"{knob} {value}" for knob, value in knobs if (knob, value) not in alike)
-        found.append(Series(f"{name}: {told}" if told else name, "curve", tuple(xs), middle, low, high))
+        whole = f"{name}: {told}" if told and names.count(name) > 1 else name
+        found.append(_Line(Series(whole, "curve", tuple(xs), middle, low, high), tuple(at[x] for x in xs)))
     return found
+
+
+def _line_name(rows: Sequence[Row]) -> str:
+    names = [row.label if row.mode in row.label else f"{row.label} ({row.mode})" for row in rows]
+    return max(names, key=names.count)
 
 
 def _place(axis: str, knobs: Mapping[str, str]) -> float | None:
@@ -198,8 +259,10 @@ def _place(axis: str, knobs: Mapping[str, str]) -> float | None:
 def _cache_marks(summary: Summary, least: float, most: float) -> tuple[Mark, ...]:
     machine = summary.run.machine
     sizes = [(level, machine.cache_bytes(level)) for level in range(1, 5)]
+    doubt = {entry.subject for entry in machine.disagreements}
+    last = max((level for level, size in sizes if size), default=0)
     return tuple(
-        Mark(float(size), f"L{level} {units.bytes_text(size)}")
+        Mark(float(size), f"L{level} {units.bytes_text(size)}{', disputed' * (level == last and LAST_LEVEL in doubt)}")
         for level, size in sizes
         if size and least <= size <= most
     )
@@ -248,7 +311,7 @@ def histogram(rows: Sequence[Row]) -> Picture | None:
         Axis(
             "longer than the fastest by",
             True,
-            decades(min(xs), max(xs), lambda v: f"{100 * v:g} %" if v < 1 else f"{v:g} times"),
+            decades(min(xs), max(xs), lambda v: f"{100 * v:g} %" if v < 1 else f"{v:g} ×"),
         ),
         Axis("samples", True, decades(1, most, lambda v: f"{v:g}")),
         tuple(series),
@@ -282,9 +345,10 @@ def even_ticks(most: float, text: Callable[[float], str]) -> tuple[tuple[float, 
 
 
 def decades(least: float, most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
-    """Ticks at 1, 2 and 5 of each decade; only at 1 where there are many."""
+    """Ticks at 1, 2 and 5 of each decade; only at 1 where there are many decades, at more places within one."""
     exponents = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
-    steps: Iterable[int] = (1, 2, 5) if len(exponents) <= 4 else (1,)
+    steps: Iterable[float] = (1, 2, 5) if len(exponents) <= 4 else (1,)
+    steps = (1, 1.5, 2, 3, 4, 5, 6, 8) if most / least < 8 else steps
     ticks = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
     return tuple((tick, text(tick)) for tick in ticks if least / 2.5 <= tick <= most * 2.5)
 

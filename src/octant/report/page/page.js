@@ -68,7 +68,7 @@
   const describe = (picture) => () => {
     const colours = palette(), role = roles(picture.series);
     const shapes = picture.marks.map((mark) => ({ type: "line", x0: mark.at, x1: mark.at, yref: "paper", y0: 0, y1: 1, line: { color: colours.soft, width: 1, dash: "dot" }, layer: "below" }));
-    const annotations = picture.marks.map((mark) => ({ x: picture.x.log ? Math.log10(mark.at) : mark.at, yref: "paper", y: 1, yanchor: "top", xanchor: "right", textangle: -90, text: plain(mark.label), showarrow: false, font: { color: colours.soft, size: 11 }, bgcolor: colours.paper, borderpad: 1 }));
+    const annotations = picture.marks.map((mark) => ({ x: picture.x.log ? Math.log10(mark.at) : mark.at, yref: "paper", y: 1, yanchor: "top", xanchor: "right", textangle: -90, text: plain(mark.label), showarrow: false, font: { color: colours.soft, size: 11, shadow: `0 0 2px ${colours.paper}, 0 0 3px ${colours.paper}` }, borderpad: 1 }));
     return {
       traces: picture.series.map((one, i) => trace(one, role[i], colours, picture)),
       layout: layout(colours, { xaxis: axis(picture.x, colours), yaxis: axis(picture.y, colours), shapes, annotations, showlegend: picture.series.length > 1 }),
