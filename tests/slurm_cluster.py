@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import secrets
 import shutil
 import signal
@@ -43,11 +44,16 @@ class NoCluster(Exception):  # noqa: N818 - a reason to skip, not a fault
 
 
 def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
+    """Ports below those that the system gives to whoever asks for any, so that nobody gets them in between."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    found: list[int] = []
+    for port in random.sample(range(first - 4096, first), 200):
+        with contextlib.suppress(OSError), socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise NoCluster("no free ports")
 
 
 @contextlib.contextmanager
@@ -81,7 +87,8 @@ def slurm(folder: Path, nodes: int) -> Iterator[Mapping[str, str]]:
     with contextlib.ExitStack() as stack:
         for words in commands:
             stack.enter_context(_daemon(words, environment))
-            time.sleep(0.5)
+            if words is munge:  # the others end at once where it does not answer yet
+                _wait_for(folder / "munge.socket")
         _wait_until_idle(environment, nodes, folder)
         yield {"SLURM_CONF": str(conf)}
         subprocess.run(["scancel", "--user=root"], env=environment, check=False, timeout=20)
@@ -102,8 +109,16 @@ def _daemon(words: list[str], environment: Mapping[str, str]) -> Iterator[None]:
                 process.wait(5)
 
 
+def _wait_for(path: Path) -> None:
+    end = time.monotonic() + 30
+    while not path.exists():
+        if time.monotonic() > end:
+            raise NoCluster(f"munged made no {path}")
+        time.sleep(0.05)
+
+
 def _wait_until_idle(environment: Mapping[str, str], nodes: int, folder: Path) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         shown = subprocess.run(
             ["sinfo", "-h", "-N", "-o", "%T"], env=environment, capture_output=True, text=True, check=False, timeout=20

@@ -188,7 +188,7 @@ def test_axe_finds_nothing_to_mend(browser: "Browser", report: Path, scheme: str
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page, _ = opened(browser, report, 375 if scheme == "dark" else 1200, scheme)
     page.locator("details").evaluate_all("all => all.slice(0, 12).forEach(one => { one.open = true; })")
-    page.wait_for_timeout(300)
+    page.wait_for_selector("details.samples[open] .plot:not([data-drawn])", state="detached")
     found = axe.Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
 

@@ -140,7 +140,7 @@ def test_our_words_for_srun_give_the_planned_masks(cluster: Mapping[str, str], t
         options = line[line.index("srun ") :].removesuffix(" PROGRAM").split()
         words = ["salloc", "-Q", "--exclusive", "-N1", options[0], *options[1:], "sh", "-c", show]
         done = subprocess.run(
-            words, env={**os.environ, **cluster}, capture_output=True, text=True, check=False, timeout=10
+            words, env={**os.environ, **cluster}, capture_output=True, text=True, check=False, timeout=60
         )
         assert done.returncode == 0, f"{line}: {done.stderr}"
         rows = sorted(row.split() for row in done.stdout.splitlines())

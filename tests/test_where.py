@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -85,6 +86,19 @@ def test_a_heap_that_got_no_huge_pages_is_told() -> None:
 def test_a_rank_that_is_not_there_is_told() -> None:
     placed = planner.plan(machine(nodes=2, cores=4).topology, parse_request("2x2"))
     assert differences(placed, seen([{0}, {1}], {0: 1})) == ("ranks 1 of this node: not seen",)
+
+
+def test_memory_is_looked_at_when_a_process_is_first_seen() -> None:
+    words = [sys.executable, "-c", "print(flush=True); input()"]
+    own = {**os.environ, "OCTANT_MARK": "first seen"}
+    with subprocess.Popen(words, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        looker = watch._Looker(b"OCTANT_MARK=first seen")
+        looker.looks = 1  # the next is one of those that usually leave memory out
+        looker.look()
+        program.communicate(b"\n")
+    assert sum(looker.found[program.pid].node_bytes.values()) > 0
 
 
 def test_the_programs_output_and_end_pass_through(octant: Octant) -> None:

@@ -149,7 +149,8 @@ class _Looker:
             thread.name, cpu, thread.cpu_s = parse_stat((task / "stat").read_text())
             thread.seen_on[cpu] += 1
             thread.mask = parse_mask((task / "status").read_text())
-        if self.looks % 5 == 1:  # walking page tables holds the program up; not at every look
+        # Walking page tables holds the program up: not at every look, but once at least, however soon it ends.
+        if self.looks % 5 == 1 or not process.node_bytes:
             node_bytes = parse_numa_maps((folder / "numa_maps").read_text())
             if sum(node_bytes.values()) >= sum(process.node_bytes.values()):
                 process.node_bytes = node_bytes
