@@ -1,7 +1,7 @@
 """Published numbers as golden values: the model must give them, and say by how much it misses what it misses.
 
-Sources: RC25366 "The Power 775 Architecture at Scale" (sections 4.1 to 4.4, Table 1); Power 575 guide, Table 5-2; Alam
-et al., "Early evaluation of IBM BlueGene/P", section 4.2. The values themselves come from the catalogue.
+Sources: RC25366 "The Power 775 Architecture at Scale" (sections 4.1 to 4.4, Table 1); Power 575 guide, Table 5-2;
+Worley, "Early Evaluation of the IBM BG/P", section 4.2. The values themselves come from the catalogue.
 """
 
 import itertools

@@ -108,7 +108,7 @@ def random_ring(
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the message experiments of Alam et al., section 4.2: what one pair exchanges while others do."""
+    """One of the message experiments of Worley's BG/P paper, section 4.2: what one pair exchanges while others do."""
 
     name: str
     sizes: tuple[int, int, int]

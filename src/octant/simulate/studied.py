@@ -35,7 +35,7 @@ def fft_percent_of_peak(
 
 
 def pair_bandwidth(network: str, scenario: str) -> Interval:
-    """Bidirectional bandwidth of one pair in scenario (a) to (h) of Alam et al., section 4.2, in bytes/s."""
+    """Bidirectional bandwidth of one pair in scenario (a) to (h) of Worley's BG/P paper, section 4.2, in bytes/s."""
     return _at_edges(
         load(network), lambda file: next(e.bytes_per_s for e in pair_experiments(file) if e.name == scenario)
     )
