@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ from octant.report import study as report
 from octant.store import Store
 from octant.study import design, file, outcome, published
 from octant.study.design import Cell
+from octant.study.lines import line_of
 
 ROOT = Path(__file__).parents[1]
 RECORDED = sorted([*(ROOT / "machines").glob("*.xml"), *(ROOT / "machines").glob("*.synthetic")])
@@ -302,29 +304,128 @@ test = { kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.
 """
 
 
+AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "line", "message"),
     [
-        ("question =", "queston =", r"\(question: Field required\)"),
-        ("[baseline]", 'picture = "curve"\n[baseline]', r"\(picture: a curve needs an axis of numbers, and m has none"),
-        ("[baseline]", "color = 1\n[baseline]", r"\(color: Extra inputs are not permitted\)"),
-        ('which = "a"', 'which = "c"', r"\(baseline: no level 'c' of which; try a, b\)"),
-        ('which = "a"', 'witch = "a"', r"\(baseline: no level of which; try one of a, b\)"),
-        ('workload = "stream"', 'model = "gups"', r"\(measures\.m: with source = 'measure' it must name a workload"),
-        ("p6-locality-best", "p6-locality-worst", r"\(findings\.0\.id: no finding 'p6-locality-worst'"),
-        ('of = { which = "b" }', 'of = { which = "z" }', r"\(findings\.0\.test: no level 'z' of which; try a, b\)"),
-        ('measure = "m"', 'measure = "n"', r"\(findings\.0\.test: no measure 'n'; try m\)"),
-        ("bar = { above = 1.0 }", "bar = { above = 1.0, below = 2.0 }", r"\(findings\.0\.test\.bar: exactly one of"),
-        ('kind = "ratio"', 'kind = "knee"', r"\(findings\.0\.test: a knee needs a measure with an axis; m has none\)"),
-        ('pages = "thp" }', 'pages = "thp" }, needs = ["luck"]', r"\(factors\.which\.b\.needs\.0: String should match"),
-        ('pages = "thp" }', 'pages = "thp" }, place = "4y2"', r"\(factors\.which\.b\.place: no placement request"),
-        ("[baseline]", "[baseline", r"\(.*line 3"),
+        ("question =", "queston =", 0, "question: this key is missing; add it"),
+        ("[baseline]", 'picture = "curve"\n[baseline]', 3, "picture: a curve needs an axis of numbers, and m has none"),
+        ("[baseline]", 'picture = "pie"\n[baseline]', 3, "picture: Input should be 'bars' or 'curve'"),
+        ("[baseline]", "color = 1\n[baseline]", 3, "color: there is no such key; remove it or mend its spelling"),
+        ("[baseline]", "repeats = 100000\n[baseline]", 3, "repeats: Input should be less than or equal to 1000"),
+        ('which = "a"', 'which = "c"', 3, "baseline: no level 'c' of which; try a, b"),
+        ('which = "a"', 'witch = "a"', 3, "baseline: no level of which; try one of a, b"),
+        ('workload = "stream"', 'model = "gups"', 5, "measures.m: with source = 'measure' it must name a workload"),
+        ('workload = "stream"', 'workload = "strem"', 6, "measures.m.workload: no workload 'strem'; try "),
+        ('"stream"', '"stream"\nmetric = "speed"', 7, "measures.m.metric: no metric 'speed' in stream; try bandwidth"),
+        (
+            '"stream"',
+            f'"stream"\n{AXIS.replace("2KiB", "1024")}',
+            7,
+            "measures.m.axis.values: '1024' stands there twice",
+        ),
+        (
+            '"stream"',
+            '"stream"\nknobs = { bytes = "1KiB,2KiB" }',
+            7,
+            "measures.m.knobs.bytes: several values (1KiB,2KiB)",
+        ),
+        (
+            '"stream"\n',
+            f'"stream"\n{AXIS}\n[knobs]\nbytes = "9KiB"\n',
+            9,
+            "knobs.bytes: the axis of m goes through bytes itself",
+        ),
+        ("p6-locality-best", "p6-locality-worst", 11, "findings.0.id: no finding 'p6-locality-worst'"),
+        ('of = { which = "b" }', 'of = { which = "z" }', 12, "findings.0.test: no level 'z' of which; try a, b"),
+        ('of = { which = "b" }', 'of = { which = "a" }', 12, "findings.0.test: a combination is compared with itself"),
+        ('measure = "m"', 'measure = "n"', 12, "findings.0.test: no measure 'n'; try m"),
+        ("above = 1.0 }", "above = 1.0, below = 2.0 }", 12, "findings.0.test.bar: exactly one of"),
+        ("above = 1.0 }", "above = nan }", 12, "findings.0.test.bar.above: Input should be a finite number"),
+        (
+            "above = 1.0 }",
+            "within = [1.1, 0.9] }",
+            12,
+            "findings.0.test.bar.within: 1.1 to 0.9 is no range; swap the two",
+        ),
+        ('kind = "ratio"', 'kind = "knee"', 12, "findings.0.test: a knee needs a measure with an axis; m has none"),
+        (
+            'pages = "thp" }',
+            'pages = "thp" }, needs = ["luck"]',
+            9,
+            "factors.which.b.needs.0: no such need; try numa>=2",
+        ),
+        ('pages = "thp" }', 'pages = "thp" }, place = "4y2"', 9, "factors.which.b.place: no placement request"),
     ],
 )
-def test_a_study_file_is_refused_by_key_and_reason(old: str, new: str, message: str) -> None:
+def test_a_study_file_is_refused_by_line_key_and_reason(old: str, new: str, line: int, message: str) -> None:
     assert file.parse(STUDY, "mine").question == "Is b faster?"
-    with pytest.raises(file.StudyError, match=r"cannot read the study mine " + message):
+    where = f", line {line}" if line else ""
+    with pytest.raises(file.StudyError, match=re.escape(f"cannot read the study mine{where} ({message}")):
         file.parse(STUDY.replace(old, new, 1), "mine")
+
+
+def test_what_is_no_toml_is_refused_by_line() -> None:
+    with pytest.raises(file.StudyError, match=r"cannot read the study mine \(.*line 3.*\); mend that line"):
+        file.parse(STUDY.replace("[baseline]", "[baseline"), "mine")
+
+
+def test_a_study_of_absurd_size_is_refused_before_it_is_planned() -> None:
+    """Twelve factors of ten levels are a million million combinations."""
+    levels = "\n".join(f'{n} = {{ knobs = {{ bytes = "{n}KiB" }} }}' for n in range(10))
+    factors = "\n".join(f"[factors.f{n}]\n{levels}" for n in range(12))
+    baseline = "\n".join(f'f{n} = "0"' for n in range(12))
+    text = f'question = "?"\n[baseline]\n{baseline}\n[measures.m]\nworkload = "stream"\n{factors}'
+    with pytest.raises(
+        file.StudyError, match=r"line 17 \(factors: 6,000,000,000,000 launches are absurd, at most 20,000"
+    ):
+        file.parse(text, "mine")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "why"),
+    [
+        ("1000000", "1000000 ranks of 1 thread on 2 hardware threads are absurd"),
+        ("cores/8", "0 ranks (cores/8 comes to that here)"),
+    ],
+)
+def test_a_level_with_an_absurd_number_of_ranks_is_not_asked(ranks: str, why: str) -> None:
+    study = file.parse(STUDY.replace("a = {}", f'a = {{ ranks = "{ranks}" }}'), "mine")
+    assert design.design(study, machine(), seed=0).absent == {Cell("m", ("a",)): why}
+
+
+@pytest.mark.parametrize("ranks", ["many", "-1", "ranks", "cores/0", "1.5"])
+def test_a_count_that_is_none_is_refused(ranks: str) -> None:
+    study = file.parse(STUDY.replace("a = {}", f'a = {{ ranks = "{ranks}" }}'), "mine")
+    with pytest.raises(file.StudyError, match=rf"cannot plan m: a \(ranks = '{ranks}': .*try 2, cores or 2\*cores"):
+        design.design(study, machine(), seed=0)
+
+
+NESTED = """a = 1
+[b]
+"c d".e = 2
+[[f]]
+g = 3
+[f.h]
+i = 4
+[[f]] # the second
+g = 5
+[f.h]
+i = 6
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a", 1), ("b", 2), ("b/c d", 3), ("b/c d/e/x", 3), ("b/z", 2), ("f/0", 4), ("f/0/g", 5), ("f/0/h/i", 7),
+        ("f/1", 8), ("f/1/g", 9), ("f/1/h/i/0", 11), ("f", 4), ("z", None),
+    ],
+)  # fmt: skip
+def test_the_line_of_a_key(path: str, line: int | None) -> None:
+    assert line_of(NESTED, path.split("/")) == line
 
 
 def test_published_columns_must_exist() -> None:

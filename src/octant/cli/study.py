@@ -75,7 +75,8 @@ def run(
     if found.answers.wrong:
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not found.answers.values:
-        raise Refusal(f"nothing could be measured ({next(iter(found.answers.absent.values()))})")
+        # What this system cannot do stands first; what failed, last.
+        raise Refusal(f"cannot report a value (nothing could be measured: {[*found.answers.absent.values()][-1]})")
 
 
 def report(

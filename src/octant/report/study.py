@@ -103,7 +103,7 @@ def report_text(outcome: Outcome) -> str:
     """The published table beside ours, and the verdicts."""
     lines = [f"{outcome.name}: {outcome.study.question}", about(outcome)]
     for measure in outcome.study.measures:
-        lines += ["", _table_text(outcome, measure)]
+        lines += ["", _table_text(outcome, measure)] if places(outcome, measure) else []
     absent = absent_texts(outcome)
     if absent:
         lines += ["", "Not measured:", *(f"  {text}" for text in absent)]

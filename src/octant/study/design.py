@@ -11,7 +11,7 @@ from octant.machine import Machine
 from octant.placement import planner
 from octant.placement.request import parse_request
 from octant.study import words
-from octant.study.file import Level, Measure, Study
+from octant.study.file import Level, Measure, Study, StudyError
 from octant.workload import Mode
 
 
@@ -24,6 +24,7 @@ class Library:
 
 
 NO_LIBRARY = Library()
+CROWD = 16  # ranks times threads on a hardware thread beyond which a count is a mistake
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,9 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
     Args:
         seed: of the order.
         library: the MPI library in use.
+
+    Raises:
+        StudyError: ranks or threads that are no count, or a knob whose words cannot be worked out.
     """
     asked: dict[Cell, Launch] = {}
     absent: dict[Cell, str] = {}
@@ -73,8 +77,12 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
         reasons += [why for level in chosen if (why := _without(level, library))]
         for name, measure in study.measures.items():
             cell = Cell(name, levels)
-            asked[cell] = _launch(study, measure, chosen, known, library, str(cell))
-            why = reasons[0] if reasons else _does_not_fit(asked[cell], machine)
+            crowd, why = _crowd(measure, chosen, known, str(cell))
+            try:
+                asked[cell] = _launch(study, measure, chosen, {**known, **crowd}, library, str(cell))
+            except ValueError as error:
+                raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
+            why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine)
             if why:
                 absent[cell] = why
     possible: dict[str, Launch] = {}  # two cells may come to the same launch here: it is made once
@@ -124,26 +132,43 @@ def _shuffled(launches: list[Launch], repeats: int, seed: int) -> Iterator[Launc
         yield from (dataclasses.replace(launch, repeat=repeat) for launch in block)
 
 
+def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], title: str) -> tuple[dict[str, int], str]:
+    """How many ranks, threads a rank, and threads a core a launch has; or why it cannot have them."""
+    counts: dict[str, int] = {}
+    for name, texts in (
+        ("ranks", [measure.ranks, *(level.ranks for level in levels)]),
+        ("threads", [measure.threads, *(level.threads for level in levels)]),
+    ):
+        text = _last(texts)
+        try:
+            counts[name] = words.count(text, {**known, **counts})
+        except ValueError as error:
+            why = f"{name} = {text!r}: {error}"
+            raise StudyError(f"cannot plan {title} ({why}); try 2, cores or 2*cores") from error
+        if counts[name] == 0:
+            return {"ranks": 1, "threads": 1, "fill": 1}, f"0 {name} ({text} comes to that here)"
+    ranks, threads, cpus = counts["ranks"], counts["threads"], known["hwthreads"]
+    absurd = f"{ranks} ranks of {threads} thread{'s' * (threads > 1)} on {cpus} hardware threads are absurd"
+    counts["fill"] = max(1, ranks * threads // known["cores"])
+    return counts, absurd if ranks * threads > CROWD * cpus else ""
+
+
 def _launch(
     study: Study, measure: Measure, levels: list[Level], known: Mapping[str, int], library: Library, title: str
 ) -> Launch:
-    ranks = words.value(_last([measure.ranks, *(level.ranks for level in levels)]), known)
-    known = {**known, "ranks": int(ranks)}
-    threads = words.value(_last([measure.threads, *(level.threads for level in levels)]), known)
-    fill = max(1, int(ranks) * int(threads) // known["cores"])
-    known = {**known, "threads": int(threads), "fill": fill}
+    ranks, threads = known["ranks"], known["threads"]
     written = {**study.knobs, **measure.knobs}
     for level in levels:
         written |= level.knobs
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(words.value(part, known) for part in text.split(",")) for name, text in written.items()}
-    if int(threads) > 1:
-        knobs["threads"] = threads
+    if threads > 1:
+        knobs["threads"] = str(threads)
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = _last(["", *(level.place for level in levels if level.place)]).format_map(known)
-    mode = _mode(measure, int(ranks), int(threads))
-    return Launch(measure.workload, knobs, mode, int(ranks), title, place=place, mpi=mpi)
+    mode = _mode(measure, ranks, threads)
+    return Launch(measure.workload, knobs, mode, ranks, title, place=place, mpi=mpi)
 
 
 def _mode(measure: Measure, ranks: int, threads: int) -> Mode:

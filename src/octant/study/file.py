@@ -1,5 +1,6 @@
 """A study file: a question as data. Read once, checked against the catalogue, refused with file and key."""
 
+import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -9,14 +10,18 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from octant import catalogue, units
+from octant import catalogue, registry, units
 from octant.failure import Exit, Refusal
 from octant.placement.request import parse_request
+from octant.study.lines import line_of
 from octant.workload import Mode
 
 Levels: TypeAlias = Mapping[str, str]  # factor -> level; factors left out are at the baseline
 Need = Annotated[str, StringConstraints(pattern=r"^((cores|smt|numa|packages)[<>]=\d+|pages=\d+[KMG]iB|thp)$")]
 Argument: TypeAlias = str | int | float | bool
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+MOST_LAUNCHES = 20_000  # of one study: at a second each, half a working day
+MOST_POINTS = 1000  # along an axis
 
 
 class StudyError(Refusal):
@@ -34,7 +39,7 @@ class Axis(_Part):
     """A knob (of a model: an argument) that one launch goes through, point by point."""
 
     knob: str
-    values: tuple[str, ...] = Field(min_length=2)
+    values: tuple[str, ...] = Field(min_length=2, max_length=MOST_POINTS)
     unit: str = ""
 
     @property
@@ -84,15 +89,15 @@ class Published(_Part):
     where: Mapping[str, str] = {}  # columns that all rows share
     columns: Mapping[str, Mapping[str, Mapping[str, str]]] = {}  # factor -> level -> column -> value
     axis: str = ""  # the column that holds the axis
-    scale: float = 1.0  # base units in one of the table's
+    scale: Finite = Field(1.0, gt=0)  # base units in one of the table's
 
 
 class Bar(_Part):
     """What a value must meet: exactly one of the three."""
 
-    above: float | None = None
-    below: float | None = None
-    within: tuple[float, float] | None = None
+    above: Finite | None = None
+    below: Finite | None = None
+    within: tuple[Finite, Finite] | None = None
 
     def text(self) -> str:
         """For people: `above 2`."""
@@ -152,7 +157,7 @@ class Knee(_Part):
     measure: str
     of: Levels = {}
     to: Levels | None = None
-    step: float = Field(1.5, gt=1)
+    step: Finite = Field(1.5, gt=1)
     bar: Bar
 
 
@@ -163,7 +168,7 @@ class Most(_Part):
     measures: tuple[str, ...] = ()  # none: all
     of: Levels = {}
     to: Levels = {}
-    gain: float = 1.0
+    gain: Finite = Field(1.0, gt=0)
     share: float = Field(0.5, gt=0, le=1)
 
 
@@ -265,14 +270,29 @@ def parse(text: str, name: str) -> Study:
     try:
         study = Study.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"cannot read the study {name} ({error})") from error
+        raise StudyError(f"cannot read the study {name} ({error}); mend that line") from error
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "the whole"
-        raise StudyError(f"cannot read the study {name} ({key}: {first['msg']})") from error
+        path = [str(part) for part in first["loc"] if part not in _TAGS]
+        raise _refused(name, text, ".".join(path), _SAID.get(first["type"], first["msg"])) from error
     for key, problem in _problems(study):
-        raise StudyError(f"cannot read the study {name} ({key}: {problem})")
+        raise _refused(name, text, key, problem)
     return study
+
+
+_TAGS = ("ratio", "interaction", "order", "knee", "most", "spread", "agrees", "function-after")  # pydantic's own words
+_SAID = {
+    "extra_forbidden": "there is no such key; remove it or mend its spelling",
+    "missing": "this key is missing; add it",
+    "string_pattern_mismatch": "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB or thp",
+}
+
+
+def _refused(name: str, text: str, key: str, problem: str) -> StudyError:
+    line = line_of(text, key.split("."))
+    return StudyError(
+        f"cannot read the study {name}{f', line {line}' if line else ''} ({key or 'the whole'}: {problem})"
+    )
 
 
 def load(name: str) -> Study:
@@ -281,8 +301,7 @@ def load(name: str) -> Study:
     Raises:
         StudyError: as `source_text` and `parse`.
     """
-    found, text = source_text(name)
-    return parse(text, found)
+    return parse(source_text(name)[1], name)
 
 
 def _shipped() -> Traversable:
@@ -298,11 +317,9 @@ def _problems(study: Study) -> Iterator[tuple[str, str]]:
     for n, combination in enumerate(study.combinations):
         yield from _levels(study, f"combinations.{n}", combination)
     for name, measure in study.measures.items():
-        if bool(measure.model) == bool(measure.workload) or bool(measure.model) != (study.source == "model"):
-            wanted = "a model" if study.source == "model" else "a workload"
-            yield f"measures.{name}", f"with source = {study.source!r} it must name {wanted}, and nothing else"
-        if study.picture == "curve" and not (measure.axis and measure.axis.has_numbers):
-            yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
+        yield from _measure(study, name, measure)
+    yield from _knobs(study)
+    yield from _size(study)
     for factor, levels in study.factors.items():
         yield from ((f"factors.{factor}.{name}.place", why) for name, level in levels.items() if (why := _place(level)))
     for n, published in enumerate(study.published):
@@ -321,6 +338,54 @@ def _levels(study: Study, key: str, levels: Levels) -> Iterator[tuple[str, str]]
             yield key, f"no factor {factor!r}; try {', '.join(study.factors)}"
         elif level not in study.factors[factor]:
             yield key, f"no level {level!r} of {factor}; try {', '.join(study.factors[factor])}"
+
+
+def _measure(study: Study, name: str, measure: Measure) -> Iterator[tuple[str, str]]:
+    if bool(measure.model) == bool(measure.workload) or bool(measure.model) != (study.source == "model"):
+        wanted = "a model" if study.source == "model" else "a workload"
+        yield f"measures.{name}", f"with source = {study.source!r} it must name {wanted}, and nothing else"
+    elif measure.workload:
+        yield from _workload(f"measures.{name}", measure)
+    if study.picture == "curve" and not (measure.axis and measure.axis.has_numbers):
+        yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
+    if measure.axis:
+        yield from _distinct(f"measures.{name}.axis.values", measure.axis)
+
+
+def _workload(key: str, measure: Measure) -> Iterator[tuple[str, str]]:
+    try:
+        registry.workload(measure.workload).metric(measure.metric)
+    except LookupError as error:
+        yield f"{key}.{'workload' if measure.workload not in registry.workloads() else 'metric'}", str(error.args[0])
+
+
+def _distinct(key: str, axis: Axis) -> Iterator[tuple[str, str]]:
+    seen: dict[float | str, str] = {}
+    for value in axis.values:
+        same = seen.setdefault(number(value) if axis.has_numbers else value, value)
+        if same is not value:
+            yield key, f"{value!r} stands there twice (as {same!r}); each point is measured once a launch"
+
+
+def _knobs(study: Study) -> Iterator[tuple[str, str]]:
+    """Knobs that would make several points of one launch, or that the axis would silently overrule."""
+    turned = [("knobs", study.knobs), *((f"measures.{name}.knobs", m.knobs) for name, m in study.measures.items())]
+    for factor, levels in study.factors.items():
+        turned += [(f"factors.{factor}.{name}.knobs", level.knobs) for name, level in levels.items()]
+    axes = {measure.axis.knob: name for name, measure in study.measures.items() if measure.axis}
+    for key, knobs in turned:
+        for knob, value in knobs.items():
+            if "," in value:
+                yield f"{key}.{knob}", f"several values ({value}) would pass for several launches; make them an axis"
+            if knob in axes:
+                yield f"{key}.{knob}", f"the axis of {axes[knob]} goes through {knob} itself; drop one of the two"
+
+
+def _size(study: Study) -> Iterator[tuple[str, str]]:
+    combinations = len(study.combinations) or math.prod(map(len, study.factors.values()))
+    launches = combinations * len(study.measures) * (study.repeats if study.source == "measure" else 1)
+    if launches > MOST_LAUNCHES:
+        yield "factors", f"{launches:,} launches are absurd, at most {MOST_LAUNCHES:,}; list some [[combinations]]"
 
 
 def _place(level: Level) -> str:
@@ -373,12 +438,32 @@ def _test(study: Study, key: str, test: Test) -> Iterator[tuple[str, str]]:
     bar = None if isinstance(test, Order | Most) else test.bar
     if bar is not None and sum(x is not None for x in (bar.above, bar.below, bar.within)) != 1:
         yield f"{key}.bar", "exactly one of above, below and within is needed"
+    elif bar is not None and bar.within is not None and bar.within[0] > bar.within[1]:
+        yield f"{key}.bar.within", f"{bar.within[0]:g} to {bar.within[1]:g} is no range; swap the two"
+    if _compares_with_itself(study, test):
+        yield key, "a combination is compared with itself; give `of` and `to` that differ"
     yield from _axis(study, key, test)
+
+
+def _compares_with_itself(study: Study, test: Test) -> bool:
+    if isinstance(test, Order):
+        pairs = list(zip(test.places, test.places[1:], strict=False))
+    elif isinstance(test, Ratio | Interaction | Knee | Most) and test.to is not None:
+        moved = isinstance(test, Ratio) and test.to_at not in ("", test.at)
+        pairs = [] if moved else [(test.of, test.to)]
+    else:
+        pairs = []
+    return any({**study.baseline, **one} == {**study.baseline, **other} for one, other in pairs)
 
 
 def _axis(study: Study, key: str, test: Test) -> Iterator[tuple[str, str]]:
     if isinstance(test, Most) or test.measure not in study.measures:
         return
+    if isinstance(test, Interaction) and test.versus in study.measures:
+        other = study.measures[test.versus].axis
+        if test.versus_at not in (other.values if other else ("",)):
+            where = f"on the axis {other.knob}; try {', '.join(other.values)}" if other else "not be: it has no axis"
+            yield key, f"`versus_at` must say where {test.versus} is read: {where}"
     axis = study.measures[test.measure].axis
     known = axis.values if axis else ()
     if isinstance(test, Knee | Spread):

@@ -45,7 +45,7 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
         Refusal: an unknown knob or workload, or a store that cannot be written.
     """
     found, text = file.source_text(name)
-    study = file.parse(text, found)
+    study = file.parse(text, name)
     if study.source == "model":
         raise StudyError(f"cannot run {found} (it asks a model, nothing is measured); try octant study report {found}")
     if repeats is not None:
@@ -126,7 +126,7 @@ def of_model(name: str) -> Outcome:
         StudyError: no such study, one that is measured, or no such model.
     """
     found, text = file.source_text(name)
-    study = file.parse(text, found)
+    study = file.parse(text, name)
     if study.source != "model":
         raise StudyError(f"cannot ask a model for {found} (it is measured); try octant study run {found}")
     return _outcome(found, study, sources.modelled(study), None)

@@ -123,10 +123,13 @@ def judge(here: stats.Interval, bar: Bar) -> Literal["holds", "does not hold", "
 def launches_needed(here: stats.Interval, bar: Bar, launches: int) -> int | None:
     """About how many more launches would tell: an interval shrinks as the square root of their number.
 
-    `None` where that is hopeless (over a thousand), or where launches change nothing (a model).
+    `None` where that is hopeless (over a thousand), or where launches change nothing (a model). The extremes of a few
+    launches shrink by no law: there, as many more as it takes to have an interval.
     """
     if launches == 0:
         return None
+    if launches < ENOUGH:
+        return ENOUGH - launches
     edges = [edge for edge in (bar.above, bar.below, *(bar.within or ())) if edge is not None]
     wanted = launches
     for edge in edges:
@@ -136,7 +139,7 @@ def launches_needed(here: stats.Interval, bar: Bar, launches: int) -> int | None
             if gap <= 1e-3 * max(reach, abs(edge) * 1e-9):
                 return None
             wanted = max(wanted, math.ceil(launches * (reach / gap) ** 2))
-    more = max(wanted, ENOUGH, launches + 1) - launches
+    more = max(wanted, launches + 1) - launches
     return more if more <= MOST else None
 
 
@@ -149,9 +152,12 @@ def _more_text(more: int | None, launches: int, least: int = LEAST) -> str:
     if launches == 0:
         return "the model's own bounds leave it open"
     if more is None:
-        return "too close to the bar to tell with any number of launches"
+        return f"over {MOST} more launches of each would be needed to tell"
     lead = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few; "
-    return f"{lead if launches < least else ''}about {more} more launch{'es' if more > 1 else ''} of each would tell"
+    counted = f"{more} more launch{'es' if more > 1 else ''} of each"
+    return f"{lead if launches < least else ''}" + (
+        f"it takes at least {counted} to tell" if launches < ENOUGH else f"about {counted} would tell"
+    )
 
 
 def factor_text(value: stats.Interval) -> str:

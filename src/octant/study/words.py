@@ -63,6 +63,18 @@ def value(text: str, known: Mapping[str, int]) -> str:
     return str(result)
 
 
+def count(text: str, known: Mapping[str, int]) -> int:
+    """A number of ranks or threads; 0 where a quotient comes to nothing here.
+
+    Raises:
+        ValueError: no whole number and no word, or one that is not known yet.
+    """
+    found = value(text, known)
+    if not re.fullmatch(r"\d{1,9}", found):
+        raise ValueError("neither a number nor a word")
+    return int(found)
+
+
 def missing(need: str, machine: Machine) -> str:
     """Why a need is not met here, for people; empty when it is."""
     comparison = _COMPARISON.fullmatch(need)
