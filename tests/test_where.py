@@ -101,6 +101,47 @@ def test_memory_is_looked_at_when_a_process_is_first_seen() -> None:
     assert sum(looker.found[program.pid].node_bytes.values()) > 0
 
 
+def test_threads_that_were_never_started_are_told() -> None:
+    """A program that makes fewer threads than were asked for is not placed as asked."""
+    assert differences(PLACED, seen([{0, 1}], {0: 1})) == ("rank 0: 2 threads asked, 1 seen",)
+
+
+def test_a_table_that_cannot_be_written_is_told_before_the_program_runs(octant: Octant, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    done = octant("where", "--to", str(tmp_path / "none" / "x"), "--", "touch", str(mark))
+    assert (done.returncode, mark.exists()) == (1, False)
+    assert "try another --to FILE" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "said"),
+    [
+        (["true"], 0, ""),
+        (["sh", "-c", "exit 7"], 7, ""),
+        (["no such program"], 127, "cannot start 'no such program' (No such file or directory)"),
+        (["/"], 126, "cannot start '/' (Permission denied)"),
+        (["sh", "-c", "exec sleep 0.2"], 0, "sleep"),
+        (["sh", "-c", "sleep 0.2 & sleep 0.2; wait; exit 3"], 3, "sleep"),
+    ],
+)
+def test_programs_that_end_at_once_fork_or_become_others(
+    octant: Octant, program: list[str], code: int, said: str
+) -> None:
+    done = octant("where", "--", *program)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_threads_that_start_late_are_seen(octant: Octant) -> None:
+    late = (
+        "import threading as t, time; time.sleep(0.3); x = [t.Thread(target=time.sleep, args=(0.3,)) for _ in (1, 2)];"
+        "[y.start() for y in x]"
+    )
+    found = json.loads(octant("where", "--json", "--", sys.executable, "-c", late).stderr)
+    assert len(found["processes"][0]["threads"]) == 3
+
+
 def test_the_programs_output_and_end_pass_through(octant: Octant) -> None:
     done = octant("where", "--place", f"1x1,cpus={CPUS[-1]}", "--json", "--", sys.executable, "-c", SPIN)
     assert (done.stdout, done.returncode) == ("said\n", 5)

@@ -32,12 +32,18 @@ def where(
 
     The program keeps its input, output and exit code; the table goes to standard error.
     """
+    from octant.failure import Refusal
     from octant.launch import bind as words
     from octant.launch.compare import differences
     from octant.launch.launchers import Shape
     from octant.launch.watch import watch
     from octant.report import where as report
 
+    try:
+        if to is not None:
+            to.write_text("", encoding="utf-8")  # before the program runs, which may take hours
+    except OSError as error:
+        raise Refusal(f"cannot write {str(to)!r} ({error.strerror}); try another --to FILE") from error
     asked = _asked(place) if place else None
     shape = Shape(ranks or (asked.request.ranks if asked else 1))
     seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [])

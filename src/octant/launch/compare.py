@@ -28,6 +28,10 @@ def differences(placement: Placement, watched: Watched, huge_heap: bool = False)
             share = 100 * process.huge_bytes / total
             found.append(f"{who}: its heap was to be on huge pages, {share:.0f} % of its memory is")
     seen = {process.local_rank for process in watched.processes}
+    for place in placement.ranks:
+        most = max((len(p.threads) for p in watched.processes if p.local_rank == place.rank), default=0)
+        if 0 < most < len(place.threads):
+            found.append(f"rank {place.rank}: {len(place.threads)} threads asked, {most} seen")
     missing = tuple(number for number in range(len(placement.ranks)) if number not in seen)
     if missing:
         found.append(f"ranks {set_text(missing)} of this node: not seen")

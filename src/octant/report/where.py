@@ -39,7 +39,7 @@ def _row(process: Process, thread: Thread, first: bool) -> list[str]:
     )
     rank = str(process.local_rank if process.rank is None else process.rank)
     head = [rank, f"{process.name} {process.pid}"] if first else ["", ""]
-    memory = [bytes_text(total), nodes, f"{100 * process.huge_bytes / total:.0f} %" if total else ""]
+    memory = [bytes_text(total) if total else "", nodes, f"{100 * process.huge_bytes / total:.0f} %" if total else ""]
     return [
         *head,
         thread.name if thread.tid != process.pid else "main",
