@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ class Hosts:
     interfaces: tuple[str, str]
     agent: Path  # AGENT [options] ADDRESS COMMAND…: runs the command's words in that address's namespace
     delay_ms: float  # each way; 0 where the kernel has no netem
+    python: Path = Path(sys.executable)  # of the environment whose MPI is used
 
 
 AGENT = """\
