@@ -84,8 +84,9 @@ def disagreeing(subject: str) -> Facts:
 
 BIND = {"OMP_PROC_BIND": "close"}
 CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, severity, a word of title, evidence or fix
-    ("governor", lambda: settings(governor="powersave"), "spoils", "powersave"),
+    ("governor", lambda: settings(governor="powersave"), "slows", "held at its lowest"),  # acpi-cpufreq
     ("governor", lambda: settings(governor="performance schedutil"), "spoils", "schedutil"),
+    ("governor", lambda: settings(governor="powersave", frequency_driver="intel_pstate"), "spoils", "follows the load"),
     ("turbo", lambda: settings(turbo="on"), "note", "cpufreq/boost"),
     ("turbo", lambda: settings(turbo="on", frequency_driver="intel_pstate"), "note", "no_turbo"),
     ("transparent_pages", lambda: settings(thp="always"), "note", "always"),
@@ -108,10 +109,12 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("openmp_runtimes", lambda: beside(libraries=("/a/libgomp.so.1", "/b/libiomp5.so")), "slows", "/b/libiomp5.so"),
     ("threads_exceed", lambda: variables(**BIND, OMP_NUM_THREADS="256"), "slows", "=128"),
     ("swap", lambda: settings(swap_used_bytes=str(2**30)), "spoils", "1 GiB"),
-    ("counters", lambda: settings(pmu="no"), "note", "virtual machine"),
+    ("counters", lambda: settings(pmu="no", virtualisation="kvm"), "note", "-cpu host,pmu=on"),
+    ("counters", lambda: settings(pmu="no"), "note", "dmesg"),
     ("counters", lambda: settings(perf_event_paranoid="4"), "note", "perf_event_paranoid"),
     ("masked_model", lambda: with_machine("kvm-xeon-2cpu"), "note", "Rocket Lake"),
     ("huge_pages", lambda: with_pages(PageSize(4096), PageSize(2**21, 0, 0)), "note", "echo 512"),
+    ("huge_pages", lambda: with_pages(*(PageSize(2**n, 0, 0) for n in (16, 21, 25))), "note", "hugepages-2048kB"),
     ("clock_source", lambda: settings(clock_source="hpet"), "spoils", "echo tsc"),
     ("clock_source", lambda: settings(clock_source="acpi_pm", clock_sources="acpi_pm"), "spoils", "tsc=reliable"),
     ("clock_source", lambda: settings(clock_source="kvm-clock"), "note", "kvm-clock"),
@@ -124,6 +127,8 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
 ]
 SILENT: list[tuple[str, Callable[[], Facts]]] = [
     ("governor", lambda: settings(governor="")),
+    ("governor", lambda: settings(governor="performance userspace")),
+    ("counters", lambda: replace(healthy(), machine=trees.machine("power9-2s-smt4"))),  # not told is not: none
     ("numa_balancing", lambda: replace(with_machine("laptop-6p8e"), surroundings=Surroundings())),
     ("cpu_quota", lambda: settings(cgroup_cpu_quota="128")),
     ("binding", lambda: variables(OMP_NUM_THREADS="1")),
@@ -169,7 +174,7 @@ def test_every_rule_has_a_case_and_a_page() -> None:
 
 
 def test_the_worst_comes_first() -> None:
-    severities = [advice.severity for advice in diagnose(settings(thp="never", governor="powersave", aslr="2"))]
+    severities = [advice.severity for advice in diagnose(settings(thp="never", governor="ondemand", aslr="2"))]
     assert severities == sorted(severities, key=SEVERITIES.index) == ["spoils", "slows", "note"]
 
 

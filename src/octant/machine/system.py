@@ -20,7 +20,7 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `limit_memlock_bytes`, `limit_stack_bytes` | soft limits, a number or `unlimited` |
 | `pressure` | `yes` where pressure-stall information is there |
 | `steal_fraction` | share of processor time since boot that the hypervisor gave to others |
-| `perf_event_paranoid`, `pmu` | the kernel's number; `yes` where hardware counters are |
+| `perf_event_paranoid`, `pmu` | the kernel's number; `yes` with hardware counters, `no` with only software's |
 | `aslr` | `0`, `1`, `2` as the kernel numbers it |
 | `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, when looked at |
 | `family`, `model`, `stepping` | the processor's numbers on x86 |
@@ -88,7 +88,7 @@ def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
     sources = tree.names("sys/bus/event_source/devices")
     units = [name for name in sources if re.fullmatch(r"cpu|cpu_core|cpu_atom|armv\d.*|power\d+|hv_24x7", name)]
     told = [name for name in units if tree.text(f"sys/bus/event_source/devices/{name}/type") is not None]
-    yield "pmu", "yes" if told else "no"
+    yield "pmu", "yes" if told else "no" if sources else ""
     yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"
 
 

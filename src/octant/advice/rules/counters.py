@@ -11,6 +11,7 @@ def advise(facts: Facts) -> Advice | None:
     """Fires without a counting unit, or with a paranoid level above 2."""
     paranoid = facts.system("perf_event_paranoid")
     if facts.system("pmu") == "no":
+        guest = facts.system("virtualisation") not in ("", "none")
         return Advice(
             title="no hardware counters: the processor's counting unit is not shown",
             severity="note",
@@ -18,7 +19,9 @@ def advise(facts: Facts) -> Advice | None:
                 "/sys/bus/event_source/devices": "no processor unit",
                 "virtualisation": facts.system("virtualisation"),
             },
-            fix=("# in a virtual machine: have the host expose the unit (KVM: -cpu host,pmu=on)",),
+            fix=("# have the host expose the unit (KVM: -cpu host,pmu=on)",)
+            if guest
+            else ("# the kernel found no driver for it:", "sudo dmesg | grep -iE 'pmu|perf'"),
             why="cycles, instructions and misses cannot be counted; only time is measured",
         )
     if paranoid.lstrip("-").isdigit() and int(paranoid) > 2:

@@ -1,22 +1,29 @@
 """The frequency governor lets the clock follow the load.
 
 Under any governor but `performance` a core starts slow and speeds up while it is measured, so that short measurements
-see another machine than long ones. `performance` asks for the highest clock at once. (With the intel_pstate driver
-`powersave` follows the load too, whatever its name says.)
+see another machine than long ones. `performance` asks for the highest clock at once. With the drivers intel_pstate and
+amd-pstate-epp `powersave` follows the load too, whatever its name says; with others it holds the lowest clock.
+`userspace` holds the clock that somebody chose, so nothing is said of it.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where any core is under another governor than `performance`."""
-    governor = facts.system("governor")
-    if governor in ("", "performance"):
+    """Fires where any core is under a governor whose clock moves, or is held at its lowest."""
+    governor, driver = facts.system("governor"), facts.system("frequency_driver")
+    if not set(governor.split()) - {"performance", "userspace"}:
         return None
+    lowest = governor == "powersave" and driver not in ("", "intel_pstate", "amd-pstate-epp")
     return Advice(
-        title=f"the clock follows the load (governor {governor})",
-        severity="spoils",
-        evidence={"/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor": governor},
+        title=f"the clock {'is held at its lowest' if lowest else 'follows the load'} (governor {governor})",
+        severity="slows" if lowest else "spoils",
+        evidence={
+            "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor": governor,
+            "scaling_driver": driver or "not told",
+        },
         fix=("sudo cpupower frequency-set --governor performance",),
-        why="a core begins slow and speeds up while it is measured, so short and long runs see different machines",
+        why="figures are those of the lowest clock, however long a run is"
+        if lowest
+        else "a core begins slow and speeds up while it is measured, so short and long runs see different machines",
     )

@@ -4,6 +4,8 @@ The page-size knob can then use base pages and transparent huge pages only. Rese
 memory is not fragmented; the pool is the whole machine's, so read back what was given.
 """
 
+import math
+
 from octant.advice import Advice, Facts
 from octant.units import bytes_text
 
@@ -13,14 +15,16 @@ def advise(facts: Facts) -> Advice | None:
     pools = [page for page in facts.machine.page_sizes if page.pool_pages is not None]
     if not pools or any(page.pool_pages for page in pools):
         return None
-    smallest = pools[0].size_bytes
-    folder = f"/sys/kernel/mm/hugepages/hugepages-{smallest // 1024}kB"
+    usual = min(
+        (page.size_bytes for page in pools), key=lambda size: abs(math.log2(size / 2**21))
+    )  # Arm has 64 KiB too
+    folder = f"/sys/kernel/mm/hugepages/hugepages-{usual // 1024}kB"
     return Advice(
         title="the pools of explicit huge pages are empty",
         severity="note",
         evidence={f"/sys/kernel/mm/hugepages ({bytes_text(page.size_bytes)})": "0 pages" for page in pools},
         fix=(
-            f"echo {max(1, 2**30 // smallest)} | sudo tee {folder}/nr_hugepages",
+            f"echo {max(1, 2**30 // usual)} | sudo tee {folder}/nr_hugepages",
             f"cat {folder}/nr_hugepages  # what was given",
         ),
         why="explicit huge pages cannot be measured or used",

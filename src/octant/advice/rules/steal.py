@@ -13,7 +13,7 @@ def advise(facts: Facts) -> Advice | None:
     if steal <= 0.005:
         return None
     return Advice(
-        title=f"{100 * steal:.1f} % of processor time was taken by the host",
+        title=f"{100 * steal:.1f} % of processor time since boot was taken by the host",
         severity="spoils",
         evidence={
             "/proc/stat, steal": f"{100 * steal:.2f} % since boot",
