@@ -53,16 +53,21 @@ class Launch:
         lists = [value.split(",") for value in self.knobs.values()]
         return [dict(zip(self.knobs, values, strict=True)) for values in itertools.product(*lists)]
 
-    def without(self, done: list[Mapping[str, str]]) -> "Launch | None":
-        """This launch less the points that are done; `None` when nothing is left.
-
-        Only a launch with one list of values can be cut to the missing ones; with several lists it starts anew.
-        """
-        missing = [p for p in self.points() if not any(p.items() <= dict(d).items() for d in done)]
-        if not missing:
-            return None
-        listed = [name for name, value in self.knobs.items() if "," in value]
-        if len(listed) != 1:
-            return self
-        values = ",".join(point[listed[0]] for point in missing)
-        return replace(self, knobs={**self.knobs, listed[0]: values}, rest_of=self.question)
+    def without(self, done: list[Mapping[str, str]]) -> "tuple[Launch, ...]":
+        """The launches that ask for exactly the points of this one that are not done."""
+        points = self.points()
+        missing = [p for p in points if not any(p.items() <= dict(d).items() for d in done)]
+        if len(missing) == len(points):
+            return (self,)
+        *outer, inner = [name for name, value in self.knobs.items() if "," in value] or [""]
+        rest: dict[tuple[str, ...], list[str]] = {}  # values of the innermost list, for each choice from the others
+        for point in missing:
+            rest.setdefault(tuple(point[name] for name in outer), []).append(point[inner])
+        return tuple(
+            replace(
+                self,
+                knobs={**self.knobs, **dict(zip(outer, chosen, strict=True)), inner: ",".join(values)},
+                rest_of=self.question,
+            )
+            for chosen, values in rest.items()
+        )

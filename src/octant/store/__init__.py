@@ -75,8 +75,7 @@ class StoredRun:
         for failure in self.failures:
             if failure.exit in (2, 3):
                 done.setdefault(failure.launch, []).append(failure.knobs)
-        rest = (launch.without(done.get(launch.key, [])) for launch in self.launches)
-        return tuple(launch for launch in rest if launch is not None)
+        return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, [])))
 
     @property
     def complete(self) -> bool:

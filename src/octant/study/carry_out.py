@@ -123,6 +123,7 @@ def _one(
     timeout_s: float | None,
     start: Callable[..., Outcome],
 ) -> None:
+    before = len(where.read(run.id, samples=False).failures)
     try:
         words = command(launch, run)
         outcome = start(words, {**environment(), **launch.mpi}, timeout_s or timeout_seconds(launch), tick)
@@ -131,14 +132,14 @@ def _one(
         return
     unsupported = outcome.code == Exit.NOT_SUPPORTED
     told = (unsupported or outcome.code == Exit.WRONG_ANSWER) and "octant-bind:" in outcome.said  # no kernel ran
-    recorded = outcome.code in (Exit.OK, Exit.WRONG_ANSWER) or (not launch.hosts and _left_reason(where, run, launch))
+    recorded = outcome.code in (Exit.OK, Exit.WRONG_ANSWER) or (not launch.hosts and _left_reason(where, run, before))
     if outcome.timed_out or told or not recorded:
         where.append(run, _failure(launch, outcome.reason, Exit.NOT_SUPPORTED if unsupported else Exit.CANNOT_RUN))
 
 
-def _left_reason(where: Store, run: StoredRun, launch: Launch) -> bool:
+def _left_reason(where: Store, run: StoredRun, before: int) -> bool:
     """Whether a rank recorded why it failed; launchers do not always pass on what it said."""
-    return any(failure.launch == launch.key for failure in where.read(run.id).failures[len(run.failures) :])
+    return len(where.read(run.id, samples=False).failures) > before
 
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:
