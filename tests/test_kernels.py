@@ -197,6 +197,20 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
     assert not point.share_cores
 
 
+@pytest.mark.mpi
+def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) -> None:
+    """MPICH spins in collectives: the middle rank would take a core from the two that play."""
+    told = "import os,resource,subprocess,sys; subprocess.run(sys.argv[2:], check=True, close_fds=False); "
+    told += "cpu = resource.getrusage(resource.RUSAGE_CHILDREN); rank = os.environ['PMI_RANK']; "
+    told += "open(sys.argv[1] + rank, 'w').write(str(cpu.ru_utime + cpu.ru_stime))"
+    words = [str(kernels / "octant-pingpong"), "bytes=4MiB", "seconds=1.5", "precision=0", "--output"]
+    command = [sys.executable, "-c", told, str(tmp_path / "cpu"), *words, str(tmp_path / "records")]
+    mpiexec = str(Path(sys.executable).parent / "mpiexec")
+    subprocess.run([mpiexec, "-n", "3", *command], check=True, timeout=60, capture_output=True)
+    player_s, waiting_s = (float((tmp_path / f"cpu{rank}").read_text()) for rank in (0, 1))
+    assert waiting_s < 0.5 * player_s
+
+
 def test_an_unknown_name_is_refused_with_the_known_ones(run: Runs) -> None:
     done = run("stream", "kernle=triad")
     assert done.code == 1

@@ -14,21 +14,16 @@ namespace {
 constexpr std::int64_t least_clock_costs = 20;  // a sample lasts at least this many readings of the clock
 constexpr std::int64_t free_clock_costs = 100;  // … and this many where no synchronisation lies between two steps
 constexpr double burst_s = 0.05;                // between two bursts the harness decides whether it has enough
+constexpr double burst_samples = 8;             // longer samples make longer bursts: lanes end theirs one by one
 constexpr int least_bursts = 4;                 // samples of one burst resemble each other: no interval from fewer
 
 std::vector<double> as_doubles(std::vector<std::int64_t> const& values) { return {values.begin(), values.end()}; }
 
-// Collective: are all lanes of all ranks measured well enough?
-bool precise(Comm const& world, std::vector<Lane> const& lanes, Settings const& settings) {
-    if (settings.precision <= 0) return false;
-    bool mine = true;
-    for (auto const& lane : lanes) {
-        auto const samples = as_doubles(lane.duration_ns);
-        auto const warm = std::span(samples).subspan(warmup_length(samples));
-        mine = mine && static_cast<std::int64_t>(warm.size()) >= settings.least &&
-               median_interval(warm).relative_half_width() <= settings.precision;
-    }
-    return world.max(std::int64_t{mine ? 0 : 1}) == 0;
+bool precise(std::vector<std::int64_t> const& durations_ns, Settings const& settings) {
+    auto const samples = as_doubles(durations_ns);
+    auto const warm = std::span(samples).subspan(warmup_length(samples));
+    return static_cast<std::int64_t>(warm.size()) >= settings.least &&
+           median_interval(warm, correlation_time(warm)).relative_half_width() <= settings.precision;
 }
 
 std::int64_t start_target(Comm const& world, std::int64_t slack_ns) { return world.broadcast(now_ns() + slack_ns); }
@@ -67,11 +62,12 @@ class Measurer {
         if (settings_.shared_clock && settings_.sync != Sync::none && world_.size() > 1) measure_exit_skew();
         auto const from = NoiseTotals::read();
         std::int64_t const begin = now_ns();
+        budget_end_ns_ = begin + static_cast<std::int64_t>(std::min(settings_.seconds, 1e9) * 1e9);
         for (int bursts = 1; found_.stopped_by.empty(); ++bursts) {
             burst();
             std::int64_t const most = world_.max(static_cast<std::int64_t>(found_.lanes[0].begin_ns.size()));
             double const elapsed_s = world_.max(static_cast<double>(now_ns() - begin) * 1e-9);
-            if (bursts >= least_bursts && precise(world_, found_.lanes, settings_))
+            if (bursts >= least_bursts && all_precise())
                 found_.stopped_by = "interval";
             else if (most >= settings_.samples)
                 found_.stopped_by = "samples";
@@ -79,9 +75,12 @@ class Measurer {
                 found_.stopped_by = "time";
         }
         found_.noise.during = difference(from, NoiseTotals::read());
+        Comm const node = world_.node();
+        found_.noise.during["node_own_cpu_s"] =
+            static_cast<double>(node.sum(static_cast<std::int64_t>(found_.noise.during["own_cpu_s"] * 1e6))) * 1e-6;
         found_.noise.after = idle_look(look_s);
         std::size_t warmup = 0;
-        for (auto const& lane : found_.lanes) warmup = std::max(warmup, warmup_length(as_doubles(lane.duration_ns)));
+        for (auto const* series : figured()) warmup = std::max(warmup, warmup_length(as_doubles(*series)));
         found_.warmup = world_.max(static_cast<std::int64_t>(warmup));
         return std::move(found_);
     }
@@ -89,6 +88,24 @@ class Measurer {
   private:
     static constexpr double look_s = 0.003;
     static constexpr int clock_blocks = 3;  // about 20 us
+
+    // The series that figures are made of, as far as this rank has them: of steps those that are recorded.
+    [[nodiscard]] std::vector<std::vector<std::int64_t> const*> figured() const {
+        std::vector<std::vector<std::int64_t> const*> found;
+        if (kernel_.has_lanes())
+            for (auto const& lane : found_.lanes) found.push_back(&lane.duration_ns);
+        else if (world_.rank() == 0)
+            found.push_back(&steps_ns_);
+        return found;
+    }
+
+    // Collective: is everything measured well enough?
+    [[nodiscard]] bool all_precise() const {
+        if (settings_.precision <= 0) return false;
+        bool const mine =
+            std::ranges::all_of(figured(), [&](auto const* series) { return precise(*series, settings_); });
+        return world_.max(std::int64_t{mine ? 0 : 1}) == 0;
+    }
 
     void calibrate() {
         std::int64_t const costs = settings_.sync == Sync::none ? free_clock_costs : least_clock_costs;
@@ -98,6 +115,8 @@ class Measurer {
             std::int64_t quickest = INT64_MAX;
             for (int i = 0; i < 3; ++i) {
                 quickest = std::min(quickest, world_.max(all_lanes(found_.batch)));
+                burst_s_ = std::max(
+                    burst_s, std::min(burst_samples * static_cast<double>(quickest) * 1e-9, settings_.seconds / 4));
                 if (quickest > 20 * enough_ns) return;  // no doubt left, and a library call may take seconds
             }
             if (quickest >= enough_ns || found_.batch >= (std::int64_t{1} << 40)) return;
@@ -116,6 +135,7 @@ class Measurer {
             longest = now_ns() - begin;
             next_[t] += batch;
         }
+        if (!kernel_.has_lanes()) world_.wait_for_first();
         return longest;
     }
 
@@ -148,7 +168,8 @@ class Measurer {
         if (!settings_.shared_clock) world_.dissemination_barrier();
         std::int64_t const shared = start_target(world_, slack_ns_);
         std::int64_t const target = settings_.shared_clock ? shared : now_ns() + slack_ns_;
-        std::int64_t const end = target + static_cast<std::int64_t>(std::min(burst_s, settings_.seconds) * 1e9);
+        std::int64_t const end = std::min(target + static_cast<std::int64_t>(burst_s_ * 1e9), budget_end_ns_);
+        if (found_.lanes[0].begin_ns.empty()) found_.origin_ns = target;
 #pragma omp parallel num_threads(static_cast<int>(found_.lanes.size()))
         {
             auto const t = static_cast<std::size_t>(omp_get_thread_num());
@@ -189,6 +210,7 @@ class Measurer {
         std::int64_t const last_ns =
             lane.duration_ns.empty() ? 1'000'000 : std::max<std::int64_t>(lane.duration_ns.back(), 1000);
         auto const fitting = static_cast<std::int64_t>(burst_s * 1e9) / last_ns;
+        world_.wait_for_first();  // the others have had their last collective; rank 0 may have lost its core since
         std::int64_t const left = settings_.samples - static_cast<std::int64_t>(lane.begin_ns.size());
         std::int64_t const count =
             std::max<std::int64_t>(1, world_.broadcast(std::min(std::clamp<std::int64_t>(fitting, 5, 2000), left)));
@@ -210,6 +232,13 @@ class Measurer {
             last_end = end;
             next_[0] += found_.batch;
         }
+        world_.wait_for_first();
+        auto const last = as_doubles({lane.duration_ns.end() - count, lane.duration_ns.end()});
+        if (info_.timing == Timing::root)
+            steps_ns_.assign(lane.duration_ns.begin(), lane.duration_ns.end());
+        else
+            for (auto const& [duration_ns, rank] : world_.slowest(last))
+                steps_ns_.push_back(static_cast<std::int64_t>(duration_ns));
     }
 
     static void add(Lane& lane, std::int64_t begin, std::int64_t end, std::int64_t& switches) {
@@ -233,6 +262,9 @@ class Measurer {
     std::int64_t slack_ns_;
     std::vector<std::int64_t> next_;  // the next chunk's index, a lane
     std::int64_t quickest_ns_ = INT64_MAX;
+    double burst_s_ = burst_s;
+    std::int64_t budget_end_ns_ = INT64_MAX;
+    std::vector<std::int64_t> steps_ns_;  // on rank 0: the times that are recorded
     Measurement found_;
 };
 

@@ -2,10 +2,34 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 namespace octant {
+
+namespace {
+
+// A rank that spins takes power and cores from those that still work: who waits for long sleeps in between.
+void patiently(MPI_Request request) {
+    int done = 0;
+    for (auto const begin = std::chrono::steady_clock::now(); done == 0;) {
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        if (done == 0 && std::chrono::steady_clock::now() - begin > std::chrono::microseconds(200))
+            std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+}
+
+template <class T>
+T reduced(T value, MPI_Datatype type, MPI_Op operation, MPI_Comm handle) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, type, operation, handle, &request));
+    patiently(request);
+    return value;
+}
+
+}  // namespace
 
 void check(int code, std::source_location at) {
     if (code == MPI_SUCCESS) return;
@@ -32,6 +56,15 @@ Comm Comm::node() const {
 
 void Comm::barrier() const { check(MPI_Barrier(handle_)); }
 
+void Comm::wait_for_first() const {
+    constexpr int tag = 8;
+    for (int rank = 1; rank_ == 0 && rank < size_; ++rank) check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag, handle_));
+    if (rank_ == 0) return;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag, handle_, &request));
+    patiently(request);
+}
+
 void Comm::dissemination_barrier() const {
     for (int distance = 1; distance < size_; distance *= 2) {
         int const to = (rank_ + distance) % size_;
@@ -40,20 +73,11 @@ void Comm::dissemination_barrier() const {
     }
 }
 
-double Comm::max(double value) const {
-    check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, handle_));
-    return value;
-}
+double Comm::max(double value) const { return reduced(value, MPI_DOUBLE, MPI_MAX, handle_); }
 
-std::int64_t Comm::max(std::int64_t value) const {
-    check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, handle_));
-    return value;
-}
+std::int64_t Comm::max(std::int64_t value) const { return reduced(value, MPI_INT64_T, MPI_MAX, handle_); }
 
-std::int64_t Comm::sum(std::int64_t value) const {
-    check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, handle_));
-    return value;
-}
+std::int64_t Comm::sum(std::int64_t value) const { return reduced(value, MPI_INT64_T, MPI_SUM, handle_); }
 
 std::int64_t Comm::broadcast(std::int64_t value) const {
     check(MPI_Bcast(&value, 1, MPI_INT64_T, 0, handle_));
@@ -75,6 +99,8 @@ std::vector<std::vector<T>> gather_items(Comm const& comm, std::span<T const> it
     for (std::size_t r = 0; r < ranks; ++r) {
         offsets[r] = static_cast<int>(total);
         total += static_cast<std::size_t>(counts[r]);
+        if (total > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+            throw std::length_error("more samples than one message can carry; try samples=1000");
     }
     std::vector<T> all(total);
     check(MPI_Gatherv(items.data(), count, type, all.data(), counts.data(), offsets.data(), type, 0, comm.get()));

@@ -87,15 +87,15 @@ std::string given_text(Context const& context, PointOutcome const& outcome) {
 }
 
 // Lanes of all ranks: integers travel as MPI messages, so a million samples never become text on the way.
-Json gathered_lanes(Comm const& world, std::vector<Lane> const& lanes) {
+Json gathered_lanes(Comm const& world, Measurement const& measured) {
+    auto const& lanes = measured.lanes;
     Json all = Json::array();
     std::int64_t const most = world.max(static_cast<std::int64_t>(lanes.size()));
-    std::int64_t const origin = world.broadcast(lanes[0].begin_ns.empty() ? 0 : lanes[0].begin_ns.front());
     for (std::size_t t = 0; t < static_cast<std::size_t>(most); ++t) {
         Lane const none;
         Lane const& lane = t < lanes.size() ? lanes[t] : none;
         std::vector<std::int64_t> begins = lane.begin_ns;
-        for (auto& begin : begins) begin -= origin;
+        for (auto& begin : begins) begin -= measured.origin_ns;
         auto const begin_ns = world.gather(begins);
         auto const duration_ns = world.gather(lane.duration_ns);
         auto const preempted = world.gather(lane.preempted);
@@ -167,7 +167,7 @@ void Recorder::write(KernelInfo const& info, Context const& context, Settings co
     Measurement const& measured = outcome.measured;
     auto const given = world_.gather(given_text(context, outcome));
     Json samples = outcome.step_kernel ? steps_json(world_, info, measured.lanes[0])
-                                       : Json{{"lanes", gathered_lanes(world_, measured.lanes)}};
+                                       : Json{{"lanes", gathered_lanes(world_, measured)}};
     if (world_.rank() != 0) return;
     Json record = {{"schema", schema}, {"kind", "point"}, {"workload", info.name}, {"run", run_key_}};
     record["knobs"] = context.knobs.values();

@@ -215,7 +215,10 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     if (fault("hang", world.rank()))
         while (true) pause();
     if (fault("kill", world.rank())) std::raise(SIGKILL);
-    PointOutcome outcome{measure(*kernel, info, context, settings), kernel->work(), {}, {}, !kernel->has_lanes()};
+    PointOutcome outcome{};
+    outcome.measured = measure(*kernel, info, context, settings);
+    outcome.work = kernel->work();
+    outcome.step_kernel = !kernel->has_lanes();
     for (Mapping const* mapping : context.watched) outcome.pages.push_back(mapping->given());
     if (fault("pages", world.rank()))
         for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;

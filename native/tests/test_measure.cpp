@@ -26,7 +26,8 @@ class Spin final : public octant::Runnable {  // takes `step_ns` a chunk or step
     std::int64_t step_ns_;
 };
 
-octant::Measurement measured(octant::Comm const& world, Spin& kernel, Settings const& settings, int threads = 1) {
+octant::Measurement measured(octant::Comm const& world, octant::Runnable& kernel, Settings const& settings,
+                             int threads = 1) {
     octant::Knobs const knobs({});
     octant::KernelInfo const info{.name = "spin", .knobs = {}};
     octant::Context const context{world, knobs, threads, octant::PagePolicy::parse("base"),
@@ -69,6 +70,27 @@ void lanes_and_steps(octant::Checks& checks, octant::Comm const& world) {
     checks.that(std::ranges::is_sorted(stepped.lanes[0].begin_ns), "samples stand in the order of time");
 }
 
+class Swing final : public octant::Runnable {  // its level changes every 50 chunks, by a tenth
+  public:
+    [[nodiscard]] bool has_lanes() const override { return true; }
+    void run(int, std::int64_t first, std::int64_t count) override {
+        for (std::int64_t i = first; i < first + count; ++i)
+            octant::spin_until(now_ns() + 110'000 + (i / 50 * 7 % 11 - 5) * 2'000);
+    }
+    octant::Work work() override { return {}; }
+    octant::Verdict verify() override { return {"none", 0, 0}; }
+    void corrupt() override {}
+    std::int64_t cycles(int, int) override { return 0; }
+};
+
+void swings(octant::Checks& checks, octant::Comm const& world) {
+    Swing swing;
+    auto const found = measured(world, swing, settings(0.6, 1'000'000, 0.01));
+    checks.that(found.stopped_by == "time", "alike neighbours do not pass for precision");
+    checks.that(found.lanes[0].begin_ns[0] >= found.origin_ns && found.origin_ns > 0, "lanes are let go at a moment");
+    checks.that(found.noise.during.contains("node_own_cpu_s"), "the CPU time of all ranks here");
+}
+
 void clocks(octant::Checks& checks) {
     auto const quality = octant::measure_clock();
     checks.that(quality.cost_ns > 0 && quality.cost_ns < 1e5, "a reading costs something, but not much");
@@ -84,6 +106,7 @@ int main(int argc, char** argv) {
     octant::Checks checks;
     bounds(checks, session.world());
     lanes_and_steps(checks, session.world());
+    swings(checks, session.world());
     clocks(checks);
     return checks.result();
 }

@@ -33,6 +33,7 @@ void write_two(octant::Comm const& world, std::string const& path) {
     octant::Measurement measured;
     measured.lanes = {lane(0, 0), lane(0, 1)};
     measured.stopped_by = "samples";
+    measured.origin_ns = 900;
     octant::Recorder recorder(world, path, "run-1");
     recorder.write(info, context, settings, {measured, {.flops = 7}, {"check", 0.5, 1}, {}, false});
     measured.lanes.pop_back();
@@ -47,7 +48,7 @@ void read_back(octant::Checks& checks, std::string const& path) {
     Json const lanes = Json::parse(line);
     checks.that(lanes["schema"] == 1 && lanes["kind"] == "point" && lanes["run"] == "run-1", "what it is");
     checks.that(lanes["samples"]["lanes"].size() == 2, "two lanes");
-    checks.that(lanes["samples"]["lanes"][1]["begin_ns"] == Json({0, 200, 400}), "begins count from the first");
+    checks.that(lanes["samples"]["lanes"][1]["begin_ns"] == Json({100, 300, 500}), "begins count from the start");
     checks.that(lanes["samples"]["lanes"][0]["duration_ns"] == Json({100, 110, 120}), "every sample");
     checks.that(lanes["samples"]["lanes"][0]["preempted"] == Json({2}), "flags");
     checks.that(lanes["work"]["flops"] == 7 && lanes["verdict"]["passed"] == true, "work and verdict");

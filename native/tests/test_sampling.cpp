@@ -3,8 +3,11 @@
 
 #include "check.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <numeric>
+#include <random>
 #include <vector>
 
 namespace {
@@ -25,6 +28,37 @@ void medians(octant::Checks& checks) {
     checks.near(found.low, 40, 0);
     checks.near(found.high, 61, 0);
     checks.near(found.relative_half_width(), 21.0 / 101, 1e-12);
+}
+
+// First-order autoregressive with normal steps: `memory` is the correlation of neighbours.
+std::vector<double> autoregressive(std::size_t n, double memory) {
+    std::mt19937 generator(5);
+    std::normal_distribution<double> normal;
+    std::vector<double> values;
+    double now = normal(generator);
+    for (std::size_t i = 0; i < n; ++i) {
+        values.push_back(now);
+        now = memory * now + std::sqrt(1 - memory * memory) * normal(generator);
+    }
+    return values;
+}
+
+void correlations(octant::Checks& checks) {
+    // The side of the median has correlation (2/pi) asin(memory^k) at lag k (Sheppard): in all this many samples.
+    double exact = 1;
+    for (int k = 1; k < 400; ++k) exact += 4 / std::numbers::pi * std::asin(std::pow(0.8, k));
+    checks.near(octant::correlation_time(autoregressive(4'000, 0.8)), exact, 0.25 * exact);
+    checks.near(octant::correlation_time(autoregressive(200'000, 0.8)), exact, 0.1 * exact);  // by sums of neighbours
+    checks.near(octant::correlation_time(autoregressive(200'000, 0)), 1, 0.1);
+    checks.near(octant::correlation_time(std::vector<double>(50, 7.0)), 1, 0);
+    checks.near(octant::correlation_time(std::vector{1.0, 2.0}), 1, 0);
+    auto const trend = counted(1000);
+    checks.that(octant::correlation_time(trend) > 1000 / 6.0, "a trend is one long swing");
+    auto const wide = octant::median_interval(trend, octant::correlation_time(trend));
+    checks.that(wide.low <= 1 && wide.high >= 1000, "of which only the range is known");
+    // n = 100 of which 25 count: 50 -+ 0.98 sqrt(400) are the 30th and the 71st value.
+    checks.near(octant::median_interval(counted(100), 4).low, 30, 0);
+    checks.near(octant::median_interval(counted(100), 4).high, 71, 0);
 }
 
 void warmups(octant::Checks& checks) {
@@ -48,6 +82,7 @@ void warmups(octant::Checks& checks) {
 int main() {
     octant::Checks checks;
     medians(checks);
+    correlations(checks);
     warmups(checks);
     return checks.result();
 }

@@ -177,7 +177,7 @@ def doubts(point: Point) -> tuple[str, ...]:
     if elapsed > 0:
         if during.get("node_steal_s", 0.0) > 0.05 * elapsed:
             found.append("the hypervisor took CPU time away")
-        own = during.get("own_cpu_s", 0.0) * point.ranks
+        own = during.get("node_own_cpu_s", during.get("own_cpu_s", 0.0) * point.ranks)
         foreign = during.get("node_busy_s", 0.0) - own
         if foreign > max(0.25 * elapsed, 0.05):
             found.append("other processes were busy")

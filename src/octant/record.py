@@ -16,7 +16,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True)
 class Lane:
-    """Samples of one thread of one rank; times in ns, `begin_ns` counted from the first sample of rank 0."""
+    """Samples of one thread of one rank; times in ns, `begin_ns` counted from when all lanes were let go."""
 
     rank: int
     thread: int

@@ -29,6 +29,7 @@ struct Settings {
 
 struct Measurement {
     std::vector<Lane> lanes;                 // this rank's; for step kernels one lane with this rank's times
+    std::int64_t origin_ns = 0;              // when this rank's lanes were first let go: all ranks' at the same moment
     std::int64_t batch = 1;                  // chunks or steps in one sample
     std::int64_t warmup = 0;                 // samples before the steady state, for the slowest lane to settle
     std::string stopped_by;                  // "interval", "samples" or "time"

@@ -29,6 +29,7 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     [[nodiscard]] Comm node() const;  // the ranks that share memory with this one
 
     void barrier() const;
+    void wait_for_first() const;         // until rank 0 comes here too; who waits for long sleeps in between
     void dissemination_barrier() const;  // log2(size) rounds of MPI_Sendrecv: small exit skew under every library
     [[nodiscard]] double max(double value) const;
     [[nodiscard]] std::int64_t max(std::int64_t value) const;
