@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Word = Literal["slower", "faster", "no difference seen", "not comparable"]
 THRESHOLD = 0.03
+MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
+"""Facts that differ between any two runs and say nothing about either."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ def _facts(summary: Summary) -> Mapping[str, str]:
         "processor": machine.processor.model,
         "hardware threads allowed": str(len(machine.topology.usable())),
         "memory": units.bytes_text(machine.memory_bytes),
-        **machine.system,
+        **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
         **machine.software,
         "MPI": _all([" ".join(point.mpi.split()) for point in run.points]),
         "compiler": _all([str(point.build.get("compiler", "not recorded")) for point in run.points]),

@@ -109,7 +109,8 @@ def evaluate(
     from octant.study import ask
 
     plan, machine = ask.evaluate(quick, only or [])
-    _measure(store, f"evaluate {'--quick' if quick else '--full'}", plan, machine, timeout, json, page=True)
+    title = " ".join(["evaluate", "--quick" if quick else "--full", *(f"--only {name}" for name in only or [])])
+    _measure(store, title, plan, machine, timeout, json, page=True)
 
 
 def resume(

@@ -98,7 +98,8 @@ def _ratio(figure: Comparison) -> str:
 
 
 def _wrapped(words: str, width: int, style: str) -> list[Text]:
-    return [Text(line, style=style) for line in textwrap.wrap(words, width, subsequent_indent=" " * 4)]
+    hang = " " * (len(words) - len(words.lstrip()) and 4)
+    return [Text(line, style=style) for line in textwrap.wrap(words, width, subsequent_indent=hang)]
 
 
 def as_json(found: Comparisons) -> str:
