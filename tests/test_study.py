@@ -133,7 +133,8 @@ def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: 
     }
     assert said["p7-affinity-doubles-stream"].there == pytest.approx((122409 / 56830,) * 2)
     assert said["p7-affinity-doubles-stream"].text.startswith(
-        "holds: ×2.15 there, ×2.16 [2.15, 2.16] here (the bar: above 2)"
+        "holds: ×2.15 there, ×2.16 [2.15, 2.16] here for triad, binding yes over no, memory local over anywhere "
+        "(the bar: above 2)"
     )
     assert said["p7-affinity-not-on-smp"].why == "4 NUMA domains, at most 1 needed"
     text = report.report_text(found)

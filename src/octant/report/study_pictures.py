@@ -21,6 +21,7 @@ from octant.report.study import Place, columns_and_rows
 from octant.report.study import places as places_of
 from octant.study.file import number
 from octant.study.sources import kinds
+from octant.study.verdict import ENOUGH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,7 +126,9 @@ def _caption(outcome: Outcome, measure: str, across: bool) -> str:
                 " Thin lines are the range that the evidence for calibrated capacities allows, not a statistical error."
             )
     else:
-        text = f"Medians over launches with their 95 % intervals. {better}."
+        fewest = min((len(place.answer.launches) for place in found if place.answer), default=0)
+        lines = "their 95 % intervals" if fewest >= ENOUGH else "what launches reached, too few for an interval of 95 %"
+        text = f"Medians over launches with {lines}. {better}."
     if len({place.cell for place in found}) > 1:
         text += f" The baseline is {_list([f'{factor} {level}' for factor, level in study.baseline.items()])}."
     if any(place.told for place in found):

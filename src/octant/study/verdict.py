@@ -227,7 +227,13 @@ def _gain(study: Study, answers: Answers, measure: str, of: Levels, to: Levels, 
 def _ratio(study: Study, answers: Answers, test: Ratio) -> _Seen:
     seen = _gain(study, answers, test.measure, test.of, test.to, test.at, test.to_at)
     at = f" at {test.at}{f' over {test.to_at}' if test.to_at else ''}" if test.at else ""
-    return _Seen(seen.here, test.bar, seen.launches, at, seen.doubts)
+    pairs = zip(study.factors, study.full(test.of), study.full(test.to), strict=True)
+    apart = [(factor, of, to) for factor, of, to in pairs if of != to]
+    several = len(study.factors) > 1
+    turned = ", ".join(f"{f'{factor} ' if several else ''}{of} over {to}" for factor, of, to in apart)
+    return _Seen(
+        seen.here, test.bar, seen.launches, f" for {test.measure}{', ' * bool(turned)}{turned}{at}", seen.doubts
+    )
 
 
 def _interaction(study: Study, answers: Answers, test: Interaction) -> _Seen:
