@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from octant.launch import Launch
 from octant.machine import (
@@ -203,6 +203,81 @@ def _stars(middle_ns: int, ranks: int, threads: int = 1, **noise: Any) -> tuple[
     return tuple(lane(durations(middle_ns, **noise), t, r, begin=97 * (r + t)) for r, t in pairs)
 
 
+@dataclass
+class _Recorder:
+    """Takes down launches and points of a run that is `speed` times as fast as `speed=1`."""
+
+    speed: float
+    repeats: int
+    launches: list[Launch] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+
+    def add(
+        self, workload: str, mode: Mode, label: str, knobs: dict[str, str], table: bool = True, **changes: Any
+    ) -> None:
+        """One point of each repeat; `at` are the knobs of the point where those of the launch are lists."""
+        at = changes.pop("at", {})
+        for repeat in range(self.repeats):
+            launch = Launch(workload, knobs, mode, changes.get("ranks", 1), label, repeat, table)
+            if launch.key not in {known.key for known in self.launches}:
+                self.launches.append(launch)
+            given = {**knobs, **at, "seconds": "1", "threads": str(changes.get("threads", 1))}
+            self.points.append(point(workload=workload, launch=launch.key, knobs=given, **changes))
+
+    def ns(self, value: float) -> int:
+        """A duration of `speed=1`."""
+        return round(value / self.speed)
+
+
+def _rates(to: _Recorder) -> None:
+    """Arithmetic, memory and matrix product on one core, on all by ranks, and on all by threads."""
+    modes: tuple[tuple[Mode, int, int], ...] = (("one", 1, 1), ("star", 2, 1), ("threads", 1, 2))
+    for mode, ranks, threads in modes:
+        at: dict[str, Any] = {"ranks": ranks, "threads": threads}
+        lanes = _stars(to.ns(100_000), ranks, threads)
+        to.add("peakflops", mode, "double, 512-bit", {"width": "512"}, work=Work(flops=9_380_000), lanes=lanes, **at)
+        lanes = _stars(to.ns(100_000 * ranks * threads / 1.2), ranks, threads, late=(7, 41, 77))
+        work = Work(bytes_read=1_600_000, bytes_written=800_000, bytes_allocated=800_000, flops=200_000)
+        noise = {"during": {"time_s": 1.0, "node_busy_s": 2.0, "own_cpu_s": 1.0}, "before": {"frequency_hz": 2.99e9}}
+        knobs = {"kernel": "triad", "bytes": "134217728"}
+        to.add("stream", mode, f"triad, {mode}", knobs, lanes=lanes, work=work, noise=noise, **at)
+        lanes = _stars(to.ns(2_000_000), ranks, threads)
+        work = Work(flops=2 * 448**3, bytes_read=2 * 8 * 448**2, bytes_written=8 * 448**2)
+        to.add("gemm", mode, "double, n = 448", {"n": "448"}, lanes=lanes, work=work, **at)
+
+
+def _ladders(to: _Recorder) -> None:
+    """Bandwidth and latency from the first cache to memory."""
+    sizes = ",".join(map(str, LADDER))
+    loads = Work(loads=1000)
+    for size in LADDER:
+        rate = next(r for top, r in ((48 * KIB, 180), (2 * MIB, 70), (32 * MIB, 30), (GIB, 20)) if size <= top)
+        at = {"bytes": str(size)}
+        lanes = _stars(to.ns(2_400_000 / rate), 1)
+        moved = Work(bytes_read=1_600_000, bytes_written=800_000)
+        knobs = {"kernel": "triad", "bytes": sizes}
+        to.add("stream", "one", "triad ladder", knobs, False, notes={"ladder": "yes"}, at=at, lanes=lanes, work=moved)
+        for pages in ("base", "thp"):
+            slower = 1.3 if pages == "base" and size > 2 * MIB else 1.0
+            lanes = _stars(to.ns(1000 * slower * _latency_ns(size)), 1)
+            knobs = {"pages": pages, "bytes": sizes}
+            to.add("latency", "one", f"load, {pages} pages", knobs, False, at=at, lanes=lanes, work=loads)
+    for pages in ("base", "thp"):
+        knobs, lanes = {"pages": pages, "bytes": str(256 * MIB)}, _stars(to.ns(110_000), 1)
+        to.add("latency", "one", f"load from memory, {pages} pages", knobs, lanes=lanes, work=loads)
+
+
+def _messages(to: _Recorder) -> None:
+    """Messages of all sizes in one launch, and the small one that stands in the table."""
+    every = ",".join(map(str, MESSAGES))
+    for size, label, listed in [*((size, "hot buffers", every) for size in MESSAGES), (8, "8 B, hot buffers", "8")]:
+        to.add(
+            "pingpong", "all", label, {"bytes": listed}, listed == "8", at={"bytes": str(size)}, ranks=2,
+            sampling="steps", batch=10, sync="clock", work=Work(messages=2, message_bytes=size),
+            lanes=(lane(durations(to.ns(20e9 * pingpong_s(size)))),),
+        )  # fmt: skip
+
+
 def fake_run(
     folder: Path = Path("runs/20261121-214530-3f2a"),
     speed: float = 1.0,
@@ -211,141 +286,20 @@ def fake_run(
     title: str = "evaluate --quick",
 ) -> StoredRun:
     """All six workloads, `speed` times as fast as `speed=1`."""
-    where = on or machine()
-    launches: list[Launch] = []
-    points: list[Point] = []
-
-    def add(workload: str, mode: Mode, label: str, knobs: dict[str, str], table: bool = True, **changes: Any) -> None:
-        at = changes.pop("at", {})
-        for repeat in range(repeats):
-            launch = Launch(workload, knobs, mode, changes.get("ranks", 1), label, repeat, table)
-            if launch.key not in {known.key for known in launches}:
-                launches.append(launch)
-            given = {**knobs, **at, "seconds": "1", "threads": str(changes.get("threads", 1))}
-            points.append(point(workload=workload, launch=launch.key, knobs=given, **changes))
-
-    def ns(value: float) -> int:
-        return round(value / speed)
-
-    for mode, ranks, threads in (("one", 1, 1), ("star", 2, 1), ("threads", 1, 2)):
-        at: dict[str, Any] = {"ranks": ranks, "threads": threads}
-        lanes = _stars(ns(100_000), ranks, threads)
-        add(
-            "peakflops",
-            cast("Mode", mode),
-            "double, 512-bit",
-            {"width": "512"},
-            work=Work(flops=9_380_000),
-            lanes=lanes,
-            **at,
-        )
-        lanes = _stars(ns(100_000 * ranks * threads / 1.2), ranks, threads, late=(7, 41, 77))
-        add(
-            "stream",
-            cast("Mode", mode),
-            f"triad, {mode}",
-            {"kernel": "triad", "bytes": "134217728"},
-            lanes=lanes,
-            work=Work(bytes_read=1_600_000, bytes_written=800_000, bytes_allocated=800_000, flops=200_000),
-            noise={"during": {"time_s": 1.0, "node_busy_s": 2.0, "own_cpu_s": 1.0}, "before": {"frequency_hz": 2.99e9}},
-            **at,
-        )
-        lanes = _stars(ns(2_000_000), ranks, threads)
-        add(
-            "gemm",
-            cast("Mode", mode),
-            "double, n = 448",
-            {"n": "448"},
-            lanes=lanes,
-            work=Work(flops=2 * 448**3, bytes_read=2 * 8 * 448**2, bytes_written=8 * 448**2),
-            **at,
-        )
-    sizes = ",".join(map(str, LADDER))
-    for size in LADDER:
-        rate = next(r for top, r in ((48 * KIB, 180), (2 * MIB, 70), (32 * MIB, 30), (GIB, 20)) if size <= top)
-        add(
-            "stream",
-            "one",
-            "triad ladder",
-            {"kernel": "triad", "bytes": sizes},
-            False,
-            notes={"ladder": "yes"},
-            at={"bytes": str(size)},
-            lanes=_stars(ns(2_400_000 / rate), 1),
-            work=Work(bytes_read=1_600_000, bytes_written=800_000),
-        )
-        for pages in ("base", "thp"):
-            slower = 1.3 if pages == "base" and size > 2 * MIB else 1.0
-            add(
-                "latency",
-                "one",
-                f"load, {pages} pages",
-                {"pages": pages, "bytes": sizes},
-                False,
-                at={"bytes": str(size)},
-                lanes=_stars(ns(1000 * slower * _latency_ns(size)), 1),
-                work=Work(loads=1000),
-            )
-    for pages in ("base", "thp"):
-        add(
-            "latency",
-            "one",
-            f"load from memory, {pages} pages",
-            {"pages": pages, "bytes": str(256 * MIB)},
-            lanes=_stars(ns(110_000), 1),
-            work=Work(loads=1000),
-        )
-    for size in MESSAGES:
-        add(
-            "pingpong",
-            "all",
-            "hot buffers",
-            {"bytes": ",".join(map(str, MESSAGES))},
-            False,
-            at={"bytes": str(size)},
-            ranks=2,
-            sampling="steps",
-            batch=10,
-            lanes=(lane(durations(ns(20e9 * pingpong_s(size)))),),
-            work=Work(messages=2, message_bytes=size),
-            sync="clock",
-        )
-    add(
-        "pingpong",
-        "all",
-        "8 B, hot buffers",
-        {"bytes": "8"},
-        ranks=2,
-        sampling="steps",
-        batch=10,
-        sync="clock",
-        lanes=(lane(durations(ns(20e9 * pingpong_s(8)))),),
-        work=Work(messages=2, message_bytes=8),
-    )
-    add(
-        "noise",
-        "star",
-        "fixed quantum of 100 µs",
-        {"quantum": "100us"},
-        ranks=2,
-        work=Work(quanta=1),
-        lanes=tuple(lane(durations(ns(100_000), 1001, 0.002, late=range(5, 1001, 97)), rank=r) for r in range(2)),
-    )
-    failure = Failure(
-        "latency", launches[-1].key, {"pages": "1GiB"}, 1, "no 1 GiB pages are reserved; try `sysctl …`", 3
-    )
+    to = _Recorder(speed, repeats)
+    _rates(to)
+    _ladders(to)
+    _messages(to)
+    late = range(5, 1001, 97)
+    lanes = tuple(lane(durations(to.ns(100_000), 1001, 0.002, late=late), rank=rank) for rank in range(2))
+    knobs = {"quantum": "100us"}
+    to.add("noise", "star", "fixed quantum of 100 µs", knobs, ranks=2, work=Work(quanta=1), lanes=lanes)
+    reason = "no 1 GiB pages are reserved; try `sysctl …`"
+    failure = Failure("latency", to.launches[-1].key, {"pages": "1GiB"}, 1, reason, 3)
     return StoredRun(
-        folder.name,
-        folder,
-        title,
-        "2026-11-21T21:45:30+00:00",
-        where,
-        {"OMP_PROC_BIND": "close"},
-        tuple(launches),
-        tuple(points),
-        (failure,),
-        0,
-    )
+        folder.name, folder, title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
+        tuple(to.launches), tuple(to.points), (failure,), 0,
+    )  # fmt: skip
 
 
 def point_line(p: Point) -> str:
