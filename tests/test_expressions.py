@@ -12,24 +12,79 @@ from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
 
+LIKWID = {  # as likwid-pin 5.2.2 -p prints them, given a topology file of the reference node with an L3 a package
+    "N:0-3": "0,2,4,6",
+    "L:N:0-3": "0,2,4,6",
+    "N:0,2-4": "0,4,6,8",
+    "E:S0:8:1:2": "0,2,4,6,8,10,12,14",
+    "E:S0:4:2:4": "0,1,4,5",
+    "E:S0:8:4:8": "0,1,2,3,8,9,10,11",
+    "E:S0:3:2:1": "0,1,1",
+    "E:S0:20:1:2": "0,2,4,6,8,10,12,14,0,2,4,6,8,10,12,14,0,2,4,6",
+    "E:N:2": "0,1",
+    "E:N:8:2:4": "0,1,4,5,8,9,12,13",
+    "E:N:16:1:2:1": "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31",
+    "E:M3:4": "24,25,26,27",
+    "E:N:2:1:2@S1:0": "0,2,16",
+    "S0:0-15": "0,2,4,6,8,10,12,14,1,3,5,7,9,11,13,15",
+    "S0:3-1": "6,4,2",
+    "S0:0-1@S1:0-1": "0,2,16,18",
+    "M1:0-3": "8,10,12,14",
+    "D0:0-1": "0,2",
+    "C0:0-3": "0,2,4,6",
+    "S:scatter:4": "0,16,2,18",
+    "S:scatter": "0,16,2,18,4,20,6,22,8,24,10,26,12,28,14,30,1,17,3,19,5,21,7,23,9,25,11,27,13,29,15,31",
+    "C:scatter:4": "0,16,2,18",
+    "M:scatter:6": "0,8,16,24,2,10",
+    "N:scatter:4": "0,2,4,6",
+    "S1:scatter": "16,18,20,22,24,26,28,30,17,19,21,23,25,27,29,31",
+    "N:balanced:4": "0,1,2,3",
+    "S:balanced:4": "0,1,16,17",
+    "M:balanced:6": "0,1,8,9,16,24",
+    "S:cbalanced:4": "0,2,16,18",
+    "S:cbalanced:6": "0,2,4,16,18,20",
+    "0,4,8": "0,4,8",
+    "3,1": "3,1",
+}
+CACHED = read_synthetic("pack:2 l3:1 numa:2 core:4 pu:2")
 
-def test_likwid_expressions() -> None:
-    def cpus(text: str, on: Topology = REFERENCE) -> tuple[int, ...]:
+
+@pytest.mark.parametrize(("text", "expected"), LIKWID.items())
+def test_likwid_expressions(text: str, expected: str) -> None:
+    assert ",".join(str(cpu) for cpu in parse_place(text, CACHED).cpus[0]) == expected
+
+
+def test_likwid_expressions_on_other_numberings() -> None:
+    def cpus(text: str, on: Topology) -> tuple[int, ...]:
         return parse_place(text, on).cpus[0]
 
-    assert cpus("E:S0:8:1:2") == tuple(range(0, 16, 2))
-    assert cpus("E:N:2") == (0, 1)
-    assert cpus("S:scatter:4") == (0, 16, 2, 18)
-    assert cpus("S:balanced:4") == (0, 1, 16, 17)
-    assert cpus("S:cbalanced:4") == (0, 2, 16, 18)
-    assert cpus("M1:0-3") == (8, 10, 12, 14)
-    assert cpus("0,4,8") == (0, 4, 8)
-    assert cpus("S0:0@S1:0-1") == (0, 16, 18)
-    assert cpus("E:S0:4:2:4") == (0, 1, 4, 5)
     assert parse_place("S0:0-1_S1:0-1", REFERENCE).ranks == 2
     linux = read_synthetic("pack:2 core:4 pu:2(indexes=core)")
     assert cpus("S0:0-7", linux) == (0, 1, 2, 3, 8, 9, 10, 11)
     assert cpus("E:S1:4", linux) == (4, 12, 5, 13)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [  # likwid-pin crashes, repeats one thread, or silently takes fewer
+        ("E:S0:8:1", "E:DOMAIN:COUNT:CHUNK:STRIDE"),
+        ("E:S0:8:1:0", "start at 1"),
+        ("E:S0:8:0:2", "start at 1"),
+        ("E:N:40", "there are 32"),
+        ("E:N:99999999999:1:1", "there are 32"),
+        ("S:scatter:40", "there are 32"),
+        ("S0:16", "it has 16"),
+        ("S7:0", "no domain 'S7'"),
+        ("S7:scatter", "no domain 'S7'"),
+        ("L:0-3", "try S0:0-3"),
+        ("E:", "no domain ''"),
+        ("S0:", "as numbers"),
+        ("0,99", "hardware thread 99"),
+    ],
+)
+def test_likwid_expressions_that_are_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        parse_place(text, CACHED)
 
 
 HWLOC = {  # as hwloc-calc 2.9.0 prints them for the reference topology

@@ -10,6 +10,7 @@ from octant.placement.request import Request, explicit, parse_request
 
 _LIKWID = re.compile(r"(?:[NSDCM]\d*:|[EL]:|\d+(?:[-,]\d+)*$)")
 _DOMAINS = {"N": "machine", "S": "package", "D": "die", "C": "l4", "M": "numa"}
+_MOST = 1 << 16
 _HWLOC_TYPES = {
     "machine": "machine", "package": "package", "pack": "package", "socket": "package", "die": "die",
     "numa": "numa", "numanode": "numa", "node": "numa", "core": "core", "pu": "thread", "thread": "thread",
@@ -123,6 +124,8 @@ def _strided(words: list[str], topology: Topology) -> list[int]:
     chunk, stride, start = (*numbers[1:], 0)[:3] if len(numbers) > 2 else (1, 1, 0)
     if not count or not chunk or not stride or start >= len(cpus):
         raise ValueError(f"cannot read {':'.join(words)!r}: count, chunk and stride start at 1")
+    if count > (len(cpus) if len(numbers) < 2 else _MOST):  # with a stride, it starts over
+        raise ValueError(f"cannot take {count} hardware threads by {':'.join(words)!r}: there are {len(cpus)}")
     found: list[int] = []
     at = start
     while len(found) < count:
@@ -132,8 +135,9 @@ def _strided(words: list[str], topology: Topology) -> list[int]:
 
 
 def _spread(words: list[str], topology: Topology) -> list[int]:
-    count = len(objects(topology, _DOMAINS.get(words[0], "machine")))
-    domains = [_domain("N" if words[0] == "N" else f"{words[0]}{index}", topology) for index in range(count)]
+    kind = words[0] if words[0] in _DOMAINS and words[0] != "N" else ""
+    count = len(objects(topology, _DOMAINS[kind])) if kind else 0
+    domains = [_domain(f"{kind}{index}", topology) for index in range(count)] or [_domain(words[0], topology)]
     total = sum(len(domain) for domain in domains)
     count = _numbers(words[2:3])[0] if len(words) > 2 else total
     if not domains or count > total:
@@ -151,10 +155,18 @@ def _logical(words: list[str], topology: Topology) -> list[int]:
     if len(words) != 2:
         raise ValueError(f"cannot read {':'.join(words)!r}; try S0:0-3")
     cpus = _firsts(_domain(words[0], topology), topology)
-    places = [n for piece in words[1].split(",") for n in sorted(parse_cpus(piece))]
+    places = [n for piece in words[1].split(",") for n in _either_way(piece)]
     if places and max(places) >= len(cpus):
         raise ValueError(f"cannot take number {max(places)} of {words[0]}: it has {len(cpus)} hardware threads")
     return [cpus[place] for place in places]
+
+
+def _either_way(text: str) -> list[int]:
+    """Numbers of a range, also of one that counts down: `3-1`."""
+    down = re.fullmatch(r"(\d+)-(\d+)", text)
+    if down and int(down[1]) > int(down[2]):
+        return sorted(parse_cpus(f"{down[2]}-{down[1]}"), reverse=True)
+    return sorted(parse_cpus(text))
 
 
 def hwloc(text: str, topology: Topology) -> CpuSet:
