@@ -98,6 +98,7 @@ HWLOC = {  # as hwloc-calc 2.9.0 prints them for the reference topology
     "pack:1.numa:1.core:0.pu:1": "25",
     "numa:odd.core:1:2.pu:1": "11,13,27,29",
     "core:14:4": "0-3,28-31",
+    "pack:1:3.core:0.pu:1": "1,17",
     "all ~pack:0 xpu:even": "16,18,20,22,24,26,28,30",
 }
 

@@ -225,8 +225,10 @@ def _indexes(text: str, count: int, link: str) -> list[int]:
     last = first
     if match[2]:
         last = int(match[3]) if match[3] else count - 1
-    elif match[4] and 0 < int(match[4]) <= count and first < count:
-        return [(first + i) % count for i in range(int(match[4]))]  # hwloc goes on with the first ones
+    elif match[4] and int(match[4]) and first < count:
+        return [(first + i) % count for i in range(min(int(match[4]), count))]  # hwloc goes on with the first ones
+    elif match[4]:
+        last = -1
     if last >= count or first > last:
         raise ValueError(f"cannot use {link!r}: there are {count} (0 to {count - 1})")
     return list(range(first, last + 1))
