@@ -78,7 +78,10 @@ def test_a_wrong_answer_exits_2_and_has_no_speed(octant: Octant) -> None:
     assert "GB/s" not in done.stdout
 
 
-def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(octant: Octant, environment: Mapping[str, str]) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "end of a job"])
+def test_a_stop_keeps_what_was_measured_and_resume_finishes(
+    octant: Octant, environment: Mapping[str, str], sign: signal.Signals
+) -> None:
     words = ("run", "stream", "bytes=1MiB,2MiB,3MiB,4MiB,5MiB,6MiB", "seconds=0.7", "precision=0")
     process = subprocess.Popen(
         [sys.executable, "-m", "octant.cli", *words], env=environment, stderr=subprocess.PIPE, text=True
@@ -87,7 +90,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(octant: Octant, envi
     end = time.monotonic() + 30
     while time.monotonic() < end and not any(run.points for run in Store(store).runs()):
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     _, said = process.communicate(timeout=20)
     run = only_run(environment)
     assert process.returncode == 130

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,20 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def shown() -> Iterator[Callable[[Step, float], None]]:
-    """A callback for `carry_out`, drawing on standard error as long as the block lasts."""
-    if sys.stderr.isatty():
-        with _bar() as tick:
-            yield tick
-    else:
-        yield _Lines()
+    """A callback for `carry_out`, drawing on standard error as long as the block lasts.
+
+    Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
+    go on is said.
+    """
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        if sys.stderr.isatty():
+            with _bar() as tick:
+                yield tick
+        else:
+            yield _Lines()
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager
