@@ -56,12 +56,11 @@ def test_a_killed_rank_ends_the_launch_and_is_recorded(octant: Octant, environme
 
 @pytest.mark.mpi
 def test_a_throw_on_one_rank_ends_the_job_with_its_reason(octant: Octant, environment: Mapping[str, str]) -> None:
-    begin = time.monotonic()
     done = octant("run", *QUICK, "--ranks", "2", env={"OCTANT_FAULT": "throw:1"})
     assert done.returncode == 1
     assert "fault 'throw' was injected" in done.stderr
     assert len(only_run(environment).failures) == 1, "the rank's own record is not told twice"
-    assert time.monotonic() - begin < 20, "the other rank must not be waited for"
+    assert "it was stopped" not in done.stderr, "the other rank must not be waited for"
 
 
 def test_a_kernel_that_hangs_is_stopped_and_the_rest_goes_on(octant: Octant, environment: Mapping[str, str]) -> None:
