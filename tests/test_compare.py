@@ -49,6 +49,16 @@ def test_rates_and_times_have_one_direction(speed: float, word: str) -> None:
     assert bool(found.regressions) == (word == "slower")
 
 
+def test_a_size_is_the_same_in_any_unit() -> None:
+    words = {"134217728": "128MiB", "8": "8B"}
+    points = tuple(
+        dataclasses.replace(p, knobs={name: words.get(value, value) for name, value in p.knobs.items()})
+        for p in BASE.points
+    )
+    found = compared(BASE, dataclasses.replace(BASE, points=points))
+    assert {figure.word for figure in found.figures} == {"no difference seen"}
+
+
 def test_the_threshold_is_what_matters_to_the_user() -> None:
     assert compared(BASE, fake_run(speed=0.98)).regressions == []
     assert compared(BASE, fake_run(speed=0.98), threshold=0.01).regressions

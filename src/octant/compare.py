@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 from octant import stats, units
+from octant.summary import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,10 +109,14 @@ def _alone(after: Summary, old: Row | None, new: Row | None) -> Comparison:
     tried = [
         failure
         for failure in after.run.failures
-        if failure.workload == old.workload.name and failure.knobs.items() <= dict(old.knobs).items()
+        if failure.workload == old.workload.name and _knobs(failure.knobs) <= _knobs(old.knobs)
     ]
     why = f"failed in B: {tried[0].reason}" if tried else "only in A"
     return Comparison(old, new, None, "not comparable", (why,), lost=bool(tried))
+
+
+def _knobs(knobs: Mapping[str, str]) -> set[tuple[str, str]]:
+    return {(name, canonical(value)) for name, value in knobs.items()}
 
 
 def _word(speed: stats.Interval, threshold: float) -> Word:

@@ -119,7 +119,7 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None) -> Su
 
 
 def _key(point: Point, mode: str) -> tuple[object, ...]:
-    knobs = sorted((name, value) for name, value in point.knobs.items() if name not in EFFORT)
+    knobs = sorted((name, canonical(value)) for name, value in point.knobs.items() if name not in EFFORT)
     return point.workload, mode, point.ranks, tuple(knobs)
 
 
@@ -131,6 +131,14 @@ def _value_text(knob: str, value: str) -> str:
     try:
         return text if units.parse_bytes(text) == int(value) else value
     except ValueError:  # rounded: `976.6 KiB` is no whole number of bytes
+        return value
+
+
+def canonical(value: str) -> str:
+    """A size in bytes, whatever its unit: `1MiB` and `1048576` ask for the same."""
+    try:
+        return str(units.parse_bytes(value))
+    except ValueError:
         return value
 
 
