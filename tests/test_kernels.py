@@ -209,6 +209,23 @@ def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) ->
     assert waiting_s < 0.5 * player_s
 
 
+@pytest.mark.mpi
+@pytest.mark.root
+def test_lanes_of_hosts_with_clocks_of_their_own_have_one_beginning(kernels: Path, tmp_path: Path) -> None:
+    """A time namespace is a host that was started a day earlier; its samples still belong beside the others'."""
+    away = ["unshare", "--time", "--monotonic", "86400"]
+    if subprocess.run([*away, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no time namespaces here")
+    program = [str(kernels / "octant-noise"), *QUICK, "--output", str(tmp_path / "r")]
+    mpiexec = str(Path(sys.executable).parent / "mpiexec")
+    command = [mpiexec, "-genv", "MPIR_CVAR_NOLOCAL", "1", "-n", "1", *program, ":", "-n", "1", *away, *program]
+    subprocess.run(command, check=True, timeout=60)
+    point = record.parse((tmp_path / "r").read_text())
+    assert isinstance(point, Point)
+    assert point.ranks == 2
+    assert all(0 <= lane.begin_ns[0] < 10**10 for lane in point.lanes)
+
+
 def test_an_unknown_name_is_refused_with_the_known_ones(run: Runs) -> None:
     done = run("stream", "kernle=triad")
     assert done.code == 1

@@ -1,5 +1,6 @@
 """Plans: a pure function of the question and the machine."""
 
+import dataclasses
 import math
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine
-from octant import registry
+from octant import registry, units
 from octant.failure import Refusal
 from octant.launch import Launch
 from octant.study import plan
@@ -53,6 +54,24 @@ def test_evaluate_asks_every_workload_and_uses_every_core() -> None:
     assert {launch.ranks for launch in launches if launch.mode == "star"} <= {16}
     assert {launch.knobs["threads"] for launch in launches if launch.mode == "threads"} <= {"16"}
     assert len({launch.key for launch in launches}) == len(launches), "the same question is asked once"
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_machine_that_shows_no_caches_is_evaluated_all_the_same(quick: bool) -> None:
+    shown = machine()
+    hidden = dataclasses.replace(shown, topology=dataclasses.replace(shown.topology, caches=()))
+    for launch in plan.evaluate(registry.workloads().values(), hidden, quick):
+        assert all(value not in ("", "0") for name, value in launch.knobs.items() if name != "precision")
+        if launch.workload == "stream" and launch.table:
+            assert units.parse_bytes(launch.knobs["bytes"]) * launch.ranks >= 2**28, "from memory, not from a cache"
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_no_launch_asks_for_more_memory_than_the_machine_has(quick: bool) -> None:
+    big = machine(packages=2, nodes=4, cores=16, smt=2)
+    for launch in plan.evaluate(registry.workloads().values(), big, quick):
+        largest = max(units.parse_bytes(size) for size in launch.knobs.get("bytes", "0").split(","))
+        assert largest * launch.ranks <= big.memory_bytes / 2
 
 
 def test_on_one_core_star_and_threads_are_left_out() -> None:

@@ -150,3 +150,7 @@ class Machine:
         data = [c for c in self.topology.caches if c.kind != "instruction"]
         last = max((c.level for c in data), default=0)
         return sum(c.size_bytes for c in data if c.level == last)
+
+    def may_be_cached_bytes(self) -> int:
+        """What caches may hold: the last-level ones together, or 128 MiB where the system shows none."""
+        return self.last_level_cache_bytes() or 2**27

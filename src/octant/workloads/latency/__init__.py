@@ -18,7 +18,7 @@ def _limit(machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
 
 def footprints(machine: Machine, quick: bool) -> tuple[int, ...]:
     """Sizes from within the first cache to well beyond the last: powers of two, with halves between if not quick."""
-    last = machine.last_level_cache_bytes()
+    last = machine.may_be_cached_bytes()
     most = min(4 * last, machine.memory_bytes // 8, 2**29 if quick else 2**33)
     steps = [2**power for power in range(13, 40, 1)]
     if not quick:
@@ -30,6 +30,8 @@ def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
     sizes = footprints(machine, quick)
     pools = [page.size_bytes for page in machine.page_sizes if page.free_pages]
     pages = ["base", "thp", *(str(size) for size in pools if not quick and size >= sizes[-1] // 8)]
+    cores = max(1, len({cpu.core for cpu in machine.topology.usable()}))
+    each = max((size for size in sizes if size * cores <= machine.memory_bytes // 4), default=sizes[0])
     memory, seconds = str(sizes[-1]), "0.3" if quick else "2"
     ladder = {"bytes": ",".join(map(str, sizes[:-1])), "seconds": "0.2" if quick else "1", "precision": "0.02"}
     return (
@@ -37,7 +39,9 @@ def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
             "one", {"bytes": memory, "pages": ",".join(pages), "seconds": seconds}, "random load from memory, one core"
         ),
         Ask(
-            "star", {"bytes": memory, "pages": "thp", "seconds": seconds}, "random load from memory, every core at once"
+            "star",
+            {"bytes": str(each), "pages": "thp", "seconds": seconds},
+            "random load from memory, every core at once",
         ),
         *(
             Ask("one", {**ladder, "pages": page}, f"latency against footprint, pages={page}", table=False)

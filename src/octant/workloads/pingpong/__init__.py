@@ -23,7 +23,7 @@ def _limit(_machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
 def rotation_bytes(machine: Machine) -> int:
     """How far rotating buffers walk: twice a core's share of the last-level cache, at least 16 and at most 128 MiB."""
     cores = max(1, len({cpu.core for cpu in machine.topology.cpus}))
-    return min(max(2 * machine.last_level_cache_bytes() // cores, 2**24), 2**27)
+    return min(max(2 * machine.may_be_cached_bytes() // cores, 2**24), 2**27)
 
 
 def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:

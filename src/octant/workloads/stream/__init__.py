@@ -19,7 +19,7 @@ def traffic_with_allocate(point: Point) -> float:
 
 
 def _from_memory(machine: Machine, point: Point) -> bool:
-    return units.parse_bytes(point.knobs["bytes"]) * point.ranks >= 2 * machine.last_level_cache_bytes()
+    return units.parse_bytes(point.knobs["bytes"]) * point.ranks >= 2 * machine.may_be_cached_bytes()
 
 
 def _limit(machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
@@ -41,7 +41,7 @@ def _ceiling(machine: Machine, point: Point) -> tuple[Literal["memory"], str] | 
 
 def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
     cores = max(1, len({cpu.core for cpu in machine.topology.usable()}))
-    total = min(4 * machine.last_level_cache_bytes(), machine.memory_bytes // 8)
+    total = min(4 * machine.may_be_cached_bytes(), machine.memory_bytes // 8)
     seconds = "0.5" if quick else "5"
     knobs = {
         "pages": "thp",
