@@ -1,6 +1,7 @@
 """The store only grows; what was interrupted is finished, never done twice."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -140,6 +141,17 @@ def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -
         store.find("20")
     with pytest.raises(Refusal, match="no such run"):
         store.find("1999")
+
+
+def test_the_last_run_is_the_last_in_any_time_zone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for zone in ("UTC-14", "UTC+11"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        started = store.create(zone, machine(), LAUNCHES).started
+        assert started.endswith({"UTC-14": "+14:00", "UTC+11": "-11:00"}[zone])
+    monkeypatch.undo()
+    time.tzset()
+    assert store.find("last").title == "UTC+11"
 
 
 def test_a_foreign_schema_is_refused_by_number(store: Store) -> None:

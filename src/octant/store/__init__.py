@@ -103,7 +103,8 @@ class Store:
             Refusal: the store cannot be written.
         """
         now = datetime.datetime.now().astimezone()
-        name = f"{now:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}{secrets.token_hex(1)}"
+        utc = now.astimezone(datetime.UTC)  # names sort by age, whatever the time zone and its summer
+        name = f"{utc:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}{secrets.token_hex(1)}"
         folder = self.root / "runs" / name
         asked = {
             "schema": SCHEMA,
