@@ -105,7 +105,7 @@ def test_exact_words_read_back_to_the_same_masks(
     text = "\n".join(line for line in answer.lines if not line.startswith("#"))
     again = from_words(text, topology, name)[1]
     assert [p.cpus for p in again.placement.ranks] == [p.cpus for p in placement.ranks], text
-    if "OMP_PLACES" in text:  # the runtime's part of the lines, too
+    if "OMP_PLACES" in text and threads % smt == 0:  # the runtime's part of the lines, too, where threads fill cores
         for found, asked in zip(again.placement.ranks, placement.ranks, strict=True):
             assert Counter(found.threads) == Counter(asked.threads), text
 

@@ -74,6 +74,13 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ("mpiexec -n 2 --map-by core --cpu-list 0,1 prog", "accepts --cpu-list but binds every rank"),
         ("mpiexec -n 2 --map-by pe-list=0,1 prog", "without :ordered every rank is bound to the whole"),
         ("#SBATCH -n 4\n#SBATCH --cpus-per-task=4\nsrun prog", "does not inherit --cpus-per-task=4"),
+        ("srun -N 2 -n 8 -c 2 prog", "one of 2 nodes is drawn"),
+        ("srun -n 2 -c 4 -m block:fcyclic prog", "fcyclic spreads the CPUs of each rank"),
+        ("mpirun -hosts a,b -n 4 -ppn 2 -bind-to core prog", "several hosts are named"),
+        ("mpirun --host a:2,b:2 -n 4 --map-by core prog", "several hosts are named"),
+        ("I_MPI_PIN_PROCESSOR_LIST=0,2 mpirun -n 3 prog", "3 ranks on 2 hardware threads"),
+        ("KMP_HW_SUBSET=1s,2c,1t KMP_AFFINITY=compact", "KMP_HW_SUBSET is not drawn"),
+        ("KMP_AFFINITY=balanced OMP_NUM_THREADS=4", "not known to Octant: drawn as scatter"),
         ("srun -n 4 -c 2 prog", "-c counts hardware threads, not cores"),
         ("srun -n 4 -c 2 --cpu-bind=threads -m block:cyclic prog", "alternate between packages, yet the threads"),
         ("I_MPI_PIN_DOMAIN=[f,f0] mpirun -n 2 prog", "complains of masks without 0x"),
@@ -174,8 +181,28 @@ def test_memory_is_drawn_where_the_lines_put_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I_MPI_PIN_PROCESSOR_LIST=0,4-5 mpirun -n 3 prog", ["0", "4", "5"]),
+        ("srun -n 2 -c 2 --hint=nomultithread -m block:block prog", ["0-3", "4-7"]),
+        ("srun -n 2 --cpu-bind=sockets prog", ["0-15", "16-31"]),
+        ("srun -n 3 --cpu-bind=rank prog", ["0", "1", "2"]),
+        ("srun -N 2 -n 4 -c 2 --threads-per-core=1 -m block:block prog", ["0-3", "4-7"]),
+        ("srun -n 8 --ntasks-per-node=2 -c 2 --threads-per-core=1 -m block:block prog", ["0-3", "4-7"]),
+        ("#SBATCH -N 4 -n 8\nsrun -c 4 -m block:block prog", ["0-3", "4-7"]),
+        ("srun -n 2 --cpu-bind=map_ldom:3,0-1 prog", ["24-31", "0-7"]),
+    ],
+)
+def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> None:
+    assert masks(read(text)) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("srun -n 4 --cpu-bind=map_ldom:0,9 prog", "there are 4 memory domains"),
+        ("srun -n 4 --cpu-bind=mask_cpu:0xzz prog", "try mask_cpu:0x3,0xc"),
+        ("I_MPI_PIN_PROCESSOR_LIST=allcores mpirun -n 3 prog", "as numbers"),
         ("mpiexec -n 3 --map-by ppr:2:package prog", "starts none of the 3 and still ends with 0; try -n 4"),
         ("mpiexec -n 5 --map-by ppr:1:numa prog", "refuses 5 ranks: 1 for each numa are 4"),
         ("mpiexec -n 2 --map-by ppr:0:numa prog", "try ppr:2:numa"),

@@ -142,6 +142,13 @@ def own(words: Sequence[str], valued: Sequence[str]) -> list[str]:
     return list(words[:at])
 
 
+def hosts(line: Line) -> bool:
+    """Whether the line names several hosts, or a file of them."""
+    return "," in (line.option("-hosts", "--hosts", "-host", "--host", "-H") or "") or any(
+        line.option(name) is not None for name in ("-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile")
+    )
+
+
 def reading(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> Reading:
     """A reading whose placement is the plan of a request.
 

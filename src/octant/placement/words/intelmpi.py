@@ -3,6 +3,7 @@
 import re
 
 from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
 from octant.placement.request import Request
@@ -63,6 +64,12 @@ def from_words(text: str, topology: Topology) -> Reading:
     if line.variables.get("I_MPI_PIN", "1") in ("0", "off", "no", "disable"):
         notes.append("I_MPI_PIN=off: every rank may run anywhere")
         return _shared.masked([topology.allowed] * ranks, topology, count or 1, notes)
+    listed = line.variables.get("I_MPI_PIN_PROCESSOR_LIST")
+    if listed is not None and "I_MPI_PIN_DOMAIN" not in line.variables:  # the domain beats the list
+        cpus = [n for part in listed.split(",") for n in sorted(parse_cpus(part))]
+        if ranks > len(cpus):
+            notes.append(f"Intel MPI starts over in the list: {ranks} ranks on {len(cpus)} hardware threads")
+        return _shared.masked([frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes)
     if domain.startswith("[") and "0x" not in domain.lower():
         notes.append("Intel MPI 2021.18 complains of masks without 0x, then pins by default: write each as 0x…")
     domains = _domains(domain, line.variables, topology, count)

@@ -57,6 +57,10 @@ def from_words(text: str, topology: Topology) -> Reading:
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
     unknown = [w for w in words if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]
+    if "KMP_HW_SUBSET" in line.variables:
+        notes.append("KMP_HW_SUBSET is not drawn: it leaves the runtime a part of the machine only")
+    if kind == "balanced" and len(objects(topology, "package")) > 1:
+        notes.append("what balanced does on several packages is not known to Octant: drawn as scatter")
     if unknown:
         notes.append(f"KMP_AFFINITY: {unknown[0]} is not known to Octant and was left out")
     return openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)

@@ -131,7 +131,7 @@ def from_words(text: str, topology: Topology) -> Reading:
         binding = mapping = "hwthread"
     threads = line.variables.get("OMP_NUM_THREADS", "")
     count = int(threads) if threads.isdigit() else None
-    notes = []
+    notes = ["several hosts are named: all ranks are drawn on one node"] if _shared.hosts(line) else []
     if binding == "none":
         notes.append("MPICH binds nothing here: every rank may run anywhere")
         return _shared.masked([topology.allowed] * ranks, topology, count or 1, notes)

@@ -257,6 +257,8 @@ def from_words(text: str, topology: Topology) -> Reading:
     count = int(threads) if threads.isdecimal() and int(threads) else None
     map_by = (line.option("--map-by", "--mapby") or "").lower()
     notes = list(_old_words(line))
+    if _shared.hosts(line):
+        notes.append("several hosts are named: all ranks are drawn on one node")
     sets: list[CpuSet] | None
     if listed or map_by.startswith("rankfile") or line.option("--rankfile", "-rankfile") is not None:
         sets = _from_file(text[listed.start() :] if listed else "", line, topology, given, notes)

@@ -66,10 +66,10 @@ def from_words(text: str, topology: Topology) -> Reading:
     """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
     batch = _shared.read_line(" ".join(re.findall(r"^#SBATCH\s+(.*)$", text, re.MULTILINE)))
     line = _shared.read_line("\n".join(row for row in text.splitlines() if not row.startswith("#")))
-    ranks = line.number("-n", "--ntasks") or batch.number("-n", "--ntasks", "--ntasks-per-node") or 1
+    notes: list[str] = []
+    ranks = _ranks(line, batch, notes)
     width = line.number("-c", "--cpus-per-task")
     asked = batch.number("-c", "--cpus-per-task")
-    notes = []
     if asked and not width and "SRUN_CPUS_PER_TASK" not in line.variables:
         notes.append(
             f"srun does not inherit --cpus-per-task={asked} from the batch job in Slurm 22.05 (23.11 does again): each "
@@ -83,6 +83,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     if sets is not None:
         return _shared.masked(sets, topology, count, notes)
     one = (line.option("--threads-per-core", "--ntasks-per-core") or batch.option("--threads-per-core")) == "1"
+    one = one or "nomultithread" in (line.option("--hint"), batch.option("--hint"))
     request = Request(ranks, width or 1, "core" if one else "hwthread", _order(line), 1 if one else 0)
     if topology.smt() == 1 or bind == "cores":
         request = replace(request, unit="core")
@@ -90,10 +91,26 @@ def from_words(text: str, topology: Topology) -> Reading:
         notes.append(
             "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
         )
+    if "fcyclic" in (line.option("-m", "--distribution") or ""):
+        notes.append("fcyclic spreads the CPUs of each rank over the packages, too: drawn as cyclic")
     read = _shared.reading(request, topology, notes)
+    if bind == "sockets":
+        packages = objects(topology, "package")
+        held = [frozenset().union(*(p for p in packages if p & place.cpus)) for place in read.placement.ranks]
+        return _shared.masked(held, topology, count, notes)
     if count > (width or 1) * 1:
         return _shared.masked([p.cpus for p in read.placement.ranks], topology, count, notes)
     return read
+
+
+def _ranks(line: _shared.Line, batch: _shared.Line, notes: list[str]) -> int:
+    """Ranks of one node: those of the job dealt out over its nodes."""
+    each = line.number("--ntasks-per-node") or batch.number("--ntasks-per-node")
+    every = line.number("-n", "--ntasks") or batch.number("-n", "--ntasks")
+    nodes = line.number("-N", "--nodes") or batch.number("-N", "--nodes") or 1
+    if nodes > 1:
+        notes.append(f"one of {nodes} nodes is drawn")
+    return min(each or every or 1, -(-every // nodes)) if every else each or 1
 
 
 def _order(line: _shared.Line) -> str:
@@ -108,14 +125,21 @@ def _masks(bind: str, ranks: int, topology: Topology) -> list[CpuSet] | None:
     if kind in ("mask_cpu", "map_cpu", "map_ldom", "rank_ldom", "ldoms"):
         domains = objects(topology, "numa")
         if kind == "mask_cpu":
+            if not re.fullmatch(r"(0x)?[0-9a-fA-F]+(,(0x)?[0-9a-fA-F]+)*", value):
+                raise ValueError(f"cannot read {value!r} as masks; try mask_cpu:0x3,0xc")
             numbers = [int(mask, 16) for mask in value.split(",")]
             sets = [frozenset(i for i in range(n.bit_length()) if n >> i & 1) for n in numbers]
         elif kind == "map_cpu":
             sets = [parse_cpus(cpu) for cpu in value.split(",")]
         else:
-            places = [int(n) for n in value.split(",")] if value else list(range(len(domains)))
+            places = [n for part in value.split(",") for n in parse_cpus(part)] if value else list(range(len(domains)))
+            if max(places) >= len(domains):
+                raise ValueError(f"cannot use --cpu-bind={bind}: there are {len(domains)} memory domains")
             sets = [domains[place] for place in places]
         return [sets[rank % len(sets)] for rank in range(ranks)]
-    if kind not in ("", "cores", "threads", "sockets", "rank"):
+    if kind == "rank":
+        cpus = sorted(topology.allowed)
+        return [frozenset({cpus[rank % len(cpus)]}) for rank in range(ranks)]
+    if kind not in ("", "cores", "threads", "sockets"):
         raise ValueError(f"cannot read --cpu-bind={bind}; read are cores, threads, mask_cpu:, map_cpu:, ldoms, none")
     return None
