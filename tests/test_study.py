@@ -443,6 +443,11 @@ def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_
     with pytest.raises(file.StudyError, match=r"cannot find the study 'stream'.*try stream-affinity-pages"):
         file.load("stream")
     mine = tmp_path / "mine.toml"
+    mine.write_bytes(b"\x83\x00")
+    with pytest.raises(file.StudyError, match=r"cannot read the study .*mine\.toml \(no UTF-8 text\)"):
+        file.load(str(mine))
+    with pytest.raises(file.StudyError, match=r"cannot find the study '/dev/zero'"):
+        file.load("/dev/zero")
     mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
     with pytest.raises(file.StudyError, match="stream has no knob 'page'; it has bytes, kernel, memory"):
         outcome.begin(where, str(mine), machine())

@@ -103,10 +103,10 @@ def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Inter
     return Interval(min(values), middle, max(values))
 
 
-def normalised(system: str, benchmark: str) -> float:
+def normalised(system: str, benchmark: str) -> Interval:
     """A published result over the system's peak: RandomAccess in updates/s per Gflop/s, Global FFT in percent.
 
-    Of the K computer the document gives its ratios to the Power 775 alone.
+    Of the K computer the document gives its ratios to the Power 775 alone, of two digits each, with their rounding.
 
     Raises:
         Refusal: nothing is published for them.
@@ -117,12 +117,18 @@ def normalised(system: str, benchmark: str) -> float:
     ratios = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-gfft-scaling"].observations}
     (bgq,) = catalogue.results()["p775-gups-scaling"].find("gups", {"machine": "bgq-hpcc"})
     bgq_peak = float((catalogue.machines()["bgq-hpcc"].model_extra or {})["peak_pflops_system"]) * 1e15
+    faster, larger, half = ratios["gfft_ratio"], ratios["peak_ratio"], 0.05  # half of the last digit
+    least, most = (faster - half) / (larger + half), (faster + half) / (larger - half)
     known = {
-        ("power775", "RandomAccess"): own["random_access"] * 1e18 / peak_flops,
-        ("power775", "Global FFT"): fft,
-        ("bgq", "RandomAccess"): (bgq.value or 0.0) * 1e18 / bgq_peak,
-        ("k", "Global FFT"): fft * ratios["gfft_ratio"] / ratios["peak_ratio"],
+        ("power775", "RandomAccess"): _sure(own["random_access"] * 1e18 / peak_flops),
+        ("power775", "Global FFT"): _sure(fft),
+        ("bgq", "RandomAccess"): _sure((bgq.value or 0.0) * 1e18 / bgq_peak),
+        ("k", "Global FFT"): Interval(fft * least, fft * faster / larger, fft * most),
     }
     if (system, benchmark) not in known:
         raise Refusal(f"cannot normalise {benchmark} of {system} (nothing is published); try {sorted(known)}")
     return known[system, benchmark]
+
+
+def _sure(value: float) -> Interval:
+    return Interval(value, value, value)

@@ -253,12 +253,16 @@ def source_text(name: str) -> tuple[str, str]:
     if name in names():
         return name, (_shipped() / f"{name}.toml").read_text(encoding="utf-8")
     path = Path(name)
+    if not path.is_file():
+        near = [known for known in names() if name.split("-")[0] in known] or names()
+        why = "neither a file nor a study that comes with Octant"
+        raise StudyError(f"cannot find the study {name!r} ({why}); try {', '.join(near)}")
     try:
         return path.stem, path.read_text(encoding="utf-8")
     except OSError as error:
-        near = [known for known in names() if name.split("-")[0] in known] or names()
-        why = f"{error.strerror}, and no study that comes with Octant"
-        raise StudyError(f"cannot find the study {name!r} ({why}); try {', '.join(near)}") from error
+        raise StudyError(f"cannot read the study {name} ({error.strerror}); see its permissions") from error
+    except UnicodeDecodeError as error:
+        raise StudyError(f"cannot read the study {name} (no UTF-8 text); try a TOML file") from error
 
 
 def parse(text: str, name: str) -> Study:

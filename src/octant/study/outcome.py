@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from octant.build.describe import describe
 from octant.catalogue import mpi_settings
@@ -47,7 +48,7 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
     found, text = file.source_text(name)
     study = file.parse(text, name)
     if study.source == "model":
-        raise StudyError(f"cannot run {found} (it asks a model, nothing is measured); try octant study report {found}")
+        raise StudyError(f"cannot run {name} (it asks a model, nothing is measured); try octant study report {name}")
     if repeats is not None:
         study = replace_repeats(study, repeats)
     seed = secrets.randbelow(2**31) if seed is None else seed
@@ -128,7 +129,7 @@ def of_model(name: str) -> Outcome:
     found, text = file.source_text(name)
     study = file.parse(text, name)
     if study.source != "model":
-        raise StudyError(f"cannot ask a model for {found} (it is measured); try octant study run {found}")
+        raise StudyError(f"cannot ask a model for {name} (it is measured); try octant study run {name}")
     return _outcome(found, study, sources.modelled(study), None)
 
 
@@ -143,8 +144,9 @@ def last_run(where: Store, name: str) -> StoredRun:
     Raises:
         Refusal: none.
     """
+    sought = Path(name).stem if name.endswith(".toml") else name
     for candidate in reversed(where.listed()[0]):
-        if candidate.study is not None and candidate.study.name == name:
+        if candidate.study is not None and candidate.study.name == sought:
             return where.read(candidate.id)
     if name in file.names():
         raise Refusal(f"cannot report on {name} (it has not been run in {where.root}); try octant study run {name}")
@@ -152,5 +154,10 @@ def last_run(where: Store, name: str) -> StoredRun:
 
 
 def is_model(name: str) -> bool:
-    """Whether a name is that of a study that asks a model."""
-    return name in file.names() and file.load(name).source == "model"
+    """Whether a name or a file is a study that asks a model.
+
+    Raises:
+        StudyError: a file that cannot be read.
+    """
+    known = name in file.names() or (name.endswith(".toml") and Path(name).is_file())
+    return known and file.load(name).source == "model"

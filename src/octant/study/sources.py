@@ -1,6 +1,7 @@
 """Where a study's values come from: the launches of a stored run, or a model. Both give the same type."""
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -193,9 +194,15 @@ def model(name: str) -> Model:
         StudyError: no such function.
     """
     try:
-        found: Model = getattr(importlib.import_module(MODELS), name)
-    except (ImportError, AttributeError) as error:
-        raise StudyError(f"cannot ask the model {name!r} ({error}); try a function of {MODELS}") from error
+        module = importlib.import_module(MODELS)
+    except ImportError as error:
+        raise StudyError(f"cannot ask the model {name!r} ({error}); try pip install octant-hpc again") from error
+    # Only what that module itself offers: a study file is data, and must not reach what happens to be imported there.
+    known = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == MODELS]
+    offered = [key for key in known if not key.startswith("_")]
+    if name not in offered:
+        raise StudyError(f"cannot ask the model {name!r} (there is none of that name); try {', '.join(offered)}")
+    found: Model = getattr(module, name)
     return found
 
 
@@ -203,7 +210,13 @@ def _curve(call: Model, measure: Measure, arguments: Mapping[str, Argument]) -> 
     axis = measure.axis
     for at in axis.values if axis else ("",):
         here = {**arguments, axis.knob: _number(at)} if axis else arguments
-        answer = call(**here)
+        try:
+            inspect.signature(call).bind(**here)
+            answer = call(**here)
+        except (TypeError, ValueError, KeyError, StopIteration) as error:
+            said = str(error) or "no such value"
+            why = f"{', '.join(f'{key} = {value!r}' for key, value in here.items())}: {said}"
+            raise StudyError(f"cannot ask the model {measure.model!r} ({why}); mend its arguments") from error
         interval = answer if isinstance(answer, stats.Interval) else stats.Interval(answer, answer, answer)
         yield at, Answer(modelled=interval)
 
