@@ -160,8 +160,9 @@ def _remarks(old: Row, new: Row) -> list[str]:
         found.append(
             f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"
         )
-    for name, row in (("A", old), ("B", new)):
-        found += [f"{name}: {flag}" for flag in row.flags]
+    found += [f"both: {flag}" for flag in old.flags if flag in new.flags]
+    for name, row, other in (("A", old, new), ("B", new, old)):
+        found += [f"{name}: {flag}" for flag in row.flags if flag not in other.flags]
     return found
 
 

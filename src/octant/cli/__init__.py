@@ -4,6 +4,7 @@ Commands import what they need inside their bodies, so that `octant --help` star
 """
 
 import importlib
+import inspect
 import os
 import pkgutil
 import sys
@@ -21,6 +22,7 @@ def application() -> typer.Typer:
         no_args_is_help=True,
         add_completion=True,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # markup would swallow every [default: …], and takes as long to load as all the rest
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
@@ -35,7 +37,18 @@ def application() -> typer.Typer:
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
         if not module.name.startswith("_"):  # __main__, _progress
             importlib.import_module(f"{__name__}.{module.name}").register(app)
+    _unabridged(app)
     return app
+
+
+def _unabridged(app: typer.Typer) -> None:
+    """Lists of commands show the first paragraph of each page in full: what was cut off with `...` helped nobody."""
+    for command in app.registered_commands:
+        command.short_help = inspect.cleandoc(command.callback.__doc__ or "").split("\n\n")[0]
+    for group in app.registered_groups:
+        if group.typer_instance:
+            group.short_help = group.typer_instance.info.help
+            _unabridged(group.typer_instance)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from octant.cli import _complete
 from octant.failure import Exit, Refusal
 
 
@@ -17,9 +18,12 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     a: Annotated[
-        str, typer.Argument(help="The run to compare with: its id, its folder, last or previous.")
+        str,
+        typer.Argument(
+            help="The run to compare with: its id, its folder, last or previous.", autocompletion=_complete.runs
+        ),
     ] = "previous",
-    b: Annotated[str, typer.Argument(help="The run to judge.")] = "last",
+    b: Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)] = "last",
     threshold: Annotated[
         float, typer.Option(min=0, max=10, help="Least difference that matters, as a fraction.")
     ] = 0.03,

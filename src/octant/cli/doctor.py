@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from octant.cli import _complete
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -12,7 +14,9 @@ def register(app: typer.Typer) -> None:
 
 def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    explain: Annotated[str | None, typer.Option(metavar="RULE", help="Print the page of one rule.")] = None,
+    explain: Annotated[
+        str | None, typer.Option(metavar="RULE", help="Print the page of one rule.", autocompletion=_complete.rules)
+    ] = None,
 ) -> None:
     """Say what spoils measurements or costs speed, with the evidence and the line that mends it.
 

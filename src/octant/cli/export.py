@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from octant.cli import _complete
 from octant.failure import Exit, Refusal
 
 
@@ -17,7 +18,12 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its id, its folder, last or previous.")] = "last",
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run: its id, its folder, last or previous.", autocompletion=_complete.runs
+        ),
+    ] = "last",
     to: Annotated[str, typer.Option("--to", help="csv, parquet or json.")] = "csv",
     samples: Annotated[bool, typer.Option("--samples", help="One row a sample, not one a figure.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file [default: standard output].")] = None,

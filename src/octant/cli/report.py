@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from octant.cli import _complete
+
 StoreOption = Annotated[
     Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
 ]
@@ -18,7 +20,12 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its id, its folder, last or previous.")] = "last",
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run: its id, its folder, last or previous.", autocompletion=_complete.runs
+        ),
+    ] = "last",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
     ] = None,

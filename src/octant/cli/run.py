@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from octant.cli import _complete
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    workload: Annotated[str, typer.Argument(help="Name of a workload; `octant workloads` lists them.")],
+    workload: Annotated[
+        str,
+        typer.Argument(help="Name of a workload; `octant workloads` lists them.", autocompletion=_complete.workloads),
+    ],
     knobs: Annotated[
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
     ] = None,
@@ -100,7 +104,9 @@ def _on_model(
 
 def evaluate(
     quick: Annotated[bool, typer.Option("--quick/--full", help="About three minutes, or everything.")] = True,
-    only: Annotated[list[str] | None, typer.Option(help="Only this workload (repeatable).")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
+    ] = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,

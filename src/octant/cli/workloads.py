@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from octant.cli import _complete
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -11,7 +13,9 @@ def register(app: typer.Typer) -> None:
 
 
 def workloads(
-    name: Annotated[str | None, typer.Argument(help="Show the page and the knobs of this one.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show the page and the knobs of this one.", autocompletion=_complete.workloads)
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List the workloads, or show one with its knobs."""

@@ -22,6 +22,7 @@ HEADINGS = {
     "not comparable": ("Not comparable", "yellow"),
 }
 
+SAME = "A and B are the same run: this shows how wide the intervals are, and nothing else."
 ONE_LAUNCH = (
     "One launch on each side: how much launches differ among themselves is not in the intervals; "
     "`octant run … --repeats 6` on both sides would tell."
@@ -45,6 +46,8 @@ def lines(found: Comparisons, width: int = 100) -> list[Text]:
             "dim",
         ),
     ]
+    if found.before.run.id == found.after.run.id:
+        told += _wrapped(SAME, width, "yellow")
     for word, (heading, style) in HEADINGS.items():
         figures = [figure for figure in found.figures if figure.word == word]
         if figures:
