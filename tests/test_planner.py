@@ -239,6 +239,9 @@ def test_remarks_say_what_surprises() -> None:
     assert "ranks 0-7: share cores" in remarks("8x1,unit=hwthread,smt=2", reference())
     assert "slower ones set the pace" in remarks("12x1", machine("hybrid-laptop.xml"))
     assert remarks("4x1,kind=performance", machine("hybrid-laptop.xml")) == ""
+    assert "there is no L3 cache here" in remarks("2x1,unit=l3", reference())
+    assert remarks("2x1,unit=l3", machine("epyc-2s-nps4.synthetic")) == ""
+    assert "while 6 cores idle" in remarks("2x2,order=scatter,smt=2", machine("container-2s.xml"))
     alternating = remarks("4x2,unit=hwthread,smt=2,order=scatter:package", reference())
     assert "alternate between packages, yet the threads of a rank share a core" in alternating
 

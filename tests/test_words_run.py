@@ -210,6 +210,9 @@ def threads_program(tmp_path_factory: pytest.TempPathFactory) -> str:
         "OMP_NUM_THREADS=3 GOMP_CPU_AFFINITY=0-1",
         "OMP_NUM_THREADS=2 GOMP_CPU_AFFINITY=1,64",
         "OMP_NUM_THREADS=2 GOMP_CPU_AFFINITY=64-65",
+        "GOMP_CPU_AFFINITY=1",
+        "OMP_PLACES={1} OMP_PROC_BIND=close",
+        "OMP_PLACES=cores(1) OMP_PROC_BIND=spread",
     ],
 )
 def test_gnu_openmp_binds_threads_as_foretold(line: str, threads_program: str) -> None:

@@ -35,6 +35,12 @@ def test_table_5_1(poe: str, expected: list[str], topology: Topology) -> None:
 def test_table_5_1_ignores_lists() -> None:
     reading = read("MP_TASK_AFFINITY=0,2", POWER575)
     assert any("ignored" in remark for remark in reading.remarks)
+    assert to_words("loadleveler", reading.placement, reading.request, POWER575).lines == ()
+    assert {place.cpus for place in read("MP_TASK_AFFINITY=list MP_PROCS=3", POWER575).placement.ranks} == {
+        POWER575.allowed
+    }
+    with pytest.raises(ValueError, match="MP_PROCS many"):
+        read("MP_TASK_AFFINITY=CORE MP_PROCS=many", POWER575)
     with pytest.raises(ValueError, match="POE knows MCM, CORE, CPU, SNI"):
         read("MP_TASK_AFFINITY=NODE")
 

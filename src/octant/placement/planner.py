@@ -73,6 +73,9 @@ def _finish(
             *said,
             "near=adapter is for schedulers that know the adapters: this topology does not, so it is ignored",
         )
+    level = request.unit[1:] if request.unit in ("l2", "l3") else ""
+    if level and not any(cache.level == int(level) for cache in topology.caches):
+        said = (*said, f"there is no L{level} cache here: a rank has the next smaller unit to itself")
     return Placement(tuple(ranks), said)
 
 

@@ -88,7 +88,8 @@ def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     home = [next((i for i, group in enumerate(packages) if group & p.cpus), -1) for p in ranks]
     crowded = [p.rank for p in ranks if len(p.threads) > 1 and _touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)]
     if crowded and home[0] != home[1] and len(crowded) <= sum(1 for core in cores if core & topology.allowed):
-        idle = sum(1 for core in cores if not core & frozenset().union(*(p.cpus for p in ranks)))
+        used = frozenset().union(*(p.cpus for p in ranks))
+        idle = sum(1 for core in cores if core & topology.allowed and not core & used)
         if idle:
             return [
                 f"{_names(crowded)}: consecutive ranks alternate between packages, yet the threads of a rank "

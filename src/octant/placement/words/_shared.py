@@ -109,12 +109,28 @@ class Line:
         Raises:
             ValueError: it is none.
         """
-        value = self.option(*names)
-        if value is None:
-            return None
-        if not value.isdecimal() or not 0 < int(value) <= MOST:
-            raise ValueError(f"cannot read {names[0]} {value}: that is no number from 1 to {MOST}")
-        return int(value)
+        return _whole(names[0], self.option(*names))
+
+    def threads(self) -> int | None:
+        """OpenMP's number of threads, of the outermost level."""
+        value = self.variables.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+        return int(value) if value.isdecimal() and 0 < int(value) <= MOST else None
+
+    def number_of(self, variable: str) -> int | None:
+        """A variable's value as a number.
+
+        Raises:
+            ValueError: it is none.
+        """
+        return _whole(variable, self.variables.get(variable))
+
+
+def _whole(name: str, value: str | None) -> int | None:
+    if value is None:
+        return None
+    if not value.isdecimal() or not 0 < int(value) <= MOST:
+        raise ValueError(f"cannot read {name} {value}: that is no number from 1 to {MOST}")
+    return int(value)
 
 
 def read_line(text: str) -> Line:

@@ -44,8 +44,7 @@ def from_words(text: str, topology: Topology) -> Reading:
             f"GOMP_CPU_AFFINITY names hardware threads {set_text(outside)} outside this job's set "
             f"({set_text(topology.allowed)}): they are ignored" + ("" if usable else ", so nothing is bound")
         )
-    threads = line.variables.get("OMP_NUM_THREADS", "")
-    count = int(threads) if threads.isdigit() and int(threads) else max(len(usable), 1)
+    count = line.threads() or len(topology.allowed)
     if not usable:
         return openmp.one_rank((topology.allowed,) * count, topology, notes)
     sets = tuple(frozenset({usable[i % len(usable)]}) for i in range(count))

@@ -57,8 +57,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     """Masks, unit names, `omp` and numbers with compact order."""
     line = _shared.read_line(text)
     ranks = line.number("-n", "-np") or 1
-    threads = line.variables.get("OMP_NUM_THREADS", "")
-    count = int(threads) if threads.isdigit() else None
+    count = line.threads()
     domain = line.variables.get("I_MPI_PIN_DOMAIN", "auto")
     notes: list[str] = []
     if line.variables.get("I_MPI_PIN", "1") in ("0", "off", "no", "disable"):

@@ -40,20 +40,19 @@ def from_words(text: str, topology: Topology) -> Reading:
     line = _shared.read_line(text)
     value = line.variables["KMP_AFFINITY"].lower()
     notes = openmp.runtimes(line.variables)
-    threads = line.variables.get("OMP_NUM_THREADS", "")
     listed = re.search(r"proclist=\[([^\]]*)\]", value)
     plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)
     words = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
     fine = "granularity=fine" in words or "granularity=thread" in words
     kind = next((w for w in words if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
     numbers = [int(w) for w in words if w.isdigit()]
-    count = int(threads) if threads.isdigit() and int(threads) else len(objects(topology, "thread"))
+    count = line.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
         notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
         return openmp.one_rank((topology.allowed,) * count, topology, notes)
     if kind == "explicit":
         places = _listed(listed[1] if listed else "", topology)
-        count = int(threads) if threads.isdigit() and int(threads) else len(places)
+        count = line.threads() or len(places)
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
     unknown = [w for w in words if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]

@@ -14,6 +14,8 @@ ACCUMULATES = "LoadLeveler's default accumulates tasks on one MCM and leaves the
 
 def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
     """The keywords; only those that the request needs, as POE generates them."""
+    if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
+        return Words((), False, ("nothing is bound: LoadLeveler binds no task without a keyword",))
     asked = _shared.plain(placement, request, topology)
     lines = ["#@rset = rset_mcm_affinity"]
     cannot = ["LoadLeveler chooses the MCMs and cores itself: the same kind of places, not the same numbers"]

@@ -129,8 +129,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     ranks = line.number("-n", "-np", "--np", "--n") or 1
     if binding == "rr":
         binding = mapping = "hwthread"
-    threads = line.variables.get("OMP_NUM_THREADS", "")
-    count = int(threads) if threads.isdigit() else None
+    count = line.threads()
     notes = ["several hosts are named: all ranks are drawn on one node"] if _shared.hosts(line) else []
     if binding == "none":
         notes.append("MPICH binds nothing here: every rank may run anywhere")

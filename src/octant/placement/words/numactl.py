@@ -60,8 +60,7 @@ def from_words(text: str, topology: Topology) -> Reading:
         memories.append(_memory(line, topology))
     if any(memory.policy == "bind" for memory in memories):
         notes.append("--membind ends the program when those nodes are full; --preferred would go elsewhere")
-    threads = _shared.read_line(text).variables.get("OMP_NUM_THREADS", "")
-    count = int(threads) if threads.isdecimal() and int(threads) else None
+    count = _shared.read_line(text).threads()
     return _shared.with_memory(_shared.masked(sets, topology, count, notes), memories, topology)
 
 

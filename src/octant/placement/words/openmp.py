@@ -43,8 +43,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     """What GNU's runtime does in a process that may use the whole topology; other runtimes differ in wrong values."""
     line = _shared.read_line(text)
     notes = runtimes(line.variables)
-    threads = line.variables.get("OMP_NUM_THREADS", "").split(",")[0]
-    count = int(threads) if threads.isdigit() and int(threads) else len(objects(topology, "core"))
+    count = line.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
     places: list[CpuSet] = []
     if "OMP_PLACES" in line.variables:
         try:

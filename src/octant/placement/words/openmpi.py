@@ -253,8 +253,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     listed = re.search(_rankfile.MARK, text, re.MULTILINE)
     line = _shared.read_line(text[: listed.start()] if listed else text)
     given = line.number("-n", "-np", "--np", "-c")
-    threads = line.variables.get("OMP_NUM_THREADS", "")
-    count = int(threads) if threads.isdecimal() and int(threads) else None
+    count = line.threads()
     map_by = (line.option("--map-by", "--mapby") or "").lower()
     notes = list(_old_words(line))
     if _shared.hosts(line):

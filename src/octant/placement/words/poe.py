@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import Memory, Request
+from octant.placement.request import Memory, Request, explicit
 from octant.placement.words import Reading, Words, _shared
 from octant.placement.words.loadleveler import ACCUMULATES
 
@@ -60,16 +60,17 @@ def from_words(text: str, topology: Topology) -> Reading:
         request = known[kind]
     elif re.fullmatch(r"[\d,]+|LIST", value):
         notes.append("a list of MCM numbers is ignored by LoadLeveler: nothing is bound")
-        request = Request(1, 1, "numa", share=True)
+        everywhere = [tuple(sorted(topology.allowed))] * (line.number_of("MP_PROCS") or 1)
+        return _shared.reading(explicit(everywhere, 1), topology, notes)
     else:
         raise ValueError(f"cannot read MP_TASK_AFFINITY={value}; POE knows MCM, CORE, CPU, SNI and a list")
     if kind in ("MCM", "CORE", "CPU"):
         notes.append(ACCUMULATES)
     if line.variables.get("MEMORY_AFFINITY", "").upper() == "MCM":
         request = replace(request, memory=Memory("local"))
-    procs = line.variables.get("MP_PROCS", "")
-    if procs.isdigit() and int(procs):
-        request = replace(request, ranks=int(procs))
+    procs = line.number_of("MP_PROCS")
+    if procs:
+        request = replace(request, ranks=procs)
     else:
         request, said = _shared.filling(request, topology)
         notes += said

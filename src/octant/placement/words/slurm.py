@@ -75,8 +75,7 @@ def from_words(text: str, topology: Topology) -> Reading:
             f"srun does not inherit --cpus-per-task={asked} from the batch job in Slurm 22.05 (23.11 does again): each "
             f"rank gets one CPU, and its threads share it; add -c {asked} to srun"
         )
-    threads = line.variables.get("OMP_NUM_THREADS", "")
-    count = int(threads) if threads.isdigit() else width or asked or 1
+    count = line.threads() or width or asked or 1
     bind = line.option("--cpu-bind", "--cpu_bind") or line.variables.get("SLURM_CPU_BIND", "")
     bind = bind.removeprefix("verbose,").removeprefix("v,").removeprefix("quiet,")
     sets = _masks(bind, ranks, topology)

@@ -29,10 +29,8 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
 def from_words(text: str, topology: Topology) -> Reading:
     """One rank a line; both `-c LIST` and hexadecimal masks are read."""
     sets = []
-    variables: dict[str, str] = {}
     for row in filter(None, (part.strip() for part in text.splitlines())):
         line = _shared.read_line(row)
-        variables |= line.variables
         if line.words[:1] != ["taskset"]:
             continue
         options = _shared.own(line.words, ())
@@ -48,5 +46,4 @@ def from_words(text: str, topology: Topology) -> Reading:
             sets.append(frozenset(i for i in range(bits.bit_length()) if bits >> i & 1))
         else:
             raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")
-    threads = variables.get("OMP_NUM_THREADS", "")
-    return _shared.masked(sets, topology, int(threads) if threads.isdigit() else None)
+    return _shared.masked(sets, topology, _shared.read_line(text).threads())
