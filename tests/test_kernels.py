@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from octant import record, registry
@@ -193,6 +194,13 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
     assert isinstance(point, Point)
     assert [given.thread_masks for given in point.given] == [((cpus[1 - own],),), ((cpus[own],),)]
     assert not point.share_cores
+
+
+@pytest.mark.mpi
+def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run: Runs) -> None:
+    """What METHOD.md promises: the reading itself is then 1 % of a sample at most."""
+    for point in run("pingpong", "bytes=0,8", *QUICK).points:
+        assert np.median(point.lanes[0].duration_ns) >= 90 * point.clock_cost_ns
 
 
 @pytest.mark.mpi

@@ -88,6 +88,8 @@ class Measurer {
   private:
     static constexpr double look_s = 0.003;
     static constexpr int clock_blocks = 3;  // about 20 us
+    static constexpr int short_steps = 20;
+    static constexpr std::int64_t no_doubt_ns = 20'000'000;  // longer than a time slice that is lost
 
     // The series that figures are made of, as far as this rank has them: of steps those that are recorded.
     [[nodiscard]] std::vector<std::vector<std::int64_t> const*> figured() const {
@@ -114,26 +116,34 @@ class Measurer {
         for (found_.batch = 1;; found_.batch *= 2) {
             std::int64_t quickest = INT64_MAX;
             for (int i = 0; i < 3; ++i) {
-                quickest = std::min(quickest, world_.max(all_lanes(found_.batch)));
+                auto const times =
+                    kernel_.has_lanes()
+                        ? 1
+                        : std::clamp<std::int64_t>(1'000'000 / std::max<std::int64_t>(quickest, 1), 1, short_steps);
+                quickest = std::min(quickest, world_.max(all_lanes(found_.batch, times)));
                 burst_s_ = std::max(
                     burst_s, std::min(burst_samples * static_cast<double>(quickest) * 1e-9, settings_.seconds / 4));
-                if (quickest > 20 * enough_ns) return;  // no doubt left, and a library call may take seconds
+                if (quickest > std::max(20 * enough_ns, no_doubt_ns)) return;  // and a library call may take seconds
             }
             if (quickest >= enough_ns || found_.batch >= (std::int64_t{1} << 40)) return;
         }
     }
 
-    // One batch in every lane at once; the longest time, ns.
-    std::int64_t all_lanes(std::int64_t batch) {
+    // One batch in every lane at once; the longest time, ns. Of several the quickest counts in each lane: the first
+    // step after a barrier also tells how far apart the ranks left it.
+    std::int64_t all_lanes(std::int64_t batch, std::int64_t times) {
         std::int64_t longest = 0;
         if (!kernel_.has_lanes()) world_.barrier();
 #pragma omp parallel num_threads(static_cast<int>(found_.lanes.size())) reduction(max : longest)
         {
             auto const t = static_cast<std::size_t>(omp_get_thread_num());
-            std::int64_t const begin = now_ns();
-            kernel_.run(static_cast<int>(t), next_[t], batch);
-            longest = now_ns() - begin;
-            next_[t] += batch;
+            longest = INT64_MAX;
+            for (std::int64_t i = 0; i < times; ++i) {
+                std::int64_t const begin = now_ns();
+                kernel_.run(static_cast<int>(t), next_[t], batch);
+                longest = std::min(longest, now_ns() - begin);
+                next_[t] += batch;
+            }
         }
         if (!kernel_.has_lanes()) world_.wait_for_first();
         return longest;
