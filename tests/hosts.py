@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from slurm_cluster import free_ports
+
 
 class NoHosts(Exception):  # noqa: N818 - a reason to skip, not a fault
     """Why there can be no such hosts here."""
@@ -124,39 +126,64 @@ def real_ssh(made: Hosts, folder: Path) -> Iterator[Path]:
     Raises:
         NoHosts: OpenSSH is not installed, or its daemon does not start here.
     """
-    daemon = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ["PATH"])
-    if daemon is None or shutil.which("ssh") is None:
-        raise NoHosts("no sshd and ssh; try `make sshd` (Debian's openssh-server; root)")
-    for name in ("host", "user"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
-        subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
     with contextlib.ExitStack() as stack:
+        agent = _ssh(folder, _SSH_PORT)
         for name, address in zip(made.names, made.addresses, strict=True):
-            config, log = folder / f"{name}.conf", folder / f"{name}.log"
-            config.write_text(SSHD.format(address=address, port=_SSH_PORT, folder=folder))
-            # Its mounts are its own here, so that the folder that it insists on is made in nobody's sight.
-            start = f"mount -t tmpfs tmpfs /run && mkdir /run/sshd && hostname {name} && exec {daemon} -D -f '{config}'"
-            words = ["ip", "netns", "exec", name, "unshare", "--uts", "sh", "-c", f"{start} -E '{log}'"]
-            process = stack.enter_context(subprocess.Popen(words, stderr=subprocess.DEVNULL))
-            stack.callback(process.kill)
-            _wait_for_sshd(name, address, process, log)
-        agent = folder / "ssh"
-        agent.write_text(SSH.format(port=_SSH_PORT, folder=folder))
-        agent.chmod(0o755)
+            named = ["unshare", "--uts", "sh", "-c", f'hostname {name}; exec "$@"', "sh"]
+            stack.enter_context(_sshd(folder, address, _SSH_PORT, ["ip", "netns", "exec", name, *named]))
         yield agent
 
 
-def _wait_for_sshd(name: str, address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    end = time.monotonic() + 20
-    while process.poll() is None and time.monotonic() < end:
-        listening = subprocess.run(
-            ["ip", "netns", "exec", name, "ss", "-Hltn"], capture_output=True, text=True, check=False
-        )
-        if f"{address}:{_SSH_PORT}" in listening.stdout:
-            return
-        time.sleep(0.05)
-    said = log.read_text().strip().splitlines() if log.exists() else []
-    raise NoHosts(f"sshd does not start here ({said[-1] if said else 'it said nothing'})")
+@contextlib.contextmanager
+def loopback_ssh(folder: Path) -> Iterator[Path]:
+    """An sshd at 127.0.0.2, which needs no root, and the program that reaches it; gone afterwards.
+
+    Raises:
+        NoHosts: OpenSSH is not installed, or does not let us in here.
+    """
+    (port,) = free_ports(1)
+    agent = _ssh(folder, port)
+    with _sshd(folder, "127.0.0.2", port, ["unshare", "--mount"] if os.geteuid() == 0 else []):
+        tried = subprocess.run([agent, "127.0.0.2", "true"], capture_output=True, text=True, check=False, timeout=60)
+        if tried.returncode != 0:
+            raise NoHosts(f"sshd does not let us in ({tried.stderr.strip()})")
+        yield agent
+
+
+def _ssh(folder: Path, port: int) -> Path:
+    if shutil.which("ssh") is None:
+        raise NoHosts("no ssh; try `make sshd` (Debian's openssh-client; root)")
+    for name in ("host", "user"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
+        subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
+    agent = folder / "ssh"
+    agent.write_text(SSH.format(port=port, folder=folder))
+    agent.chmod(0o755)
+    return agent
+
+
+@contextlib.contextmanager
+def _sshd(folder: Path, address: str, port: int, within: list[str]) -> Iterator[None]:
+    """A daemon, started by the words `within`; root's has mounts of its own there."""
+    daemon = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ["PATH"])
+    if daemon is None:
+        raise NoHosts("no sshd; try `make sshd` (Debian's openssh-server; root)")
+    config, log = folder / f"{address}.conf", folder / f"{address}.log"
+    config.write_text(SSHD.format(address=address, port=port, folder=folder))
+    # Root's daemon insists on a folder of its own, which is made in nobody's sight.
+    made = "mount -t tmpfs tmpfs /run && mkdir /run/sshd && " if os.geteuid() == 0 else ""
+    words = [*within, "sh", "-c", f"{made}exec {daemon} -D -f '{config}' -E '{log}'"]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+        try:
+            end = time.monotonic() + 30
+            while not (log.exists() and "Server listening" in log.read_text()):
+                if process.poll() is not None or time.monotonic() > end:
+                    said = log.read_text().strip().splitlines() if log.exists() else []
+                    raise NoHosts(f"sshd does not start here ({said[-1] if said else 'it said nothing'})")
+                time.sleep(0.05)
+            yield
+        finally:
+            process.kill()
 
 
 def _wait_for_carrier(name: str, interface: str) -> None:

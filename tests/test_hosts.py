@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from hosts import Hosts, NoHosts, hosts, real_ssh, received_bytes
+from hosts import Hosts, NoHosts, hosts, loopback_ssh, real_ssh, received_bytes
 from octant.store import Store
 
 pytestmark = [pytest.mark.root, pytest.mark.mpi, pytest.mark.slow]
@@ -108,6 +108,21 @@ def test_nothing_stays_on_the_other_host_when_octant_is_killed(pair: Hosts, envi
         time.sleep(0.1)
 
 
+def test_a_host_list_needs_no_root(environment: Mapping[str, str], tmp_path: Path) -> None:
+    try:
+        with loopback_ssh(tmp_path) as agent:
+            own = {**environment, "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": str(agent)}
+            words = ("run", "stream", "bytes=1MiB", "seconds=0.1", "--ranks", "2", "--hosts", "127.0.0.2")
+            command = [sys.executable, "-m", "octant.cli", *words]
+            done = subprocess.run(command, env=own, capture_output=True, text=True, check=False, timeout=100)
+    except NoHosts as reason:
+        pytest.skip(str(reason))
+    assert done.returncode == 0, done.stderr
+    (found,) = Store(Path(environment["OCTANT_STORE"])).runs()
+    assert [point.ranks for point in found.points] == [2]
+    assert (tmp_path / "127.0.0.2.log").read_text().count("Accepted publickey") == 2, "the first try and the launch"
+
+
 def test_nothing_is_left_even_where_a_test_fails(tmp_path: Path) -> None:
     def listed() -> str:
         return subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False).stdout
@@ -117,6 +132,8 @@ def test_nothing_is_left_even_where_a_test_fails(tmp_path: Path) -> None:
         with hosts(tmp_path, 0.5) as made:
             assert made.names[0] in listed()
             sleeper = subprocess.Popen(["ip", "netns", "exec", made.names[1], "sleep", "60"])
+            while not programs(made.names[1]):
+                time.sleep(0.05)  # it is not there before it has entered
             raise RuntimeError
     except NoHosts as reason:
         pytest.skip(str(reason))
