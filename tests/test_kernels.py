@@ -198,7 +198,7 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
 
 @pytest.mark.mpi
 def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run: Runs) -> None:
-    """What METHOD.md promises: the reading itself is then 1 % of a sample at most. A busy machine may deceive it once."""
+    """What METHOD.md promises: the reading itself is then 1 % of a sample at most. Load may deceive it once."""
     points = [point for _ in range(3) for point in run("pingpong", "bytes=0,8", *QUICK).points]
     long_enough = [np.median(point.lanes[0].duration_ns) >= 90 * point.clock_cost_ns for point in points]
     assert sum(long_enough) > len(points) / 2
