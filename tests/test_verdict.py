@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fake_run import machine
 from octant.stats import Interval
 from octant.study import file, words
-from octant.study.design import Cell
+from octant.study.design import Cell, design
 from octant.study.file import Bar, Study
 from octant.study.sources import Answer, Answers
 from octant.study.verdict import Verdict, factor_text, gain, judge, knee, launches_needed, quotient, verdicts
@@ -114,6 +114,38 @@ def test_without_an_effect_a_verdict_is_rare(first: int, second: int, shape: str
         (verdict,) = verdicts(asked, answers, machine())
         lucky += verdict.status != "undecided"
     assert lucky <= 0.08 * 300
+
+
+@pytest.mark.parametrize("repeats", [4, 6, 10])
+def test_a_drift_does_not_pass_for_an_effect(repeats: int) -> None:
+    """A machine that gets 30 % slower during the run, in the order in which the study starts its launches."""
+    test = 'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }'
+    knobs = {level: f'{level} = {{ knobs = {{ pages = "{level}" }} }}' for level in "ab"}
+    text = f"""
+    question = "?"
+    repeats = {repeats}
+    [baseline]
+    which = "a"
+    [measures.m]
+    workload = "stream"
+    [factors.which]
+    {knobs["a"]}
+    {knobs["b"]}
+    [[findings]]
+    id = "p6-locality-best"
+    test = {{ {test} }}
+    """
+    asked, draw, lucky = file.parse(text, "test"), np.random.default_rng(9), 0
+    for seed in range(200):
+        launches = design(asked, machine(), seed).launches
+        levels: dict[str, list[float]] = {"a": [], "b": []}
+        for n, launch in enumerate(launches):
+            slower = 1 - 0.3 * n / len(launches)
+            levels[launch.knobs["pages"]].append(slower * float(np.exp(draw.normal(0, 0.01))))
+        cells = {Cell("m", (level,)): {"": answer(*values, spread=0.002)} for level, values in levels.items()}
+        (verdict,) = verdicts(asked, Answers({"m": ("B/s", "rate")}, cells, {}, {}), machine())
+        lucky += verdict.status != "undecided"
+    assert lucky <= 0.05 * 200
 
 
 @given(INTERVALS, INTERVALS)
