@@ -86,7 +86,9 @@ def run(
         return
     plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats, ask.Where(place, launcher, hosts))
     plan = _with_mpi(plan, mpi or [])
-    _measure(store, f"{workload} {' '.join(knobs or [])}".strip(), plan, machine, timeout, json, page=False)
+    asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
+    words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
+    _measure(store, " ".join([workload, *(knobs or []), *words]), plan, machine, timeout, json, page=False)
 
 
 def _on_model(

@@ -113,7 +113,7 @@ def _table(summary: Summary, width: int) -> list[Text]:
     wide["bar"] = BAR if width >= fixed else 0
     beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
     marks: dict[str, str] = {}
-    found = [_header(wide, beside)]
+    found = [_header(wide, beside, any(row.share is not None for row in every))]
     for workload, rows in groups:
         metric = workload.metrics[0]
         found += [Text(), Text.assemble((workload.name, "bold"), (f" · {metric.name}, {metric.unit}", "dim"))]
@@ -126,12 +126,13 @@ def _table(summary: Summary, width: int) -> list[Text]:
     return found
 
 
-def _header(wide: Mapping[str, int], beside: bool) -> Text:
+def _header(wide: Mapping[str, int], beside: bool, limited: bool) -> Text:
     value = wide["number"] + 1 + wide["unit"]
     title = f"{'':{wide['title']}}  " if wide["title"] else ""
     text = f"  {title}{'':{wide['mode']}}  {'median':>{wide['number']}}{'':{value - wide['number']}}"
-    text += f"  {'95 % interval':<{wide['interval']}}  of limit"
-    return Text((text + ("  " * 4 + "what the limit is" if beside else "")).rstrip(), style="dim")
+    text += f"  {'95 % interval':<{wide['interval']}}"
+    text += ("  of limit" + ("  " * 4 + "what the limit is") * beside) * limited
+    return Text(text.rstrip(), style="dim")
 
 
 def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, marks: dict[str, str]) -> list[Text]:
