@@ -111,6 +111,16 @@ class Line:
         """
         return _whole(names[0], self.option(*names))
 
+    def value(self, variable: str) -> str:
+        """What a variable is set to.
+
+        Raises:
+            ValueError: it stands in the text, but is not set there.
+        """
+        if variable not in self.variables:
+            raise ValueError(f"cannot find {variable}=VALUE among the lines' variables; try export {variable}=…")
+        return self.variables[variable]
+
     def threads(self) -> int | None:
         """OpenMP's number of threads, of the outermost level."""
         value = self.variables.get("OMP_NUM_THREADS", "").split(",")[0].strip()
@@ -138,7 +148,10 @@ def read_line(text: str) -> Line:
     variables: dict[str, str] = {}
     words: list[str] = []
     for row in text.replace("\\\n", " ").splitlines():
-        pieces = shlex.split(re.sub(r"^(export|env)\s+", "", row.strip()), comments=True)
+        try:
+            pieces = shlex.split(re.sub(r"^(export|env)\s+", "", row.strip()), comments=True)
+        except ValueError as error:
+            raise ValueError(f"cannot read {row.strip()!r} ({str(error).lower()})") from None
         begin = next((at for at, piece in enumerate(pieces) if not _ASSIGNMENT.match(piece)), len(pieces))
         variables |= dict(piece.split("=", 1) for piece in pieces[:begin])
         words += pieces[begin:]

@@ -34,7 +34,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
 def from_words(text: str, topology: Topology) -> Reading:
     """Lists of numbers, ranges and strides, parted by blanks or commas."""
     line = _shared.read_line(text)
-    parts = re.split(r"[\s,]+", line.variables["GOMP_CPU_AFFINITY"].strip())
+    parts = re.split(r"[\s,]+", line.value("GOMP_CPU_AFFINITY").strip())
     cpus = [cpu for part in parts for cpu in sorted(parse_cpus(part))]
     notes = openmp.runtimes(line.variables)
     outside = frozenset(cpus) - topology.allowed

@@ -38,7 +38,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
 def from_words(text: str, topology: Topology) -> Reading:
     """compact and scatter with their permute numbers, explicit lists, none and disabled."""
     line = _shared.read_line(text)
-    value = line.variables["KMP_AFFINITY"].lower()
+    value = line.value("KMP_AFFINITY").lower()
     notes = openmp.runtimes(line.variables)
     listed = re.search(r"proclist=\[([^\]]*)\]", value)
     plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)

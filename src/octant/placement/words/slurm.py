@@ -92,6 +92,9 @@ def from_words(text: str, topology: Topology) -> Reading:
         )
     if "fcyclic" in (line.option("-m", "--distribution") or ""):
         notes.append("fcyclic spreads the CPUs of each rank over the packages, too: drawn as cyclic")
+    if {"-O", "--overcommit"} & {*line.words, *batch.words}:
+        request = replace(request, oversubscribe=True)
+        notes.append("with --overcommit srun was seen to put four ranks on core 0: drawn as dealt out in turn")
     read = _shared.reading(request, topology, notes)
     if bind == "sockets":
         packages = objects(topology, "package")

@@ -42,12 +42,12 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
 def from_words(text: str, topology: Topology) -> Reading:
     """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
     line = _shared.read_line(text)
-    pairs = dict(re.findall(r"(\w+)=([^:\s]+)", line.variables["XLSMPOPTS"]))
+    pairs = dict(re.findall(r"(\w+)=([^:\s]+)", line.value("XLSMPOPTS")))
     threads = line.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
     if not threads.isdigit() or int(threads) == 0:
         raise ValueError(f"cannot read {threads} as a number of threads")
     if not pairs:
-        raise ValueError(f"cannot read XLSMPOPTS={line.variables['XLSMPOPTS']}; try startproc=0:stride=2 or procs=0,2")
+        raise ValueError(f"cannot read XLSMPOPTS={line.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
     if not {"startproc", "stride", "procs", "bind", "bindlist"} & set(pairs):
         notes = ["XLSMPOPTS without startproc, procs or bind binds nothing: every thread may run wherever its rank may"]
         return openmp.one_rank((topology.allowed,) * int(threads), topology, notes)
