@@ -1,5 +1,6 @@
 """MPI settings: the table of equivalents against recorded inventories, and the check of names."""
 
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
 from octant.catalogue import settings as published
@@ -14,6 +16,7 @@ from octant.catalogue.mpi_settings import Equivalent, check_names, find, knobs, 
 from octant.cli import settings as command
 from octant.failure import Refusal
 from octant.machine.mpi_inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
+from octant.report import settings as writer
 
 DATA = Path(__file__).parent / "data"
 MPICH = parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2")
@@ -162,6 +165,29 @@ def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     for unknown in ("FOO=1", "eager-limits=1", "XYZ_NO_SUCH"):
         with pytest.raises(Refusal, match="try one of eager-limit"):
             run("--check", unknown)
+
+
+def test_what_the_library_alone_knows_is_not_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: OPENMPI)
+    text = run("OMPI_MCA_coll_tuned_bcast_algorithm", "--library", "openmpi")[1]
+    assert "Open MPI 5.0.11 has it, now ignore; Octant's table says nothing of it." in text
+    with pytest.raises(Refusal, match="no setting 'coll_tuned_bcast_algoritm'"):
+        run("coll_tuned_bcast_algoritm", "--library", "openmpi")
+
+
+@pytest.mark.parametrize("name", ["MP_EAGER_LIMIT", "MP_CC_SCRATCH_BUF", "XLSMPOPTS", None])
+def test_eighty_columns_are_enough(name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name is broken, and no line is longer than the terminal."""
+    monkeypatch.setattr("octant.report.settings._width", lambda: 80)
+
+    def rendered(what: RenderableType) -> str:
+        Console(file=(file := io.StringIO()), width=80).print(what, crop=False)
+        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+    monkeypatch.setattr(writer, "rendered", rendered)
+    text = writer.list_text(MPICH) if name is None else writer.entry_text(name, MPICH)
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert all(e.name in text for knob in (find(name)[0] if name else ()) for e in knob.equivalents)
 
 
 def test_only_mpi_variables_of_the_environment_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
