@@ -72,6 +72,12 @@ def test_a_wrong_answer_has_no_speed() -> None:
     assert "93.80" not in page
 
 
+def test_the_same_failure_is_told_once() -> None:
+    run = fake_run()
+    page = without_plotly(html.render(dataclasses.replace(run, failures=run.failures * 3), WORKLOADS))
+    assert page.split('id="data"')[0].count("no 1 GiB pages are reserved") == 1
+
+
 def test_an_empty_run_and_an_unwritable_place_are_said_so(tmp_path: Path) -> None:
     page = html.render(dataclasses.replace(fake_run(), points=()), WORKLOADS)
     assert "Nothing was measured." in page

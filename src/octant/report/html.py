@@ -66,6 +66,7 @@ def render(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
         machine=summary.run.machine,
         summary=summary,
         groups=summary.by_workload(),
+        failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # told once
         pictures=shown,
         drawing=Markup(drawing.svg(run.machine)),  # noqa: S704 - drawing.py escapes its texts
         words=drawing.in_words(run.machine),
