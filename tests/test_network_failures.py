@@ -62,6 +62,66 @@ def test_recomputed_routes_avoid_what_is_down() -> None:
         solve(ring, pattern, scale=without(ring, forward, backward))
 
 
+@pytest.mark.parametrize(
+    "machine",
+    [
+        network("torus", policy="recompute", sizes=(4, 3), wraps=False),
+        network("torus", policy="recompute", sizes=(2, 3, 2)),
+        network("two-level-direct", policy="recompute", supernodes=5, drawers=2, octants=4, holes=(3,)),
+        network("fat-tree", policy="recompute", down=(3, 4), up=(2,), planes=2),
+        network("dragonfly", policy="recompute", groups=4, routers=3, nodes_per_router=2, global_links=2),
+        network("hyperx", policy="recompute", sizes=(3, 3), nodes_per_router=2, to_itself="endpoint"),
+        network("graph", policy="recompute", edges="a b\nb c\nc a\nc d\nd e\ne f\nf d\n", to_itself="free"),
+    ],
+    ids=lambda machine: machine.topology.kind,
+)  # fmt: skip
+@pytest.mark.parametrize("traffic", ["uniform", "pairs"])
+def test_the_sweep_recomputes_routes_to_what_a_new_solution_gives(machine: NetworkFile, traffic: str) -> None:
+    generator = np.random.default_rng(7)
+    active = machine.topology.active()
+    start, goal = (generator.choice(active, 30).astype(np.int32) for _ in range(2))
+    pattern = uniform(machine) if traffic == "uniform" else flows(machine, start, goal, generator.uniform(0, 2, 30))
+    topology = machine.build()
+    ends = list(zip(*topology.ends(), strict=True))
+    same = [[i for i, pair in enumerate(ends) if pair == one] for one in ends]
+    for name in machine.links:
+        sweep = failure_sweep(machine, pattern, name)
+        assert sweep.policy == "recompute"
+        for link, rate in zip(sweep.links.tolist(), sweep.rates_per_s, strict=True):
+            gang = same[link].index(link)
+            back = [i for i, (a, b) in enumerate(ends) if (b, a) == ends[link] and a != b][gang]
+            try:
+                anew = solve(machine, pattern, "enumeration", scale=without(machine, link, back))
+            except Refusal:
+                assert rate == 0
+            else:
+                assert rate == pytest.approx(anew.rate_per_s, rel=1e-9), topology.name(link)
+        half = failure_sweep(machine, pattern, name, left=0.5)
+        assert half.worst_per_s >= 0.5 * half.base_per_s * (1 - 1e-9)
+
+
+def test_hosts_do_not_pass_on_what_is_not_theirs() -> None:
+    """Two planes; node 0 has lost its port in one, node 1 in the other: no switch sees both; node 2 is no switch."""
+    tree = network("fat-tree", policy="recompute", down=(3,), planes=2)
+    names = [tree.build().name(link) for link in range(tree.build().links)]
+    lost = [i for i, name in enumerate(names) if "plane 0" in name and "node 0" in name]
+    lost += [i for i, name in enumerate(names) if "plane 1" in name and "node 1" in name]
+    one = flows(tree, np.array([0], np.int32), np.array([1], np.int32))
+    with pytest.raises(Refusal, match="no path"):
+        solve(tree, one, scale=without(tree, *lost))
+    rails = network("graph", edges="n0 s0\nn1 s1\nn2 s0\nn2 s1\n", hosts="n")
+    with pytest.raises(Refusal, match="no path"):
+        solve(rails, one)
+    line = network("graph", edges="n0 n2\nn2 n1\n", hosts="n")
+    ends = flows(line, np.array([0], np.int32), np.array([2], np.int32))
+    assert solve(line, ends).loads[line.build().fabric :].sum() == 2  # nodes without switches pass on
+
+
+def test_a_class_without_cables_cannot_fail() -> None:
+    with pytest.raises(Refusal, match="no such cable"):
+        failure_sweep(alone := load("power775").at_size(1), uniform(alone), "D")
+
+
 def test_degraded_lanes_take_their_part() -> None:
     machine = load("power775").at_size(2)
     lanes = machine.links["D"]

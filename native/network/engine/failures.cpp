@@ -3,7 +3,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "engine/solvers.hpp"
+#include "engine/load_changes.hpp"
+#include "engine/recompute.hpp"
 
 namespace octant::network {
 
@@ -72,26 +73,20 @@ std::vector<LinkId> opposites(Topology const& topology, std::vector<LinkId> cons
 class Sweep {
   public:
     Sweep(Topology const& topology, RoutingChoice const& choice, Flows flows, Shape const& shape)
-        : topology_(topology), flows_(std::move(flows)), capacity_(capacities(topology, Health{}, shape)) {
-        whole_ = topology.route(choice, fine_);
+        : topology_(topology), flows_(std::move(flows)), whole_(topology.route(choice, fine_)) {
         health_.scale.assign(at(topology.links()), 1.0);
         broken_ = topology.route(choice, health_);
-        loads_.assign(at(topology.links()), 0.0);
+        loads_ = {capacities(topology, Health{}, shape), std::vector<double>(at(topology.links()), 0.0), {}};
         for (std::size_t f = 0; f < flows_.size(); ++f) {
-            whole_->add(flows_.from[f], {&flows_.to[f], 1}, flows_.units[f], loads_);
+            whole_->add(flows_.from[f], {&flows_.to[f], 1}, flows_.units[f], loads_.loads);
         }
-        order_.resize(loads_.size());
-        std::iota(order_.begin(), order_.end(), 0);
-        auto const rate = [this](LinkId link) { return capacity_[at(link)] / loads_[at(link)]; };
-        std::erase_if(order_, [this](LinkId link) { return loads_[at(link)] <= 0; });
-        std::stable_sort(order_.begin(), order_.end(), [&](LinkId a, LinkId b) { return rate(a) < rate(b); });
-        changed_.assign(loads_.size(), 0.0);
-        marked_.assign(loads_.size(), 0);
+        loads_.rank();
+        changes_ = std::make_unique<LoadChanges>(topology, loads_);
         total_ = std::accumulate(flows_.units.begin(), flows_.units.end(), 0.0);
     }
 
     void prepare(std::vector<LinkId> const& links, std::vector<LinkId> const& backs) {
-        std::vector<char> wanted(loads_.size(), 0);
+        std::vector<char> wanted(loads_.loads.size(), 0);
         for (LinkId const link : links) wanted[at(link)] = 1;
         for (LinkId const back : backs) {
             if (back >= 0) wanted[at(back)] = 1;
@@ -115,15 +110,8 @@ class Sweep {
             patch(*whole_, f, -flows_.units[f]);
             if (patch(*broken_, f, flows_.units[f])) dead += flows_.units[f];
         }
-        touch(link);
-        if (back >= 0) touch(back);
-        Failure failure = tightest(link);
+        Failure failure = changes_->tightest(link, back, left);
         failure.stalled = total_ > 0 ? dead / total_ : 0;
-        for (LinkId const touched : touched_) {
-            changed_[at(touched)] = 0;
-            marked_[at(touched)] = 0;
-        }
-        touched_.clear();
         set(1.0);
         return failure;
     }
@@ -134,51 +122,24 @@ class Sweep {
         auto const end = users_.flow.begin() + static_cast<std::ptrdiff_t>(users_.first[at(link) + 1]);
         affected_.insert(affected_.end(), begin, end);
     }
-    void touch(LinkId link) {
-        if (marked_[at(link)]) return;
-        marked_[at(link)] = 1;
-        touched_.push_back(link);
-    }
     // Adds a flow's shares to the changes; true when it still crosses a dead link.
     bool patch(Routing const& routing, std::uint32_t f, double units) {
         shares_.clear();
         routing.shares(flows_.from[f], flows_.to[f], shares_);
         bool dead = false;
         for (auto const& share : shares_) {
-            touch(share.link);
-            changed_[at(share.link)] += units * share.part;
+            changes_->add(share.link, units * share.part);
             dead = dead || !health_.up(share.link);
         }
         return dead;
     }
-    [[nodiscard]] Failure tightest(LinkId link) const {
-        double best = unlimited;
-        LinkId at_link = -1;
-        auto const weigh = [&](LinkId candidate, double load) {
-            if (load <= 1e-12 * std::max(1.0, loads_[at(candidate)])) return;  // what cancellation leaves is nothing
-            double const rate = capacity_[at(candidate)] * health_.scale[at(candidate)] / load;
-            if (rate >= best) return;
-            best = rate;
-            at_link = candidate;
-        };
-        for (LinkId const touched : touched_) weigh(touched, loads_[at(touched)] + changed_[at(touched)]);
-        for (LinkId const calm : order_) {  // tightest first: the first that is not touched decides
-            if (marked_[at(calm)]) continue;
-            weigh(calm, loads_[at(calm)]);
-            break;
-        }
-        return {link, best, at_link < 0 ? -1 : topology_.class_of(at_link), 0};
-    }
-
     Topology const& topology_;
     Flows flows_;
-    std::vector<double> capacity_;
     Health fine_, health_;
     std::unique_ptr<Routing> whole_, broken_;
     Users users_;
-    std::vector<double> loads_, changed_;
-    std::vector<char> marked_;
-    std::vector<LinkId> order_, touched_;
+    WholeLoads loads_;
+    std::unique_ptr<LoadChanges> changes_;
     std::vector<std::uint32_t> affected_;
     std::vector<Share> shares_;
     double total_ = 0;
@@ -189,18 +150,14 @@ class Sweep {
 std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice const& choice, Traffic const& traffic,
                                     Shape const& shape, std::vector<LinkId> const& links, double left) {
     check_traffic(traffic, topology);
-    if (choice.policy == "recompute") {
-        throw std::invalid_argument(
-            "cannot sweep failures with recomputed routes (a table for every failure); "
-            "try policy twin, spread or stall, or single failures");
-    }
     for (LinkId const link : links) {
         if (link < topology.fabric() || link >= topology.links()) {
             throw std::invalid_argument("cannot let link " + std::to_string(link) + " fail (no such fabric link)");
         }
     }
-    Sweep sweep(topology, choice, written_out(traffic), shape);
     auto const backs = opposites(topology, links);
+    if (choice.policy == "recompute") return sweep_recomputed(topology, traffic, shape, links, backs, left);
+    Sweep sweep(topology, choice, written_out(traffic), shape);
     sweep.prepare(links, backs);
     std::vector<Failure> result;
     result.reserve(links.size());

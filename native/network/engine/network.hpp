@@ -97,6 +97,8 @@ class Topology {
 
     [[nodiscard]] virtual Vertex vertices() const { return nodes_; }
     [[nodiscard]] virtual Vertex entry(Node node) const { return node; }  // where its traffic enters the fabric
+    // Whether traffic of others may pass through: a host between switches sends and receives only.
+    [[nodiscard]] virtual bool forwards(Vertex) const { return true; }
     [[nodiscard]] virtual std::string node_name(Node node) const { return "node " + std::to_string(node); }
     // How two nodes lie to one another, in words: what a load is made of.
     [[nodiscard]] virtual std::string relation(Node from, Node to) const {

@@ -33,6 +33,7 @@ class FatTree final : public Topology {
 
     [[nodiscard]] Vertex vertices() const override { return nodes() + shape_.planes * switches_; }
     [[nodiscard]] std::string relation(Node from, Node to) const override;
+    [[nodiscard]] bool forwards(Vertex vertex) const override { return vertex >= nodes(); }
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
 
   protected:

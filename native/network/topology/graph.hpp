@@ -17,6 +17,8 @@ class Graph final : public Topology {
     Graph(GraphShape shape, std::vector<LinkClass> classes, SelfTraffic self);
 
     [[nodiscard]] Vertex vertices() const override { return shape_.vertices; }
+    // Where there are switches, nodes are hosts; where there are none, nodes pass on.
+    [[nodiscard]] bool forwards(Vertex vertex) const override { return vertex >= nodes() || vertices() == nodes(); }
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
 
   protected:

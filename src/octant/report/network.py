@@ -151,10 +151,11 @@ def sweep_text(sweep: Sweep, unit: str) -> str:
     rate = np.quantile(sweep.rates_per_s, [0.0, 0.25, 0.5, 0.75, 1.0])
     spread = ", ".join(si_text(float(v), f"{unit}/s", 4) for v in rate)
     left = "fails" if sweep.left == 0 else f"keeps {percent_text(sweep.left)}"
+    own = f"; the file's own routing: {si_text(sweep.own_per_s, f'{unit}/s', 4)}" if sweep.policy == "recompute" else ""
     return "\n".join(
         [
             f"{len(sweep.links)} {sweep.link_class} cables, each {left} alone (policy {sweep.policy}):",
-            f"  whole          {si_text(sweep.base_per_s, f'{unit}/s', 4)}",
+            f"  whole          {si_text(sweep.base_per_s, f'{unit}/s', 4)}{' by shortest paths' if own else ''}{own}",
             f"  quartiles      {spread}",
             f"  worst          {sweep.worst_link}, then limited by {sweep.worst_bottleneck}",
             f"  nobody notices {sweep.harmless} of {len(sweep.links)}; stalls traffic: {sweep.stalling}",

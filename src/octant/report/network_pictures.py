@@ -84,7 +84,7 @@ def failures(shown: Overview) -> Picture | None:
     told = {
         "twin": "twin: the cable beside it carries both",
         "spread": "spread: all that survive share it",
-        "recompute": "recompute: new routes",
+        "recompute": "recompute: shortest paths, before and after",
     }
     word, kind = shown.curve.size_word, found[0].link_class
     most = max(w.size for w in found)

@@ -26,6 +26,7 @@ class Sweep:
     worst_bottleneck: str = ""
     harmless: int = 0  # cables whose failure nobody notices
     stalling: int = 0  # cables whose failure leaves some traffic without a route
+    own_per_s: float = 0.0  # with every cable up, by the file's own routing; `recompute` has shortest paths throughout
 
 
 def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
@@ -43,25 +44,32 @@ def failure_sweep(
 ) -> Sweep:
     """N-1: every cable of a class fails alone (both directions), or keeps `left` of its capacity.
 
+    All policies are exact. `recompute` sends everything over shortest paths, before the failure too, so that what it
+    shows is the failure and not another routing.
+
     Raises:
-        Refusal: unknown class or policy, or more than 50 million pairs.
+        Refusal: unknown class or policy, no such cable, or too large a size (50 million pairs; tables of 320 MiB).
     """
     if policy is not None:
-        words = network.routing.model_copy(update={"policy": policy})
-        network = network.model_copy(update={"routing": words})
+        network = _with_policy(network, policy)
+    policy = network.routing.policy
     topology = network.build()
     links = cables(network, link_class)
+    if not len(links):
+        raise Refusal(f"cannot let {link_class} fail (at this size there is no such cable); try a larger size")
+    asked, native = engine(network, topology), pattern.native()
     try:
-        rows = engine(network, topology).sweep(pattern.native(), pattern.shape, links.tolist(), left)
+        rows = asked.sweep(native, pattern.shape, links.tolist(), left)
+        ((_, whole, _, _),) = asked.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
     except ValueError as error:
         raise Refusal(str(error)) from error
-    base = solve(network, pattern, "enumeration").rate_per_s
+    base = whole * pattern.units_per_round
     rates = np.array([rate for _, rate, _, _ in rows]) * pattern.units_per_round
     worst = int(np.argmin(rates))
     kind = rows[worst][2]
     return Sweep(
         link_class=link_class,
-        policy=network.routing.policy,
+        policy=policy,
         left=left,
         base_per_s=base,
         rates_per_s=rates,
@@ -71,7 +79,12 @@ def failure_sweep(
         worst_bottleneck=network.class_names[kind] if kind >= 0 else "nothing",
         harmless=int(np.sum(rates >= base * (1 - 1e-9))),
         stalling=sum(stalled > 0 for *_, stalled in rows),
+        own_per_s=solve(_with_policy(network, "stall"), pattern).rate_per_s if policy == "recompute" else base,
     )
+
+
+def _with_policy(network: NetworkFile, policy: str) -> NetworkFile:
+    return network.model_copy(update={"routing": network.routing.model_copy(update={"policy": policy})})
 
 
 @dataclass(frozen=True)

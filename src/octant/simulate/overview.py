@@ -14,6 +14,7 @@ from octant.simulate.shapes import FatTree, Torus
 POLICIES = ("twin", "spread", "recompute")
 MOST_CABLES = 10_000
 MOST_NODES = 4096
+MOST_RECOMPUTED = 2_500  # cables; each makes new routes
 _SWEPT = 6
 
 
@@ -90,6 +91,8 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
     wanted = swept[:: max(1, -(-len(swept) // _SWEPT))]
     for size in dict.fromkeys([*wanted, *swept[-1:]]):
         for policy in POLICIES:
+            if policy == "recompute" and len(cables(network.at_size(size), kind)) > MOST_RECOMPUTED:
+                continue
             tick(f"single failures at {size} ({policy})")
             sized = network.at_size(size)
             try:
