@@ -80,6 +80,10 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ("mpiexec -n 2 --map-by core --cpu-list 0,1 prog", "accepts --cpu-list but binds every rank"),
         ("mpiexec -n 2 --map-by pe-list=0,1 prog", "without :ordered every rank is bound to the whole"),
         ("#SBATCH -n 4\n#SBATCH --cpus-per-task=4\nsrun prog", "does not inherit --cpus-per-task=4"),
+        (
+            "KMP_AFFINITY=proclist=[0,1],explicit OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to core p",
+            "rank 1: cannot use the pro",
+        ),
         ("srun -n 40 --overcommit --cpu-bind=cores prog", "was seen to put four ranks on core 0"),
         ("srun -N 2 -n 8 -c 2 prog", "one of 2 nodes is drawn"),
         ("srun -n 2 -c 4 -m block:fcyclic prog", "fcyclic spreads the CPUs of each rank"),
@@ -235,6 +239,7 @@ def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> N
         ("taskset -c 0-99999999999 p", "numbers end at 65535"),
         ("mpiexec -n 99999999999 -bind-to core p", "no number from 1 to 10000000"),
         ("XLSMPOPTS=nonsense", "try startproc=0"),
+        ("XLSMPOPTS=nonsense mpiexec -n 2 -bind-to core p", "try startproc=0"),
         ("unset KMP_AFFINITY", "cannot find KMP_AFFINITY=VALUE"),
         ("echo XLSMPOPTS", "cannot find XLSMPOPTS=VALUE"),
         ("echo $GOMP_CPU_AFFINITY", "cannot find GOMP_CPU_AFFINITY=VALUE"),

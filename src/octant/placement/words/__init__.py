@@ -91,11 +91,20 @@ def _binds(module: ModuleType) -> str:
 def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topology) -> Reading:
     """The reading with each rank's threads where the runtime puts them inside the rank's mask."""
     ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
+    refused: list[ValueError] = []
     for place in outer.placement.ranks:
         own = replace(topology, allowed=place.cpus & topology.allowed or topology.allowed)
-        inner: Reading = runtime.from_words(text, own)
+        try:
+            inner: Reading = runtime.from_words(text, own)
+        except ValueError as error:  # a list for rank 0 names nothing that the next rank may use
+            refused.append(error)
+            notes.append(f"rank {place.rank}: {error}")
+            ranks.append(place)
+            continue
         ranks.append(replace(place, threads=inner.placement.ranks[0].threads))
         notes += [note for note in inner.remarks if note not in (*inner.placement.remarks, *notes)]
+    if len(refused) == len(ranks):
+        raise refused[0]
     request, threads = outer.request, len(ranks[0].threads)
     if threads != request.threads:
         found = recognise([place.cpus for place in ranks], topology, threads)
