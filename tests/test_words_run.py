@@ -224,6 +224,26 @@ def test_gnu_openmp_binds_threads_as_foretold(line: str, threads_program: str) -
     assert found == list(read(line, topology).placement.ranks[0].threads)
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("binding", ["-bind-to core", "-bind-to none", "-bind-to user:1,0", "-bind-to core:2"])
+@pytest.mark.parametrize(
+    "variables", ["OMP_PROC_BIND=close", "OMP_PLACES=cores OMP_PROC_BIND=spread", "OMP_PLACES={1}"]
+)
+def test_openmp_binds_threads_inside_hydras_masks(binding: str, variables: str, threads_program: str) -> None:
+    """Threads of both ranks as foretold from the whole line; where the launcher leaves ranks alone, on each other."""
+    topology = _here()
+    line = f"OMP_NUM_THREADS=2 {variables} mpiexec -n 2 {binding} prog"
+    added = dict(word.split("=", 1) for word in f"OMP_NUM_THREADS=2 {variables}".split())
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
+    command = [_mpiexec("mpich"), "-prepend-rank", "-n", "2", *binding.split(), threads_program]
+    output = subprocess.run(command, capture_output=True, text=True, env=clean | added, check=True).stdout
+    found = [
+        tuple(frozenset(map(int, row.split()[2:])) for row in output.splitlines() if row.startswith(f"[{rank}] thread"))
+        for rank in (0, 1)
+    ]
+    assert found == [place.threads for place in read(line, topology).placement.ranks]
+
+
 INTEL = [  # masks of the threads as Intel's runtime 2026 gave them on two cores without SMT
     ("OMP_NUM_THREADS=2 KMP_AFFINITY=compact", ["0", "1"]),
     ("OMP_NUM_THREADS=2 KMP_AFFINITY=scatter", ["0", "1"]),
