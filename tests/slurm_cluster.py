@@ -34,6 +34,11 @@ SelectTypeParameters=CR_Core
 MpiDefault=none
 ReturnToService=2
 KillWait=5
+# Whose patience must outlast a busy machine.
+MessageTimeout=60
+TCPTimeout=30
+BatchStartTimeout=60
+UnkillableStepTimeout=300
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP OverSubscribe=YES:8
 """

@@ -42,7 +42,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, s
 def run(cluster: Mapping[str, str], environment: Mapping[str, str]) -> Run:
     def call(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            words, env={**environment, **cluster}, capture_output=True, text=True, check=False, timeout=60
+            words, env={**environment, **cluster}, capture_output=True, text=True, check=False, timeout=110
         )
 
     return call
@@ -138,7 +138,7 @@ def test_our_words_for_srun_give_the_planned_masks(cluster: Mapping[str, str], t
         options = line[line.index("srun ") :].removesuffix(" PROGRAM").split()
         words = ["salloc", "-Q", "--exclusive", "-N1", options[0], *options[1:], "sh", "-c", show]
         done = subprocess.run(
-            words, env={**os.environ, **cluster}, capture_output=True, text=True, check=False, timeout=60
+            words, env={**os.environ, **cluster}, capture_output=True, text=True, check=False, timeout=110
         )
         assert done.returncode == 0, f"{line}: {done.stderr}"
         rows = sorted(row.split() for row in done.stdout.splitlines())
