@@ -147,6 +147,7 @@ Recorder::Recorder(Comm const& world, std::string path, std::string run_key)
 
 void Recorder::append(std::string const& line) const {
     int const file = path_ == "-" ? dup(STDOUT_FILENO) : open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    off_t const before = lseek(file, 0, SEEK_END);
     std::string const text = line + "\n";
     std::size_t done = 0;
     while (file >= 0 && done < text.size()) {
@@ -156,10 +157,12 @@ void Recorder::append(std::string const& line) const {
     }
     bool const kept = file >= 0 && done == text.size() && (path_ == "-" || fsync(file) == 0);
     int const reason = errno;
+    // Half a line would take the next record with it. Nothing can be taken back from a pipe.
+    bool const clean = kept || before < 0 || ftruncate(file, before) == 0;
     if (file >= 0) close(file);
     if (!kept)
-        throw Refusal("cannot write a record to " + path_ + " (" + std::strerror(reason) +
-                      "); free some space and run again");
+        throw Refusal("cannot write a record to " + path_ + " (" + std::strerror(reason) + "); free some space" +
+                      (clean ? "" : ", drop the torn last line") + " and run again");
 }
 
 void Recorder::write(KernelInfo const& info, Context const& context, Settings const& settings,

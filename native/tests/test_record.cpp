@@ -3,9 +3,11 @@
 
 #include "check.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -64,6 +66,29 @@ void read_back(octant::Checks& checks, std::string const& path) {
     checks.that(!std::getline(file, line), "three lines, no more");
 }
 
+// A disk that fills up in the middle of a record: what was whole stays, and the reason still fits.
+void no_space(octant::Checks& checks, octant::Comm const& world, std::string const& path) {
+    octant::KernelInfo const info{.name = "thing", .knobs = {}};
+    octant::Knobs const knobs(octant::harness_knobs(info));
+    octant::Recorder recorder(world, path, "run-1");
+    recorder.write_failure(info, knobs, "the first", octant::Exit::not_supported);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    rlimit const little{8192, before.rlim_max};
+    std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &little);
+    checks.refused([&] { recorder.write_failure(info, knobs, std::string(20'000, 'x'), octant::Exit::cannot_run); },
+                   "cannot write a record");
+    recorder.write_failure(info, knobs, "the last", octant::Exit::cannot_run);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::ifstream file(path);
+    for (std::string const reason : {"the first", "the last"}) {
+        std::string line;
+        std::getline(file, line);
+        checks.that(Json::accept(line) && Json::parse(line)["reason"] == reason, reason + " is a line of its own");
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,6 +99,8 @@ int main(int argc, char** argv) {
     std::string const path = std::string(folder) + "/records.jsonl";
     write_two(session.world(), path);
     read_back(checks, path);
+    unlink(path.c_str());
+    no_space(checks, session.world(), path);
     checks.refused([&] { octant::Recorder(session.world(), std::string(folder) + "/no/such/file", ""); },
                    "cannot write records");
     unlink(path.c_str());
