@@ -88,7 +88,8 @@ def test_messages_between_nodes_bound_every_class_on_their_way_from_below() -> N
 
 def updates(ranks: int, bytes_each: int) -> Point:
     return point(
-        workload="randomaccess", knobs={"bytes": str(bytes_each)}, ranks=ranks, work=Work(loads=1000),
+        workload="randomaccess", knobs={"bytes": str(bytes_each)},
+        notes={"table_bytes": str(bytes_each)}, ranks=ranks, work=Work(loads=1000),
         lanes=tuple(lane([10_000] * 40, rank=r) for r in range(ranks)),
         given=tuple(Given("a", (0,), ((0,),), ()) for _ in range(ranks)),
     )  # fmt: skip

@@ -127,6 +127,16 @@ def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
         (("fail", "bgp", "-c", "link", "--policy", "twin"), "recompute"),
         (("calibrate", "bgp", "--free", "link"), "--points"),
         (("export", "bgp", "--to", "paper"), "edges"),
+        (("fail", "bgp", "-c", "link", "--random", "1", "--trials", "0"), "--trials 100"),
+        (("fail", "bgp", "-c", "link", "--random", "1", "--trials", "-1"), "--trials 100"),
+        (("fail", "power775", "-c", "D", "-n", "2", "--lanes", "-1"), "10 and 2 spares"),
+        (("fail", "power775", "-c", "D", "-n", "2", "--lanes", "13"), "10 and 2 spares"),
+        (("solve", "bgp", "--solver", "queue", "--window", "0"), "--window 1"),
+        (("recover", "power575-ib", "-c", "port", "--megabytes", "-1"), "negative"),
+        (("recover", "power575-ib", "-c", "port", "--fails", "soon"), "20ms"),
+        (("app", "bgp", "--ranks", "8", "--compute", "1ms", "--overhead", "-1us"), "20ms"),
+        (("reach", "bgp", "inf"), "has no end"),
+        (("solve", "bgp", "-n", "-5"), "1 or more"),
     ],
 )
 def test_refusals_say_what_to_try(words: tuple[str, ...], says: str) -> None:

@@ -36,6 +36,14 @@ def test_a_halo_on_its_own_torus_crosses_each_link_once() -> None:
     assert found.efficiency == pytest.approx((1 / 3, 1 / 2))
 
 
+def test_the_longest_of_several_halos_says_what_they_fill() -> None:
+    """A tiny halo within leaves, a large one over them: the trunks, not the ports, take the time."""
+    tree = network("fat-tree", down=[2, 4], up=[1], rates={"port": 1e9, "endpoint": 1e9, "trunk": 1e6})
+    small, large = Halo(2, 0.0), Halo(3, 1e6)
+    for halos in ((small, large), (large, small)):
+        assert step_time(tree, Step(0.0, halos), 8).limited_by == "trunk"
+
+
 def test_a_reduction_costs_a_message_each_round() -> None:
     tree = network("fat-tree", down=[16])
     found = step_time(tree, Step(0.0, reductions=(Reduction(1000, count=3),)), 16, overhead_s=1e-6)

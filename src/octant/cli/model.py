@@ -224,13 +224,13 @@ def recover(
     from octant.simulate.failures import cables
     from octant.simulate.failures import recover as recovered
     from octant.simulate.whatif import rerouted
-    from octant.units import parse_seconds
+    from octant.simulate.words import seconds
 
     machine = rerouted(network, None, None)
     machine = machine if size is None else machine.at_size(size)
     pattern = make(machine, traffic, parameter, megabytes * 1e6)
     link = int(cables(machine, link_class)[0])
-    recovery = recovered(machine, pattern, link, parse_seconds(fails), parse_seconds(timeout), parse_seconds(ping))
+    recovery = recovered(machine, pattern, link, seconds(fails), seconds(timeout), seconds(ping))
     print(report.as_json(recovery) if json else report.recovery_text(recovery))
 
 
@@ -369,12 +369,11 @@ def app_on_model(
     from octant.report import network_text
     from octant.simulate.timestep import asked_step, step_time
     from octant.simulate.whatif import rerouted
-    from octant.simulate.words import numbers
-    from octant.units import parse_seconds
+    from octant.simulate.words import numbers, seconds
 
     machine = rerouted(network, None, None)
     machine = machine if size is None else machine.at_size(size)
     step = asked_step(compute, run, kernel, chunks, halo or [], reduce or [], store)
-    software_s = parse_seconds(overhead)
+    software_s = seconds(overhead)
     times = [step_time(machine, step, count, per_node, place, software_s) for count in numbers(ranks)]
     print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))

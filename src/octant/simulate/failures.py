@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.simulate.network import NetworkFile
 from octant.simulate.patterns import Pattern
 from octant.simulate.solve import engine, solve
@@ -108,6 +108,10 @@ def random_failures(
     seed: int = 1,
 ) -> Random:
     """N-k by Monte Carlo: `failures` random links (single directions) of a class fail together, `trials` times."""
+    if trials < 1 or failures < 0:
+        raise Refusal(
+            f"cannot draw {trials} sets of {failures} failures; try --random 1 --trials 100", Exit.WRONG_ANSWER
+        )
     topology = network.build()
     asked = engine(network, topology, np.ones(topology.links))
     chosen = np.nonzero(topology.link_classes() == network.class_names.index(link_class))[0].tolist()
@@ -159,9 +163,23 @@ def recover(
 
     def run(failing: int) -> tuple[float, int, int, int, int, int]:
         fails_ps, timeout_ps, ping_ps = (round(value * 1e12) for value in (fails_s, timeout_s, ping_s))
-        answer, lost, resent, undelivered, detected_ps, recovered_ps = asked.packets(
-            pattern.native(), pattern.shape, packet, size, 0, 1, False, failing, fails_ps, timeout_ps, ping_ps, retries
-        )
+        try:
+            answer, lost, resent, undelivered, detected_ps, recovered_ps = asked.packets(
+                pattern.native(),
+                pattern.shape,
+                packet,
+                size,
+                0,
+                1,
+                False,
+                failing,
+                fails_ps,
+                timeout_ps,
+                ping_ps,
+                retries,
+            )
+        except ValueError as error:
+            raise Refusal(str(error)) from error
         seconds = 1 / answer.rounds_per_s if answer.rounds_per_s > 0 else float("inf")
         return seconds, lost, resent, undelivered, detected_ps, recovered_ps
 

@@ -137,10 +137,10 @@ def _randomaccess(network: NetworkFile, points: Sequence[Point], run: StoredRun)
     if network.endpoint.to_itself == "free":
         raise _NothingError(f"{network.name} counts nothing for a node's own traffic (to_itself = 'free')")
     cores = len({cpu.core for cpu in run.machine.topology.cpus})
-    beyond = 2 * run.machine.last_level_cache_bytes()
+    beyond = 2 * run.machine.may_be_cached_bytes()
     whole = [
         p for p in points
-        if p.ranks * p.threads >= cores and p.ranks * units.parse_bytes(p.knobs["bytes"]) >= beyond
+        if p.ranks * p.threads >= cores and p.ranks * p.threads * int(p.notes["table_bytes"]) >= beyond
     ]  # fmt: skip
     if not whole:
         least = units.bytes_text(beyond)

@@ -163,6 +163,9 @@ class NetworkFile(_File):
         """Part of a link of that class left when so many lanes are down; none where no number is given."""
         if name not in self.links:
             raise Refusal(f"cannot let {name!r} fail (no such link class); try {', '.join(self.links)}")
+        if lanes_down is not None and not 1 <= lanes_down <= self.links[name].lanes + self.links[name].spares:
+            have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
+            raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_ANSWER)
         return 0.0 if lanes_down is None else self.links[name].left_after(lanes_down)
 
     def window(self, traffic: str) -> int:
@@ -171,6 +174,8 @@ class NetworkFile(_File):
 
     def at_size(self, size: int) -> "NetworkFile":
         """The same machine at another size (supernodes, groups, nodes: what its shape counts in)."""
+        if size < 1:
+            raise Refusal(f"cannot build {self.name} with size {size}; try 1 or more", Exit.WRONG_ANSWER)
         try:
             return self.model_copy(update={"topology": self.topology.at_size(size)})
         except ValidationError as error:

@@ -73,6 +73,8 @@ def solve(
     Raises:
         Refusal: the solver does not fit the network, the pattern or the routing.
     """
+    if settings.window is not None and settings.window < 1:
+        raise Refusal(f"cannot keep {settings.window} packets in flight; try --window 1 or more", Exit.WRONG_ANSWER)
     topology = network.build()
     asked = engine(network, topology, scale)
     by_class = pattern.flows is None and network.topology.symmetric() and not scale.size

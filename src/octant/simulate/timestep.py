@@ -93,11 +93,9 @@ def step_time(
             "give --overhead, say 1us"
         )
     nodes = place(network, order, ranks, per_node)
-    halo_s, limited = 0.0, ""
-    for halo in step.halos:
-        seconds, link_class = _exchange(network, halo, nodes, overhead_s)
-        halo_s += halo.count * seconds
-        limited = limited or link_class
+    exchanges = [(halo.count, *_exchange(network, halo, nodes, overhead_s)) for halo in step.halos]
+    halo_s = sum(count * seconds for count, seconds, _ in exchanges)
+    limited = max(((count * seconds, name) for count, seconds, name in exchanges), default=(0.0, ""))[1]
     algorithm = "recursive-doubling" if ranks & (ranks - 1) == 0 else "binomial"
     reduction_s = 0.0
     for reduction in step.reductions if ranks > 1 else ():

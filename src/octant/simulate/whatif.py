@@ -1,9 +1,10 @@
 """Explain and what-if: what holds a pattern back, what another machine would do, what the smallest change would be."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.simulate.answers import Answer
 from octant.simulate.network import NetworkFile, RoutingWords, Unexplained, load
 from octant.simulate.patterns import Pattern, make
@@ -116,8 +117,8 @@ class Change:
 
 def smallest_change(network: NetworkFile, pattern: Pattern, target_per_s: float) -> Change:
     """Which link classes must grow, and by how much, for a rate to be reached; the static limits make this exact."""
-    if not target_per_s > 0:
-        raise Refusal("cannot aim at a rate that is not positive")
+    if not 0 < target_per_s < math.inf:
+        raise Refusal("cannot aim at a rate that is not positive, or has no end", Exit.WRONG_ANSWER)
     base = solve(network, pattern)
     factors: dict[str, float] = {}
     for name in _knobs(base):

@@ -9,6 +9,7 @@ from octant.simulate.calibrate import Calibration, Measured, calibrate
 from octant.simulate.network import NetworkFile
 from octant.simulate.patterns import Pattern, pairs, place, read_map, read_pairs
 from octant.simulate.published import points
+from octant.units import parse_seconds
 
 
 def numbers(text: str) -> list[int]:
@@ -28,6 +29,18 @@ def numbers(text: str) -> list[int]:
     except ValueError:
         raise Refusal(f"cannot read {text!r} as sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_ANSWER) from None
     return found
+
+
+def seconds(text: str) -> float:
+    """A time that people type.
+
+    Raises:
+        Refusal: the text is no time.
+    """
+    try:
+        return parse_seconds(text)
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_ANSWER) from None
 
 
 def measured(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:
