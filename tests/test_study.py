@@ -258,6 +258,19 @@ def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_pat
     assert f"doubt 1: 4 of 8 launches failed ({why})" in report.report_text(found)
 
 
+def test_what_the_samples_say_against_themselves_is_a_doubt(where: Store, tmp_path: Path) -> None:
+    """As beside any other figure: here, three samples in place of 101."""
+    run = fake_study.run(where, curve_study(tmp_path), machine(), lambda _launch, _point: 10e9, repeats=4)
+    lines = [json.loads(line) for line in run.records.read_text().splitlines()]
+    for record in lines:
+        for lane in record["samples"]["lanes"]:
+            lane["begin_ns"], lane["duration_ns"] = lane["begin_ns"][:3], lane["duration_ns"][:3]
+    run.records.write_text("".join(json.dumps(record) + "\n" for record in lines))
+    found = outcome.understood(where.read(run.id))
+    assert "measured in doubt: only 3 samples: the interval is their range" in found.verdicts[0].why
+    assert report.report_text(found).count("doubt 1: only 3 samples") == 1
+
+
 def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: Path) -> None:
     run = fake_study.run(where, curve_study(tmp_path), machine(), lambda _launch, _point: 10e9, repeats=2)
     run.records.write_text(run.records.read_text() * 3)

@@ -185,8 +185,11 @@ def _bars(outcome: Outcome, measure: str) -> list[str]:
 
 def _numbered(doubts: Iterable[str], known: dict[str, int]) -> str:
     """Doubts as numbers; `known` learns the new ones."""
-    kinds_of = [re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts]
-    return " ".join(map(str, sorted({known.setdefault(doubt, len(known) + 1) for doubt in kinds_of})))
+    numbers = []
+    for doubt in (re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts):
+        same = [one for one in known if re.sub(r"[-+]?\d+", "", one) == re.sub(r"[-+]?\d+", "", doubt)]
+        numbers.append(known.setdefault(same[0] if same else doubt, len(known) + 1))
+    return " ".join(map(str, sorted(set(numbers))))
 
 
 def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:

@@ -83,7 +83,7 @@ def measured(study: Study, design: Design, run: StoredRun) -> Answers:
             wrong = sum(not point.verdict.passed for point in points.values())
             if points and not wrong:
                 lost = {launch: why for launch, why in reasons.items() if launch not in points}
-                values.setdefault(cell, {})[at] = _answer(_metric(study.measures[cell.measure]), points, lost)
+                values.setdefault(cell, {})[at] = _answer(study.measures[cell.measure], points, lost)
             elif wrong:
                 gaps[cell, at] = f"wrong answers in {wrong} of {len(points)} launches"
             else:
@@ -158,14 +158,16 @@ def _metric(measure: Measure) -> Metric:
     return registry.workload(measure.workload).metric(measure.metric)
 
 
-def _answer(metric: Metric, points: Mapping[str, Point], lost: Mapping[str, str]) -> Answer:
+def _answer(measure: Measure, points: Mapping[str, Point], lost: Mapping[str, str]) -> Answer:
     """The samples of every launch; `lost` are the launches that gave none, with their reasons."""
+    workload = registry.workload(measure.workload)
+    figures = [analysis.figure(workload, point, metric=measure.metric) for point in points.values()]
     doubts: dict[str, str] = {}  # of doubts that differ in their numbers only, the first
-    for doubt in (doubt for point in points.values() for doubt in analysis.doubts(point)):
-        doubts.setdefault(re.sub(r"\d+", "", doubt), doubt)
+    for doubt in (doubt for figure in figures for doubt in figure.flags):
+        doubts.setdefault(re.sub(r"[-+]?\d+", "", doubt), doubt)
     if lost:
         doubts["lost"] = f"{len(lost)} of {len(lost) + len(points)} launches failed ({next(iter(lost.values()))})"
-    return Answer(tuple(analysis.values(metric, point) for point in points.values()), doubts=tuple(doubts.values()))
+    return Answer(tuple(figure.samples for figure in figures), doubts=tuple(doubts.values()))
 
 
 def modelled(study: Study) -> Answers:

@@ -144,15 +144,17 @@ def launches_needed(here: stats.Interval, bar: Bar, launches: int) -> int | None
 
 
 def _doubt_text(seen: Iterable[_Seen]) -> str:
-    doubts = dict.fromkeys(re.sub(r" in \d+ % of samples", "", doubt) for one in seen for doubt in one.doubts)
-    return f"; measured in doubt: {', '.join(doubts)}" if doubts else ""
+    doubts: dict[str, str] = {}
+    for doubt in (re.sub(r" in \d+ % of samples", "", doubt) for one in seen for doubt in one.doubts):
+        doubts.setdefault(re.sub(r"[-+]?\d+", "", doubt), doubt)
+    return f"; measured in doubt: {', '.join(doubts.values())}" if doubts else ""
 
 
 def _more_text(more: int | None, launches: int, least: int = LEAST) -> str:
     if launches == 0:
         return "the model's own bounds leave it open"
     if more is None:
-        return f"over {MOST} more launches of each would be needed to tell"
+        return "how many more launches would tell cannot be said"
     lead = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few; "
     counted = f"{more} more launch{'es' if more > 1 else ''} of each"
     return f"{lead if launches < least else ''}" + (
