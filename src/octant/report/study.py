@@ -161,7 +161,8 @@ def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[s
     behind = columns.index("here") + 1
     for n, column in enumerate(columns):
         if column in ("here", "there") or column.startswith("×"):
-            shown.add_column(column, justify="right", no_wrap=column != "× baseline")
+            wraps = column == "× baseline"
+            shown.add_column(column, justify="right", no_wrap=not wraps, min_width=len(column) if wraps else None)
         elif column == "!":
             shown.add_column(column, no_wrap=True)
         else:
