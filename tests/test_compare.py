@@ -64,7 +64,7 @@ def test_the_threshold_is_what_matters_to_the_user() -> None:
     assert compared(BASE, fake_run(speed=0.98), threshold=0.01).regressions
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.floats(0.5, 2))
 def test_swapping_the_runs_swaps_the_words(speed: float) -> None:
     forth, back = compared(BASE, fake_run(speed=speed)), compared(fake_run(speed=speed), BASE)

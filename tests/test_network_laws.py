@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from networks import flows, largest, network, packets, uniform
@@ -33,7 +33,7 @@ NETWORKS = st.one_of(
     st.builds(lambda sizes, routing: network("hyperx", routing, sizes=tuple(sizes), nodes_per_router=2),
               st.lists(st.integers(1, 4), min_size=1, max_size=2), st.sampled_from(["dimension-ordered", "valiant"])),
 )  # fmt: skip
-LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=40)
 
 
 def some_flows(machine: NetworkFile, seed: int, count: int = 12) -> Pattern:

@@ -57,7 +57,7 @@ REQUEST = st.builds(
 
 
 @given(MACHINE, REQUEST)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topology, request: Request) -> None:
     placement, largest = answer(topology, request)
     if placement is None:
@@ -80,7 +80,7 @@ def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topol
 
 
 @given(MACHINE, REQUEST)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Request) -> None:
     try:
         placement = plan(topology, request)
@@ -103,7 +103,7 @@ def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Request)
 
 
 @given(MACHINE, st.integers(1, 40), st.integers(1, 4), st.sampled_from(["package", "numa", "l3"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_compact_fills_a_domain_before_the_next(topology: Topology, ranks: int, threads: int, level: str) -> None:
     try:
         placement = plan(topology, Request(ranks=ranks, threads=threads))
@@ -119,7 +119,7 @@ def test_compact_fills_a_domain_before_the_next(topology: Topology, ranks: int, 
 
 
 @given(MACHINE, st.integers(1, 40), st.integers(1, 4), st.sampled_from(["package", "numa", "l3"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_scatter_is_balanced_to_within_one(topology: Topology, ranks: int, threads: int, level: str) -> None:
     """A domain may hold fewer only because no further rank fits into it."""
     request = Request(ranks=ranks, threads=threads, order=f"scatter:{level}")
@@ -144,7 +144,7 @@ def test_scatter_is_balanced_to_within_one(topology: Topology, ranks: int, threa
 
 @pytest.mark.parametrize("order", ["scatter", "scatter:numa", "scatter:package"])
 @given(topology=MACHINE, ranks=st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_scatter_of_everything_uses_what_compact_uses(topology: Topology, ranks: int, order: str) -> None:
     every = len(ordered_cores(topology))
     used = plan(topology, Request(ranks=every, order=order))

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._options import JsonOption
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -13,7 +15,7 @@ def register(app: typer.Typer) -> None:
 def catalogue(
     kind: Annotated[str | None, typer.Argument(help="machines, results, findings or settings.")] = None,
     name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Only this entry, in full.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Show what has been published about other machines."""
     from octant.report import published

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from octant.cli import _complete
+from octant.cli._options import JsonOption, StoreOption
 from octant.failure import Exit, Refusal
 
 
@@ -31,10 +31,8 @@ def compare(
     gate: Annotated[
         bool, typer.Option("--gate", help="Exit 3 on a regression: slower, or tried without a result.")
     ] = False,
-    store: Annotated[
-        Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Say what is faster and slower in run B than in run A, and where no difference can be seen."""
     from octant import compare as comparing

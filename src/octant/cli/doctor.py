@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
@@ -13,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    json: JsonOption = False,
     explain: Annotated[
         str | None, typer.Option(metavar="RULE", help="Print the page of one rule.", autocompletion=_complete.rules)
     ] = None,

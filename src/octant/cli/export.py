@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._options import StoreOption
 from octant.failure import Exit, Refusal
 
 
@@ -27,9 +28,7 @@ def export(
     to: Annotated[str, typer.Option("--to", help="csv, parquet or json.")] = "csv",
     samples: Annotated[bool, typer.Option("--samples", help="One row a sample, not one a figure.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file [default: standard output].")] = None,
-    store: Annotated[
-        Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
-    ] = None,
+    store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,
 ) -> None:
     """Write one tidy row a figure, or a sample, as CSV, Parquet or JSON."""

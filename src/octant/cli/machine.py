@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._options import JsonOption
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -12,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def machine(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a drawing.")] = False,
+    json: JsonOption = False,
     record: Annotated[
         Path | None, typer.Option(help="Copy the files that discovery reads to this new folder, to be sent to others.")
     ] = None,

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+from octant.cli._options import JsonOption, StoreOption
+
 NetworkArgument = Annotated[str, typer.Argument(help="A network: `octant model list`, or a .toml file.")]
 TrafficOption = Annotated[str, typer.Option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …")]
 SizeOption = Annotated[
@@ -246,7 +247,7 @@ def calibrate(
     tolerance: Annotated[float, typer.Option(help="Relative tolerance of points that have none.")] = 0.05,
     run: Annotated[str, typer.Option(help="Instead: what a run of the store (`last`) measured.")] = "",
     kernel: Annotated[str, typer.Option(help="With --run: only this workload, and knobs that its points have.")] = "",
-    store: Annotated[Path | None, typer.Option("--store", help="Folder of the store.")] = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Fit capacities to points (of a file, published, or measured in a run) and say in which range each may lie."""
@@ -361,7 +362,7 @@ def app_on_model(
     place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …")] = "block",
     overhead: Annotated[str, typer.Option(help="Software's part of a message at either end (LogGP's o).")] = "0s",
     size: SizeOption = None,
-    store: Annotated[Path | None, typer.Option("--store", help="Folder of the store.")] = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Predict an application's time step: computing given or measured here, messages on that machine's network."""

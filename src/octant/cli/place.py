@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._options import JsonOption
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -40,7 +42,7 @@ def place(
         typer.Option("--from", metavar="LINES", help="Read a launcher's lines instead; - reads them from stdin."),
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Show where ranks and threads go, print it for any launcher, or read a launcher's lines back."""
     import sys

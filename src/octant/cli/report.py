@@ -8,10 +8,7 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
-
-StoreOption = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
-]
+from octant.cli._options import StoreOption
 
 
 def register(app: typer.Typer) -> None:

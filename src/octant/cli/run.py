@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._options import JsonOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from octant.machine import Machine
     from octant.store import Store, StoredRun
 
-StoreOption = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 PlaceOption = Annotated[
     str, typer.Option(help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.")
 ]
@@ -29,7 +26,6 @@ LauncherOption = Annotated[
     str, typer.Option(help="direct, mpiexec, srun, flux [default: the one at hand]; see --script.")
 ]
 HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one a line.")]
-TimeoutOption = Annotated[float | None, typer.Option(help="Seconds after which one launch counts as hung.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,7 +46,7 @@ def run(
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
     mode: Annotated[str, typer.Option(help="one, star (a copy on every core), threads, or all (ranks together).")] = "",
-    repeats: Annotated[int, typer.Option(help="Launches: each is a sample of its own.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Launches: each is a sample of its own.")] = 1,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",

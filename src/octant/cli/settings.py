@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from octant.cli._options import JsonOption
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -20,7 +22,7 @@ def settings(
     check: Annotated[
         bool, typer.Option("--check", help="Check the names (or the environment) against the installed library.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Explain MPI settings of then and now, or refuse names that the library would ignore without a word."""
     import os

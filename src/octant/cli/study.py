@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from octant.cli._options import JsonOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
     from octant.study.outcome import Outcome
 
-StoreOption = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 NameArgument = Annotated[str, typer.Argument(help="A study that `octant study list` names, or a study file.")]
 
 
@@ -51,7 +48,7 @@ def run(
     repeats: Annotated[int | None, typer.Option(help="Launches of each combination [default: the study's].")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the random order of the launches [default: drawn].")] = None,
     store: StoreOption = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds after which one launch counts as hung.")] = None,
+    timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` goes on."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from octant.cli._options import JsonOption
+
 if TYPE_CHECKING:
     from octant.study.ask import Requested
 
@@ -26,7 +28,7 @@ def where(
     place: PlaceOption = "",
     launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one at hand].")] = "",
     to: Annotated[Path | None, typer.Option(help="Write here instead of to standard error.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Run a program and show, for every rank and thread, where it ran and where its memory lay.
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
@@ -16,7 +17,7 @@ def workloads(
     name: Annotated[
         str | None, typer.Argument(help="Show the page and the knobs of this one.", autocompletion=_complete.workloads)
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """List the workloads, or show one with its knobs."""
     from octant.report import catalogue
