@@ -1,5 +1,9 @@
 """Loads that are known exactly: by hand, in closed form, or by another exact way."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -225,6 +229,26 @@ def test_indirect_routes_of_a_pair_use_all_third_supernodes() -> None:
     assert rates[2] == pytest.approx(4.2e9)
     assert rates[4] == pytest.approx(3 * 4.2e9)
     assert rates[8] == pytest.approx(7 * 4.2e9)
+
+
+@pytest.mark.parametrize("with_direct", [0.0, 1.0])
+@pytest.mark.parametrize("policy", ["stall", "twin", "spread"])
+@pytest.mark.parametrize("nodes", [range(5 * 32), (0, 3, 33, 70, 71, 159), (4, 40)])
+def test_indirect_routes_taken_together_load_what_they_load_one_by_one(
+    nodes: Sequence[int], policy: str, with_direct: float
+) -> None:
+    machine = load("power775").at_size(5)
+    topology = machine.build()
+    left = np.ones(topology.links)
+    cables = [link for link in range(topology.links) if machine.class_names[topology.class_of(link)] == "D"]
+    left[cables[::7]] = 0
+    asked = _network.Network(topology, "indirect", policy, {"with_direct": with_direct}, [], left)
+    everybody = replace(uniform(machine), active=np.array(nodes, np.int32))
+    sources, targets = (np.array(ends, np.int32) for ends in zip(*product(nodes, nodes), strict=True))
+    pairs = flows(machine, sources, targets, np.full(len(sources), 1 / len(nodes)))
+    together, one_by_one = (asked.enumerate(p.native(), p.shape).loads for p in (everybody, pairs))
+    assert np.count_nonzero(together) > 0
+    assert together == pytest.approx(one_by_one, rel=1e-12)
 
 
 def test_block_assignment_has_the_same_d_loads_but_chokes_small_jobs() -> None:

@@ -94,6 +94,18 @@ def pausing(kernels: Path, folder: Path, flag: Path) -> dict[str, str]:
     return {"OCTANT_KERNELS": str(folder)}
 
 
+def test_a_failed_launch_beside_points_that_are_kept_is_no_success(
+    octant: Octant, environment: Mapping[str, str], kernels: Path, tmp_path: Path
+) -> None:
+    hangs = pausing(kernels, tmp_path / "slow", tmp_path / "never")
+    done = octant("run", "stream", "bytes=1MiB,2MiB", "seconds=0.1", "--timeout", "4", env=hangs)
+    run = only_run(environment)
+    assert len(run.points) == 1
+    assert done.returncode == 1
+    assert "it was stopped" in done.stderr
+    assert f"octant resume {run.id}" in done.stderr
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "end of a job"])
 def test_a_stop_keeps_what_was_measured_and_resume_finishes(
     octant: Octant, environment: Mapping[str, str], kernels: Path, tmp_path: Path, sign: signal.Signals

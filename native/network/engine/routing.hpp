@@ -54,7 +54,7 @@ class RoutingOf : public Routing {
     void shares(Node s, Node t, std::vector<Share>& out) const final {
         each(s, t, [&out](LinkId link, double part) { out.push_back({link, part}); });
     }
-    void add(Node s, std::span<Node const> targets, double weight, std::span<double> loads) const final {
+    void add(Node s, std::span<Node const> targets, double weight, std::span<double> loads) const override {
         double* const to = loads.data();
         for (Node const t : targets) {
             each(s, t, [to, weight](LinkId link, double part) { to[link] += weight * part; });

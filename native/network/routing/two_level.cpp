@@ -4,6 +4,12 @@
 
 #include "engine/network.hpp"
 
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
 namespace octant::network {
 
 namespace {
@@ -48,6 +54,23 @@ class Lanes {
         }
     }
 
+    // As above, and calls at_host(host number, part) once for each host, with what its links carry together.
+    template <class Sink, class AtHost>
+    void each(int from, int to, int own, Sink&& sink, AtHost&& at_host) const {
+        double gathered = 0;
+        int host = own;
+        each(from, to, own, [&](int next, int k, double part) {
+            if (next != host) {
+                if (gathered > 0) at_host(host, gathered);
+                host = next;
+                gathered = 0;
+            }
+            gathered += part;
+            sink(next, k, part);
+        });
+        if (gathered > 0) at_host(host, gathered);
+    }
+
   private:
     TwoLevel const& net_;
     Health const& health_;
@@ -81,23 +104,12 @@ class Direct final : public RoutingOf<Direct> {
             return;
         }
         int const own = net_.hosts() == 1 ? 0 : x / net_.shape().octants;
-        double gathered = 0;  // the links of one host share their L hops
-        int host = own;
-        auto const hops = [&](int at_host, double part) {
-            if (part <= 0) return;
-            l_hop(net_, from, x, net_.host(to, at_host), part, sink);
-            l_hop(net_, to, net_.host(from, at_host), y, part, sink);
-        };
-        lanes_.each(from, to, own, [&](int at_host, int k, double part) {
-            if (at_host != host) {
-                hops(host, gathered);
-                host = at_host;
-                gathered = 0;
-            }
-            gathered += part;
-            sink(net_.d_link(from, to, at_host, k), part);
-        });
-        hops(host, gathered);
+        lanes_.each(
+            from, to, own, [&](int host, int k, double part) { sink(net_.d_link(from, to, host, k), part); },
+            [&](int host, double part) {
+                l_hop(net_, from, x, net_.host(to, host), part, sink);
+                l_hop(net_, to, net_.host(from, host), y, part, sink);
+            });
     }
 
     template <class Sink>
@@ -153,7 +165,37 @@ class Indirect final : public RoutingOf<Indirect> {
         double const each = 1.0 / (others + (with_direct_ ? 1 : 0));
         if (with_direct_) direct_.visit(s, t, [&](LinkId link, double part) { sink(link, part * each); });
         for (int middle = 0; middle < net_.shape().supernodes; ++middle) {
-            if (middle != from && middle != to) bounce(from, x, to, y, middle, each, sink);
+            if (middle != from && middle != to)
+                bounce(from, x, middle, each, each, std::array{std::pair(to, std::span(&y, 1))}, sink);
+        }
+    }
+
+    // The hops up to the last supernode are the same whichever of its octants is meant: they are loaded once for all.
+    void add(Node s, std::span<Node const> targets, double weight, std::span<double> loads) const override {
+        int const others = net_.shape().supernodes - 2;
+        if (others < 1 || targets.size() == 1) return RoutingOf::add(s, targets, weight, loads);
+        auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
+        auto const [from, x] = place(net_, s);
+        double const each = weight / (others + (with_direct_ ? 1 : 0));
+        std::map<int, std::vector<int>> lists;  // octants meant, by supernode
+        std::size_t away = 0;
+        for (Node const& t : targets) {
+            auto const [to, y] = place(net_, t);
+            if (to == from) {
+                RoutingOf::add(s, {&t, 1}, weight, loads);
+                continue;
+            }
+            sink(net_.injection_of(s), weight);
+            sink(net_.ejection_of(t), weight);
+            if (with_direct_) direct_.visit(s, t, [&](LinkId link, double part) { sink(link, part * each); });
+            lists[to].push_back(y);
+            ++away;
+        }
+        for (int middle = 0; middle < net_.shape().supernodes; ++middle) {
+            auto const ends = lists.find(middle);
+            std::size_t const through = away - (ends == lists.end() ? 0 : ends->second.size());
+            if (middle != from && through > 0)
+                bounce(from, x, middle, each * static_cast<double>(through), each, lists, sink);
         }
     }
 
@@ -183,19 +225,31 @@ class Indirect final : public RoutingOf<Indirect> {
   private:
     [[nodiscard]] int own(int octant) const { return net_.hosts() == 1 ? 0 : octant / net_.shape().octants; }
 
-    template <class Sink>
-    void bounce(int from, int x, int to, int y, int middle, double weight, Sink&& sink) const {
-        lanes_.each(from, middle, own(x), [&](int first, int k, double part) {
-            l_hop(net_, from, x, net_.host(middle, first), part * weight, sink);
-            sink(net_.d_link(from, middle, first, k), part * weight);
-            int const landed = net_.host(from, first);
-            lanes_.each(middle, to, own(landed), [&](int second, int k2, double part2) {
-                double const both = part * part2 * weight;
-                l_hop(net_, middle, landed, net_.host(to, second), both, sink);
-                sink(net_.d_link(middle, to, second, k2), both);
-                l_hop(net_, to, net_.host(middle, second), y, both, sink);
+    // `through` units by way of `middle`, of which `each` go to every one of `octants` of `to`, for every `to` and
+    // list.
+    template <class Lists, class Sink>
+    void bounce(int from, int x, int middle, double through, double each, Lists const& lists, Sink&& sink) const {
+        lanes_.each(
+            from, middle, own(x),
+            [&](int first, int k, double part) { sink(net_.d_link(from, middle, first, k), part * through); },
+            [&](int first, double part) {
+                l_hop(net_, from, x, net_.host(middle, first), part * through, sink);
+                int const landed = net_.host(from, first);
+                for (auto const& [to, octants] : lists)
+                    if (to != middle) onward(middle, landed, to, octants, part * each, sink);
             });
-        });
+    }
+
+    template <class Sink>
+    void onward(int middle, int landed, int to, std::span<int const> octants, double each, Sink&& sink) const {
+        double const all = each * static_cast<double>(octants.size());
+        lanes_.each(
+            middle, to, own(landed),
+            [&](int host, int k, double part) { sink(net_.d_link(middle, to, host, k), part * all); },
+            [&](int host, double part) {
+                l_hop(net_, middle, landed, net_.host(to, host), part * all, sink);
+                for (int const y : octants) l_hop(net_, to, net_.host(middle, host), y, part * each, sink);
+            });
     }
 
     TwoLevel const& net_;

@@ -46,7 +46,7 @@ def run(
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
     mode: Annotated[str, typer.Option(help="one, star (a copy on every core), threads, or all (ranks together).")] = "",
-    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Launches: each is a sample of its own.")] = 1,
+    repeats: Annotated[int, typer.Option(help="Launches: each is a sample of its own.")] = 1,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
@@ -204,6 +204,10 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not run.points and run.failures:
         raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)
+    if left := run.left():
+        reasons = [failure.reason for failure in run.failures if failure.exit not in (2, 3)]
+        why = reasons[-1] if reasons else "no record of them came"
+        raise Refusal(f"{len(left)} launches failed ({why}); mend that and try octant resume {run.id}")
 
 
 def _show(run: StoredRun, json: bool, page: bool) -> None:

@@ -42,8 +42,9 @@ def run(
     Raises:
         Refusal: no repeats, no ranks, or a rank count that the mode sets itself.
     """
-    if repeats < 1 or (ranks is not None and ranks < 1):
-        raise Refusal("cannot run less than once on less than one rank; try --repeats 1 --ranks 1")
+    if not 1 <= repeats <= 10_000 or (ranks is not None and ranks < 1):
+        asked = "less than once, more than 10000 times or on less than one rank"
+        raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1")
     if ranks is not None and ranks > 1 and mode in ("one", "threads"):
         mode = "all"
     if "threads" in knobs and mode == "threads":
