@@ -108,6 +108,14 @@ def test_few_samples_say_that_their_interval_is_only_a_range() -> None:
     assert flags == ("only 3 samples: the interval is their range",)
 
 
+def test_samples_that_swing_slowly_say_that_their_interval_is_only_a_range() -> None:
+    two_levels = [1000, 1001] * 150 + [1010, 1011] * 300 + [1000, 1001] * 150
+    one = point(lanes=(lane(two_levels),), work=Work(bytes_read=8))
+    found = analysis.figure(WORKLOAD, one)
+    assert (found.value.low, found.value.high) == pytest.approx((8 / 1011e-9, 8 / 1000e-9))
+    assert any("swing so slowly tell no more than" in flag for flag in found.flags)
+
+
 def test_the_time_of_a_step_is_per_load_and_the_warm_up_is_dropped() -> None:
     steps = point("steps", lanes=(lane([9000] * 5 + [1000] * 50),), work=Work(loads=10), warmup=5)
     figure = analysis.figure(WORKLOAD, steps, metric="time")

@@ -64,8 +64,10 @@ def figure(
     limit = None
     if machine is not None and chosen is workload.metrics[0]:
         limit = workload.limit(machine, ceilings or Ceilings(), point)
-    value = stats.median_interval(samples, stats.correlation_time(samples))
-    found = Figure(chosen, point, value, samples, limit, doubts(point) + _together(chosen, point) + unsteady(samples))
+    correlation = stats.correlation_time(samples)
+    value = stats.median_interval(samples, correlation)
+    flags = doubts(point) + _together(chosen, point) + unsteady(samples, correlation)
+    found = Figure(chosen, point, value, samples, limit, flags)
     if (found.of_limit or 0) > BEYOND:
         found = replace(found, flags=(*found.flags, "beyond its limit: what set the limit was disturbed"))
     return found
@@ -202,9 +204,14 @@ def _cut_short(lane: Lane) -> int:
     return int((hit & ~harmless).sum())
 
 
-def unsteady(samples: NDArray[np.float64]) -> tuple[str, ...]:
+def unsteady(samples: NDArray[np.float64], correlation: float = 1.0) -> tuple[str, ...]:
     """What the samples themselves say against being one steady state, in words for people."""
-    found = [f"only {len(samples)} samples: the interval is their range"] if len(samples) < 6 else []
+    found = []
+    if len(samples) < 6:
+        found.append(f"only {len(samples)} samples: the interval is their range")
+    elif len(samples) < 6 * correlation:
+        alike = f"{len(samples)} samples that swing so slowly tell no more than {len(samples) / correlation:.0f}"
+        found.append(f"{alike}: the interval is their range")
     change = stats.drift(samples)
     if abs(change) > 0.03:
         found.append(f"drifts by {100 * change:+.0f} % from first half to second")

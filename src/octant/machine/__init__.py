@@ -68,6 +68,10 @@ class Topology:
         """The hardware threads that this process may use, sorted by number."""
         return tuple(cpu for cpu in self.cpus if cpu.os in self.allowed)
 
+    def usable_cores(self) -> int:
+        """How many cores the usable hardware threads are on; at least one."""
+        return max(1, len({cpu.core for cpu in self.usable()}))
+
     def groups(self, unit: str) -> tuple[CpuSet, ...]:
         """All instances of `unit` as sets of hardware threads, ordered by their lowest thread.
 

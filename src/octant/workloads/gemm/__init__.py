@@ -17,9 +17,10 @@ def _limit(_machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
     return Limit(best * (SINGLE_TO_DOUBLE if single else 1), source)
 
 
-def _evaluate(_machine: Machine, quick: bool) -> tuple[Ask, ...]:
-    # One core does 90 Gflop/s or so: samples of 25 ms and 0.2 s, some 40 in the budget. All cores get more work.
-    n, all_cores, seconds = ("1024", "1024", "1") if quick else ("2048", "4096", "10")
+def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
+    # One core does 70 Gflop/s or so: samples of 4 ms, which most other load misses, or 0.2 s. All cores get more work.
+    growing = 64 * round(8 * machine.topology.usable_cores() ** (1 / 3))
+    n, all_cores, seconds = ("512", str(growing), "1") if quick else ("2048", "4096", "10")
     knobs = {"n": n, "element": "double,single", "seconds": seconds}
     threads = {**knobs, "n": all_cores, "element": "double"}
     curve = {

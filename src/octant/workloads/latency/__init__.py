@@ -30,7 +30,7 @@ def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
     sizes = footprints(machine, quick)
     pools = [page.size_bytes for page in machine.page_sizes if page.free_pages]
     pages = ["base", "thp", *(str(size) for size in pools if not quick and size >= sizes[-1] // 8)]
-    cores = max(1, len({cpu.core for cpu in machine.topology.usable()}))
+    cores = machine.topology.usable_cores()
     each = max((size for size in sizes if size * cores <= machine.memory_bytes // 4), default=sizes[0])
     memory, seconds = str(sizes[-1]), "0.3" if quick else "2"
     ladder = {"bytes": ",".join(map(str, sizes[:-1])), "seconds": "0.2" if quick else "1", "precision": "0.02"}

@@ -40,7 +40,7 @@ def _ceiling(machine: Machine, point: Point) -> tuple[Literal["memory"], str] | 
 
 
 def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
-    cores = max(1, len({cpu.core for cpu in machine.topology.usable()}))
+    cores = machine.topology.usable_cores()
     total = min(4 * machine.may_be_cached_bytes(), machine.memory_bytes // 8)
     seconds = "0.5" if quick else "5"
     knobs = {
