@@ -1,75 +1,82 @@
-"""The types that a workload folder fills in: metrics, what the hardware allows, and which points to evaluate."""
+"""What a workload folder declares: metrics, limits, pictures, its traffic on a network, and a tiny complete run."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from octant.limit import Known, Limit, Provides
 from octant.machine import Machine
+from octant.metric import Metric
 from octant.record import Point
 
-Mode = Literal["one", "star", "threads", "all"]
-"""one: one rank, one thread. star: a rank on every core, each its own copy at once (HPCC's word). threads: one rank,
-a thread on every core. all: the ranks work together (messages)."""
+
+@dataclass(frozen=True)
+class Curve:
+    """A metric against a knob or another metric, a line for each value of the other knobs that vary."""
+
+    x: str
+    y: str = ""  # "": the headline
+    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary
+    fit: Literal["", "loggp"] = ""
+    marks: Literal["", "caches"] = ""  # lines across the picture
 
 
 @dataclass(frozen=True)
-class Limit:
-    """The best value that the hardware could give, and where that number comes from."""
+class Histogram:
+    """How a time is distributed over the samples of every lane."""
 
-    value: float
-    source: str  # "8 flop a cycle at 2.99 GHz (measured), 1 core"
-
-
-@dataclass(frozen=True)
-class Ceilings:
-    """What was measured about the machine: a measured ceiling beats a stated one. `None`: not measured yet.
-
-    Lists by hardware threads in use: `flops_per_s[2]` is the rate with two of them.
-    """
-
-    clock_hz: float | None = None
-    flops_per_s: Mapping[int, float] = field(default_factory=dict)  # double precision, widest vectors
-    memory_bytes_per_s: Mapping[int, float] = field(default_factory=dict)  # write-allocates counted
+    of: str = "step"
+    title: str = ""
 
 
 @dataclass(frozen=True)
-class Metric:
-    """One figure derived from a point's samples, in base units.
+class Bars:
+    """A metric as bars, one for each value of a knob."""
 
-    `count` is the work of one chunk or step: bytes, flop, messages, loads. A rate is count / seconds (higher is
-    better), a time is seconds / count (lower is better).
-    """
-
-    name: str  # "bandwidth"
-    unit: str  # "B/s", "flop/s", "s"
-    kind: Literal["rate", "time"]
-    count: Callable[[Point], float]
-    note: str = ""  # the counting rule, shown beside the figure
+    x: str
+    y: str = ""
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One launch that `octant evaluate` makes of a workload. Knob values may be lists (`1KiB,2KiB`): one point each."""
+class Stacked:
+    """The phases of a step, one above the other, against a knob."""
 
-    mode: Mode
-    knobs: Mapping[str, str]
-    title: str  # "triad from memory, every core"
-    table: bool = True  # a row of the terminal table; curves show in the report only
+    x: str
+    phases: tuple[str, ...]
+
+
+Picture: TypeAlias = Curve | Histogram | Bars | Stacked
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a point's messages are to the network model, and what the measured rate says of the link they use."""
+
+    pattern: str  # of octant.network.traffic
+    bytes: float  # of one message
+    messages: int = 1  # of the slowest rank, one after the other, in one step
+    says: Literal["equal", "at least", "at most"] = "at least"
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Something measurable. Its kernel is the program `octant-<name>`; its page is the folder's README."""
+    """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
 
-    name: str
     summary: str  # one line
     metrics: tuple[Metric, ...]  # the first is the headline
-    limit: Callable[[Machine, Ceilings, Point], Limit | None]  # of the headline metric
-    evaluate: Callable[[Machine, bool], tuple[Ask, ...]]  # (machine, quick)
-    ceiling: Callable[[Machine, Point], tuple[Literal["flops", "memory"], str] | None] = lambda _machine, _point: None
-    """Which ceiling a point may raise, and by which metric; `None` for most points."""
-    axis: str = ""  # the knob that this workload's curve runs along ("bytes"), or ""
-    order: int = 50  # `evaluate` goes from low to high: what sets ceilings comes first
+    smoke: Mapping[str, str]  # knobs of a tiny and complete run
+    name: str = ""  # family/name; the registry sets it
+    bounded_by: tuple[str, ...] = ()  # limits that `least_seconds` may look up
+    least_seconds: Callable[[Known, Machine, Point], Limit | None] = lambda _known, _machine, _point: None
+    provides: tuple[Provides, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    traffic: Callable[[Point], Traffic | None] = lambda _point: None
+    messages: bool = False  # whether it needs at least two ranks that exchange messages
+
+    @property
+    def family(self) -> str:
+        """The first part of the name."""
+        return self.name.partition("/")[0]
 
     def metric(self, name: str = "") -> Metric:
         """The metric of that name, or the headline.

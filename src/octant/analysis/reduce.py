@@ -1,0 +1,337 @@
+"""Samples to the value of one launch: the only place where a metric's reductions are carried out.
+
+The samples of a point have three axes: steps, ranks (or the lanes of ranks) and groups. A metric removes them one by
+one, in the order in which it names them; what is there before the last one is removed is the launch's distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from octant.analysis import windows
+from octant.metric import SLOWEST, Custom, Named, Rate, Reading, Seconds, Share, groups, ranks, steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from octant.metric import How, Metric, Reduce, Value
+    from octant.record import Point, RankTotal, Reduced, Samples, Series
+
+Array: TypeAlias = "NDArray[np.float64]"
+Cells: TypeAlias = "dict[tuple[int | None, int | None], Array]"  # (group, rank or lane) -> samples, or one number
+
+SKETCHED = 10_000
+"""How many values stand for the samples of a record that kept a sketch of them."""
+_HOW: dict[How, Callable[..., Array]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "max": np.max,
+    "min": np.min,
+    "sum": np.sum,
+}
+
+
+class NoSamples(ValueError):
+    """The point has nothing that the metric could be made of; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one launch says: the value, the samples behind it in time order, and the value of each group."""
+
+    value: float
+    samples: Array  # base units; before the last reduction
+    by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
+    together: float = 1.0  # share of the time in which all lanes or groups were at work at once
+
+
+def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
+    """The value of a metric in one launch.
+
+    Raises:
+        NoSamples: the point has neither the series nor a result of the metric's name.
+    """
+    try:
+        return _value(metric.value, point, samples)
+    except NoSamples:
+        named = [result.value for result in point.results if result.name == metric.name and result.bound is None]
+        if not named:
+            raise
+        return _of_groups(np.asarray(named))
+
+
+def _value(value: Value, point: Point, samples: Samples) -> Measured:
+    if isinstance(value, Seconds):
+        return _seconds(value, point, samples)
+    if isinstance(value, Rate):
+        return _rate(value, point, samples)
+    if isinstance(value, Share):
+        return _share(value, point, samples)
+    if isinstance(value, Reading):
+        return _reduced(_cells(point, samples, f"reading/{value.of}", value.role), value.over)
+    if isinstance(value, Named):
+        named = [result.value for result in point.results if result.name == value.name]
+        if not named:
+            raise NoSamples(f"there is no result {value.name!r}")
+        return _of_groups(np.asarray(named))
+    if isinstance(value, Custom):
+        return _of_groups(np.asarray([value.function(point, samples)]))
+    parts = [_value(part, point, samples) for part in value.values]
+    return _of_groups(np.asarray([value.function(*(part.value for part in parts))]))
+
+
+def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
+    role = point.first_role if value.role is None else value.role
+    divisor = _per_lane(point, value.per, role) if value.per else 1.0
+    if divisor == 0:
+        raise NoSamples(f"nothing is counted as {' or '.join(value.per)}")
+    scale = 1e-9 / (divisor * _batch(point, role))
+    if value.over is None and point.pace == "chunks":
+        lanes = list(_cells(point, samples, value.of, role).values())
+        pooled = _in_time_order(lanes) * scale
+        return Measured(float(np.median(pooled)), pooled)
+    over = SLOWEST if value.over is None else value.over
+    kept = _kept(samples, value.of, role)
+    if kept:
+        return _of_kept(kept, over, scale)
+    cells, together = _at_once(point, samples, value.of, role)
+    found = _reduced({key: array * scale for key, array in cells.items()}, over)
+    return Measured(found.value, found.samples, found.by_group, together)
+
+
+def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
+    role = point.first_role if value.role is None else value.role
+    batch = _batch(point, role)
+    if point.pace == "chunks":
+        counts = _counts_of_lanes(point, value.counts, role)
+        lanes = [series for series in samples.series if series.head.name == value.of and series.head.role == role]
+        if not lanes:
+            raise NoSamples(f"there is no series {value.of!r}")
+        done = [counts.get((lane.head.group, lane.head.rank), 0.0) * batch for lane in lanes]
+        if len(lanes) == 1:
+            rates = done[0] / (_steady(lanes[0], point) * 1e-9)
+            return Measured(float(np.median(rates)), rates)
+        rates, together = windows.summed_rates(lanes, done, point.warmup)
+        return Measured(float(np.median(rates)), rates, together=together)
+    by_group = {
+        work.group: float(sum(work.counts.get(name, 0) for name in value.counts)) * batch
+        for work in point.work
+        if work.role == role
+    }
+    over = (ranks("max"), groups("sum"), steps("median")) if value.over is None else value.over
+    kept = _kept(samples, value.of, role)
+    if kept:
+        inner = tuple(part for part in over if part.axis != "groups")
+        each = {part.group: _of_kept([part], inner, 1e-9) for part in kept}
+        rates = np.asarray([by_group.get(group, 0.0) / found.value for group, found in each.items()])
+        return Measured(float(rates.sum()), np.concatenate([by_group.get(g, 0.0) / m.samples for g, m in each.items()]))
+    cells, together = _at_once(point, samples, value.of, role)
+    found = _reduced(cells, over, lambda group, ns: by_group.get(group or 0, 0.0) / (ns * 1e-9))
+    return Measured(found.value, found.samples, found.by_group, together)
+
+
+def _share(value: Share, point: Point, samples: Samples) -> Measured:
+    """A sum over a sum: a mean of ratios would weigh short steps like long ones."""
+    role = point.first_role if value.role is None else value.role
+    sums, per_step = [], []
+    for name in (value.of, value.to):
+        kept = _kept(samples, name, role)
+        if kept:
+            sums.append(float(sum(total.sum_ns for part in kept for total in part.ranks)))
+            continue
+        cells = _cells(point, samples, name, role, marked=value.of.startswith("phase/"))
+        sums.append(float(sum(array.sum() for array in cells.values())))
+        per_step.append(_over_ranks(list(cells.values()), "sum"))
+    if not sums[1]:
+        raise NoSamples(f"{value.to} took no time")
+    share = sums[0] / sums[1]
+    if len(per_step) == 2 and len(per_step[0]) == len(per_step[1]) and (per_step[1] > 0).all():
+        return Measured(share, per_step[0] / per_step[1])
+    return Measured(share, np.asarray([share]))
+
+
+def _of_groups(values: Array) -> Measured:
+    return Measured(float(np.median(values)), values, tuple(map(float, values)) if len(values) > 1 else ())
+
+
+def _batch(point: Point, role: str) -> int:
+    return next((work.batch for work in point.work if work.role == role), 1) * point.coalesced
+
+
+def _per_lane(point: Point, names: Sequence[str], role: str) -> float:
+    """What one lane's chunk, or one group's step, counts."""
+    works = [work for work in point.work if work.role == role]
+    total = sum(work.counts.get(name, 0) for work in works for name in names)
+    parts = sum(work.lanes for work in works) if point.pace == "chunks" else len(works)
+    return total / parts if parts else 0.0
+
+
+def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tuple[int, int], float]:
+    """(group, rank) -> what one chunk of each of its lanes counts."""
+    found: dict[tuple[int, int], float] = {}
+    for work in point.work:
+        if work.role != role:
+            continue
+        lanes = sorted({(h.rank, h.thread) for h in point.heads if (h.group, h.role) == (work.group, role)})
+        members = sorted({rank for rank, _ in lanes}) or list(range(point.ranks))
+        for place, rank in enumerate(members):
+            threads = sum(lane[0] == rank for lane in lanes) or 1
+            each = sum(
+                work.by_rank[name][place] / threads if name in work.by_rank else work.counts.get(name, 0) / work.lanes
+                for name in names
+            )
+            found[(work.group, rank)] = each
+    return found
+
+
+def _steady(series: Series, point: Point) -> Array:
+    """The samples of the steady state; where marks were switched on and off, those of the step without marks."""
+    values = series.values
+    if series.head.name.startswith("phase/"):
+        skipped = point.warmup - _off_before(point, point.warmup)
+        values = values - (0 if series.entries is None else series.entries * point.process.clock.empty_ns)
+        values = np.maximum(values, 0)
+    else:
+        if series.head.name == "step" and point.marks_off:
+            off = np.zeros(len(values), dtype=bool)
+            for begin, end in point.marks_off:
+                off[begin:end] = True
+            steady = off & (np.arange(len(values)) >= point.warmup)
+            return values[steady] if steady.any() else values[off] if off.any() else values
+        skipped = point.warmup
+    return values[skipped:] if len(values) > skipped else values
+
+
+def _off_before(point: Point, sample: int) -> int:
+    return sum(max(0, min(end, sample) - begin) for begin, end in point.marks_off)
+
+
+def _cells(
+    point: Point, samples: Samples, name: str, role: str | None, marked: bool = False
+) -> Cells:
+    """The steady samples of one series by group and lane.
+
+    `marked`: of the step those samples that were measured with phase marks, since a phase's share is of these.
+    """
+    wanted = point.first_role if role is None else role
+    found: Cells = {}
+    for number, series in enumerate(samples.series):
+        if series.head.name != name or series.head.role != wanted:
+            continue
+        if marked and name == "step" and point.marks_off:
+            on = np.ones(len(series.values), dtype=bool)
+            for begin, end in point.marks_off:
+                on[begin:end] = False
+            on[: point.warmup] = False
+            values = series.values[on]
+        else:
+            values = _steady(series, point)
+        found[(series.head.group, number)] = values
+    if not found or all(len(array) == 0 for array in found.values()):
+        raise NoSamples(f"there is no series {name!r}")
+    return found
+
+
+def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cells, float]:
+    """Of several groups, only the steps during which all groups were at work, and what share of all steps that is."""
+    if len(point.groups) < 2 or name != "step":
+        return _cells(point, samples, name, role), 1.0
+    mine = [series for series in samples.series if series.head.name == name and series.head.role == role]
+    if not mine:
+        raise NoSamples(f"there is no series {name!r}")
+    kept = windows.steps_at_once(mine, point.warmup)
+    if kept is None:
+        return _cells(point, samples, name, role), 0.0
+    share = float(sum(map(np.sum, kept))) / max(1, sum(map(len, kept)))
+    return {
+        (series.head.group, n): series.values[keep] for n, (series, keep) in enumerate(zip(mine, kept, strict=True))
+    }, share
+
+
+def _in_time_order(lanes: Sequence[Array]) -> Array:
+    """The samples of all lanes, by their place in their lane: lanes of several hosts share no clock."""
+    places = np.concatenate([(np.arange(len(lane)) + 0.5) / max(1, len(lane)) for lane in lanes])
+    ordered: Array = np.concatenate(lanes)[np.argsort(places, kind="stable")]
+    return ordered
+
+
+def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
+    """Place by place, as far as all reach."""
+    if all(array.ndim == 0 for array in arrays):
+        return np.asarray(_HOW[how](np.asarray(arrays)))
+    least = min(len(array) for array in arrays)
+    return np.asarray(_HOW[how](np.stack([array[:least] for array in arrays]), axis=0))
+
+
+def _reduced(
+    cells: Cells, over: Sequence[Reduce], transform: Callable[[int | None, Array], Array] | None = None
+) -> Measured:
+    """Removes the axes in order. `transform` turns the times of a group into rates once ranks are removed."""
+    state = dict(cells)
+    before: Array = np.concatenate([np.atleast_1d(array) for array in state.values()])
+    waiting = transform
+    for part in over:
+        if waiting is not None and part.axis == "groups":
+            state, waiting = _transformed(state, waiting), None
+        before = np.concatenate([np.atleast_1d(array) for array in state.values()])
+        if part.axis == "steps":
+            state = {key: np.asarray(_HOW[part.how](array)) for key, array in state.items()}
+        else:
+            state = _merged(state, part)
+    if waiting is not None:
+        before = np.concatenate([np.atleast_1d(waiting(key[0], array)) for key, array in state.items()])
+        state = _transformed(state, waiting)
+    left = np.asarray([float(np.median(array)) for array in state.values()])
+    return Measured(float(np.median(left)), before, tuple(map(float, left)) if len(left) > 1 else ())
+
+
+def _transformed(state: Cells, transform: Callable[[int | None, Array], Array]) -> Cells:
+    return {key: transform(key[0], array) for key, array in state.items()}
+
+
+def _merged(state: Cells, part: Reduce) -> Cells:
+    merged: dict[tuple[int | None, int | None], list[Array]] = {}
+    for (group, rank), array in state.items():
+        merged.setdefault((group, None) if part.axis == "ranks" else (None, rank), []).append(array)
+    return {key: _over_ranks(arrays, part.how) for key, arrays in merged.items()}
+
+
+def _kept(samples: Samples, name: str, role: str) -> list[Reduced]:
+    return [part for part in samples.reduced if part.name == name and part.role == role]
+
+
+_OF_TOTAL: Mapping[How, Callable[[RankTotal], float]] = {
+    "mean": lambda total: total.sum_ns / max(1, total.count),
+    "sum": lambda total: float(total.sum_ns),
+    "max": lambda total: float(total.greatest_ns),
+    "min": lambda total: float(total.least_ns),
+}
+
+
+def _of_kept(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> Measured:
+    """The same from what a record keeps where its samples would not fit.
+
+    Raises:
+        NoSamples: an order of reductions that needs every sample of every rank.
+    """
+    cells: Cells = {}
+    first, *rest = over
+    if first.axis == "ranks" and first.how == "max":
+        for part in kept:
+            slowest = part.slowest_ns
+            if slowest is None and part.slowest is not None:
+                slowest = part.slowest.sample(SKETCHED)
+            if slowest is None:
+                raise NoSamples(f"the record keeps no slowest times of {part.name}")
+            cells[(part.group, None)] = slowest * scale
+    elif first.axis == "steps" and first.how in _OF_TOTAL:
+        for part in kept:
+            for total in part.ranks:
+                cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total) * scale)
+    else:
+        raise NoSamples(f"the record is too large to keep what {first.how} over {first.axis} needs")
+    return _reduced(cells, rest) if rest else _reduced(cells, ())

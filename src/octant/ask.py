@@ -1,0 +1,142 @@
+"""What is asked and what is started: asks, their cells, and the launches that answer them, as data."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from octant import units
+
+EFFORT = frozenset({"seconds", "samples", "least", "precision"})
+"""Knobs that say how long to measure, not what."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is started: a workload's kernel, or a command line of a user's with `{knob}` in its words."""
+
+    workload: str = ""  # family/name
+    command: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The workload's name, or the program's."""
+        return self.workload or self.command[0].rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many processes and threads, where they are, and who starts them."""
+
+    ranks: int = 1
+    place: str = ""  # a placement request for each node; "": every thread on a hardware thread of its own
+    hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
+    launcher: str = ""  # "": the one that is at hand
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """How the figures of an ask are shown."""
+
+    title: str = ""
+    table: bool = True  # a row of the terminal table; curves show in the report only
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question: a subject, its knobs and the shape. A knob's value may be a list (`1KiB,2KiB`): a cell each."""
+
+    subject: Subject
+    knobs: Mapping[str, str] = field(default_factory=dict)
+    shape: Shape = Shape()
+    mpi: Mapping[str, str] = field(default_factory=dict)  # settings of the MPI library, under its own names
+    show: Presentation = Presentation()
+    repeats: int = 1  # launches; each is a sample
+
+    @cached_property
+    def key(self) -> str:
+        """The same question, the same key, on every machine and day, however it is shown."""
+        shape = self.shape
+        asked: list[object] = [self.subject.workload, list(self.subject.command), sorted(self.knobs.items())]
+        asked += [shape.ranks, shape.place, list(shape.hosts), shape.launcher, sorted(self.mpi.items())]
+        name = self.subject.name.replace("/", "-")
+        return f"{name}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}"
+
+    def cells(self) -> list[dict[str, str]]:
+        """The knob values of each cell, in the order in which a kernel takes them."""
+        return cells_of(self.knobs)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One start of processes: an ask, or what is left of it, for the n-th time."""
+
+    ask: Ask
+    repeat: int = 0
+    knobs: Mapping[str, str] | None = None  # `None`: the ask's; else those of the cells that are left
+
+    @property
+    def key(self) -> str:
+        """Names the launch in plan and records."""
+        return f"{self.ask.key}-{self.repeat}"
+
+    @property
+    def started_knobs(self) -> Mapping[str, str]:
+        """The knobs that this start is given."""
+        return self.ask.knobs if self.knobs is None else self.knobs
+
+    @property
+    def words(self) -> list[str]:
+        """The kernel's arguments."""
+        return [f"{name}={value}" for name, value in self.started_knobs.items()]
+
+    def cells(self) -> list[dict[str, str]]:
+        """The knob values of each cell that this start covers."""
+        return cells_of(self.started_knobs)
+
+    def without(self, done: Sequence[Mapping[str, str]]) -> "tuple[Launch, ...]":
+        """The launches that cover exactly the cells of this one that are not done."""
+        cells = self.cells()
+        missing = [cell for cell in cells if not any(cell.items() <= dict(d).items() for d in done)]
+        if len(missing) == len(cells):
+            return (self,)
+        *outer, inner = [name for name, value in self.started_knobs.items() if "," in value] or [""]
+        rest: dict[tuple[str, ...], list[str]] = {}  # values of the innermost list, for each choice from the others
+        for cell in missing:
+            rest.setdefault(tuple(cell[name] for name in outer), []).append(cell[inner])
+        return tuple(
+            replace(
+                self,
+                knobs={**self.started_knobs, **dict(zip(outer, chosen, strict=True)), inner: ",".join(values)},
+            )
+            for chosen, values in rest.items()
+        )
+
+
+def cells_of(knobs: Mapping[str, str]) -> list[dict[str, str]]:
+    """Every combination of the values of these knobs, the last knob fastest."""
+    lists = [value.split(",") for value in knobs.values()]
+    return [dict(zip(knobs, values, strict=True)) for values in itertools.product(*lists)]
+
+
+def canonical(value: str) -> str:
+    """One spelling of a knob's value: a size in bytes, a sum sign between hardware threads or nodes, no other case."""
+    try:
+        return str(units.parse_bytes(value))
+    except ValueError:
+        return value
+
+
+def cell_key(
+    subject: str, knobs: Mapping[str, str], ranks: int, defaults: Mapping[str, str] | None = None
+) -> tuple[object, ...]:
+    """What makes a figure the same in another run: subject, ranks and knobs, without effort.
+
+    Args:
+        defaults: values of knobs that the other side may not know yet; a knob at its default is left out.
+    """
+    kept = {name: canonical(value) for name, value in knobs.items() if name not in EFFORT}
+    plain = {name: canonical(value) for name, value in (defaults or {}).items()}
+    return subject, ranks, tuple(sorted((n, v) for n, v in kept.items() if plain.get(n) != v))

@@ -1,0 +1,90 @@
+"""What the hardware could do at best: least times, who provides the figures behind them, and how they are looked up."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from octant.machine import Machine, Topology
+from octant.record import Point
+
+Threads = frozenset[tuple[str, int]]
+"""Hardware threads in use: (host, number)."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The least time that the hardware could need for a step, or a chunk of every lane, and where that comes from."""
+
+    seconds: float
+    source: str  # "8 flop per cycle at 2.99 GHz (measured), 1 hardware thread"
+
+
+@dataclass(frozen=True)
+class Provides:
+    """A workload's figures of one metric are a limit for others, under a condition."""
+
+    name: str  # "memory traffic"
+    metric: str
+    when: Callable[[Machine, Point], bool] = lambda _machine, _point: True
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best figure of this run for a limit."""
+
+    value: float
+    cell: str  # which cell it is of
+
+
+@dataclass(frozen=True)
+class Known:
+    """The limits that a run's figures provide, by name and by the hardware threads that were in use."""
+
+    topology: Topology
+    by_name: Mapping[str, Mapping[Threads, Best]] = field(default_factory=dict)
+
+    def best(self, name: str, threads: Threads) -> Best | None:
+        """The limit for these hardware threads, or for others that lie alike in their packages, domains and cores.
+
+        Raises:
+            KeyError: the workload does not say that it is bounded by this.
+        """
+        provided = self.by_name[name]
+        if threads in provided:
+            return provided[threads]
+        wanted = pattern(self.topology, threads)
+        alike = [best for other, best in provided.items() if pattern(self.topology, other) == wanted]
+        return max(alike, key=lambda best: best.value, default=None)
+
+    def greatest(self, name: str) -> Best | None:
+        """The limit of the hardware threads that reach most.
+
+        Raises:
+            KeyError: the workload does not say that it is bounded by this.
+        """
+        return max(self.by_name[name].values(), key=lambda best: best.value, default=None)
+
+    def only(self, names: tuple[str, ...]) -> "Known":
+        """The same with these limits alone: what a workload did not declare is not handed to it."""
+        return Known(self.topology, {name: self.by_name.get(name, {}) for name in names})
+
+
+def pattern(topology: Topology, threads: Threads) -> tuple[object, ...]:
+    """How hardware threads lie: for every host how many are in each package, domain and core. Names do not matter."""
+    cpus = {cpu.os: cpu for cpu in topology.cpus}
+    hosts: dict[str, dict[object, dict[object, dict[object, list[str]]]]] = {}
+    for host, number in threads:
+        cpu = cpus.get(number)
+        where = (cpu.package, cpu.numa, cpu.core, cpu.kind or "") if cpu else (None, None, number, "")
+        packages = hosts.setdefault(host, {})
+        packages.setdefault(where[0], {}).setdefault(where[1], {}).setdefault(where[2], []).append(str(where[3]))
+    return tuple(
+        sorted(
+            tuple(
+                sorted(
+                    tuple(sorted(tuple(sorted(tuple(sorted(kinds)) for kinds in cores.values())) for cores in nodes.values()))
+                    for nodes in packages.values()
+                )
+            )
+            for packages in hosts.values()
+        )
+    )

@@ -1,0 +1,171 @@
+"""What makes a quantity out of a point: which series or counts, and which reductions, in their order, as data.
+
+`octant.analysis` evaluates these. The order of the reductions is the definition: the maximum over ranks and then the
+median over steps is Octant's time; the mean over steps and then the maximum over ranks is t_max of the Intel MPI
+Benchmarks; the maximum over both is the worst of 10,000 steps of the Blue Gene/P evaluation.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from octant.record import Point, Samples
+
+How = Literal["mean", "median", "max", "min", "sum"]
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """One axis of the samples, and the one number that stands for it."""
+
+    axis: Literal["steps", "ranks", "groups"]
+    how: How
+
+
+def steps(how: How) -> Reduce:
+    """Over the samples of a rank or, after `ranks`, of a group."""
+    return Reduce("steps", how)
+
+
+def ranks(how: How) -> Reduce:
+    """Over the ranks of a group: step by step, or of what `steps` left of each."""
+    return Reduce("ranks", how)
+
+
+def groups(how: How) -> Reduce:
+    """Over the groups of a point, by place, or of what `steps` left of each."""
+    return Reduce("groups", how)
+
+
+SLOWEST = (ranks("max"), groups("max"), steps("median"))
+"""A step of all takes as long as its slowest rank; the median over steps. Octant's own."""
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """A time: of a step or chunk, of a phase, or of one of what a step counts."""
+
+    of: str = "step"  # "step" or "phase/NAME"
+    per: tuple[str, ...] = ()  # divided by these counts together; none: by one step or chunk
+    role: str | None = None  # `None`: the first role, which is what is measured
+    over: tuple[Reduce, ...] | None = None  # `None`: `SLOWEST`; samples of lanes that work alone are pooled
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Counts over the time of a step or phase; rates of groups, and of lanes that work alone, add up."""
+
+    counts: tuple[str, ...]
+    of: str = "step"
+    role: str | None = None
+    over: tuple[Reduce, ...] | None = None  # `None`: `SLOWEST`, with rates of groups added up
+
+
+@dataclass(frozen=True)
+class Share:
+    """A time's share of another: a sum over a sum, over all steps and ranks."""
+
+    of: str
+    to: str = "step"
+    role: str | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reading of the kernel's own."""
+
+    of: str
+    role: str | None = None
+    over: tuple[Reduce, ...] = (ranks("max"), groups("max"), steps("median"))
+
+
+@dataclass(frozen=True)
+class Named:
+    """A named result."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A pure function of a point and its samples, for what no reduction says."""
+
+    function: Callable[[Point, Samples], float]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A function of other values of the same launch."""
+
+    function: Callable[..., float]
+    values: tuple["Value", ...]
+
+
+Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Derived
+
+
+def seconds(of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Seconds:
+    """The time of a step, chunk or phase."""
+    return Seconds(of, (), role, over)
+
+
+def per(*counts: str, of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Seconds:
+    """The time of one of what a step counts: a load, a message."""
+    return Seconds(of, counts, role, over)
+
+
+def rate(*counts: str, of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Rate:
+    """These counts together, a second."""
+    return Rate(counts, of, role, over)
+
+
+def share(of: str, to: str = "step", role: str | None = None) -> Share:
+    """The share that a phase or reading has of the step, or of another phase."""
+    return Share(of, to, role)
+
+
+def reading(of: str, role: str | None = None, over: tuple[Reduce, ...] = SLOWEST) -> Reading:
+    """A reading of the kernel's own, by its name without `reading/`."""
+    return Reading(of, role, over)
+
+
+def result(name: str) -> Named:
+    """The named result."""
+    return Named(name)
+
+
+def custom(function: Callable[[Point, Samples], float]) -> Custom:
+    """`function` of the point and its samples."""
+    return Custom(function)
+
+
+def derived(function: Callable[..., float], *values: Value) -> Derived:
+    """`function` of these values of a launch, in their order."""
+    return Derived(function, values)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One quantity with a unit. Where a point lacks its series, the result of the metric's own name is read."""
+
+    name: str  # "bandwidth"
+    unit: str  # base units: "B/s", "flop/s", "s", "1"
+    better: Literal["higher", "lower"]
+    value: Value
+    note: str = ""  # the counting rule, shown beside the figure
+
+    def at(self, step_s: float, counts: Mapping[str, int], lanes: int) -> float | None:
+        """What the metric would be if the step (or a chunk of every lane) took `step_s`; `None` where that says nothing.
+
+        Args:
+            counts: of all groups or lanes together.
+            lanes: how many of them; a time is one lane's where lanes work alone.
+        """
+        if step_s <= 0 or getattr(self.value, "of", "") != "step":
+            return None
+        if isinstance(self.value, Rate):
+            return sum(counts.get(name, 0) for name in self.value.counts) / step_s
+        if isinstance(self.value, Seconds):
+            number = sum(counts.get(name, 0) for name in self.value.per) / lanes if self.value.per else 1
+            return step_s / number if number else None
+        return None

@@ -1,0 +1,275 @@
+"""What a launch leaves behind: points, failures, and what cannot change inside one process. Facts only, read strictly.
+
+A point holds everything but its samples: these stay text until `Point.read` is called, so that a run of any size can
+be listed, and one cell's samples at a time are in memory. docs/records.md describes the lines.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octant.record.sketch import Sketch
+
+FORMAT = 2
+
+Pace = Literal["chunks", "steps", "whole"]
+"""chunks: lanes work alone. steps: the ranks of a group work together. whole: one repetition takes long."""
+
+
+class RecordError(ValueError):
+    """A line that is no record of ours; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one chunk or step does, added up over the lanes of one role in one group, as counted from the source."""
+
+    counts: Mapping[str, int]
+    group: int = 0
+    role: str = ""
+    lanes: int = 1  # threads x ranks for chunks, ranks for steps
+    batch: int = 1  # chunks or steps in one sample
+    by_rank: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # where ranks differ
+
+
+@dataclass(frozen=True)
+class Result:
+    """A named value of a kernel's own; with a bound it is a check."""
+
+    name: str
+    value: float
+    unit: str = "1"
+    bound: float | None = None
+    group: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether the value is within its bound; a value that is no number never is."""
+        return self.bound is None or self.value <= self.bound
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One buffer as the kernel of the operating system reports it."""
+
+    bytes: int
+    resident_bytes: int
+    huge_bytes: int
+    page_bytes: int
+    pages_on_node: Mapping[str, int]
+
+    @property
+    def huge_share(self) -> float:
+        """Fraction of the resident bytes in huge pages."""
+        return self.huge_bytes / self.resident_bytes if self.resident_bytes else 0.0
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one rank was really given, read back from inside it."""
+
+    host: str
+    cpus: tuple[int, ...]  # where each thread was when it last looked
+    thread_masks: tuple[tuple[int, ...], ...]
+    buffers: tuple[Buffer, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What reading the clock costs, and what a phase mark costs and reads when nothing is inside; ns."""
+
+    source: str = "CLOCK_MONOTONIC"
+    cost_ns: float = 0.0
+    resolution_ns: float = 0.0
+    mark_ns: float = 0.0
+    empty_ns: float = 0.0
+
+
+@dataclass(frozen=True)
+class Process:
+    """What cannot change while the processes of a launch live."""
+
+    mpi: str = ""
+    build: Mapping[str, Any] = field(default_factory=dict)
+    clock: Clock = Clock()
+    hosts: tuple[str, ...] = ()
+    started: str = ""  # ISO 8601
+    init_s: float | None = None  # of MPI_Init
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a series without its values."""
+
+    name: str  # "step", "phase/pack", "reading/residual"
+    rank: int = 0
+    thread: int = 0
+    group: int = 0
+    role: str = ""
+    unit: str = "ns"
+    clock_hz: tuple[int, ...] = ()  # of the core after each burst of samples, at work where the kernel can tell
+
+
+@dataclass(frozen=True)
+class Series:
+    """The samples of one rank or lane: times in ns, or readings in their own unit."""
+
+    head: Head
+    values: NDArray[np.float64]  # one per sample
+    gap_ns: NDArray[np.float64] | None = None  # before each sample; the first counts from the common start
+    preempted: frozenset[int] = frozenset()  # sample numbers during which the kernel switched the thread out
+    entries: NDArray[np.float64] | None = None  # of a phase: how often it was entered in each sample
+
+    @property
+    def begin_ns(self) -> NDArray[np.float64] | None:
+        """When each sample began, from the common start; `None` where gaps were not recorded."""
+        if self.gap_ns is None:
+            return None
+        begins: NDArray[np.float64] = np.cumsum(self.gap_ns) + np.cumsum(self.values) - self.values
+        return begins
+
+
+@dataclass(frozen=True)
+class RankTotal:
+    """Exact sums over the samples of one rank, ns."""
+
+    rank: int
+    count: int
+    sum_ns: int
+    least_ns: int
+    greatest_ns: int
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """What is kept of a series of all ranks of a group where its samples would not fit into a record."""
+
+    name: str
+    ranks: tuple[RankTotal, ...]
+    sketch: Sketch  # of all times of all ranks, ns
+    group: int = 0
+    role: str = ""
+    slowest_ns: NDArray[np.float64] | None = None  # of each step: the slowest rank's time
+    slowest: Sketch | None = None  # the same, where even that list does not fit
+    blocks_ns: tuple[int, ...] = ()  # sums of the slowest times over blocks of 1,000 steps
+    worst: tuple[tuple[int, int, int], ...] = ()  # (step, rank, ns) of the 64 slowest
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of a point: every series, or what was kept of them."""
+
+    series: tuple[Series, ...] = ()
+    reduced: tuple[Reduced, ...] = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """What one launch says about one cell."""
+
+    workload: str  # family/name
+    launch: str  # key of the planned launch that it belongs to
+    knobs: Mapping[str, str]
+    ranks: int
+    threads: int
+    pace: Pace
+    work: tuple[Work, ...]
+    results: tuple[Result, ...]
+    read: Callable[[], Samples]  # reads the samples, anew at each call
+    heads: tuple[Head, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()  # ranks that work together; empty: all in one group
+    warmup: int = 0  # samples of the step before the steady state
+    stopped_by: str = ""
+    coalesced: int = 1  # samples that were added up to one
+    marks_off: tuple[tuple[int, int], ...] = ()  # [from, to) of samples without phase marks: the step's figures use these
+    process: Process = Process()
+    sync: str = "none"
+    exit_skew_ns: tuple[int, ...] = ()
+    share_cores: bool = False
+    noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # before, during, after
+    notes: Mapping[str, str] = field(default_factory=dict)
+    given: tuple[Given, ...] = ()  # one per rank
+    files: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def checks(self) -> tuple[Result, ...]:
+        """The results that have a bound."""
+        return tuple(result for result in self.results if result.bound is not None)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check is within its bound."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed_checks(self) -> tuple[Result, ...]:
+        """The checks that are not within their bounds."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    def count(self, *names: str, role: str | None = None) -> int:
+        """What one chunk of every lane, or one step of every group, does of these counts together.
+
+        Args:
+            role: of this role alone; `None`: of the first role with work, the one that is measured.
+        """
+        wanted = self.first_role if role is None else role
+        return sum(work.counts.get(name, 0) for work in self.work if work.role == wanted for name in names)
+
+    @property
+    def first_role(self) -> str:
+        """The role that is measured."""
+        return self.work[0].role if self.work else ""
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes or ranks of the measured role are at work."""
+        return sum(work.lanes for work in self.work if work.role == self.first_role)
+
+    @property
+    def batch(self) -> int:
+        """Chunks or steps of the measured role in one sample."""
+        return next((work.batch for work in self.work), 1) * self.coalesced
+
+    @property
+    def clock_hz(self) -> float | None:
+        """Median clock of the cores at work while this point was measured; `None` if it was not observed."""
+        observed = [hz for head in self.heads for hz in head.clock_hz]
+        return float(np.median(observed)) if observed else None
+
+    @property
+    def hardware_threads(self) -> frozenset[tuple[str, int]]:
+        """(host, number) of the hardware threads in use: a thread that may use one only is on it.
+
+        More threads than that share them: a limit counts these, not the threads of the software.
+        """
+        used: set[tuple[str, int]] = set()
+        for given in self.given:
+            for number, mask in enumerate(given.thread_masks):
+                if len(mask) == 1:
+                    used.add((given.host, mask[0]))
+                elif number < len(given.cpus):
+                    used.add((given.host, given.cpus[number]))
+        return frozenset(used)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A launch or point that gave no result, and why."""
+
+    workload: str
+    launch: str
+    knobs: Mapping[str, str]
+    ranks: int
+    reason: str
+    exit: int
+    share: float | None = None  # how far it was, 0 to 1, where it told
+    phase: str = ""
+
+
+def finite(values: Sequence[float]) -> bool:
+    """Whether all are numbers."""
+    return all(math.isfinite(value) for value in values)

@@ -1,0 +1,384 @@
+"""Lines of a records file to records and back: typed, bounded, with a checksum. Format 1 reads into the same types."""
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+from msgspec import Meta, Raw, Struct
+from numpy.typing import NDArray
+
+from octant.record import (
+    FORMAT,
+    Buffer,
+    Clock,
+    Failure,
+    Given,
+    Head,
+    Pace,
+    Point,
+    Process,
+    RankTotal,
+    RecordError,
+    Reduced,
+    Result,
+    Samples,
+    Series,
+    Work,
+    format1,
+)
+from octant.record.sketch import Sketch, from_runs
+
+Natural = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Texts: TypeAlias = dict[str, str]
+_NONE = Raw(b"")
+
+
+class _Work(Struct):
+    counts: dict[str, Natural]
+    group: Natural = 0
+    role: str = ""
+    lanes: Positive = 1
+    batch: Positive = 1
+    by_rank: dict[str, list[Natural]] = {}
+
+
+class _Series(Struct):
+    name: str
+    rank: Natural = 0
+    thread: Natural = 0
+    group: Natural = 0
+    role: str = ""
+    unit: str = "ns"
+    ns: Raw = _NONE
+    gap_ns: Raw = _NONE
+    values: Raw = _NONE
+    entries: Raw = _NONE
+    preempted: list[Natural] = []
+    clock_hz: list[Natural] = []
+
+
+class _Sketch(Struct):
+    count: Natural
+    zero: Natural = 0
+    bits: Literal[8] = 8
+    bins: list[tuple[Natural, list[Natural]]] = []
+
+
+class _Reduced(Struct):
+    name: str
+    ranks: list[tuple[Natural, Natural, Natural, Natural, Natural]]
+    sketch: _Sketch
+    group: Natural = 0
+    role: str = ""
+    slowest_ns: Raw = _NONE
+    slowest: _Sketch | None = None
+    blocks_ns: list[Natural] = []
+    worst: list[list[Natural]] = []
+
+
+class _Result(Struct):
+    name: str
+    value: float | None
+    unit: str = "1"
+    bound: float | None = None
+    group: Natural = 0
+
+
+class _Buffer(Struct):
+    bytes: Natural
+    resident_bytes: Natural
+    huge_bytes: Natural
+    page_bytes: Natural
+    pages_on_node: dict[str, Natural] = {}
+
+
+class _Given(Struct):
+    host: str
+    cpus: list[int]
+    thread_masks: list[list[Natural]]
+    buffers: list[_Buffer] = []
+
+
+class _Shape(Struct):
+    ranks: Positive
+    threads: Positive = 1
+    groups: list[list[Natural]] = []
+
+
+class _Sync(Struct):
+    method: str = "none"
+    exit_skew_ns: list[int] = []
+
+
+class _Marks(Struct):
+    off: list[tuple[Natural, Natural]] = []
+
+
+class _Point(Struct, tag_field="kind", tag="point"):
+    workload: str
+    launch: str
+    knobs: Texts
+    shape: _Shape
+    pace: Pace
+    work: list[_Work]
+    results: list[_Result]
+    series: list[_Series] = []
+    reduced: list[_Reduced] = []
+    warmup: Natural = 0
+    stopped_by: str = ""
+    coalesced: Positive = 1
+    marks: _Marks = msgspec.field(default_factory=_Marks)
+    sync: _Sync = msgspec.field(default_factory=_Sync)
+    share_cores: bool = False
+    noise: dict[str, dict[str, float]] = {}
+    notes: Texts = {}
+    given: list[_Given] = []
+    files: list[dict[str, Any]] = []
+
+
+class _Clock(Struct):
+    source: str = ""
+    cost_ns: Amount = 0.0
+    resolution_ns: Amount = 0.0
+    mark_ns: Amount = 0.0
+    empty_ns: Amount = 0.0
+
+
+class _Launch(Struct, tag_field="kind", tag="launch"):
+    launch: str
+    mpi: str = ""
+    build: dict[str, Any] = {}
+    clock: _Clock = msgspec.field(default_factory=_Clock)
+    hosts: list[str] = []
+    started: str = ""
+    init_s: Amount | None = None
+
+
+class _Progress(Struct):
+    share: Annotated[float, Meta(ge=0, le=1)] | None = None
+    phase: str = ""
+
+
+class _Failure(Struct, tag_field="kind", tag="failure"):
+    workload: str
+    launch: str
+    knobs: Texts
+    ranks: Natural
+    reason: str
+    exit: int
+    progress: _Progress = msgspec.field(default_factory=_Progress)
+
+
+_LINE: msgspec.json.Decoder[_Point | _Launch | _Failure] = msgspec.json.Decoder(_Point | _Launch | _Failure)
+_NATURALS = msgspec.json.Decoder(list[Natural])
+_NUMBERS = msgspec.json.Decoder(list[float])
+_CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
+_FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
+
+
+class Reader:
+    """Turns the lines of one file into records, in order; what a launch line says holds for the points after it."""
+
+    def __init__(self) -> None:
+        self._processes: dict[str, Process] = {}
+
+    def read(self, line: bytes, again: Callable[[], bytes] | None = None) -> Point | Failure | None:
+        """The record of a line; `None` for a launch line.
+
+        Args:
+            again: gives the line's bytes anew when somebody asks for the samples; `None`: the line is kept.
+
+        Raises:
+            RecordError: torn, damaged, of an unknown format, or a field missing, of the wrong kind or out of range.
+        """
+        once_more = again or (lambda: line)
+        if _FIRST_FORMAT.match(line):
+            return format1.read(line, once_more)
+        decoded = _decoded(line)
+        if isinstance(decoded, _Launch):
+            self._processes[decoded.launch] = _process(decoded)
+            return None
+        if isinstance(decoded, _Failure):
+            return Failure(
+                decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason, decoded.exit,
+                decoded.progress.share, decoded.progress.phase,
+            )  # fmt: skip
+        return _point(decoded, once_more, self._processes.get(decoded.launch, Process()))
+
+
+def read_line(line: bytes) -> Point | Failure | None:
+    """One line by itself, as `Reader.read` does.
+
+    Raises:
+        RecordError: as there.
+    """
+    return Reader().read(line)
+
+
+def failure_line(failure: Failure) -> str:
+    """The line that a `Reader` reads back, for failures that the launcher sees and the kernel could not write."""
+    progress = {"share": failure.share, "phase": failure.phase} if failure.share is not None else None
+    return sealed(
+        {
+            "format": FORMAT, "kind": "failure", "workload": failure.workload, "launch": failure.launch,
+            "knobs": dict(failure.knobs), "ranks": failure.ranks, "reason": failure.reason, "exit": failure.exit,
+            **({"progress": progress} if progress else {}),
+        }
+    )  # fmt: skip
+
+
+def sealed(members: Mapping[str, Any]) -> str:
+    """A JSON object as one line whose last member is the checksum of what stands before it."""
+    text = json.dumps(members, separators=(",", ":"), allow_nan=False)[:-1]
+    return f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
+
+
+def _decoded(line: bytes) -> _Point | _Launch | _Failure:
+    body = line.rstrip(b"\r\n")
+    crc = _CRC.fullmatch(body, max(0, len(body) - 18))
+    if crc is None:
+        raise RecordError("torn or no record: it does not end with a checksum")
+    if zlib.crc32(memoryview(body)[: crc.start()]) != int(crc[1], 16):
+        raise RecordError("damaged: its checksum is another")
+    if not body.startswith(f'{{"format":{FORMAT},'.encode()):
+        raise RecordError(f"its format is not one that this version reads (1, {FORMAT})")
+    try:
+        return _LINE.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"a field is missing or wrong ({error})") from error
+
+
+def _process(launch: _Launch) -> Process:
+    clock = launch.clock
+    return Process(
+        launch.mpi,
+        launch.build,
+        Clock(clock.source, clock.cost_ns, clock.resolution_ns, clock.mark_ns, clock.empty_ns),
+        tuple(launch.hosts),
+        launch.started,
+        launch.init_s,
+    )
+
+
+def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point:
+    groups = tuple(map(tuple, point.shape.groups))
+    members = [rank for group in groups for rank in group]
+    if len(set(members)) < len(members) or any(rank >= point.shape.ranks for rank in members):
+        raise RecordError(f"its groups hold a rank twice, or one beyond its {point.shape.ranks} ranks")
+    return Point(
+        workload=point.workload,
+        launch=point.launch,
+        knobs=point.knobs,
+        ranks=point.shape.ranks,
+        threads=point.shape.threads,
+        groups=groups,
+        pace=point.pace,
+        work=tuple(
+            Work(w.counts, w.group, w.role, w.lanes, w.batch, {k: tuple(v) for k, v in w.by_rank.items()})
+            for w in point.work
+        ),
+        results=tuple(
+            Result(r.name, float("nan") if r.value is None else r.value, r.unit, r.bound, r.group)
+            for r in point.results
+        ),
+        read=lambda: _samples(again()),
+        heads=tuple(map(_head, point.series)),
+        warmup=point.warmup,
+        stopped_by=point.stopped_by,
+        coalesced=point.coalesced,
+        marks_off=tuple(point.marks.off),
+        process=process,
+        sync=point.sync.method,
+        exit_skew_ns=tuple(point.sync.exit_skew_ns),
+        share_cores=point.share_cores,
+        noise=point.noise,
+        notes=point.notes,
+        given=tuple(map(_given, point.given)),
+        files=tuple(point.files),
+    )
+
+
+def _given(given: _Given) -> Given:
+    buffers = tuple(
+        Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in given.buffers
+    )
+    return Given(given.host, tuple(given.cpus), tuple(map(tuple, given.thread_masks)), buffers)
+
+
+def _head(series: _Series) -> Head:
+    return Head(
+        series.name, series.rank, series.thread, series.group, series.role, series.unit, tuple(series.clock_hz)
+    )
+
+
+def _samples(line: bytes) -> Samples:
+    """The samples of a point's line.
+
+    Raises:
+        RecordError: the line changed since it was first read, or its series are no arrays of numbers of one length.
+    """
+    decoded = _decoded(line)
+    if not isinstance(decoded, _Point):
+        raise RecordError("the line of a point has become another")
+    return Samples(tuple(map(_series, decoded.series)), tuple(map(_reduced, decoded.reduced)))
+
+
+def _series(series: _Series) -> Series:
+    readings = bytes(series.ns) == b""
+    values = _array(series.values, None, _NUMBERS) if readings else _array(series.ns, None, _NATURALS)
+    if values is None:
+        raise RecordError(f"the series {series.name} has no values")
+    return Series(
+        _head(series),
+        values,
+        _array(series.gap_ns, len(values), _NATURALS),
+        frozenset(series.preempted),
+        _array(series.entries, len(values), _NATURALS),
+    )
+
+
+def _array(
+    text: Raw, count: int | None, decoder: msgspec.json.Decoder[list[int]] | msgspec.json.Decoder[list[float]]
+) -> NDArray[np.float64] | None:
+    """A list of numbers, or the one number that stands for a list of `count` equal ones; `None` where it is absent."""
+    raw = bytes(text)
+    if not raw:
+        return None
+    try:
+        if raw.startswith(b"["):
+            values = np.asarray(decoder.decode(raw), dtype=np.float64)
+        else:
+            values = np.full(count or 0, decoder.decode(b"[" + raw + b"]")[0], dtype=np.float64)
+    except (msgspec.DecodeError, OverflowError) as error:
+        raise RecordError(f"a list of samples is wrong ({error})") from error
+    if count is not None and len(values) != count:
+        raise RecordError(f"a list has {len(values)} numbers where {count} are needed")
+    return values
+
+
+def _reduced(reduced: _Reduced) -> Reduced:
+    return Reduced(
+        reduced.name,
+        tuple(RankTotal(*total) for total in reduced.ranks),
+        _sketch(reduced.sketch),
+        reduced.group,
+        reduced.role,
+        _array(reduced.slowest_ns, None, _NATURALS),
+        _sketch(reduced.slowest) if reduced.slowest else None,
+        tuple(reduced.blocks_ns),
+        tuple((worst[0], worst[1], worst[2]) for worst in reduced.worst if len(worst) >= 3),
+    )
+
+
+def _sketch(sketch: _Sketch) -> Sketch:
+    runs: Sequence[tuple[int, Sequence[int]]] = sketch.bins
+    found = from_runs(sketch.zero, runs)
+    if found.count != sketch.count or any(first + len(counts) > 64 * 256 for first, counts in runs):
+        raise RecordError(f"a sketch of {sketch.count} values holds {found.count}, or values beyond 2^64")
+    return found

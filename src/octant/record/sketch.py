@@ -1,0 +1,104 @@
+"""A histogram over positive whole numbers whose bins grow with them: 256 per power of two, so within 0.2 %.
+
+Sketches of different ranks or launches merge by addition. The same bins as native/harness uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+BITS = 8
+_STEPS = 1 << BITS
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Counts by bin, and how many values were zero."""
+
+    bins: Mapping[int, int] = field(default_factory=dict)
+    zero: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many values it holds."""
+        return self.zero + sum(self.bins.values())
+
+    def __add__(self, other: Sketch) -> Sketch:
+        merged = dict(self.bins)
+        for number, count in other.bins.items():
+            merged[number] = merged.get(number, 0) + count
+        return Sketch(merged, self.zero + other.zero)
+
+    def values(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The middles of the bins, ascending, with how many values are in each."""
+        numbers = sorted(self.bins)
+        middles = [0.0] * bool(self.zero) + [middle_of(number) for number in numbers]
+        counts = [self.zero] * bool(self.zero) + [self.bins[number] for number in numbers]
+        return np.asarray(middles, dtype=np.float64), np.asarray(counts, dtype=np.int64)
+
+    def quantile(self, level: float) -> float:
+        """The value below which that share of all lies, 0 to 1.
+
+        Raises:
+            ValueError: the sketch is empty.
+        """
+        middles, counts = self.values()
+        if not len(middles):
+            raise ValueError("an empty sketch has no quantiles")
+        rank = level * (int(counts.sum()) - 1)
+        return float(middles[int(np.searchsorted(np.cumsum(counts), rank, side="right").clip(0, len(middles) - 1))])
+
+    def sample(self, most: int) -> NDArray[np.float64]:
+        """At most that many values with the distribution of all, ascending."""
+        middles, counts = self.values()
+        total = int(counts.sum())
+        if total <= most:
+            return np.repeat(middles, counts)
+        ranks = (np.arange(most) + 0.5) / most * total
+        picked: NDArray[np.float64] = middles[np.searchsorted(np.cumsum(counts), ranks, side="right")]
+        return picked
+
+
+def bin_of(value: int) -> int:
+    """The bin of a positive whole number."""
+    exponent = value.bit_length() - 1
+    return exponent * _STEPS + ((value << BITS) >> exponent) - _STEPS
+
+
+def middle_of(number: int) -> float:
+    """The value that stands for a bin."""
+    exponent, mantissa = divmod(number, _STEPS)
+    return 2.0**exponent * (1 + (mantissa + 0.5) / _STEPS)
+
+
+def sketch_of(values: Iterable[int]) -> Sketch:
+    """A sketch of whole numbers that are not negative."""
+    bins: dict[int, int] = {}
+    zero = 0
+    for value in values:
+        if value == 0:
+            zero += 1
+        else:
+            number = bin_of(value)
+            bins[number] = bins.get(number, 0) + 1
+    return Sketch(bins, zero)
+
+
+def from_runs(zero: int, runs: Sequence[tuple[int, Sequence[int]]]) -> Sketch:
+    """A sketch from runs of neighbouring bins, as a record holds them: (first bin, counts)."""
+    return Sketch({first + i: count for first, counts in runs for i, count in enumerate(counts) if count}, zero)
+
+
+def sketch_of_array(values: NDArray[np.float64]) -> Sketch:
+    """A sketch of an array of whole numbers that are not negative."""
+    positive = values[values > 0]
+    if not len(positive):
+        return Sketch({}, len(values))
+    mantissa, exponent = np.frexp(positive)  # mantissa in [0.5, 1)
+    numbers = (exponent.astype(np.int64) - 1) * _STEPS + np.floor((2 * mantissa - 1) * _STEPS).astype(np.int64)
+    bins, counts = np.unique(numbers, return_counts=True)
+    return Sketch(dict(zip(bins.tolist(), counts.tolist(), strict=True)), int(len(values) - len(positive)))
