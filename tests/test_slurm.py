@@ -16,8 +16,8 @@ from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import to_words
 from octant.placement.planner import plan
-from octant.placement.words import to_words
 from octant.store import Store, StoredRun
 from slurm_cluster import NoCluster, slurm
 

@@ -7,7 +7,7 @@ from rich.table import Table
 from octant.placement import set_text
 from octant.placement.ask import Answer
 from octant.placement.draw import as_text as drawing
-from octant.placement.words import Words, backends
+from octant.placement.launchers import Words, backends
 from octant.report.terminal import console, rendered
 
 

@@ -5,8 +5,8 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
+from octant.placement.launchers import Reading, Words, _shared, openmp
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared, openmp
 
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
 MARK = r"GOMP_CPU_AFFINITY"

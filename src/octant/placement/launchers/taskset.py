@@ -5,8 +5,8 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "taskset (util-linux)"
 MARK = r"^\s*(\w+=\S+\s+)*taskset\s"

@@ -7,10 +7,10 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, RankPlace
 from octant.placement.expressions import objects
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "OpenMP (any runtime)"
 MARK = r"OMP_PLACES|OMP_PROC_BIND"

@@ -5,9 +5,9 @@ import re
 
 from octant.machine import Topology
 from octant.placement import Placement
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import MOST, Request
 from octant.placement.torus import coordinates, letter_orders, read_map, write_map
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "Blue Gene/L, /P and /Q"
 MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"

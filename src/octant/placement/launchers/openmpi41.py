@@ -5,8 +5,8 @@ import itertools
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
 from octant.placement.expressions import objects
+from octant.placement.launchers import Words, _rankfile, _shared
 from octant.placement.request import Request
-from octant.placement.words import Words, _rankfile, _shared
 
 TITLE = "Open MPI 4.1"
 _UNITS = {"slot": "machine", "l3cache": "l3", "numa": "numa", "socket": "package"}

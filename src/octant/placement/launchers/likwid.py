@@ -3,8 +3,8 @@
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
 MARK = r"\blikwid-(pin|mpirun)\b"

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, RankPlace
+from octant.placement.launchers import Reading
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, Request
-from octant.placement.words import Reading
 
 PROGRAM = "PROGRAM"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")

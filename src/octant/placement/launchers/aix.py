@@ -3,8 +3,8 @@
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "AIX"
 MARK = r"\bexecrset\b"

@@ -4,8 +4,8 @@ import re
 
 from octant.machine import Topology
 from octant.placement import Placement
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import Memory, Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "LoadLeveler (job command file)"
 MARK = r"#\s*@\s*(rset|task_affinity|mcm_affinity_options|cpus_per_core)\b"

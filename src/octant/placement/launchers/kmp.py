@@ -6,9 +6,9 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
+from octant.placement.launchers import Reading, Words, _shared, openmp
 from octant.placement.planner import ordered_cores
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared, openmp
 
 TITLE = "Intel and LLVM OpenMP (KMP_AFFINITY)"
 MARK = r"KMP_AFFINITY"

@@ -6,9 +6,9 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
+from octant.placement.launchers import Reading, Words, _shared, openmp
 from octant.placement.planner import ordered_cores
 from octant.placement.request import Request, explicit
-from octant.placement.words import Reading, Words, _shared, openmp
 
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"

@@ -2,8 +2,8 @@
 
 from octant.machine import Topology
 from octant.placement import Placement
+from octant.placement.launchers import Words, _shared
 from octant.placement.request import Request
-from octant.placement.words import Words, _shared
 
 TITLE = "PBS Professional"
 

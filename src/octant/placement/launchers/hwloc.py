@@ -4,8 +4,8 @@ from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text, set_text
 from octant.placement.expressions import LOCATION, objects
 from octant.placement.expressions import hwloc as expand
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import Memory, Policy, Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "hwloc-bind"
 MARK = r"\bhwloc-bind\b"

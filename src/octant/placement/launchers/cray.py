@@ -2,8 +2,8 @@
 
 from octant.machine import Topology
 from octant.placement import Placement, set_text
+from octant.placement.launchers import Words, _shared
 from octant.placement.request import Request
-from octant.placement.words import Words, _shared
 
 TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 

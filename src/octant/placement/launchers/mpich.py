@@ -9,8 +9,8 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.expressions import objects
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "MPICH (Hydra mpiexec)"
 MARK = r"(?<!-)-bind-to[ =]|HYDRA_BINDING="  # Hydra takes two dashes as well, but they are Open MPI's

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from octant.machine import Topology
 from octant.placement import Placement
+from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers.loadleveler import ACCUMULATES
 from octant.placement.request import Memory, Request, explicit
-from octant.placement.words import Reading, Words, _shared
-from octant.placement.words.loadleveler import ACCUMULATES
 
 TITLE = "POE (Parallel Environment)"
 MARK = r"MP_TASK_AFFINITY"

@@ -8,8 +8,8 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
+from octant.placement.launchers import Reading, Words, _rankfile, _shared
 from octant.placement.request import MOST, Request
-from octant.placement.words import Reading, Words, _rankfile, _shared
 
 TITLE = "Open MPI 5"
 MARK = (

@@ -6,8 +6,8 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
+from octant.placement.launchers import Reading, Words, _shared
 from octant.placement.request import Request
-from octant.placement.words import Reading, Words, _shared
 
 TITLE = "Intel MPI"
 MARK = r"I_MPI_PIN"
