@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Octant
+from octant.analysis.given import with_mismatches
 from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
@@ -50,7 +51,7 @@ def run(cluster: Mapping[str, str], environment: Mapping[str, str]) -> Run:
 
 def stored(environment: Mapping[str, str]) -> StoredRun:
     (found,) = Store(Path(environment["OCTANT_STORE"])).runs()
-    return found
+    return with_mismatches(found)
 
 
 def masks(run: StoredRun) -> list[tuple[tuple[int, ...], ...]]:

@@ -5,13 +5,11 @@ A file has `TITLE`, `to_words(placement, request, topology) -> Words` and, where
 starts no ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
 """
 
-import functools
-import importlib
-import pkgutil
 import re
 from dataclasses import dataclass, replace
 from types import ModuleType
 
+from octant import registry
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
@@ -38,11 +36,9 @@ class Reading:
     remarks: tuple[str, ...] = ()
 
 
-@functools.cache
 def backends() -> dict[str, ModuleType]:
     """Every launcher whose words are known, by name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return registry.modules(__name__)
 
 
 def to_words(name: str, placement: Placement, request: Request, topology: Topology) -> Words:
