@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from octant import analysis, build, record, registry
+from octant import build, record, workloads
+from octant.analysis import figures
 from octant.build.blas import openblas_path
 
 CALLS = 15
@@ -38,7 +39,7 @@ def main() -> None:
             subprocess.run([str(build.find("gemm")), *words], check=True, env=environment)
             point = record.parse(output.read_text())
             if isinstance(point, record.Point):
-                ours.append(analysis.figure(registry.workload("gemm"), point).value.middle)
+                ours.append(figures.figure(workloads.workload("gemm"), point).value.middle)
     for name, rates in (("bare loop", bare), ("octant gemm", ours)):
         middle = statistics.median(rates)
         print(

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from octant.simulate import NetworkFile, Pattern, load, make, solve
-from octant.simulate.failures import failure_sweep
-from octant.simulate.patterns import Flows, bulk
-from octant.simulate.solve import Settings
+from octant.network import NetworkFile, Pattern, load, make, solve
+from octant.network.failures import failure_sweep
+from octant.network.solve import Settings
+from octant.network.traffic import Flows, bulk
 
 
 def torus(*sizes: int) -> NetworkFile:

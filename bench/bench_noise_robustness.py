@@ -24,8 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
+from octant.analysis.summary import Row, summarise
 from octant.store import Store
-from octant.summary import Row, summarise
 
 HOG_ON_S, HOG_OFF_S = (0.03, 0.15), (0.02, 0.1)
 

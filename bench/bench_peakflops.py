@@ -12,7 +12,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from octant import analysis, build, record, registry
+from octant import build, record, workloads
+from octant.analysis import figures
 from octant.machine.discover import discover
 from octant.record import Point
 from octant.workloads.peakflops import busy_clock_hz, widths
@@ -30,12 +31,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
-    machine, workload = discover(), registry.workload("peakflops")
+    machine, workload = discover(), workloads.workload("peakflops")
     words = [f"width={','.join(widths(machine.processor))}", "element=double,single", "seconds=0.5", "precision=0"]
     found: dict[tuple[str, str], list[tuple[float, float, float, float]]] = {}
     for _ in range(repeats):
         for point in launch(words):
-            figure = analysis.figure(workload, point, machine)
+            figure = figures.figure(workload, point, machine)
             quick_ns = statistics.quantiles(point.lanes[0].duration_ns, n=20)[0]
             upper = point.work.flops * point.batch / (quick_ns * 1e-9) / figure.value.middle * (figure.of_limit or 0.0)
             row = figure.value.middle, figure.of_limit or 0.0, busy_clock_hz(point) or 0.0, upper

@@ -9,7 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from octant import analysis, build, record, registry
+from octant import build, record, workloads
+from octant.analysis import figures
 from octant.build import beside_python
 
 LENGTHS = (0, 8, 1024, 65536, 1048576)
@@ -55,7 +56,7 @@ def main() -> None:
                 subprocess.run([launcher, "-n", "2", str(build.find("pingpong")), *words], check=True)
                 point = record.parse(output.read_text())
                 if isinstance(point, record.Point):
-                    ours[length].append(analysis.figure(registry.workload("pingpong"), point).value.middle)
+                    ours[length].append(figures.figure(workloads.workload("pingpong"), point).value.middle)
     print(f"{'bytes':>8}{'bare, us':>11}{'octant, us':>12}{'ratio':>8}{'of best':>9}")
     for length in LENGTHS:
         theirs, mine = statistics.median(bare[length]), statistics.median(ours[length])

@@ -4,7 +4,7 @@ import statistics
 from pathlib import Path
 
 from octant.failure import Refusal
-from octant.simulate import load
+from octant.network import load
 from octant.simulate.simgrid import check
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "networks"

@@ -17,7 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from octant import analysis, build, record, registry
+from octant import build, record, workloads
+from octant.analysis import figures
 
 
 def likwid(test: str, size: str, threads: int) -> float:
@@ -44,7 +45,7 @@ def ours(store: str, pages: str, size: str, threads: int) -> float:
         point = record.parse(output.read_text())
     if not isinstance(point, record.Point):
         raise SystemExit(f"octant-stream failed: {point.reason}")
-    return analysis.figure(registry.workload("stream"), point).value.middle
+    return figures.figure(workloads.workload("stream"), point).value.middle
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ from octant.launch import Launch
 from octant.launch.execute import Outcome as Ended
 from octant.machine import Machine
 from octant.record import SCHEMA
+from octant.runs.carry_out import carry_out
 from octant.store import Store, StoredRun
 from octant.study import outcome
-from octant.study.carry_out import carry_out
 
 BYTES = 10**12  # of one sample
 Answer = Callable[[Launch, Mapping[str, str]], float | None]  # (launch, point) -> bytes/s; None: the launch fails

@@ -6,8 +6,8 @@ from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import Reading, Words, from_words, to_words
 from octant.placement.planner import plan
-from octant.placement.words import Reading, Words, from_words, to_words
 
 MACHINES = Path(__file__).parents[1] / "machines"
 REFERENCE = load(MACHINES / "frameworks-node.synthetic")

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from octant.simulate import Flows, NetworkFile, Pattern, Settings, solve
-from octant.simulate.answers import Answer
-from octant.simulate.patterns import Cost
+from octant.network import Flows, NetworkFile, Pattern, Settings, solve
+from octant.network.answers import Answer
+from octant.network.traffic import Cost
 
 UNIT = Cost(1.0, 1.0, 1.0)
 ROUTINGS = {

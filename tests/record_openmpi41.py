@@ -15,8 +15,8 @@ from pathlib import Path
 from octant.machine.hwloc import write_xml
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import to_words
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.words import to_words
 from record_launchers import DATA, LINUX, POWER, REFERENCE
 
 PLACES = [

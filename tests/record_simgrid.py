@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from octant.launch import smpirun
-from octant.simulate import load
+from octant.network import load
 from octant.simulate.on_model import run
 from octant.simulate.simgrid import check
 

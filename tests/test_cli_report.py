@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fake_run import WORKLOADS, fake_run, write_run
-from octant import registry
+from octant import workloads
 from octant.cli import application
 from octant.failure import Exit, Refusal
 
@@ -15,7 +15,7 @@ from octant.failure import Exit, Refusal
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three runs, the last of them slower, in a folder with a space and a letter beyond ASCII."""
-    monkeypatch.setattr(registry, "workloads", lambda: WORKLOADS)
+    monkeypatch.setattr(workloads, "workloads", lambda: WORKLOADS)
     folder = tmp_path / "Läufe von heute"
     for day, speed in ((1, 1.0), (2, 1.0), (3, 0.8)):
         write_run(fake_run(Path(f"2026112{day}-000000-aaaa"), speed=speed), folder)

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, lane, machine
-from octant.compare import Comparisons, compare
+from octant.analysis.compare import Comparisons, compare
+from octant.analysis.summary import summarise
 from octant.record import Buffer, Check, Given, Point
-from octant.report import comparison
+from octant.report.run import comparison
 from octant.store import StoredRun
-from octant.summary import summarise
 
 BASE = fake_run()
 

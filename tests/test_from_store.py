@@ -11,12 +11,12 @@ import pytest
 from fake_run import MIB, fake_run, lane, point, write_run
 from networks import network
 from octant.failure import Refusal
+from octant.network import NetworkFile, load
+from octant.network.calibrate import Measured, calibrate
+from octant.network.files import parse
 from octant.record import Check, Given, Point, Work
-from octant.report.network import store_calibration_text
-from octant.simulate import NetworkFile, load
-from octant.simulate.calibrate import Measured, calibrate
+from octant.report.network.answers import store_calibration_text
 from octant.simulate.from_store import StoreCalibration, from_store
-from octant.simulate.network import parse
 from octant.store import StoredRun
 from test_model_command import answer, run
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s
+from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.machine import NumaNode
 from octant.record import Check
-from octant.report import drawing, html
-from octant.report.pictures import pictures
-from octant.summary import summarise
+from octant.report.charts.pictures import pictures
+from octant.report.machine import drawing
+from octant.report.run import html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -89,7 +89,7 @@ def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_directive_is_one_line() -> None:
-    from octant.study import ask
+    from octant.runs import requests
 
     with pytest.raises(Refusal, match="of several lines"):
-        ask.job("stream", [], 1, "", None, 30, ("--partition=debug\ntouch pwned",))
+        requests.job("stream", [], 1, "", None, 30, ("--partition=debug\ntouch pwned",))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from octant import record, registry
+from octant import record, workloads
 from octant.build.blas import openblas_path
 from octant.launch import leftovers
 from octant.record import Failure, Point
@@ -25,7 +25,7 @@ SMALL = {
     "pingpong": ("bytes=0,1000",),
     "noise": ("additions=8000",),
 }
-NAMES = sorted(set(registry.workloads()) & set(SMALL))
+NAMES = sorted(set(workloads.workloads()) & set(SMALL))
 
 
 class Run:
@@ -77,7 +77,7 @@ def test_a_kernel_is_right_and_its_records_can_be_read(run: Runs, name: str) -> 
     for point in done.points:
         assert point.verdict.passed
         assert all(len(lane.duration_ns) > 0 for lane in point.lanes)
-        for metric in registry.workload(name).metrics:
+        for metric in workloads.workload(name).metrics:
             assert metric.count(point) >= 0
     assert done.points
 

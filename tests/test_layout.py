@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from octant import registry
+from octant import workloads
 from octant.workloads import _template
 
 HEADINGS = ["What it does", "Why it is here", "What limits it", "How it is verified", "Pitfalls", "References"]
@@ -27,12 +27,12 @@ def test_a_workload_is_a_whole_folder_and_its_kernel_is_built(folder: Path, kern
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.+)$", page, re.MULTILINE) == HEADINGS
     assert list(folder.glob("test_*.py")), "a workload brings its tests"
-    assert registry.workload(folder.name).name == folder.name
+    assert workloads.workload(folder.name).name == folder.name
     assert (kernels / f"octant-{folder.name}").exists()
 
 
 def test_python_and_cmake_list_the_same_workloads() -> None:
-    assert set(registry.workloads()) == {folder.name for folder in FOLDERS}
+    assert set(workloads.workloads()) == {folder.name for folder in FOLDERS}
 
 
 def test_a_new_workload_compiles_and_is_whole(tmp_path: Path) -> None:

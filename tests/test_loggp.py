@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octant.model import loggp
+from octant.analysis import loggp
 
 LENGTHS = (0, *(2**power for power in range(23)))
 

@@ -18,9 +18,9 @@ from octant.machine.discover import discover
 from octant.machine.surroundings import Surroundings
 from octant.machine.synthetic import read_synthetic
 from octant.machine.tree import cpus_text
-from octant.report import advice as advice_writer
-from octant.report import machine as machine_writer
-from octant.report.machine import instructions
+from octant.report.machine import advice as advice_writer
+from octant.report.machine import text as machine_writer
+from octant.report.machine.text import instructions
 
 RUN = CliRunner()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from octant.report import study as report
+from octant.report.study import text as report
 from octant.stats import Interval
 from octant.study import file, outcome, sources
 from octant.study.file import StudyError

@@ -5,7 +5,7 @@ import pytest
 from conftest import Octant
 from octant.failure import Exit, Refusal
 from octant.machine.mpi_inventory import Inventory
-from octant.study import mpi_words
+from octant.runs import mpi_settings
 
 MPICH = Inventory(
     "mpich",
@@ -42,7 +42,7 @@ OPENMPI = Inventory(
 def test_names_become_the_librarys_own_variables(
     library: Inventory, words: list[str], variables: dict[str, str]
 ) -> None:
-    found = mpi_words.read(words, library)
+    found = mpi_settings.read(words, library)
     assert found.variables == variables
     assert found.without_effect == ()
 
@@ -59,7 +59,7 @@ def test_names_become_the_librarys_own_variables(
 )
 def test_a_typo_is_refused_by_name(library: Inventory, word: str, said: str) -> None:
     with pytest.raises(Refusal, match=said) as refusal:
-        mpi_words.read([word], library)
+        mpi_settings.read([word], library)
     assert refusal.value.code == Exit.WRONG_ANSWER
 
 
@@ -74,7 +74,7 @@ def test_a_typo_is_refused_by_name(library: Inventory, word: str, said: str) -> 
     ],
 )
 def test_what_has_no_effect_is_said_and_left_out(library: Inventory, word: str, said: str) -> None:
-    found = mpi_words.read([word], library)
+    found = mpi_settings.read([word], library)
     assert found.variables == {}
     assert said in " ".join(found.without_effect)
 
@@ -82,10 +82,10 @@ def test_what_has_no_effect_is_said_and_left_out(library: Inventory, word: str, 
 def test_every_tuned_algorithm_that_han_outranks_is_left_out() -> None:
     library = Inventory("openmpi", "5.0.11", {**OPENMPI.values, "coll_tuned_allreduce_algorithm": "0", "coll": ""})
     words = ["coll_tuned_bcast_algorithm=1", "coll_tuned_allreduce_algorithm=3"]
-    assert mpi_words.read(words, library).variables == {}
+    assert mpi_settings.read(words, library).variables == {}
     rules = Inventory("openmpi", "5", {**library.values, "coll_tuned_use_dynamic_rules": "true"})
     for coll, kept in (("^han", 3), ("tuned,basic", 3), ("han,tuned", 1), ("^basic", 1)):
-        assert len(mpi_words.read([*words, f"coll={coll}"], rules).variables) == kept, coll
+        assert len(mpi_settings.read([*words, f"coll={coll}"], rules).variables) == kept, coll
 
 
 def test_typos_in_the_environment_are_refused_too() -> None:
@@ -93,14 +93,16 @@ def test_typos_in_the_environment_are_refused_too() -> None:
         return MPICH
 
     with pytest.raises(Refusal, match=r"in the environment: .*did you mean MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD"):
-        mpi_words.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHHOLD": "1", "PATH": "/bin"}, known)
-    mpi_words.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "1", "OMPI_MCA_x": "1", "http_proxy": ""}, known)
-    mpi_words.check_environment({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_MCA_initial_wdir": "/"}, lambda: OPENMPI)
+        mpi_settings.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHHOLD": "1", "PATH": "/bin"}, known)
+    mpi_settings.check_environment(
+        {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "1", "OMPI_MCA_x": "1", "http_proxy": ""}, known
+    )
+    mpi_settings.check_environment({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_MCA_initial_wdir": "/"}, lambda: OPENMPI)
 
     def none_here() -> Inventory:
         raise ValueError("no MPI library")
 
-    mpi_words.check_environment({"MPIR_CVAR_NOLOCL": "1"}, none_here)
+    mpi_settings.check_environment({"MPIR_CVAR_NOLOCL": "1"}, none_here)
 
 
 @pytest.mark.mpi

@@ -9,13 +9,13 @@ import pytest
 
 from networks import network
 from octant.failure import Refusal
-from octant.simulate import NetworkFile, load, make, solve
-from octant.simulate.export import write
-from octant.simulate.graph_file import edge_list, graph_file
-from octant.simulate.network import LinkClass, parse
-from octant.simulate.patterns import RANDOM_ACCESS
-from octant.simulate.platform import FREE, platform, simgrid_xml, speed
-from octant.simulate.solve import engine
+from octant.network import NetworkFile, load, make, solve
+from octant.network.export import write
+from octant.network.files import LinkClass, parse
+from octant.network.graph_file import edge_list, graph_file
+from octant.network.platform import FREE, platform, simgrid_xml, speed
+from octant.network.solve import engine
+from octant.network.traffic import RANDOM_ACCESS
 
 SINGLE = [
     network("torus", sizes=[4, 3, 2], split_ties=False),

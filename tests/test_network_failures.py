@@ -5,8 +5,8 @@ import pytest
 
 from networks import flows, network, uniform
 from octant.failure import Refusal
-from octant.simulate import NetworkFile, load, make, solve
-from octant.simulate.failures import cables, failure_sweep, random_failures, recover
+from octant.network import NetworkFile, load, make, solve
+from octant.network.failures import cables, failure_sweep, random_failures, recover
 
 
 def without(machine: NetworkFile, *links: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

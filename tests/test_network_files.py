@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from octant.failure import Refusal
-from octant.simulate import load, make, names, network, solve
-from octant.simulate.network import parse
-from octant.simulate.patterns import pairs, place, read_map, read_pairs
+from octant.network import files, load, make, names, solve
+from octant.network.files import parse
+from octant.network.traffic import pairs, place, read_map, read_pairs
 
 GOOD = """name = "mine"
 [topology]
@@ -221,4 +221,4 @@ def test_unknown_words_are_refused_with_the_known_ones() -> None:
         solve(machine.model_copy(update={"routing": words}), make(machine, "uniform"))
     with pytest.raises(Refusal, match="power of two"):
         make(load("power775").at_size(1), "bit-reverse")
-    assert network.names() == names()
+    assert files.names() == names()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from networks import flows, largest, network, packets, uniform
 from octant import _network
-from octant.simulate import NetworkFile, Pattern, load, make, solve
-from octant.simulate.solve import engine
+from octant.network import NetworkFile, Pattern, load, make, solve
+from octant.network.solve import engine
 
 NETWORKS = st.one_of(
     st.builds(lambda n, d, o, h: network("two-level-direct", supernodes=n, drawers=d, octants=o, hosts=h,

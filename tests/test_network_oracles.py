@@ -9,9 +9,9 @@ import pytest
 
 from networks import flows, largest, network, uniform
 from octant import _network
-from octant.simulate import Answer, load, make, solve
-from octant.simulate.patterns import place
-from octant.simulate.whatif import bracket
+from octant.network import Answer, load, make, solve
+from octant.network.traffic import place
+from octant.network.whatif import bracket
 
 # D, L-local and L-remote load of the most loaded link per unit that each octant sends to all, with 31 octants in each
 # of N supernodes: 4 / N; (n1 + 8 n2 / 31) / N + 1 / 31 N and 8 n1 / 31 N + 1 / 31 N, where n1 ≥ n2 remote supernodes

@@ -10,11 +10,14 @@ import pytest
 
 from networks import network
 from octant.failure import Refusal
-from octant.report import html, network_page, network_svg, network_text
-from octant.report.network_pictures import curve, failures
-from octant.simulate import NetworkFile, load, make, solve
-from octant.simulate.loads import LoadMap, load_map
-from octant.simulate.overview import Overview, overview, sizes
+from octant.network import NetworkFile, load, make, solve
+from octant.network.loads import LoadMap, load_map
+from octant.network.overview import Overview, overview, sizes
+from octant.report.network import page as network_page
+from octant.report.network import svg
+from octant.report.network import text as network_text
+from octant.report.network.pictures import curve, failures
+from octant.report.run import html
 from test_html import NASTY, browser, opened
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ def test_links_of_a_class_are_counted_without_the_ends_of_a_mesh() -> None:
 
 
 def test_the_drawing_shows_which_octant_carries_how_many_supernodes() -> None:
-    drawn = ET.fromstring(network_svg.topology(randomaccess(25)))  # noqa: S314 - our own text
+    drawn = ET.fromstring(svg.topology(randomaccess(25)))  # noqa: S314 - our own text
     told = [title.text or "" for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
     stubs = sorted(int(text.split(": ")[1].split()[0]) for text in told if text.startswith("D links"))
     assert stubs == sorted([4, 2, 3, 3, 3, 3, 3, 3] * 4)  # 24 peers dealt over 8 hosts, seen from class 1
@@ -77,7 +80,7 @@ def test_the_drawing_shows_which_octant_carries_how_many_supernodes() -> None:
 @pytest.mark.parametrize("wraps", [True, False])
 def test_a_slice_draws_every_link_of_its_nodes_once(wraps: bool) -> None:
     net = network("torus", sizes=[4, 4, 3], wraps=wraps)
-    drawn = ET.fromstring(network_svg.topology(load_map(net, make(net, "uniform"))))  # noqa: S314 - our own text
+    drawn = ET.fromstring(svg.topology(load_map(net, make(net, "uniform"))))  # noqa: S314 - our own text
     lines = list(drawn.iter("{http://www.w3.org/2000/svg}line"))
     assert len(lines) == 2 * 2 * 4 * (4 if wraps else 3)
     ends = [[float(line.get(end) or "nan") for end in ("x1", "y1", "x2", "y2")] for line in lines]
@@ -87,11 +90,11 @@ def test_a_slice_draws_every_link_of_its_nodes_once(wraps: bool) -> None:
 
 def test_shapes_without_a_drawing_have_none() -> None:
     net = load("hyperx-example")
-    assert network_svg.topology(load_map(net, make(net, "uniform"))) == ""
+    assert svg.topology(load_map(net, make(net, "uniform"))) == ""
 
 
 def test_heat_has_one_cell_a_class_and_size(shown: Overview) -> None:
-    drawn = ET.fromstring(network_svg.heat(shown.maps, "supernodes"))  # noqa: S314 - our own text
+    drawn = ET.fromstring(svg.heat(shown.maps, "supernodes"))  # noqa: S314 - our own text
     told = [t.text or "" for t in drawn.iter("{http://www.w3.org/2000/svg}title") if t.text]
     assert "25 supernodes: L-local 100 % of its capacity" in told
     assert len(told) == sum(len(found.classes) for found in shown.maps.values())
@@ -99,11 +102,11 @@ def test_heat_has_one_cell_a_class_and_size(shown: Overview) -> None:
 
 @pytest.mark.parametrize(("sizes", "holds"), [((9, 17), "17 supernodes: D"), ((9,), "D links of octant")])
 def test_a_drawing_stands_alone(shown: Overview, sizes: tuple[int, ...], holds: str) -> None:
-    alone = network_svg.drawing({size: shown.maps[size] for size in sizes}, "supernodes")
+    alone = svg.drawing({size: shown.maps[size] for size in sizes}, "supernodes")
     assert holds in alone
     assert ET.fromstring(alone).find("{http://www.w3.org/2000/svg}style") is not None  # noqa: S314 - our own text
     with pytest.raises(Refusal, match="cannot draw"):
-        network_svg.drawing({}, "supernodes")
+        svg.drawing({}, "supernodes")
 
 
 def test_the_curve_overlays_what_was_published(shown: Overview) -> None:

@@ -5,10 +5,10 @@ import pytest
 
 from networks import network
 from octant.failure import Refusal
-from octant.simulate import make, solve
-from octant.simulate.applications import offloaded_tree
-from octant.simulate.patterns import place
-from octant.simulate.solve import solve_program
+from octant.network import make, solve
+from octant.network.applications import offloaded_tree
+from octant.network.solve import solve_program
+from octant.network.traffic import place
 
 # Alltoall of 8 KiB per pair on tori of 425 MB/s links, milliseconds: the fullest link of each step, without latencies.
 # SMPI (SimGrid 3.32) gives 0.934 to 0.948, 2.585, 17.37 and 37.51 for them, with 13 to 17 % of step latencies in the

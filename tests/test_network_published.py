@@ -10,12 +10,12 @@ import math
 import numpy as np
 import pytest
 
-from octant.simulate import Flows, Pattern, Settings, load, make, solve
-from octant.simulate.applications import FftModel, alltoall_schedules, global_fft, pair_experiments, random_ring
-from octant.simulate.calibrate import Measured, calibrate
-from octant.simulate.failures import failure_sweep
-from octant.simulate.patterns import bulk
-from octant.simulate.scale import scale
+from octant.network import Flows, Pattern, Settings, load, make, solve
+from octant.network.applications import FftModel, alltoall_schedules, global_fft, pair_experiments, random_ring
+from octant.network.calibrate import Measured, calibrate
+from octant.network.failures import failure_sweep
+from octant.network.scale import scale
+from octant.network.traffic import bulk
 
 P775 = load("power775")
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from octant.cli import application
 from octant.failure import Refusal
-from octant.simulate.network import parse
+from octant.network.files import parse
 
 
 def run(*words: str) -> str:

@@ -15,8 +15,8 @@ from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import from_words, to_words
 from octant.placement.planner import plan
-from octant.placement.words import from_words, to_words
 
 MACHINES = Path(__file__).parents[1] / "machines"
 OPENMPI41 = json.loads((Path(__file__).parent / "data" / "openmpi41.json").read_text())["runs"]

@@ -14,8 +14,8 @@ from octant.failure import Refusal
 from octant.machine.hwloc import load
 from octant.placement.draw import as_svg, as_text, describe
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import backends
 from octant.placement.planner import plan
-from octant.placement.words import backends
 
 MACHINES = Path(__file__).parents[1] / "machines"
 REFERENCE = str(MACHINES / "frameworks-node.synthetic")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Octant
+from octant.analysis.given import with_mismatches
 from octant.store import Store, StoredRun
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -18,7 +19,7 @@ two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads"
 
 def stored(environment: Mapping[str, str]) -> StoredRun:
     (found,) = Store(Path(environment["OCTANT_STORE"])).runs()
-    return found
+    return with_mismatches(found)
 
 
 def masks(run: StoredRun) -> list[tuple[tuple[int, ...], ...]]:

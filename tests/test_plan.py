@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine
-from octant import registry, units
+from octant import units, workloads
 from octant.failure import Refusal
 from octant.launch import Launch
-from octant.study import plan
+from octant.runs import plan
 
 NAMES = st.sampled_from(["bytes", "kernel", "pages", "width"])
 VALUES = st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True).map(lambda xs: ",".join(map(str, xs)))
@@ -48,8 +48,8 @@ def test_keys_tell_questions_apart_and_repeats_together() -> None:
 
 
 def test_evaluate_asks_every_workload_and_uses_every_core() -> None:
-    launches = plan.evaluate(registry.workloads().values(), machine(packages=2, nodes=2, cores=4, smt=2), quick=True)
-    asked = {name for name, w in registry.workloads().items() if w.evaluate(machine(), True)}
+    launches = plan.evaluate(workloads.workloads().values(), machine(packages=2, nodes=2, cores=4, smt=2), quick=True)
+    asked = {name for name, w in workloads.workloads().items() if w.evaluate(machine(), True)}
     assert {launch.workload for launch in launches} == asked
     assert {launch.ranks for launch in launches if launch.mode == "star"} <= {16}
     assert {launch.knobs["threads"] for launch in launches if launch.mode == "threads"} <= {"16"}
@@ -60,7 +60,7 @@ def test_evaluate_asks_every_workload_and_uses_every_core() -> None:
 def test_a_machine_that_shows_no_caches_is_evaluated_all_the_same(quick: bool) -> None:
     shown = machine()
     hidden = dataclasses.replace(shown, topology=dataclasses.replace(shown.topology, caches=()))
-    for launch in plan.evaluate(registry.workloads().values(), hidden, quick):
+    for launch in plan.evaluate(workloads.workloads().values(), hidden, quick):
         assert all(value not in ("", "0") for name, value in launch.knobs.items() if name != "precision")
         if launch.workload == "stream" and launch.table:
             assert units.parse_bytes(launch.knobs["bytes"]) * launch.ranks >= 2**28, "from memory, not from a cache"
@@ -69,13 +69,13 @@ def test_a_machine_that_shows_no_caches_is_evaluated_all_the_same(quick: bool) -
 @pytest.mark.parametrize("quick", [True, False])
 def test_no_launch_asks_for_more_memory_than_the_machine_has(quick: bool) -> None:
     big = machine(packages=2, nodes=4, cores=16, smt=2)
-    for launch in plan.evaluate(registry.workloads().values(), big, quick):
+    for launch in plan.evaluate(workloads.workloads().values(), big, quick):
         largest = max(units.parse_bytes(size) for size in launch.knobs.get("bytes", "0").split(","))
         assert largest * launch.ranks <= big.memory_bytes / 2
 
 
 def test_on_one_core_star_and_threads_are_left_out() -> None:
-    launches = plan.evaluate(registry.workloads().values(), machine(cores=1), quick=True)
+    launches = plan.evaluate(workloads.workloads().values(), machine(cores=1), quick=True)
     assert {launch.mode for launch in launches} <= {"one", "all"}
 
 

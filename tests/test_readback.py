@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine, point
-from octant.analysis import doubts
-from octant.launch import Launch, readback
+from octant.analysis import given as readback
+from octant.analysis.figures import doubts
+from octant.launch import Launch
 from octant.placement import planner
 from octant.placement.request import parse_request
 from octant.record import Buffer, Given, Point

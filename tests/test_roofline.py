@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.model.roofline import Roofline, intensity, rooflines
+from octant.analysis.roofline import Roofline, intensity, rooflines
 from octant.record import Work
 from octant.workload import Ceilings
 

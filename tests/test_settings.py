@@ -16,7 +16,7 @@ from octant.catalogue.mpi_settings import Equivalent, check_names, find, knobs, 
 from octant.cli import settings as command
 from octant.failure import Refusal
 from octant.machine.mpi_inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
-from octant.report import settings as writer
+from octant.report.machine import settings as writer
 
 DATA = Path(__file__).parent / "data"
 MPICH = parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2")
@@ -178,7 +178,7 @@ def test_what_the_library_alone_knows_is_not_called_unknown(monkeypatch: pytest.
 @pytest.mark.parametrize("name", ["MP_EAGER_LIMIT", "MP_CC_SCRATCH_BUF", "XLSMPOPTS", None])
 def test_eighty_columns_are_enough(name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No name is broken, and no line is longer than the terminal."""
-    monkeypatch.setattr("octant.report.settings._width", lambda: 80)
+    monkeypatch.setattr("octant.report.machine.settings._width", lambda: 80)
 
     def rendered(what: RenderableType) -> str:
         Console(file=(file := io.StringIO()), width=80).print(what, crop=False)

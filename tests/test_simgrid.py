@@ -12,9 +12,10 @@ from networks import network
 from octant.build import smpi
 from octant.failure import Exit, Refusal
 from octant.launch import smpirun
-from octant.simulate import NetworkFile, load, on_model
-from octant.simulate.patterns import pairs
-from octant.simulate.platform import platform
+from octant.network import NetworkFile, load
+from octant.network.platform import platform
+from octant.network.traffic import pairs
+from octant.simulate import on_model
 from octant.simulate.simgrid import ask, check, like_for_like, listed, ours, second_opinion
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "networks"

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from conftest import Octant
+from octant.analysis.given import with_mismatches
 from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import to_words
 from octant.placement.planner import plan
-from octant.placement.words import to_words
 from octant.store import Store, StoredRun
 from slurm_cluster import NoCluster, slurm
 
@@ -50,7 +51,7 @@ def run(cluster: Mapping[str, str], environment: Mapping[str, str]) -> Run:
 
 def stored(environment: Mapping[str, str]) -> StoredRun:
     (found,) = Store(Path(environment["OCTANT_STORE"])).runs()
-    return found
+    return with_mismatches(found)
 
 
 def masks(run: StoredRun) -> list[tuple[tuple[int, ...], ...]]:

@@ -11,8 +11,8 @@ from fake_run import machine
 from octant.failure import Refusal
 from octant.launch import Launch
 from octant.launch.execute import Outcome
+from octant.runs.carry_out import Step, carry_out
 from octant.store import Store
-from octant.study.carry_out import Step, carry_out
 
 LAUNCHES = (Launch("stream", {"bytes": "1MiB,2MiB"}), Launch("stream", {"bytes": "4MiB", "kernel": "copy"}))
 

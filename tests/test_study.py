@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 import fake_study
 from conftest import Octant
 from fake_run import machine
-from octant import catalogue, registry
+from octant import catalogue, workloads
 from octant.failure import Refusal
 from octant.launch import Launch
 from octant.machine import Machine
 from octant.machine.hwloc import load
-from octant.report import html, study_page
-from octant.report import study as report
+from octant.report.run import html
+from octant.report.study import page as study_page
+from octant.report.study import text as report
 from octant.store import Store
 from octant.study import design, file, outcome, published
 from octant.study.design import Cell
@@ -59,8 +60,8 @@ def test_shipped_studies_plan_on_every_recorded_machine(name: str, topology: Pat
 def test_shipped_studies_ask_for_what_there_is(name: str) -> None:
     study = file.load(name)
     for measure in study.measures.values():
-        if measure.workload in registry.workloads():
-            registry.workload(measure.workload).metric(measure.metric)
+        if measure.workload in workloads.workloads():
+            workloads.workload(measure.workload).metric(measure.metric)
     assert {finding.id for finding in study.findings} <= set(catalogue.findings())
 
 

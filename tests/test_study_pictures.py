@@ -10,10 +10,11 @@ import pytest
 import fake_study
 from fake_run import machine
 from octant.launch import Launch
-from octant.report import html, study_page
-from octant.report import study as report
-from octant.report.pictures import Picture
-from octant.report.study_pictures import pictures
+from octant.report.charts.pictures import Picture
+from octant.report.run import html
+from octant.report.study import page as study_page
+from octant.report.study import text as report
+from octant.report.study.pictures import pictures
 from octant.store import Store
 from octant.study import file, outcome, published
 from octant.study.outcome import Outcome

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, machine
-from octant import summary
+from octant.analysis import summary
+from octant.analysis.summary import summarise
 from octant.record import Check
-from octant.report import text
+from octant.report.run import text
 from octant.store import StoredRun
-from octant.summary import summarise
 
 
 def shown(run: StoredRun, width: int = 100) -> str:

@@ -13,7 +13,7 @@ import pytest
 from fake_run import WORKLOADS, fake_run
 from octant.failure import Refusal
 from octant.record import Check
-from octant.report import tidy
+from octant.report.run import tidy
 
 RUN = fake_run(repeats=2)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fake_run import MIB, fake_run, pingpong_s
 from networks import network
 from octant.failure import Refusal
-from octant.simulate import load
+from octant.network import load
 from octant.simulate.timestep import Halo, Reduction, Step, measured, read_step, step_time
 from octant.store import StoredRun
 

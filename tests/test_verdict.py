@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine
+from octant.machine import facts
 from octant.stats import Interval
-from octant.study import file, words
+from octant.study import file
 from octant.study.design import Cell, design
 from octant.study.file import Bar, Study
 from octant.study.sources import Answer, Answers
@@ -342,34 +343,34 @@ def test_one_launch_is_one_sample_and_gives_no_verdict(launches: int, status: st
 )
 def test_words_of_a_study(text: str, number: int | None) -> None:
     """Two domains of 2 cores and a 32 MiB cache each, 4 ranks."""
-    known = {**words.facts(machine(nodes=2)), "ranks": 4}
-    assert words.value(text, known) == (text if number is None else str(number))
+    known = {**facts.facts(machine(nodes=2)), "ranks": 4}
+    assert facts.value(text, known) == (text if number is None else str(number))
 
 
 def test_a_footprint_never_exceeds_an_eighth_of_memory() -> None:
     known = {"llc": 2**35, "memory": 2**35}
-    assert words.value("4*llc", known) == str(2**32)
+    assert facts.value("4*llc", known) == str(2**32)
 
 
-@given(st.sampled_from(sorted(words.FACTS)), st.integers(1, 9))
+@given(st.sampled_from(sorted(facts.FACTS)), st.integers(1, 9))
 def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
-    known = words.facts(machine())
+    known = facts.facts(machine())
     if word in known:
-        assert int(words.value(f"{factor}*{word}", known)) > 0
+        assert int(facts.value(f"{factor}*{word}", known)) > 0
     else:
         with pytest.raises(ValueError, match=f"'{word}' is not known here"):
-            words.value(f"{factor}*{word}", known)
+            facts.value(f"{factor}*{word}", known)
 
 
 def test_needs_say_what_is_missing() -> None:
     here = machine()
-    assert words.missing("numa>=2", here) == "one NUMA domain"
-    assert words.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
-    assert words.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
-    assert words.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
-    assert words.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
-    assert not words.missing("thp", here)
-    assert not words.missing("cores>=2", here)
+    assert facts.missing("numa>=2", here) == "one NUMA domain"
+    assert facts.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
+    assert facts.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
+    assert facts.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
+    assert facts.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
+    assert not facts.missing("thp", here)
+    assert not facts.missing("cores>=2", here)
 
 
 def test_factors_show_three_digits() -> None:

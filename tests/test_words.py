@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from launcher_words import GOALS, MACHINES, REFERENCE, read, words
 from octant.machine.hwloc import load
 from octant.machine.synthetic import read_synthetic
+from octant.placement.launchers import backends, from_words, to_words
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Request
-from octant.placement.words import backends, from_words, to_words
 
 GOLDEN = [  # research table of affinity syntax: one column a goal (compact, by NUMA, siblings, NUMA, cyclic sockets)
     ("mpich", ["-bind-to core:2", "-bind-to core:2 -map-by numa", "-bind-to core", "-bind-to numa",

@@ -18,8 +18,8 @@ from octant.machine.hwloc import load
 from octant.machine.synthetic import read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import from_words
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.words import from_words
 
 HYDRAS = [
     pytest.param(seen, id=f"{name} {seen.topology} {seen.options}")

@@ -7,7 +7,7 @@ from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import read_synthetic
 from octant.placement import set_text
-from octant.placement.words import to_words
+from octant.placement.launchers import to_words
 
 # Table 5-1 of the POWER6 guide
 

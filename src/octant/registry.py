@@ -1,28 +1,27 @@
-"""Finds what the folders declare. The folder is the registration."""
+"""Finds what lies in folders, and is the one place that imports modules by their names. Lying there registers it."""
 
 import functools
 import importlib
 import pkgutil
-
-import octant.workloads
-from octant.workload import Workload
+from types import ModuleType
 
 
 @functools.cache
-def workloads() -> dict[str, Workload]:
-    """Every workload, by name."""
-    found = (module.name for module in pkgutil.iter_modules(octant.workloads.__path__))
-    names = sorted(name for name in found if not name.startswith("_"))
-    return {name: importlib.import_module(f"octant.workloads.{name}").WORKLOAD for name in names}
-
-
-def workload(name: str) -> Workload:
-    """One workload.
+def modules(package: str) -> dict[str, ModuleType]:
+    """The modules and packages that lie directly in a package, by name in order, without those of a leading `_`.
 
     Raises:
-        LookupError: no such folder; the message lists the known ones.
+        ImportError: no such package, or one of them cannot be imported.
     """
-    found = workloads()
-    if name not in found:
-        raise LookupError(f"no workload {name!r}; try {', '.join(found)}")
-    return found[name]
+    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    names = sorted(module.name for module in found if not module.name.startswith("_"))
+    return {name: module(package, name) for name in names}
+
+
+def module(package: str, name: str) -> ModuleType:
+    """One module of a package.
+
+    Raises:
+        ImportError: no such module, or it cannot be imported.
+    """
+    return importlib.import_module(f"{package}.{name}")

@@ -1,15 +1,15 @@
 """Advice as data with its evidence. Each file in `rules/` is one rule; its docstring is the rule's page."""
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import ModuleType
 from typing import Literal
 
+from octant import registry
 from octant.machine import Machine
 from octant.machine.surroundings import Surroundings
+
+_RULES = "octant.advice.rules"
 
 Severity = Literal["spoils", "slows", "note"]
 SEVERITIES: tuple[Severity, ...] = ("spoils", "slows", "note")
@@ -49,7 +49,7 @@ Rule = Callable[[Facts], Advice | list[Advice] | None]
 
 def known() -> dict[str, Rule]:
     """Every rule by name. The folder is the registration."""
-    return {name: _module(name).advise for name in _names()}
+    return {name: module.advise for name, module in registry.modules(_RULES).items()}
 
 
 def page(name: str) -> str:
@@ -58,9 +58,10 @@ def page(name: str) -> str:
     Raises:
         ValueError: no such rule; the message lists those that there are.
     """
-    if name not in _names():
-        raise ValueError(f"no rule {name!r}; try {', '.join(_names())}")
-    return inspect.cleandoc(_module(name).__doc__ or "")
+    rules = registry.modules(_RULES)
+    if name not in rules:
+        raise ValueError(f"no rule {name!r}; try {', '.join(rules)}")
+    return inspect.cleandoc(rules[name].__doc__ or "")
 
 
 def diagnose(facts: Facts) -> list[Advice]:
@@ -71,15 +72,3 @@ def diagnose(facts: Facts) -> list[Advice]:
         several = said if isinstance(said, list) else [said] if said is not None else []
         found += [replace(advice, rule=name) for advice in several]
     return sorted(found, key=lambda advice: SEVERITIES.index(advice.severity))
-
-
-def _names() -> list[str]:
-    from octant.advice import rules as folder  # noqa: PLC0415 - the rules import this module
-
-    return sorted(
-        module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("test_")
-    )
-
-
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"octant.advice.rules.{name}")

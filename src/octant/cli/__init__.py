@@ -3,14 +3,13 @@
 Commands import what they need inside their bodies, so that `octant --help` starts in a fraction of a second.
 """
 
-import importlib
 import inspect
 import os
-import pkgutil
 import sys
 
 import typer
 
+from octant import registry
 from octant.failure import Exit, Refusal
 
 
@@ -34,9 +33,8 @@ def application() -> typer.Typer:
             print(f"octant {__version__}")
             raise typer.Exit
 
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
-        if not module.name.startswith("_"):  # __main__, _progress
-            importlib.import_module(f"{__name__}.{module.name}").register(app)
+    for module in registry.modules(__name__).values():
+        module.register(app)
     _unabridged(app)
     return app
 

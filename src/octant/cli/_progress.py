@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from octant.study.carry_out import Step
+    from octant.runs.carry_out import Step
 
 
 @contextlib.contextmanager
@@ -76,7 +76,7 @@ def _bar() -> Iterator[Callable[[Step, float], None]]:
         task = progress.add_task("", total=1.0, count="", left="?")
 
         def tick(step: Step, elapsed_s: float) -> None:
-            from octant.study.carry_out import expected_seconds
+            from octant.runs.carry_out import expected_seconds
 
             done_s = step.done_s + min(elapsed_s, expected_seconds(step.launch))
             progress.update(

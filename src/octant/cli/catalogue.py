@@ -18,7 +18,7 @@ def catalogue(
     json: JsonOption = False,
 ) -> None:
     """Show what has been published about other machines."""
-    from octant.report import published
+    from octant.report.study import published
 
     if kind is None:
         print(published.counts_json() if json else published.counts_text())

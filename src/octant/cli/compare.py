@@ -35,10 +35,10 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Say what is faster and slower in run B than in run A, and where no difference can be seen."""
-    from octant import compare as comparing
-    from octant.report import comparison
+    from octant.analysis import compare as comparing
+    from octant.analysis.summary import summarise
+    from octant.report.run import comparison
     from octant.store import open_store
-    from octant.summary import summarise
 
     where = open_store(store)
     found = comparing.compare(summarise(where.find(a)), summarise(where.find(b)), threshold, curves)

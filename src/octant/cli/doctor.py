@@ -26,7 +26,7 @@ def doctor(
     from octant.advice import Facts, diagnose, page
     from octant.failure import Exit
     from octant.machine.discover import discover, surroundings
-    from octant.report import advice as writer
+    from octant.report.machine import advice as writer
 
     if explain is not None:
         try:

@@ -32,7 +32,7 @@ def export(
     json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,
 ) -> None:
     """Write one tidy row a figure, or a sample, as CSV, Parquet or JSON."""
-    from octant.report import tidy
+    from octant.report.run import tidy
     from octant.store import open_store
 
     content = tidy.export(open_store(store).find(name), "json" if json else to, samples)

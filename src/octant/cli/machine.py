@@ -23,7 +23,7 @@ def machine(
     """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
     from octant.failure import Exit, Refusal
     from octant.machine import discover
-    from octant.report import machine as writer
+    from octant.report.machine import text as writer
 
     try:
         if record is not None:

@@ -46,8 +46,8 @@ def register(app: typer.Typer) -> None:
 
 def list_networks(json: JsonOption = False) -> None:
     """List the networks of the catalogue."""
-    from octant.report import network as report
-    from octant.simulate import load, names
+    from octant.network import load, names
+    from octant.report.network import answers as report
 
     found = [load(name) for name in names()]
     print(report.as_json(found) if json else report.networks_text(found))
@@ -64,10 +64,10 @@ def scale(
     json: JsonOption = False,
 ) -> None:
     """Show the rate of a traffic against the size of a machine, with the published points beside the model's."""
-    from octant.report import network as report
-    from octant.simulate.scale import scale as curve_of
-    from octant.simulate.solve import Settings, named
-    from octant.simulate.whatif import rerouted
+    from octant.network.scale import scale as curve_of
+    from octant.network.solve import Settings, named
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
     from octant.simulate.words import numbers
 
     machine = rerouted(network, routing, None)
@@ -90,10 +90,10 @@ def solve(
     json: JsonOption = False,
 ) -> None:
     """Solve one pattern on one network: rate, time, and what every class of links would allow."""
-    from octant.report import network as report
-    from octant.simulate.solve import Settings, named
-    from octant.simulate.solve import solve as solved
-    from octant.simulate.whatif import pattern_at, rerouted
+    from octant.network.solve import Settings, named
+    from octant.network.solve import solve as solved
+    from octant.network.whatif import pattern_at, rerouted
+    from octant.report.network import answers as report
     from octant.simulate.words import placed_pairs
 
     machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
@@ -112,9 +112,9 @@ def explain(
     json: JsonOption = False,
 ) -> None:
     """Say what holds a pattern back, what loads that link, what comes next, and what the model does not explain."""
-    from octant.report import network as report
-    from octant.simulate.whatif import explain as explained
-    from octant.simulate.whatif import pattern_at, rerouted, sensitivity
+    from octant.network.whatif import explain as explained
+    from octant.network.whatif import pattern_at, rerouted, sensitivity
+    from octant.report.network import answers as report
 
     machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
     explanation, worth = explained(machine, pattern), sensitivity(machine, pattern)
@@ -133,9 +133,9 @@ def diff(
     json: JsonOption = False,
 ) -> None:
     """Compare two networks, or two routings of one, size by size."""
-    from octant.report import network as report
-    from octant.simulate.whatif import diff as difference
-    from octant.simulate.whatif import rerouted
+    from octant.network.whatif import diff as difference
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
     from octant.simulate.words import numbers
 
     a, b = rerouted(first, None, None), rerouted(second, routing, None)
@@ -152,8 +152,8 @@ def reach(
     json: JsonOption = False,
 ) -> None:
     """Find the smallest change of capacities that reaches a target."""
-    from octant.report import network as report
-    from octant.simulate.whatif import pattern_at, rerouted, smallest_change
+    from octant.network.whatif import pattern_at, rerouted, smallest_change
+    from octant.report.network import answers as report
 
     machine, pattern = pattern_at(rerouted(network, None, None), traffic, size, parameter)
     change = smallest_change(machine, pattern, target)
@@ -170,9 +170,9 @@ def bracket(
     json: JsonOption = False,
 ) -> None:
     """Bracket what adaptive routing could reach: two oblivious ways, and the ideal split of every flow between them."""
-    from octant.report import network as report
-    from octant.simulate.whatif import bracket as bracketed
-    from octant.simulate.whatif import pattern_at, rerouted
+    from octant.network.whatif import bracket as bracketed
+    from octant.network.whatif import pattern_at, rerouted
+    from octant.report.network import answers as report
 
     machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
     found = bracketed(machine, pattern, against)
@@ -193,9 +193,9 @@ def fail(
     json: JsonOption = False,
 ) -> None:
     """Let every cable of a class fail alone (N-1), or random sets of them."""
-    from octant.report import network as report
-    from octant.simulate.failures import failure_sweep, random_failures
-    from octant.simulate.whatif import pattern_at, rerouted
+    from octant.network.failures import failure_sweep, random_failures
+    from octant.network.whatif import pattern_at, rerouted
+    from octant.report.network import answers as report
 
     machine, pattern = pattern_at(rerouted(network, None, policy), traffic, size, parameter)
     left = machine.link_class_left(link_class, lanes)
@@ -220,11 +220,11 @@ def recover(
     json: JsonOption = False,
 ) -> None:
     """Let a link die during an exchange: time to notice and fail over, and what is lost (packet simulation)."""
-    from octant.report import network as report
-    from octant.simulate import make
-    from octant.simulate.failures import cables
-    from octant.simulate.failures import recover as recovered
-    from octant.simulate.whatif import rerouted
+    from octant.network import make
+    from octant.network.failures import cables
+    from octant.network.failures import recover as recovered
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
     from octant.simulate.words import seconds
 
     machine = rerouted(network, None, None)
@@ -251,9 +251,9 @@ def calibrate(
     json: JsonOption = False,
 ) -> None:
     """Fit capacities to points (of a file, published, or measured in a run) and say in which range each may lie."""
-    from octant.report import network as report
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
     from octant.simulate.from_store import calibration
-    from octant.simulate.whatif import rerouted
     from octant.simulate.words import calibrated
 
     machine, classes = rerouted(network, None, None), [name for name in free.split(",") if name]
@@ -271,8 +271,8 @@ def export(
     size: SizeOption = None,
 ) -> None:
     """Print a network for another tool."""
-    from octant.simulate.export import write
-    from octant.simulate.whatif import rerouted
+    from octant.network.export import write
+    from octant.network.whatif import rerouted
 
     machine = rerouted(network, None, None)
     print(write(machine if size is None else machine.at_size(size), to), end="")
@@ -289,10 +289,10 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Ask SimGrid the same question: all flows at once, one rank a node; compare the answers and their cost."""
-    from octant.report import network as report
-    from octant.report import network_text
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
+    from octant.report.network import text as network_text
     from octant.simulate.simgrid import second_opinion
-    from octant.simulate.whatif import rerouted
 
     machine = rerouted(network, routing, None)
     machine = machine if size is None else machine.at_size(size)
@@ -310,10 +310,12 @@ def loads(
     json: JsonOption = False,
 ) -> None:
     """Draw the curve against scale and how busy every class of links is, in the terminal or as a drawing."""
-    from octant.report import html, network_svg, network_text
-    from octant.report import network as report
-    from octant.simulate.overview import overview
-    from octant.simulate.whatif import rerouted
+    from octant.network.overview import overview
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
+    from octant.report.network import svg as network_svg
+    from octant.report.network import text as network_text
+    from octant.report.run import html
     from octant.simulate.words import numbers
 
     found = overview(rerouted(network, None, None), traffic, numbers(sizes) if sizes else (), failures=False)
@@ -332,10 +334,10 @@ def report_page(
 ) -> None:
     """Write one HTML file: the curve, every link's load at every size (a slider), the topology, single failures."""
     from octant.cli._progress import said
-    from octant.report import network as report
-    from octant.report import network_page
-    from octant.simulate.overview import overview
-    from octant.simulate.whatif import rerouted
+    from octant.network.overview import overview
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
+    from octant.report.network import page as network_page
     from octant.simulate.words import numbers
 
     machine = rerouted(network, None, None)
@@ -366,10 +368,10 @@ def app_on_model(
     json: JsonOption = False,
 ) -> None:
     """Predict an application's time step: computing given or measured here, messages on that machine's network."""
-    from octant.report import network as report
-    from octant.report import network_text
+    from octant.network.whatif import rerouted
+    from octant.report.network import answers as report
+    from octant.report.network import text as network_text
     from octant.simulate.timestep import asked_step, step_time
-    from octant.simulate.whatif import rerouted
     from octant.simulate.words import numbers, seconds
 
     machine = rerouted(network, None, None)

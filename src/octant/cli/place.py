@@ -52,7 +52,7 @@ def place(
     from octant.placement.ask import ask, request_text
     from octant.placement.draw import as_svg
     from octant.placement.planner import DoesNotFit
-    from octant.report import placement as writer
+    from octant.report.placement import text as writer
 
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:

@@ -30,7 +30,7 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
 ) -> None:
     """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
-    from octant.report import html, text, tidy
+    from octant.report.run import html, text, tidy
     from octant.store import open_store
 
     run = open_store(store).find(name)

@@ -68,7 +68,7 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Measure one workload, here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script)."""
-    from octant.study import ask
+    from octant.runs import requests
 
     if on_model:
         _on_model(on_model, workload, knobs or [], ranks, timeout, json)
@@ -77,10 +77,10 @@ def run(
     if script is not None or submit:
         further = [f"--mode={mode}"] if mode else []
         further += [f"--repeats={repeats}", *(f"--mpi={word}" for word in mpi or [])]
-        job = ask.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
+        job = requests.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
         _as_job(launcher, job, script or Path(f"octant-{workload}.sh"), submit, json)
         return
-    plan, machine = ask.run(workload, knobs or [], ranks, mode, repeats, ask.Where(place, launcher, hosts))
+    plan, machine = requests.run(workload, knobs or [], ranks, mode, repeats, requests.Where(place, launcher, hosts))
     plan = _with_mpi(plan, mpi or [])
     asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
@@ -90,9 +90,10 @@ def run(
 def _on_model(
     network: str, workload: str, knobs: Sequence[str], ranks: int | None, timeout: float | None, json: bool
 ) -> None:
-    from octant.report import network as report
-    from octant.report import network_text
-    from octant.simulate import load, on_model
+    from octant.network import load
+    from octant.report.network import answers as report
+    from octant.report.network import text as network_text
+    from octant.simulate import on_model
 
     found = on_model.run(load(network), workload, knobs, ranks, timeout or 600.0)
     print(report.as_json(found) if json else network_text.on_model_text(found))
@@ -110,9 +111,9 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Measure this machine: what it can do, how far that is from its limits, and a report to look at."""
-    from octant.study import ask
+    from octant.runs import requests
 
-    plan, machine = ask.evaluate(quick, only or [])
+    plan, machine = requests.evaluate(quick, only or [])
     title = " ".join(["evaluate", "--quick" if quick else "--full", *(f"--only {name}" for name in only or [])])
     _measure(store, title, plan, machine, timeout, json, page=True)
 
@@ -132,7 +133,7 @@ def resume(
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     """List the runs of the store."""
-    from octant.report import listing
+    from octant.report.run import listing
     from octant.store import open_store
 
     found, unread = open_store(store).listed()
@@ -145,12 +146,12 @@ def _with_mpi(plan: Sequence[Launch], words: Sequence[str]) -> tuple[Launch, ...
     from dataclasses import replace
 
     from octant.machine.mpi_inventory import inventory
-    from octant.study import mpi_words
+    from octant.runs import mpi_settings
 
     if not words:
         return tuple(plan)
     try:
-        settings = mpi_words.read(words, inventory())
+        settings = mpi_settings.read(words, inventory())
     except ValueError as error:
         raise Refusal(str(error)) from error
     for text in settings.without_effect:
@@ -187,8 +188,9 @@ def _measure(
 
 
 def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, page: bool) -> None:
+    from octant.analysis.given import with_mismatches
     from octant.cli._progress import shown
-    from octant.study.carry_out import carry_out
+    from octant.runs.carry_out import carry_out
 
     try:
         with shown() as progress:
@@ -198,6 +200,7 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
         typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {run.id}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     _show(run, json, page)
+    run = with_mismatches(run)
     for text in sorted({text for point in run.points for text in point.mismatches}):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
     if any(not point.verdict.passed for point in run.points):
@@ -211,13 +214,13 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
 
 
 def _show(run: StoredRun, json: bool, page: bool) -> None:
-    from octant.report import html, text
+    from octant.report.run import html, text
 
     if not json:
         text.show(run)
     report = html.write(run, run.folder / "report.html") if page else None
     if json:
-        from octant.report import tidy
+        from octant.report.run import tidy
 
         print(tidy.as_json(run, report=report))
     elif report:

@@ -30,15 +30,15 @@ def settings(
     from octant.catalogue.mpi_settings import check_names, of_mpi
     from octant.failure import Exit, Refusal
     from octant.machine.mpi_inventory import inventory
-    from octant.report import settings as writer
-    from octant.study import mpi_words
+    from octant.report.machine import settings as writer
+    from octant.runs import mpi_settings
 
     try:
         known = inventory(library or "auto") if library or check else None
         if check and known is not None:
             given = name or of_mpi(os.environ)
             problems = (
-                mpi_words.problems(name, known) if name else check_names({v: os.environ[v] for v in given}, known)
+                mpi_settings.problems(name, known) if name else check_names({v: os.environ[v] for v in given}, known)
             )
             text = writer.as_json([], known, problems) if json else writer.problems_text(problems, known, len(given))
             print(text)

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def list_(json: JsonOption = False) -> None:
     """List the studies that come with Octant."""
-    from octant.report import study
+    from octant.report.study import text as study
 
     print(study.list_json() if json else study.list_text())
 
@@ -38,7 +38,7 @@ def list_(json: JsonOption = False) -> None:
 def show(name: NameArgument, json: JsonOption = False) -> None:
     """Show what a study asks, and what of it this machine can answer."""
     from octant.machine.discover import discover
-    from octant.report import study
+    from octant.report.study import text as study
 
     print(study.show_json(name) if json else study.show_text(name, discover()))
 
@@ -54,9 +54,9 @@ def run(
     """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` goes on."""
     from octant.cli._progress import shown
     from octant.machine.discover import discover
+    from octant.runs.carry_out import carry_out
     from octant.store import open_store
     from octant.study import outcome
-    from octant.study.carry_out import carry_out
 
     where = open_store(store)
     begun = outcome.begin(where, name, discover(), seed, repeats)
@@ -90,12 +90,12 @@ def report(
     found = outcome.of_model(name) if modelled else outcome.understood(outcome.last_run(open_store(store), name))
     _show(found, json)
     if html is not None:
-        from octant.report import study_page
+        from octant.report.study import page
 
-        typer.echo(study_page.write(found, html), err=json)
+        typer.echo(page.write(found, html), err=json)
 
 
 def _show(found: Outcome, json: bool) -> None:
-    from octant.report import study
+    from octant.report.study import text as study
 
     print(study.report_json(found) if json else study.report_text(found))

@@ -10,7 +10,7 @@ import typer
 from octant.cli._options import JsonOption
 
 if TYPE_CHECKING:
-    from octant.study.ask import Requested
+    from octant.runs.requests import Requested
 
 PlaceOption = Annotated[str, typer.Option(help="Ranks x threads and where they go: 2x4,unit=core,memory=local.")]
 Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The program and its words, after --.")]
@@ -39,7 +39,7 @@ def where(
     from octant.launch.compare import differences
     from octant.launch.launchers import Shape
     from octant.launch.watch import watch
-    from octant.report import where as report
+    from octant.report.placement import where as report
 
     try:
         if to is not None:
@@ -76,9 +76,9 @@ def bind(
 
 def _asked(place: str) -> Requested:
     from octant.machine.discover import discover
-    from octant.study import ask
+    from octant.runs import requests
 
-    asked = ask.requested(place, discover())
+    asked = requests.requested(place, discover())
     for remark in asked.placement.remarks:
         typer.echo(f"octant: {remark}", err=True)
     return asked

@@ -20,9 +20,9 @@ def workloads(
     json: JsonOption = False,
 ) -> None:
     """List the workloads, or show one with its knobs."""
-    from octant.report import catalogue
+    from octant.report.run import workloads as writer
 
     if name is None:
-        print(catalogue.workloads_json() if json else catalogue.workloads_text())
+        print(writer.workloads_json() if json else writer.workloads_text())
     else:
-        print(catalogue.workload_json(name) if json else catalogue.workload_text(name))
+        print(writer.workload_json(name) if json else writer.workload_text(name))

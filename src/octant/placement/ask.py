@@ -8,9 +8,9 @@ from pathlib import Path
 from octant.machine import PageSize, Topology
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
+from octant.placement.launchers import Words, backends, from_words, to_words
 from octant.placement.planner import plan
 from octant.placement.request import Request
-from octant.placement.words import Words, backends, from_words, to_words
 
 _FILE = re.compile(r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)|BG(?:LMPI)?_MAPPING=(\S+)|--mapping[ =](\S+)")
 

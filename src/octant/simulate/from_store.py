@@ -7,15 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from octant import registry, units
-from octant.analysis import ceilings, doubts, figure
+from octant import units, workloads
+from octant.analysis.figures import ceilings, doubts, figure
 from octant.failure import Refusal
+from octant.network.calibrate import Calibration, Measured, fit, known_classes
+from octant.network.files import NetworkFile
+from octant.network.solve import engine
+from octant.network.traffic import RANDOM_ACCESS, Cost, Flows, Pattern, bulk
 from octant.record import Point
-from octant.simulate.calibrate import Calibration, Measured, fit, known_classes
 from octant.simulate.kernels import chosen
-from octant.simulate.network import NetworkFile
-from octant.simulate.patterns import RANDOM_ACCESS, Cost, Flows, Pattern, bulk
-from octant.simulate.solve import engine
 from octant.stats import Interval, over_launches
 from octant.store import StoredRun, open_store
 
@@ -88,17 +88,17 @@ def _pingpong(network: NetworkFile, points: Sequence[Point], run: StoredRun) -> 
         raise _NothingError(f"no message is as long as {units.bytes_text(_LONG_BYTES)}")
     longest, shortest = max(map(_length, candidates)), min(map(_length, points))
     used = [p for p in candidates if _length(p) == longest]
-    whole = over_launches([figure(registry.workload("pingpong"), p, metric="time").value for p in used])
+    whole = over_launches([figure(workloads.workload("pingpong"), p, metric="time").value for p in used])
     start = Interval(0.0, 0.0, 0.0)
     if shortest <= _SHORT_BYTES:
         short = [p for p in points if _length(p) == shortest]
-        start = over_launches([figure(registry.workload("pingpong"), p, metric="time").value for p in short])
+        start = over_launches([figure(workloads.workload("pingpong"), p, metric="time").value for p in short])
     if start.high >= whole.low:
         raise _NothingError("the longest messages take no longer than the shortest")
     # At the low end the start-up counts as the wire's.
     times = whole.high, whole.middle - start.middle, whole.low - start.high
     rate = Interval(*(longest / seconds for seconds in times))
-    best = max(ceilings(run.points, run.machine, registry.workloads()).memory_bytes_per_s.values(), default=np.inf) / 2
+    best = max(ceilings(run.points, run.machine, workloads.workloads()).memory_bytes_per_s.values(), default=np.inf) / 2
     return Evidence(
         workload="pingpong",
         between="ranks of one node" if one_node else "nodes, taken for the first and the last of the file",
@@ -145,7 +145,7 @@ def _randomaccess(network: NetworkFile, points: Sequence[Point], run: StoredRun)
     if not whole:
         least = units.bytes_text(beyond)
         raise _NothingError(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")
-    rates = [figure(registry.workload("randomaccess"), p).value for p in whole]
+    rates = [figure(workloads.workload("randomaccess"), p).value for p in whole]
     rate = max(rates, key=lambda one: one.middle)
     return Evidence(
         workload="randomaccess",

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from octant import units
+from octant.analysis.summary import EFFORT, Row, summarise
 from octant.failure import Exit, Refusal
 from octant.store import StoredRun
-from octant.summary import EFFORT, Row, summarise
 
 _MOST_VALUES = 4  # that a refusal shows of a knob
 

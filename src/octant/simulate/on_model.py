@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant import workloads
-from octant.analysis import figure
+from octant.analysis.figures import figure
 from octant.build import smpi
 from octant.failure import Exit, Refusal
 from octant.launch import smpirun
 from octant.launch.execute import execute
 from octant.machine.discover import discover
+from octant.network.files import NetworkFile
+from octant.network.platform import Platform, platform, simgrid_xml
 from octant.record import Failure, Point, parse
-from octant.registry import workload as find
-from octant.simulate.network import NetworkFile
-from octant.simulate.platform import Platform, platform, simgrid_xml
 from octant.workload import Workload
 
 MOST_RANKS = 128
@@ -85,7 +84,7 @@ def run(
 
 def _messages_only(name: str) -> Workload:
     try:
-        kernel = find(name)
+        kernel = workloads.workload(name)
     except LookupError as error:
         raise Refusal(str(error.args[0]), Exit.WRONG_ANSWER) from error
     if any(ask.mode != "all" for ask in kernel.evaluate(discover(), True)):

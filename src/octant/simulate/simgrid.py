@@ -17,11 +17,11 @@ from octant.build import smpi
 from octant.failure import Exit, Refusal
 from octant.launch import smpirun
 from octant.launch.execute import execute
-from octant.simulate.network import NetworkFile
-from octant.simulate.patterns import Flows, Pattern, make
-from octant.simulate.platform import platform, simgrid_xml
-from octant.simulate.shapes import Torus
-from octant.simulate.solve import solve
+from octant.network.files import NetworkFile
+from octant.network.platform import platform, simgrid_xml
+from octant.network.solve import solve
+from octant.network.topologies import Torus
+from octant.network.traffic import Flows, Pattern, make
 
 MOST_BYTES = 2**31
 """SimGrid really moves the data, between buffers of one process."""

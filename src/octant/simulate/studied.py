@@ -10,13 +10,13 @@ import numpy as np
 
 from octant import _network, catalogue
 from octant.failure import Refusal
-from octant.simulate.applications import FftForm, FftModel, global_fft, pair_experiments
-from octant.simulate.failures import failure_sweep
-from octant.simulate.network import NetworkFile, load
-from octant.simulate.patterns import Flows, Pattern, bulk, make, pairs, place
-from octant.simulate.scale import scale
-from octant.simulate.solve import solve, solve_program
-from octant.simulate.whatif import rerouted
+from octant.network.applications import FftForm, FftModel, global_fft, pair_experiments
+from octant.network.failures import failure_sweep
+from octant.network.files import NetworkFile, load
+from octant.network.scale import scale
+from octant.network.solve import solve, solve_program
+from octant.network.traffic import Flows, Pattern, bulk, make, pairs, place
+from octant.network.whatif import rerouted
 from octant.stats import Interval
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from octant import _network, units
 from octant.failure import Exit, Refusal
+from octant.network.files import NetworkFile
+from octant.network.solve import engine, solve_program
+from octant.network.topologies import Torus
+from octant.network.traffic import Flows, Nodes, Pattern, bulk, place
 from octant.simulate.kernels import one
-from octant.simulate.network import NetworkFile
-from octant.simulate.patterns import Flows, Nodes, Pattern, bulk, place
-from octant.simulate.shapes import Torus
-from octant.simulate.solve import engine, solve_program
 from octant.stats import over_launches
 from octant.store import StoredRun, open_store
 

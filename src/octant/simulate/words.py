@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from octant.failure import Exit, Refusal
-from octant.simulate.calibrate import Calibration, Measured, calibrate
-from octant.simulate.network import NetworkFile
-from octant.simulate.patterns import Pattern, pairs, place, read_map, read_pairs
-from octant.simulate.published import points
+from octant.network.calibrate import Calibration, Measured, calibrate
+from octant.network.files import NetworkFile
+from octant.network.published import points
+from octant.network.traffic import Pattern, pairs, place, read_map, read_pairs
 from octant.units import parse_seconds
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from octant import record
 from octant.failure import Refusal
-from octant.launch import Launch, readback
+from octant.launch import Launch
 from octant.machine import Machine, codec
 
 SCHEMA = 1
@@ -141,7 +141,7 @@ class Store:
             raise Refusal(f"cannot write to {run.records} ({error.strerror}); free some space and resume") from error
 
     def read(self, name: str, samples: bool = True) -> StoredRun:
-        """One run by its id; without `samples` it has none, nor comparisons, and is read several times as quickly.
+        """One run by its id; without `samples` it has none, and is read several times as quickly.
 
         Raises:
             Refusal: no such run, or its description cannot be read.
@@ -287,7 +287,7 @@ def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
         machine=machine,
         environment=asked["environment"],
         launches=launches,
-        points=readback.compared(points, launches, machine) if samples else tuple(points),
+        points=tuple(points),
         failures=tuple(failures),
         torn_lines=torn,
         study=StudyAsked(**asked["study"]) if "study" in asked else None,

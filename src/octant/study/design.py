@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from octant.launch import Launch
-from octant.machine import Machine
+from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.request import parse_request
-from octant.study import words
 from octant.study.file import Level, Measure, Study, StudyError
 from octant.workload import Mode
 
@@ -69,11 +68,11 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
     """
     asked: dict[Cell, Launch] = {}
     absent: dict[Cell, str] = {}
-    known = words.facts(machine)
+    known = facts.facts(machine)
     for levels in combinations(study):
         chosen = [study.factors[factor][level] for factor, level in zip(study.factors, levels, strict=True)]
         needs = [*study.needs, *(need for level in chosen for need in level.needs)]
-        reasons = [why for need in needs if (why := words.missing(need, machine))]
+        reasons = [why for need in needs if (why := facts.missing(need, machine))]
         reasons += [why for level in chosen if (why := _without(level, library))]
         for name, measure in study.measures.items():
             cell = Cell(name, levels)
@@ -141,7 +140,7 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
     ):
         text = _last(texts)
         try:
-            counts[name] = words.count(text, {**known, **counts})
+            counts[name] = facts.count(text, {**known, **counts})
         except ValueError as error:
             why = f"{name} = {text!r}: {error}"
             raise StudyError(f"cannot plan {title} ({why}); try 2, cores or 2*cores") from error
@@ -162,7 +161,7 @@ def _launch(
         written |= level.knobs
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
-    knobs = {name: ",".join(words.value(part, known) for part in text.split(",")) for name, text in written.items()}
+    knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
     if threads > 1:
         knobs["threads"] = str(threads)
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from octant import catalogue, registry, units
+from octant import catalogue, units, workloads
 from octant.failure import Exit, Refusal
 from octant.placement.request import parse_request
 from octant.study.lines import line_of
@@ -358,9 +358,9 @@ def _measure(study: Study, name: str, measure: Measure) -> Iterator[tuple[str, s
 
 def _workload(key: str, measure: Measure) -> Iterator[tuple[str, str]]:
     try:
-        registry.workload(measure.workload).metric(measure.metric)
+        workloads.workload(measure.workload).metric(measure.metric)
     except LookupError as error:
-        yield f"{key}.{'workload' if measure.workload not in registry.workloads() else 'metric'}", str(error.args[0])
+        yield f"{key}.{'workload' if measure.workload not in workloads.workloads() else 'metric'}", str(error.args[0])
 
 
 def _distinct(key: str, axis: Axis) -> Iterator[tuple[str, str]]:

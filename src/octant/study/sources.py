@@ -1,6 +1,5 @@
 """Where a study's values come from: the launches of a stored run, or a model. Both give the same type."""
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,14 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from octant import analysis, registry, stats
+from octant import stats, workloads
+from octant.analysis.figures import figure as figure_of
+from octant.analysis.given import with_mismatches
 from octant.record import Failure, Point
 from octant.store import StoredRun
 from octant.study.design import Cell, Design, combinations
 from octant.study.file import Argument, Measure, Study, StudyError
 from octant.workload import Metric
 
-MODELS = "octant.simulate.studied"
 Model = Callable[..., "float | stats.Interval"]
 
 
@@ -69,7 +69,7 @@ def measured(study: Study, design: Design, run: StoredRun) -> Answers:
         first = cell_of.setdefault(question, cell)
         if first is not cell:
             same[cell] = first
-    found = _points(study, cell_of, run)
+    found = _points(study, cell_of, with_mismatches(run))
     failed: dict[str, list[Failure]] = {}
     for failure in run.failures:
         failed.setdefault(_question(failure.launch), []).append(failure)
@@ -155,13 +155,13 @@ def kinds(study: Study) -> dict[str, tuple[str, str]]:
 
 
 def _metric(measure: Measure) -> Metric:
-    return registry.workload(measure.workload).metric(measure.metric)
+    return workloads.workload(measure.workload).metric(measure.metric)
 
 
 def _answer(measure: Measure, points: Mapping[str, Point], lost: Mapping[str, str]) -> Answer:
     """The samples of every launch; `lost` are the launches that gave none, with their reasons."""
-    workload = registry.workload(measure.workload)
-    figures = [analysis.figure(workload, point, metric=measure.metric) for point in points.values()]
+    workload = workloads.workload(measure.workload)
+    figures = [figure_of(workload, point, metric=measure.metric) for point in points.values()]
     doubts: dict[str, str] = {}  # of doubts that differ in their numbers only, the first
     for doubt in (doubt for figure in figures for doubt in figure.flags):
         doubts.setdefault(re.sub(r"[-+]?\d+", "", doubt), doubt)
@@ -190,21 +190,19 @@ def modelled(study: Study) -> Answers:
 def model(name: str) -> Model:
     """The function of that name. It takes a study's arguments by name, and gives a number or an interval.
 
-    The layer above holds the models, so they are found by name: a study file is where the two meet.
-
     Raises:
         StudyError: no such function.
     """
     try:
-        module = importlib.import_module(MODELS)
+        from octant.simulate import studied  # noqa: PLC0415 - needs the compiled engine, which measuring does not
     except ImportError as error:
         raise StudyError(f"cannot ask the model {name!r} ({error}); try pip install octant-hpc again") from error
     # Only what that module itself offers: a study file is data, and must not reach what happens to be imported there.
-    known = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == MODELS]
+    known = [key for key, value in vars(studied).items() if getattr(value, "__module__", "") == studied.__name__]
     offered = [key for key in known if not key.startswith("_")]
     if name not in offered:
         raise StudyError(f"cannot ask the model {name!r} (there is none of that name); try {', '.join(offered)}")
-    found: Model = getattr(module, name)
+    found: Model = getattr(studied, name)
     return found
 
 

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from octant import catalogue, stats
-from octant.machine import Machine
-from octant.study import published, words
+from octant.machine import Machine, facts
+from octant.study import published
 from octant.study.design import Cell
 from octant.study.file import (
     Agrees,
@@ -76,7 +76,7 @@ def _verdict(study: Study, answers: Answers, machine: Machine | None, asked: Fin
     finding = catalogue.findings()[asked.id]
     there = published.there(study, asked)
     needs = asked.needs if machine is not None else ()
-    reasons = [why for need in needs if machine is not None and (why := words.missing(need, machine))]
+    reasons = [why for need in needs if machine is not None and (why := facts.missing(need, machine))]
     try:
         if reasons:
             raise _CannotTest(reasons[0])

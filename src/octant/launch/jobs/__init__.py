@@ -4,14 +4,13 @@ A job runs the very command that was asked for, with the launcher of that system
 worked out, on the node where it is carried out.
 """
 
-import importlib
-import pkgutil
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
+from octant import registry
 from octant.failure import Exit, Refusal
 
 
@@ -57,7 +56,7 @@ class BatchSystem(Protocol):
 
 def names() -> list[str]:
     """The batch systems there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return list(registry.modules(__name__))
 
 
 def batch_system(name: str) -> BatchSystem:
@@ -70,7 +69,7 @@ def batch_system(name: str) -> BatchSystem:
         raise Refusal(
             f"cannot write a job for {name!r} (no such batch system); try {', '.join(names())}", Exit.WRONG_ANSWER
         )
-    return cast("BatchSystem", importlib.import_module(f"{__name__}.{name}"))
+    return cast("BatchSystem", registry.modules(__name__)[name])
 
 
 def headed(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:

@@ -4,13 +4,12 @@ A launcher starts ranks unbound and leaves binding to octant-bind, which is give
 mean by the same word differs between them and from version to version.
 """
 
-import importlib
 import os
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from octant import registry
 from octant.failure import Exit, Refusal
 
 
@@ -44,7 +43,7 @@ class Launcher(Protocol):
 
 def names() -> list[str]:
     """The launchers there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return list(registry.modules(__name__))
 
 
 def launcher(name: str) -> Launcher:
@@ -55,7 +54,7 @@ def launcher(name: str) -> Launcher:
     """
     if name not in names():
         raise Refusal(f"cannot launch with {name!r} (no such launcher); try {', '.join(names())}", Exit.WRONG_ANSWER)
-    return cast("Launcher", importlib.import_module(f"{__name__}.{name}"))
+    return cast("Launcher", registry.modules(__name__)[name])
 
 
 def chosen(name: str, shape: Shape, environment: Mapping[str, str] | None = None) -> str:

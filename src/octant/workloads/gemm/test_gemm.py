@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
-from octant import analysis
+from octant.analysis import figures
 from octant.record import Point, Work
 from octant.workload import Ceilings
 from octant.workloads.gemm import WORKLOAD
@@ -23,7 +23,7 @@ def test_the_limit_is_what_peakflops_reached_and_twice_that_in_single() -> None:
     assert double is not None
     assert single is not None
     assert (double.value, single.value) == (110e9, 220e9)
-    assert analysis.figure(WORKLOAD, product(), machine(), ceilings).of_limit == pytest.approx(100 / 110)
+    assert figures.figure(WORKLOAD, product(), machine(), ceilings).of_limit == pytest.approx(100 / 110)
     assert WORKLOAD.limit(machine(), Ceilings(), product()) is None
 
 

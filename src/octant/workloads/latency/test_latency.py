@@ -3,7 +3,7 @@
 import pytest
 
 from fake_run import KIB, MIB, lane, machine, point
-from octant import analysis
+from octant.analysis import figures
 from octant.record import Point, Work
 from octant.workload import Ceilings
 from octant.workloads.latency import WORKLOAD, footprints
@@ -23,7 +23,7 @@ def test_four_cycles_within_the_first_cache_and_nothing_beyond() -> None:
 
 
 def test_five_cycles_are_eighty_percent_and_1600_ns_for_1000_loads_are_1_6_ns() -> None:
-    figure = analysis.figure(WORKLOAD, walk(16 * KIB), machine(), Ceilings(clock_hz=5 / 1.6e-9))
+    figure = figures.figure(WORKLOAD, walk(16 * KIB), machine(), Ceilings(clock_hz=5 / 1.6e-9))
     assert figure.value.middle == pytest.approx(1.6e-9)
     assert figure.of_limit == pytest.approx(0.8)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
-from octant import analysis
+from octant.analysis import figures
 from octant.machine import Machine
 from octant.record import Point, Work
 from octant.workload import Ceilings
@@ -54,7 +54,7 @@ def test_unknown_units_are_inferred_and_the_limit_says_so() -> None:
 
 def test_a_known_processor_that_reaches_half_is_seen_to() -> None:
     fake = on("GenuineIntel", "avx2", "avx512f", "amx_tile")
-    figure = analysis.figure(WORKLOAD, busy(gflops=50), fake)
+    figure = figures.figure(WORKLOAD, busy(gflops=50), fake)
     assert figure.of_limit == pytest.approx(50 / 108.8, rel=1e-3)
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from fake_run import MIB, lane, machine, point
-from octant import analysis, units
+from octant import units
+from octant.analysis import figures
 from octant.record import Given, Point, Work
 from octant.workload import Ceilings
 from octant.workloads.pingpong import SIZES, WORKLOAD, rotation_bytes
@@ -18,8 +19,8 @@ def there_and_back(length: int, ns: int, buffers: str = "rotating", hosts: tuple
 
 def test_time_is_one_way_and_bandwidth_too() -> None:
     found = there_and_back(MIB, 200_000)
-    assert analysis.figure(WORKLOAD, found).value.middle == pytest.approx(1e-4)
-    assert analysis.figure(WORKLOAD, found, metric="bandwidth").value.middle == pytest.approx(MIB / 1e-4)
+    assert figures.figure(WORKLOAD, found).value.middle == pytest.approx(1e-4)
+    assert figures.figure(WORKLOAD, found, metric="bandwidth").value.middle == pytest.approx(MIB / 1e-4)
 
 
 def test_the_limit_is_one_read_and_one_write_of_the_message() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import MIB, machine, point
-from octant import analysis, build, record
+from octant import build, record
+from octant.analysis import figures
 from octant.workload import Ceilings
 from octant.workloads.randomaccess import WORKLOAD
 
@@ -40,7 +41,7 @@ def test_undoing_the_updates_restores_the_table(tmp_path: Path, words: tuple[str
     found = measured(tmp_path, *words, "seconds=0.05")
     assert found.verdict.passed
     assert found.verdict.error == 0
-    assert analysis.figure(WORKLOAD, found).value.middle > 0
+    assert figures.figure(WORKLOAD, found).value.middle > 0
 
 
 def test_each_thread_takes_the_largest_power_of_two_that_fits(tmp_path: Path) -> None:

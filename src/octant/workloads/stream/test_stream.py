@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import MIB, lane, machine, point
-from octant import analysis, units
+from octant import units
+from octant.analysis import figures
 from octant.record import Point, Work
 from octant.workload import Ceilings
 from octant.workloads.stream import WORKLOAD
@@ -38,8 +39,8 @@ def test_what_fits_into_caches_neither_has_nor_raises_the_memory_limit() -> None
 @given(st.floats(1e9, 1e12), st.sampled_from([PLAIN, STREAMING]))
 def test_the_point_that_raised_the_ceiling_is_at_its_limit(best: float, work: Work) -> None:
     found = triad(work)
-    known = analysis.ceilings([found], machine(), {"stream": WORKLOAD})
-    figure = analysis.figure(WORKLOAD, found, machine(), known)
+    known = figures.ceilings([found], machine(), {"stream": WORKLOAD})
+    figure = figures.figure(WORKLOAD, found, machine(), known)
     assert figure.of_limit == pytest.approx(1)
     raised = WORKLOAD.limit(machine(), Ceilings(memory_bytes_per_s={1: best * 2}), found)
     plain = WORKLOAD.limit(machine(), Ceilings(memory_bytes_per_s={1: best}), found)

@@ -1,0 +1,192 @@
+"""Two runs side by side: what is faster, what is slower, and where no difference can be seen."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+from octant import stats, units
+from octant.analysis.summary import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.analysis.summary import Row, Summary
+    from octant.record import Point
+
+Word = Literal["slower", "faster", "no difference seen", "not comparable"]
+THRESHOLD = 0.03
+MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
+"""Facts that differ between any two runs and say nothing about either."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One figure in both runs. `speed` is that of B over A: above 1 is faster, for rates and for times."""
+
+    before: Row | None
+    after: Row | None
+    speed: stats.Interval | None
+    word: Word
+    why: tuple[str, ...]
+    lost: bool = False  # A had a figure, and B tried and has none: a regression without a ratio
+
+    @property
+    def row(self) -> Row:
+        """The row of A, or of B where A has none."""
+        found = self.before or self.after
+        assert found is not None  # noqa: S101 - a comparison of nothing is never built
+        return found
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """All figures of two runs, and what else differs between them."""
+
+    before: Summary
+    after: Summary
+    threshold: float
+    figures: tuple[Comparison, ...]
+    differences: tuple[tuple[str, str, str], ...]  # what, in A, in B
+
+    def of(self, word: Word) -> list[Comparison]:
+        """The figures with one verdict."""
+        return [figure for figure in self.figures if figure.word == word]
+
+    @property
+    def regressions(self) -> list[Comparison]:
+        """What a gate stops at: slower figures, and figures that B tried and could not give."""
+        return [figure for figure in self.figures if figure.word == "slower" or figure.lost]
+
+    @property
+    def compared(self) -> int:
+        """How many figures have a ratio."""
+        return sum(figure.speed is not None for figure in self.figures)
+
+
+def compare(before: Summary, after: Summary, threshold: float = THRESHOLD, curves: bool = False) -> Comparisons:
+    """Matches figures by workload, mode, ranks and knobs, and compares their speeds.
+
+    A figure is faster or slower if the 95 % interval of the ratio excludes 1 and the ratio differs from 1 by at least
+    `threshold`. Points of curves take part only with `curves`.
+    """
+    olds, news = _by_key(before, curves), _by_key(after, curves)
+    figures = [_compare(after, olds.get(key), news.get(key), threshold) for key in {**olds, **news}]
+    return Comparisons(before, after, threshold, tuple(figures), tuple(_differences(before, after)))
+
+
+def _by_key(summary: Summary, curves: bool) -> dict[tuple[object, ...], Row]:
+    """Table rows first, so that a point that also lies on a curve counts as the row."""
+    rows = sorted(summary.rows, key=lambda row: not row.table)
+    found: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        if row.table or curves:
+            found.setdefault(row.key, row)
+    return found
+
+
+def _compare(after: Summary, old: Row | None, new: Row | None, threshold: float) -> Comparison:
+    if old is None or new is None:
+        return _alone(after, old, new)
+    why = _obstacles(old, new)
+    if why:
+        return Comparison(old, new, None, "not comparable", tuple(why), lost=bool(new.wrong and not old.wrong))
+    sides = [[figure.samples for figure in row.figures] for row in (new, old)]
+    top, bottom = sides if old.metric.kind == "rate" else sides[::-1]
+    speed = stats.ratio_interval(top, bottom)
+    word = _word(speed, threshold)
+    hidden = max(speed.high - 1, 1 - speed.low)
+    unclear = word == "no difference seen" and hidden > threshold
+    remarks = [f"a difference of up to {units.percent_text(hidden)} could hide in the interval"] * unclear + _remarks(
+        old, new
+    )
+    return Comparison(old, new, speed, word, tuple(remarks))
+
+
+def _alone(after: Summary, old: Row | None, new: Row | None) -> Comparison:
+    if old is None:
+        return Comparison(old, new, None, "not comparable", ("only in B",))
+    tried = [
+        failure
+        for failure in after.run.failures
+        if failure.workload == old.workload.name and _knobs(failure.knobs) <= _knobs(old.knobs)
+    ]
+    why = f"failed in B: {tried[0].reason}" if tried else "only in A"
+    return Comparison(old, new, None, "not comparable", (why,), lost=bool(tried))
+
+
+def _knobs(knobs: Mapping[str, str]) -> set[tuple[str, str]]:
+    return {(name, canonical(value)) for name, value in knobs.items()}
+
+
+def _word(speed: stats.Interval, threshold: float) -> Word:
+    if speed.low > 1 and speed.middle >= 1 + threshold:
+        return "faster"
+    if speed.high < 1 and speed.middle <= 1 - threshold:
+        return "slower"
+    return "no difference seen"
+
+
+def _obstacles(old: Row, new: Row) -> list[str]:
+    """Why two rows cannot be compared."""
+    a, b = old.points[0], new.points[0]
+    found = [f"wrong answer in {name} ({row.wrong[0].check})" for name, row in (("A", old), ("B", new)) if row.wrong]
+    statements = (
+        ("more threads than hardware threads", a.share_cores, b.share_cores),
+        ("start synchronised", a.sync, b.sync),
+        ("threads", a.threads, b.threads),
+        ("work counted", _work(a), _work(b)),
+        ("fault-injection build", bool(a.build.get("faults_compiled")), bool(b.build.get("faults_compiled"))),
+    )
+    return found + [f"{what}: {_said(x)} in A, {_said(y)} in B" for what, x, y in statements if x != y]
+
+
+def _work(point: Point) -> str:
+    """The declared work in proportion to its largest part: chunks of another length still do the same work."""
+    parts = asdict(point.work)
+    most = max(parts.values())
+    return ", ".join(f"{name} {value / most:.4g}" for name, value in parts.items() if value) if most else "none"
+
+
+def _said(value: object) -> str:
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def _remarks(old: Row, new: Row) -> list[str]:
+    """What to keep in mind: other memory than in the other run, doubts about either side."""
+    shares = [[b.huge_share for p in row.points for rank in p.given for b in rank.buffers] for row in (old, new)]
+    found = []
+    if all(shares) and abs(min(shares[0]) - min(shares[1])) > 0.5:
+        found.append(
+            f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"
+        )
+    found += [f"both: {flag}" for flag in old.flags if flag in new.flags]
+    for name, row, other in (("A", old, new), ("B", new, old)):
+        found += [f"{name}: {flag}" for flag in row.flags if flag not in other.flags]
+    return found
+
+
+def _differences(before: Summary, after: Summary) -> list[tuple[str, str, str]]:
+    facts = [_facts(summary) for summary in (before, after)]
+    names = [*facts[0], *(name for name in facts[1] if name not in facts[0])]
+    pairs = [(name, facts[0].get(name, "not set"), facts[1].get(name, "not set")) for name in names]
+    return [pair for pair in pairs if pair[1] != pair[2]]
+
+
+def _facts(summary: Summary) -> Mapping[str, str]:
+    run, machine = summary.run, summary.run.machine
+    return {
+        "machine": machine.name,
+        "processor": machine.processor.model,
+        "hardware threads allowed": str(len(machine.topology.usable())),
+        "memory": units.bytes_text(machine.memory_bytes),
+        **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
+        **machine.software,
+        "MPI": _all([" ".join(point.mpi.split()) for point in run.points]),
+        "compiler": _all([str(point.build.get("compiler", "not recorded")) for point in run.points]),
+        **run.environment,
+    }
+
+
+def _all(texts: Sequence[str]) -> str:
+    return "; ".join(dict.fromkeys(texts)) or "none"

@@ -1,0 +1,110 @@
+"""What a point says it was given, against what was asked: every difference in a sentence."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from octant.launch import Launch
+from octant.machine import Machine
+from octant.placement import Placement, RankPlace, planner, set_text
+from octant.placement.request import parse_request
+from octant.record import Buffer, Given, Point
+from octant.store import StoredRun
+
+
+def with_mismatches(run: StoredRun) -> StoredRun:
+    """The run whose points say what differs from what their launches asked for."""
+    return replace(run, points=compared(run.points, run.launches, run.machine))
+
+
+def compared(points: Sequence[Point], launches: Sequence[Launch], machine: Machine) -> tuple[Point, ...]:
+    """The points with what differs from what their launches asked for."""
+    asked = {launch.key: launch for launch in launches}
+    places = {launch.place: _placement(launch.place, machine) for launch in launches if launch.place}
+    return tuple(_compared(point, asked.get(point.launch), places) for point in points)
+
+
+def _placement(place: str, machine: Machine) -> Placement | None:
+    try:
+        return planner.plan(machine.topology, parse_request(place), machine.page_sizes)
+    except ValueError:
+        return None
+
+
+def _compared(point: Point, launch: Launch | None, places: Mapping[str, Placement | None]) -> Point:
+    found = list(page_mismatches(point))
+    if launch is not None and launch.place:
+        placement = places[launch.place]
+        if placement is None:
+            found.append(f"the placement {launch.place!r} cannot be worked out any more, so nothing was compared")
+        else:
+            found += mismatches(placement, point, launch.ranks)
+    return replace(point, mismatches=tuple(found)) if found else point
+
+
+_HUGE_SHARE = 0.9  # of the resident bytes: the ends of a buffer may lie on small pages
+_STRAY_SHARE = 0.05  # of the pages that were looked at
+
+
+def mismatches(placement: Placement, point: Point, ranks: int | None = None) -> tuple[str, ...]:
+    """Sentences on ranks, threads, hardware threads and memory that are not where they were asked to be.
+
+    `placement` is one node's; the n-th rank of every host has its n-th place. `ranks` were started on all hosts.
+    """
+    found = []
+    expected = len(placement.ranks) if ranks is None else ranks
+    if point.ranks != expected:
+        found.append(
+            f"{expected} ranks asked, {point.ranks} given: the launcher and the MPI library do not speak the same "
+            "language, so ranks were alone in their worlds"
+        )
+    local: Counter[str] = Counter()
+    for rank, given in enumerate(point.given):
+        number = local[given.host]
+        local[given.host] += 1
+        if number >= len(placement.ranks):
+            found.append(f"rank {rank}: number {number + 1} on {given.host}, which was to hold {len(placement.ranks)}")
+            continue
+        found += [f"rank {rank}: {text}" for text in _rank(placement.ranks[number], given)]
+    return tuple(found)
+
+
+def page_mismatches(point: Point) -> tuple[str, ...]:
+    """Sentences on buffers that are not on pages of the kind that the knob `pages` asked for."""
+    asked = point.knobs.get("pages", "default")
+    if asked == "default":
+        return ()
+    found = []
+    for rank, given in enumerate(point.given):
+        wrong = [buffer for buffer in given.buffers if not _on(asked, buffer)]
+        if wrong:
+            share = 100 * min(wrong, key=lambda b: abs(b.huge_share - 0.5)).huge_share
+            found.append(f"rank {rank}: pages={asked} asked, {share:.0f} % of a buffer is on huge pages")
+    return tuple(found)
+
+
+def _on(asked: str, buffer: Buffer) -> bool:
+    if not buffer.resident_bytes:
+        return True
+    return buffer.huge_share <= 1 - _HUGE_SHARE if asked == "base" else buffer.huge_share >= _HUGE_SHARE
+
+
+def _rank(place: RankPlace, given: Given) -> list[str]:
+    found = []
+    if len(given.thread_masks) != len(place.threads):
+        found.append(f"{len(place.threads)} threads asked, {len(given.thread_masks)} given")
+    for thread, (asked, mask) in enumerate(zip(place.threads, given.thread_masks, strict=False)):
+        name = f"thread {thread} " if len(place.threads) > 1 else ""
+        if asked != frozenset(mask):
+            found.append(f"{name}asked for hardware threads {set_text(asked)}, may use {set_text(mask)}")
+        elif thread < len(given.cpus) and given.cpus[thread] not in asked:
+            found.append(f"{name}asked for hardware threads {set_text(asked)}, ran on {given.cpus[thread]}")
+    pages: Counter[int] = Counter()
+    for buffer in given.buffers:
+        pages.update({int(node): count for node, count in buffer.pages_on_node.items()})
+    away = pages.total() - sum(pages[node] for node in place.memory)
+    if place.memory and away > _STRAY_SHARE * pages.total():
+        others = set_text(tuple(node for node in pages if node not in place.memory))
+        share = 100 * away / pages.total()
+        found.append(f"asked for memory of nodes {set_text(place.memory)}, {share:.0f} % of it lies on {others}")
+    return found

@@ -1,1 +1,0 @@
-"""Models of machines and workloads: pure functions from measurements to predictions."""

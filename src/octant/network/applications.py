@@ -1,0 +1,228 @@
+"""Applications on the model: HPCC Global FFT and random ring, and the message experiments of Blue Gene/P."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from octant import _network
+from octant.failure import Refusal
+from octant.network.files import NetworkFile
+from octant.network.solve import Settings, engine, solve
+from octant.network.topologies import Torus, TwoLevelDirect
+from octant.network.traffic import Cost, Flows, Pattern, bulk, make, place
+
+FftForm = Literal["paper", "consistent"]
+
+
+@dataclass(frozen=True)
+class FftModel:
+    """Parameters of the six-step FFT: transposes at `bandwidth`, row FFTs at `efficiency` × `peak`.
+
+    The paper's form charges each of the two compute phases 5 n lg n flops; they do 2.5 n lg n each, so its
+    efficiency of 0.30 is an effective one. The consistent form charges what is done and needs 0.14 to 0.17.
+    """
+
+    form: FftForm = "paper"
+    peak_flops: float = 982e9
+    efficiency: float | None = None
+    points_per_node_lg: float = 30.0
+
+    def rate(self, nodes: int, bandwidth_bytes_per_s: float) -> float:
+        """Flop/s of the whole system (The Power 775 Architecture at Scale, section 4.3)."""
+        compute = {"paper": 10.0, "consistent": 5.0}[self.form]
+        efficiency = self.efficiency or {"paper": 0.30, "consistent": 0.155}[self.form]
+        flops = efficiency * self.peak_flops
+        lg_n = self.points_per_node_lg + math.log2(nodes)
+        b = bandwidth_bytes_per_s
+        return nodes * 5 * lg_n * b * flops / (48 * flops + compute * b * lg_n)
+
+    def of_peak(self, nodes: int, bandwidth_bytes_per_s: float) -> float:
+        """Part of the system's peak."""
+        return self.rate(nodes, bandwidth_bytes_per_s) / (nodes * self.peak_flops)
+
+
+@dataclass(frozen=True)
+class FftPoint:
+    """Global FFT at one size."""
+
+    nodes: int
+    flops: float
+    of_peak: float
+    bandwidth_bytes_per_s: float
+    form: FftForm
+
+
+PAPER_FFT = FftModel()
+
+
+def global_fft(network: NetworkFile, nodes: int, model: FftModel = PAPER_FFT) -> FftPoint:
+    """HPCC Global FFT; each transpose runs at the rate that the network gives PTRANS at that size."""
+    sized = network
+    if isinstance(network.topology, TwoLevelDirect):
+        per_supernode = network.topology.drawers * network.topology.octants - len(network.topology.holes)
+        sized = network.at_size(max(1, math.ceil(nodes / per_supernode)))
+    bandwidth = solve(sized, make(sized, "ptrans")).rate_per_s
+    return FftPoint(nodes, model.rate(nodes, bandwidth), model.of_peak(nodes, bandwidth), bandwidth, model.form)
+
+
+@dataclass(frozen=True)
+class RingPoint:
+    """HPCC random ring at one size, per rank."""
+
+    nodes: int
+    bytes_per_s: float  # with the empirical factor, if the machine has one
+    ideal_bytes_per_s: float
+    factor: float
+    rings: int
+
+
+def random_ring(
+    network: NetworkFile, nodes: int, rings: int = 100, message_bytes: float = 2e6, seed: int = 1
+) -> RingPoint:
+    """Random ring bandwidth as HPCC defines it: message size over half the time of an exchange with both neighbours.
+
+    Every ring is a random order of all ranks; its time is that of the slowest link; rings are averaged geometrically.
+    HPCC draws 30 rings; the model draws more, so that its own luck stays below a percent or two.
+    """
+    ranks_per_node = network.endpoint.ranks
+    sized = network.at_size(nodes)
+    ranks = nodes * ranks_per_node
+    if ranks < 2:
+        raise Refusal("cannot make a ring of one rank; try more nodes")
+    node_of_rank = place(sized, "block", ranks, ranks_per_node)
+    traffics = []
+    for ring in range(rings):
+        sources, targets, units = _network.ring(ranks, seed + ring)
+        flows = Flows(sources, targets, units * message_bytes).placed(node_of_rank)
+        traffics.append(Pattern("random-ring", "B", bulk(sized), sized.topology.active(), flows).native())
+    asked = engine(sized, sized.build())
+    shape = Pattern("random-ring", "B", bulk(sized), sized.topology.active()).shape
+    times_s = 1 / np.array(asked.each(traffics, shape))
+    ideal = math.exp(float(np.mean(np.log(message_bytes / (times_s / 2)))))
+    residual = network.residual.get("random-ring")
+    factor = residual.factor(nodes) if residual else 1.0
+    return RingPoint(nodes, ideal * factor, ideal, factor, rings)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One of the message experiments of Worley's BG/P paper, section 4.2: what one pair exchanges while others do."""
+
+    name: str
+    sizes: tuple[int, int, int]
+    ranks_per_node: int
+    pairs: int
+    load: float  # process flows on the most loaded link direction (or within the node)
+    bytes_per_s: float  # both directions of one pair
+
+
+def pair_experiments(network: NetworkFile) -> tuple[Experiment, ...]:
+    """Bidirectional bandwidth per pair in (a) to (h) of Blue Gene/P's Figure 9, under the file's routing."""
+    if not isinstance(network.topology, Torus) or len(network.topology.sizes) != 3:
+        raise Refusal("cannot run the pair experiments on this network (they need a torus or mesh of three dimensions)")
+    # name, sizes, ranks per node, number of pairs, distance of partners, second half numbered backwards
+    plan: tuple[tuple[str, tuple[int, int, int], int, int, int, bool], ...] = (
+        ("a", (1, 1, 1), 4, 1, 2, False),
+        ("b", (1, 1, 1), 4, 2, 2, False),
+        ("c", (2, 1, 1), 1, 1, 1, False),
+        ("d", (2, 1, 1), 2, 2, 2, False),
+        ("e", (2, 1, 1), 4, 4, 4, False),
+        ("f", (4, 1, 1), 4, 8, 8, False),
+        ("g", (4, 4, 4), 4, 128, 128, False),
+        ("h", (4, 4, 4), 4, 128, 128, True),
+    )
+    return tuple(_experiment(network, *row) for row in plan)
+
+
+def _experiment(
+    network: NetworkFile,
+    name: str,
+    sizes: tuple[int, int, int],
+    per_node: int,
+    pairs: int,
+    distance: int,
+    inverse: bool,
+) -> Experiment:
+    shape = network.topology.model_copy(update={"sizes": sizes})
+    sized = network.model_copy(update={"topology": shape})
+    ranks = math.prod(sizes) * per_node
+    node_of_rank = place(sized, "TXYZ", ranks, per_node)
+    if inverse:  # the nodes of the second half, in opposite order
+        nodes = math.prod(sizes)
+        order = np.arange(nodes, dtype=np.int32)
+        order[nodes // 2 :] = order[nodes // 2 :][::-1]
+        node_of_rank = order[node_of_rank]
+    low = np.arange(pairs, dtype=np.int32)
+    high = low + np.int32(distance)
+    flows = Flows(np.concatenate([low, high]), np.concatenate([high, low]), np.ones(2 * pairs)).placed(node_of_rank)
+    answer = solve(sized, Pattern(f"pairs ({name})", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow"))
+    tightest = answer.bottlenecks[0]
+    return Experiment(name, sizes, per_node, pairs, tightest.load, 2 * answer.rate_per_s)
+
+
+@dataclass(frozen=True)
+class Schedules:
+    """All-to-all by two orders of partners: everybody starts with the right neighbour, or each by a prime stride."""
+
+    window: int  # packets in flight per task
+    regular_per_s: float  # bytes, per node
+    prime_stride_per_s: float
+
+    @property
+    def change(self) -> float:
+        """Regular over prime stride, minus one."""
+        return self.regular_per_s / self.prime_stride_per_s - 1
+
+
+def alltoall_schedules(network: NetworkFile, tasks_per_node: int = 32, window: int = 8, packets: int = 1) -> Schedules:
+    """Compares the orders of partners in the packet simulation, each task going through its partners with one window.
+
+    Task p's i-th partner is p + i, or P_p × i, modulo the number of tasks, P_p a prime of its own that is prime to that
+    number (The Power 775 Architecture at Scale, section 4.3). Blocks of 1,024 bytes travel with 128 bytes of overhead.
+    """
+    active = network.topology.active()
+    tasks = len(active) * tasks_per_node
+    if tasks < 2 or tasks_per_node > 2**16 or tasks > 4096:
+        raise Refusal(f"cannot schedule {tasks} tasks packet by packet; try 2 to 4096")
+    task, turn = np.meshgrid(np.arange(tasks), np.arange(tasks), indexing="ij")
+    strides = np.array(_primes_beside(tasks))
+    rates = []
+    for partner in ((task + turn) % tasks, strides[:, None] * turn % tasks):
+        chosen = partner != task
+        sources, targets = task[chosen], partner[chosen]
+        flows = Flows(
+            active[sources // tasks_per_node],
+            active[targets // tasks_per_node],
+            np.full(len(sources), 1024.0 * packets),
+            (sources % tasks_per_node).astype(np.uint16),
+        )
+        pattern = Pattern("ptrans", "B", Cost(1.0, 1152 / 1024, 1 / 1024), active, flows, per="flow")
+        answer = solve(network, pattern, "packets", Settings(window=window, units_per_packet=1024, in_order=True))
+        rates.append(float(flows.units.sum()) / len(active) / answer.time_s)
+    return Schedules(window, *rates)
+
+
+def offloaded_tree(ranks: int, radix: int, hop_s: float, overhead_s: float = 0.0) -> float:
+    """Seconds of a barrier or short reduction that hardware carries up a tree and down again.
+
+    Collective units (Power 775's CAU, Blue Gene/P's tree and barrier networks) cost their depth, not their ranks.
+    """
+    if ranks < 1 or radix < 2 or hop_s < 0 or overhead_s < 0:
+        raise Refusal("cannot build that tree (it needs a rank, a radix of two or more, and no negative times)")
+    depth, reach = 0, 1
+    while reach < ranks:
+        depth, reach = depth + 1, reach * radix
+    return 2 * depth * hop_s + 2 * overhead_s
+
+
+def _primes_beside(count: int) -> list[int]:
+    """The first `count` primes that do not divide `count`."""
+    found: list[int] = []
+    candidate = 2
+    while len(found) < count:
+        if count % candidate and all(candidate % d for d in range(2, math.isqrt(candidate) + 1)):
+            found.append(candidate)
+        candidate += 1
+    return found

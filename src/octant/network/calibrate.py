@@ -1,0 +1,255 @@
+"""Calibration: capacities from measured or published points, as ranges."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octant.failure import Exit, Refusal
+from octant.network.files import NetworkFile
+from octant.network.solve import solve
+from octant.network.traffic import Pattern, make
+
+_ENDPOINTS = ("injection", "ejection")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One point: the rate of a traffic at a size, in base units, good to `tolerance` (relative).
+
+    `at_least` and `at_most` are one-sided: what a text says ("no longer limits", "drops") without giving a number.
+    """
+
+    size: int
+    value: float
+    tolerance: float = 0.03
+    relation: Literal["eq", "at_least", "at_most"] = "eq"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One capacity, in units of the traffic per second, with the range in which every point stays within tolerance."""
+
+    link_class: str
+    value: float  # of equally good ones that no point bounds from above (below), the least (largest)
+    low: float  # zero: nothing bounds it from below
+    high: float  # infinite: nothing bounds it from above
+    resource: Literal["bytes", "packets"] = "bytes"
+    each: float = 1.0  # bytes or packets that one unit of the traffic costs there
+
+    @property
+    def determined(self) -> bool:
+        """Whether both ends are bounded by evidence."""
+        return self.low > 0 and math.isfinite(self.high)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Fitted capacities and what each point says of them."""
+
+    traffic: str
+    parameters: tuple[Parameter, ...]
+    misfit: float  # root mean square of (model - value) / tolerance
+    residuals: tuple[float, ...]  # relative, model over value minus one, by point
+    unit: str = ""  # of the traffic
+    widened: float = 1.0  # times its tolerance that the best fit misses a point
+
+
+Case = tuple[NetworkFile, Pattern]
+
+
+def calibrate(network: NetworkFile, traffic: str, points: Sequence[Measured], free: Sequence[str]) -> Calibration:
+    """Fits the capacities of the `free` link classes to the rates of a traffic at the points' sizes.
+
+    Raises:
+        Refusal: as `fit`.
+    """
+    sized = [network.at_size(point.size) for point in points]
+    return fit(traffic, [(one, make(one, traffic)) for one in sized], points, free)
+
+
+def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequence[str]) -> Calibration:
+    """Fits the capacities of the `free` link classes (`endpoint` = injection and ejection) to points, by least squares.
+
+    The loads do not depend on the capacities: the rate of each case is min over classes of capacity / load. The range
+    of a capacity holds all values for which some choice of the other free ones keeps every point within its tolerance.
+    Where points contradict one another and the best fit cannot, `widened` times the tolerance counts, and the range
+    holds what all points but any one of them allow as well. All cases must count in one unit at one cost.
+
+    Raises:
+        Refusal: no points, no such class, or one that carries nothing in any case.
+    """
+    if not points:
+        raise Refusal("cannot calibrate without points; try published ones or a store with measurements")
+    loads, fixed = _loads(cases, free)
+    sums = np.array([p.value for p in points])
+    start = np.array([_first_guess(loads[:, k], sums) for k in range(len(free))])
+    search = _Search(loads, fixed, points, start)
+    limits = [search.range_of(k) for k in range(len(free))]
+    for left_out in range(len(points)) if search.slack > 1 and len(points) > 1 else ():
+        kept = np.arange(len(points)) != left_out
+        rest = [point for point, keep in zip(points, kept, strict=True) if keep]
+        fewer = _Search(loads[kept], fixed[kept], rest, start)
+        also = [fewer.range_of(k) for k in range(len(free))]
+        limits = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(limits, also, strict=True)]
+    best = search.told()
+    parameters = tuple(
+        Parameter(name, float(best[k]), *limits[k], *_paid(*cases[0], name)) for k, name in enumerate(free)
+    )
+    misfits = _misfit(search.model(best)[None, :], points)[0]
+    return Calibration(
+        name,
+        parameters,
+        float(np.sqrt(np.mean(misfits**2))),
+        tuple(float(r) for r in search.model(best) / sums - 1),
+        cases[0][1].unit,
+        search.slack,
+    )
+
+
+def _paid(network: NetworkFile, pattern: Pattern, name: str) -> tuple[Literal["bytes", "packets"], float]:
+    """What limits a class under a traffic, and how much of it one unit takes."""
+    at_end, cost = name not in network.links, pattern.cost
+    each = cost.payload_bytes if at_end else cost.wire_bytes
+    link = network.link_class("injection" if name == "endpoint" else name)
+    by_bytes = link.bytes_per_s.value / each if link.bytes_per_s and each else math.inf
+    by_packets = link.packets_per_s.value / cost.packets if link.packets_per_s and cost.packets else math.inf
+    if by_packets < by_bytes or (math.isinf(by_bytes) and pattern.unit != "B" and cost.packets):
+        return "packets", cost.packets
+    return "bytes", each
+
+
+def _over(capacity: NDArray[np.float64], loads: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(loads > 0, capacity / np.where(loads > 0, loads, 1.0), np.inf))
+
+
+def _loads(cases: Sequence[Case], free: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Largest load of each free class, shape (cases, free), and the rate that the fixed classes allow."""
+    loads = np.zeros((len(cases), len(free)))
+    fixed = np.full(len(cases), np.inf)
+    for i, (network, pattern) in enumerate(cases):
+        for b in solve(_limited(network, free), pattern).bottlenecks:
+            name = "endpoint" if b.link_class in _ENDPOINTS and "endpoint" in free else b.link_class
+            if name in free:
+                loads[i, free.index(name)] = max(loads[i, free.index(name)], b.load / pattern.units_per_round)
+            else:
+                fixed[i] = min(fixed[i], b.rate_per_s)
+    for k, name in enumerate(free):
+        if not loads[:, k].any():
+            raise Refusal(f"cannot calibrate {name!r} (it carries nothing at these sizes); try other points or classes")
+    return loads, fixed
+
+
+def _limited(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
+    """The network with some capacity where a free class has none yet: what has no limit is in no answer."""
+    known_classes(network, free)
+    for name in free:
+        for one in _ENDPOINTS if name == "endpoint" else (name,):
+            network = network.bounded(one)
+    return network
+
+
+def known_classes(network: NetworkFile, free: Sequence[str]) -> None:
+    """Refuses names that are no link class of the network, nor `endpoint`."""
+    known = ("endpoint", *network.class_names)
+    for name in free:
+        if name not in known:
+            text = f"cannot calibrate {name!r} (no such link class); try {', '.join(known)}"
+            raise Refusal(text, Exit.WRONG_ANSWER)
+
+
+def _first_guess(loads: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """The least capacity that lets every point reach its value."""
+    return float(np.max(values * loads))
+
+
+def _misfit(model: NDArray[np.float64], points: Sequence[Measured]) -> NDArray[np.float64]:
+    """(model - value) / tolerance, shape (candidates, points); one-sided points count only on their wrong side."""
+    value = np.array([p.value for p in points])
+    tolerance = np.array([p.tolerance for p in points])
+    off = (model / value - 1) / tolerance
+    low = np.array([-np.inf if p.relation != "at_most" else 0.0 for p in points])
+    high = np.array([np.inf if p.relation != "at_least" else 0.0 for p in points])
+    return np.asarray(np.clip(off, low, high), dtype=np.float64)
+
+
+class _Search:
+    """Coordinate descent on a logarithmic grid; then, by bisection, how far each capacity may go either way."""
+
+    GRID = np.exp(np.linspace(math.log(0.25), math.log(4.0), 1201))
+
+    def __init__(
+        self,
+        loads: NDArray[np.float64],
+        fixed: NDArray[np.float64],
+        points: Sequence[Measured],
+        start: NDArray[np.float64],
+    ) -> None:
+        self._loads, self._fixed, self._points, self._start = loads, fixed, points, start
+        self._best = self._descend(start.copy(), None)
+        self.slack = max(1.0, self._worst(self._best))  # times its tolerance that a point is missed
+
+    def model(self, capacities: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rate of every case."""
+        return np.asarray(np.minimum(self._fixed, np.min(_over(capacities, self._loads), axis=1)))
+
+    def told(self) -> NDArray[np.float64]:
+        """The best capacities; one that may grow (shrink) for ever without cost stands at the near end."""
+        at = self._best.copy()
+        for k in range(len(at)):
+            ties = self._ties(at, k)
+            last = len(self.GRID) - 1
+            if (ties[0] == 0) != (ties[-1] == last):
+                at[k] = self._start[k] * self.GRID[ties[0] if ties[-1] == last else ties[-1]]
+        return at
+
+    def range_of(self, k: int) -> tuple[float, float]:
+        """All values of a capacity for which some choice of the others keeps the points."""
+        return self._edge(k, 0.1) or 0.0, self._edge(k, 10.0) or math.inf
+
+    def _candidates(self, at: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+        others = np.delete(np.arange(len(at)), k)
+        none = np.full(len(self._fixed), np.inf)
+        rest = np.min(_over(at[others], self._loads[:, others]), axis=1) if len(others) else none
+        own = _over((self._start[k] * self.GRID)[:, None], self._loads[None, :, k])
+        return np.asarray(np.minimum(own, np.minimum(rest, self._fixed)[None, :]), dtype=np.float64)
+
+    def _ties(self, at: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+        """Numbers of the grid's values of a capacity that are as good as its best."""
+        costs = np.sum(_misfit(self._candidates(at, k), self._points) ** 2, axis=1)
+        return np.nonzero(costs <= costs.min() * (1 + 1e-9) + 1e-15)[0]
+
+    def _descend(self, at: NDArray[np.float64], kept: int | None) -> NDArray[np.float64]:
+        for _ in range(8):
+            before = at.copy()
+            for k in range(len(at)):
+                if k != kept:
+                    ties = self._ties(at, k)
+                    at[k] = self._start[k] * self.GRID[ties[len(ties) // 2]]
+            if np.allclose(at, before, rtol=1e-12):
+                break
+        return at
+
+    def _worst(self, at: NDArray[np.float64]) -> float:
+        return float(np.max(np.abs(_misfit(self.model(at)[None, :], self._points))))
+
+    def _holds(self, k: int, value: float) -> bool:
+        """Whether some choice of the others keeps every point within its tolerance."""
+        trial = self._best.copy()
+        trial[k] = value
+        return self._worst(self._descend(trial, k)) <= self.slack * (1 + 1e-9)
+
+    def _edge(self, k: int, far: float) -> float | None:
+        """Where the points stop holding between the best value and `far` times it; `None`: not before."""
+        best = self._best[k]
+        if self._holds(k, best * far):
+            return None
+        inside, outside = 0.0, math.log(far)
+        for _ in range(24):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if self._holds(k, best * math.exp(middle)) else (inside, middle)
+        return float(best * math.exp(inside))

@@ -1,0 +1,51 @@
+"""Exports a network: edge lists, a network file of kind `graph`, and SimGrid's platform XML."""
+
+from collections.abc import Callable, Mapping
+
+from octant.failure import Exit, Refusal
+from octant.network.files import NetworkFile
+from octant.network.graph_file import graph_file
+from octant.network.platform import platform, simgrid_xml
+
+
+def edges(network: NetworkFile) -> str:
+    """Every fabric link as `from to class bytes_per_s packets_per_s latency_s`, with a header; vertices are numbers."""
+    topology = network.build()
+    sources, targets = topology.ends()
+    kinds = topology.link_classes()
+    names = network.class_names
+    lines = [
+        f"# {network.name}: {topology.nodes} nodes (vertices 0 … {topology.nodes - 1}), {topology.vertices} vertices"
+    ]
+    lines.append("# from to class bytes_per_s packets_per_s latency_s")
+    rows = {}
+    for name in network.class_names:
+        link = network.link_class(name)
+        rates = [f"{q.value:.10g}" if q else "inf" for q in (link.bytes_per_s, link.packets_per_s)]
+        rows[name] = f"{name} {rates[0]} {rates[1]} {link.latency:.10g}"
+    for node in range(topology.nodes):
+        if (router := topology.entry(node)) != node:
+            lines += [f"{node} {router} {rows['injection']}", f"{router} {node} {rows['ejection']}"]
+    for number in range(topology.fabric, topology.links):
+        if sources[number] != targets[number]:  # a mesh ends where the torus would go on
+            lines.append(f"{sources[number]} {targets[number]} {rows[names[kinds[number]]]}")
+    return "\n".join(lines) + "\n"
+
+
+def simgrid(network: NetworkFile) -> str:
+    """SimGrid's platform XML of all nodes that compute."""
+    return simgrid_xml(platform(network, network.topology.active()))
+
+
+FORMATS: Mapping[str, Callable[[NetworkFile], str]] = {"edges": edges, "graph": graph_file, "simgrid": simgrid}
+
+
+def write(network: NetworkFile, to: str, formats: Mapping[str, Callable[[NetworkFile], str]] = FORMATS) -> str:
+    """The network in a format by name.
+
+    Raises:
+        Refusal: no such format.
+    """
+    if to not in formats:
+        raise Refusal(f"cannot export to {to!r}; try {', '.join(formats)}", Exit.WRONG_ANSWER)
+    return formats[to](network)

@@ -1,0 +1,190 @@
+"""Failures: every single link, many random sets, and a link that dies under a running exchange."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octant.failure import Exit, Refusal
+from octant.network.files import NetworkFile
+from octant.network.solve import engine, solve
+from octant.network.traffic import Pattern
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What each single failure of a link class leaves of the rate."""
+
+    link_class: str
+    policy: str
+    left: float  # part of the failing cable's capacity that remains
+    base_per_s: float
+    rates_per_s: NDArray[np.float64] = field(repr=False, compare=False)  # one per cable
+    links: NDArray[np.int32] = field(repr=False, compare=False)
+    worst_per_s: float = 0.0
+    worst_link: str = ""
+    worst_bottleneck: str = ""
+    harmless: int = 0  # cables whose failure nobody notices
+    stalling: int = 0  # cables whose failure leaves some traffic without a route
+    own_per_s: float = 0.0  # with every cable up, by the file's own routing; `recompute` has shortest paths throughout
+
+
+def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
+    """One direction of every cable of a class: numbers of links, shape (cables,)."""
+    if link_class not in network.links:
+        raise Refusal(f"cannot let {link_class!r} fail (no such link class); try {', '.join(network.links)}")
+    topology = network.build()
+    sources, targets = topology.ends()
+    chosen = (topology.link_classes() == network.class_names.index(link_class)) & (sources < targets)
+    return np.nonzero(chosen)[0].astype(np.int32)
+
+
+def failure_sweep(
+    network: NetworkFile, pattern: Pattern, link_class: str, policy: str | None = None, left: float = 0.0
+) -> Sweep:
+    """N-1: every cable of a class fails alone (both directions), or keeps `left` of its capacity.
+
+    All policies are exact. `recompute` sends everything over shortest paths, before the failure too, so that what it
+    shows is the failure and not another routing.
+
+    Raises:
+        Refusal: unknown class or policy, no such cable, or too large a size (50 million pairs; tables of 320 MiB).
+    """
+    if policy is not None:
+        network = _with_policy(network, policy)
+    policy = network.routing.policy
+    topology = network.build()
+    links = cables(network, link_class)
+    if not len(links):
+        raise Refusal(f"cannot let {link_class} fail (at this size there is no such cable); try a larger size")
+    asked, native = engine(network, topology), pattern.native()
+    try:
+        rows = asked.sweep(native, pattern.shape, links.tolist(), left)
+        ((_, whole, _, _),) = asked.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
+    except ValueError as error:
+        raise Refusal(str(error)) from error
+    base = whole * pattern.units_per_round
+    rates = np.array([rate for _, rate, _, _ in rows]) * pattern.units_per_round
+    worst = int(np.argmin(rates))
+    kind = rows[worst][2]
+    return Sweep(
+        link_class=link_class,
+        policy=policy,
+        left=left,
+        base_per_s=base,
+        rates_per_s=rates,
+        links=links,
+        worst_per_s=float(rates[worst]),
+        worst_link=topology.name(int(links[worst])),
+        worst_bottleneck=network.class_names[kind] if kind >= 0 else "nothing",
+        harmless=int(np.sum(rates >= base * (1 - 1e-9))),
+        stalling=sum(stalled > 0 for *_, stalled in rows),
+        own_per_s=solve(_with_policy(network, "stall"), pattern).rate_per_s if policy == "recompute" else base,
+    )
+
+
+def _with_policy(network: NetworkFile, policy: str) -> NetworkFile:
+    return network.model_copy(update={"routing": network.routing.model_copy(update={"policy": policy})})
+
+
+@dataclass(frozen=True)
+class Random:
+    """Rates after random sets of failures."""
+
+    failures: int
+    trials: int
+    base_per_s: float
+    quantiles_per_s: dict[float, float]  # of the trials that still have routes
+    cut_off: int  # trials in which some traffic has no route left
+
+
+def random_failures(
+    network: NetworkFile,
+    pattern: Pattern,
+    link_class: str,
+    failures: int,
+    trials: int = 100,
+    left: float = 0.0,
+    seed: int = 1,
+) -> Random:
+    """N-k by Monte Carlo: `failures` random links (single directions) of a class fail together, `trials` times."""
+    if trials < 1 or failures < 0:
+        raise Refusal(
+            f"cannot draw {trials} sets of {failures} failures; try --random 1 --trials 100", Exit.WRONG_ANSWER
+        )
+    topology = network.build()
+    asked = engine(network, topology, np.ones(topology.links))
+    chosen = np.nonzero(topology.link_classes() == network.class_names.index(link_class))[0].tolist()
+    try:
+        rates = np.array(asked.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
+    except ValueError as error:
+        raise Refusal(str(error)) from error
+    good = rates[np.isfinite(rates) & (rates > 0)] * pattern.units_per_round
+    at = {q: float(np.quantile(good, q)) if good.size else float("nan") for q in (0.0, 0.05, 0.25, 0.5, 0.75, 1.0)}
+    return Random(failures, trials, solve(network, pattern, "enumeration").rate_per_s, at, trials - good.size)
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """A link that dies during an exchange: what on-demand detection makes of it."""
+
+    link: str
+    time_s: float
+    undisturbed_s: float
+    detected_s: float  # from the failure until the last sender stopped using the path
+    recovered_s: float  # from the failure until everything lost had arrived
+    lost_packets: int
+    resent_packets: int
+    undelivered_packets: int
+
+
+def recover(
+    network: NetworkFile,
+    pattern: Pattern,
+    link: int,
+    fails_s: float,
+    timeout_s: float,
+    ping_s: float,
+    retries: int = 1,
+    window: int | None = None,
+) -> Recovery:
+    """Retransmit, ping the path, drop it: fail-over over the surviving ways, in the packet simulation.
+
+    A sender notices only by its own timer: after `retries` silent repeats it pings the path and then stops using it
+    (Power 575 guide, section 5.3). Where the routing knows no other path, packets stay undelivered. The traffic must be
+    a list of flows.
+    """
+    if pattern.flows is None:
+        raise Refusal("cannot follow a recovery in uniform traffic; try a list of flows, such as a shift or pairs")
+    topology = network.build()
+    asked = engine(network, topology)
+    packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0
+    size = window or network.window(pattern.name)
+
+    def run(failing: int) -> tuple[float, int, int, int, int, int]:
+        fails_ps, timeout_ps, ping_ps = (round(value * 1e12) for value in (fails_s, timeout_s, ping_s))
+        try:
+            answer, lost, resent, undelivered, detected_ps, recovered_ps = asked.packets(
+                pattern.native(),
+                pattern.shape,
+                packet,
+                size,
+                0,
+                1,
+                False,
+                failing,
+                fails_ps,
+                timeout_ps,
+                ping_ps,
+                retries,
+            )
+        except ValueError as error:
+            raise Refusal(str(error)) from error
+        seconds = 1 / answer.rounds_per_s if answer.rounds_per_s > 0 else float("inf")
+        return seconds, lost, resent, undelivered, detected_ps, recovered_ps
+
+    calm = run(-1)[0]
+    time_s, lost, resent, undelivered, detected_ps, recovered_ps = run(link)
+    return Recovery(
+        topology.name(link), time_s, calm, detected_ps * 1e-12, recovered_ps * 1e-12, lost, resent, undelivered
+    )

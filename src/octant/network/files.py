@@ -1,0 +1,336 @@
+"""Network files: a machine's network as people write it (TOML), checked, and built into the engine's topology."""
+
+import math
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from octant import _network
+from octant.failure import Exit, Refusal
+from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Seconds
+from octant.network.topologies import Shape
+
+UNLIMITED = math.inf
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LinkClass(_File):
+    """One kind of link: what one direction of one link carries. Capacities not given are unlimited."""
+
+    bytes_per_s: BytesPerS | None = None
+    packets_per_s: PacketsPerS | None = None
+    latency: Seconds = 0.0
+    lanes: Annotated[int, Field(ge=1, le=1024)] = 1
+    spares: Annotated[int, Field(ge=0, le=1024)] = 0
+    note: str = ""
+
+    def left_after(self, lanes_down: int) -> float:
+        """Part of the capacity left when that many lanes are down; spares step in first."""
+        return max(0, self.lanes - max(0, lanes_down - self.spares)) / self.lanes
+
+    def at_edge(self, edge: Literal["low", "high"]) -> "LinkClass":
+        """The same link with its capacities at one end of their ranges."""
+        given = {name: getattr(self, name) for name in ("bytes_per_s", "packets_per_s")}
+        return self.model_copy(
+            update={
+                name: q.model_copy(update={"value": getattr(q, edge)}) for name, q in given.items() if q is not None
+            }
+        )
+
+    def scaled(self, factor: float) -> "LinkClass":
+        """The same link with `factor` times its capacities."""
+        update = {name: _times(getattr(self, name), factor) for name in ("bytes_per_s", "packets_per_s")}
+        return self.model_copy(update=update)
+
+
+def _times(quantity: Calibrated | None, factor: float) -> Calibrated | None:
+    if quantity is None:
+        return None
+    return quantity.model_copy(update={key: getattr(quantity, key) * factor for key in ("value", "low", "high")})
+
+
+class Endpoint(_File):
+    """What one node can send, receive and copy within itself. Bytes are payload, packets are messages."""
+
+    injection: LinkClass = LinkClass()
+    ejection: LinkClass | None = None  # as injection where not given
+    local: LinkClass = LinkClass()
+    to_itself: Literal["memory", "endpoint", "free"] = "memory"
+    ranks: Annotated[int, Field(ge=1, le=4096)] = 1
+
+
+class Packet(_File):
+    """How bulk data is cut into packets."""
+
+    payload_bytes: Annotated[int, Field(ge=1, le=2**24)] = 2048
+    overhead_bytes: Annotated[int, Field(ge=0, le=2**16)] = 0
+
+
+class RoutingWords(_File):
+    """How packets find their way, and what becomes of those whose link is down."""
+
+    name: str
+    policy: Literal["stall", "twin", "spread", "recompute"] = "stall"
+    order: tuple[int, ...] = ()
+    split_ties: bool = True
+    with_direct: bool = False
+
+
+class Residual(_File):
+    """What the model does not explain, as an empirical factor: rate × (1 - per_doubling × log2(nodes / from_nodes))."""
+
+    per_doubling: float = Field(ge=0, le=0.5)
+    from_nodes: int = Field(ge=1)
+    source: str
+
+    def factor(self, nodes: int) -> float:
+        """The factor for a job of that many nodes."""
+        return 1.0 if nodes <= self.from_nodes else max(0.0, 1 - self.per_doubling * math.log2(nodes / self.from_nodes))
+
+
+class Published(_File):
+    """Where published points of one traffic stand in the catalogue's results."""
+
+    results: str
+    metric: str
+    size: str  # column
+    total: str = ""  # metric of the whole system, divided by the column `nodes`
+    scale: float = 1.0  # to base units
+    where: dict[str, str] = {}
+
+
+class Unexplained(_File):
+    """A published statement that the model misses, and by how much."""
+
+    statement: str
+    published: str
+    model: str
+    why: str
+
+
+class NetworkFile(_File):
+    """A machine's network as its author wrote it. A key we do not know is an error, so a typo is never ignored."""
+
+    name: str = Field(pattern=r"[A-Za-z0-9][\w.+-]*")
+    title: str = ""
+    sources: tuple[str, ...] = ()
+    topology: Annotated[Shape, Field(discriminator="kind")]
+    links: dict[str, LinkClass]
+    endpoint: Endpoint = Endpoint()
+    packet: Packet = Packet()
+    routing: RoutingWords
+    windows: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
+    residual: dict[str, Residual] = {}
+    published: dict[str, Published] = {}
+    unexplained: tuple[Unexplained, ...] = ()
+    node: str = "node"  # what the vendor calls one
+
+    @model_validator(mode="after")
+    def _links_fit(self) -> "NetworkFile":
+        wanted, given = set(self.topology.link_classes()), set(self.links)
+        if wanted != given:
+            missing, spare = sorted(wanted - given), sorted(given - wanted)
+            text = "; ".join(
+                [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(spare)}"] * bool(spare)
+            )
+            raise ValueError(
+                f"link classes do not fit a {self.topology.kind} network ({text}); it has {', '.join(sorted(wanted))}"
+            )
+        return self
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the link classes by the engine's number: injection, ejection, local, then the fabric's."""
+        return ("injection", "ejection", "local", *self.topology.link_classes())
+
+    def link_class(self, name: str) -> LinkClass:
+        """One link class by name, the endpoints' included."""
+        match name:
+            case "injection" | "local":
+                return getattr(self.endpoint, name)  # type: ignore[no-any-return]
+            case "ejection":
+                return self.endpoint.ejection or self.endpoint.injection
+        return self.links[name]
+
+    def link_class_left(self, name: str, lanes_down: int | None) -> float:
+        """Part of a link of that class left when so many lanes are down; none where no number is given."""
+        if name not in self.links:
+            raise Refusal(f"cannot let {name!r} fail (no such link class); try {', '.join(self.links)}")
+        if lanes_down is not None and not 1 <= lanes_down <= self.links[name].lanes + self.links[name].spares:
+            have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
+            raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_ANSWER)
+        return 0.0 if lanes_down is None else self.links[name].left_after(lanes_down)
+
+    def window(self, traffic: str) -> int:
+        """Packets in flight per node, for the queueing solvers."""
+        return self.windows.get(traffic, 64)
+
+    def at_size(self, size: int) -> "NetworkFile":
+        """The same machine at another size (supernodes, groups, nodes: what its shape counts in)."""
+        if size < 1:
+            raise Refusal(f"cannot build {self.name} with size {size}; try 1 or more", Exit.WRONG_ANSWER)
+        try:
+            return self.model_copy(update={"topology": self.topology.at_size(size)})
+        except ValidationError as error:
+            reason = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+            raise Refusal(f"cannot build {self.name} with size {size} ({reason})") from error
+
+    def at_edge(self, edge: Literal["low", "high"]) -> "NetworkFile":
+        """Every calibrated capacity at the low or high end of its range."""
+        pinned = {name: self.link_class(name).at_edge(edge) for name in self.class_names}
+        ends = {name: pinned.pop(name) for name in ("injection", "ejection", "local")}
+        return self.model_copy(update={"links": pinned, "endpoint": self.endpoint.model_copy(update=ends)})
+
+    def bounded(self, name: str) -> "NetworkFile":
+        """The same machine with some limit on a link class that has none."""
+        link = self.link_class(name)
+        if link.bytes_per_s or link.packets_per_s:
+            return self
+        some = {name: link.model_copy(update={"bytes_per_s": Calibrated(value=1e9, low=1e9, high=1e9)})}
+        if name in self.links:
+            return self.model_copy(update={"links": {**self.links, **some}})
+        if name == "injection":  # of which ejection is a copy unless it is given
+            some["ejection"] = self.link_class("ejection")
+        return self.model_copy(update={"endpoint": self.endpoint.model_copy(update=some)})
+
+    def scaled(self, name: str, factor: float) -> "NetworkFile":
+        """The same machine with one link class `factor` times as fast; `endpoint` means injection and ejection."""
+        if name in self.links:
+            return self.model_copy(update={"links": {**self.links, name: self.links[name].scaled(factor)}})
+        ends = {"endpoint": ("injection", "ejection")}.get(name, (name,))
+        if not set(ends) <= {"injection", "ejection", "local"}:
+            raise Refusal(f"cannot change link class {name!r} of {self.name} (it has {', '.join(self.class_names)})")
+        update = {end: self.link_class(end).scaled(factor) for end in ends}
+        if "ejection" not in update:
+            update["ejection"] = self.link_class("ejection")
+        return self.model_copy(update={"endpoint": self.endpoint.model_copy(update=update)})
+
+    def build(self) -> _network.Topology:
+        """The engine's topology."""
+        rows: list[tuple[str, float, float, int]] = []
+        for name in self.class_names:
+            link = self.link_class(name)
+            by_bytes, by_packets = (q.value if q else UNLIMITED for q in (link.bytes_per_s, link.packets_per_s))
+            rows.append((name, by_bytes, by_packets, round(link.latency * 1e12)))
+        try:
+            return self.topology.build(rows, self.endpoint.to_itself)
+        except ValueError as error:
+            raise Refusal(f"{error} [{self.name}]") from error
+
+
+def names() -> tuple[str, ...]:
+    """Names of the networks in the catalogue."""
+    folder = resources.files("octant.catalogue") / "networks"
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load(name: str) -> NetworkFile:
+    """A network of the catalogue by name, or a file by path.
+
+    Raises:
+        Refusal: no such network, or a file with mistakes: each with its line, the reason and the fix.
+    """
+    path = Path(name)
+    if path.suffix == ".toml" or "/" in name:
+        try:
+            return parse(path.read_text(encoding="utf-8"), name, path.parent)
+        except (OSError, UnicodeDecodeError) as error:
+            raise Refusal(f"cannot read {name} ({error}); try one of {', '.join(names())}") from error
+    if name not in names():
+        raise Refusal(f"cannot find network {name!r}; try a path ending in .toml, or one of {', '.join(names())}")
+    return parse((resources.files("octant.catalogue") / "networks" / f"{name}.toml").read_text(encoding="utf-8"), name)
+
+
+def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
+    """A network from the text of a file; `origin` names it in errors. Edge lists are looked for in `folder`.
+
+    Raises:
+        Refusal: every mistake with its line, the reason and the fix.
+    """
+    table = _table(text, origin)
+    table = _extended(table, origin, folder, (origin,))
+    topology = table.get("topology")
+    if isinstance(topology, dict) and isinstance(topology.get("edges"), str) and folder is not None:
+        table["topology"] = {**topology, "folder": str(folder)}
+    try:
+        return NetworkFile.model_validate(table)
+    except ValidationError as error:
+        lines = [_sentence(text, origin, problem) for problem in error.errors()]
+        raise Refusal("\n".join(lines), Exit.WRONG_ANSWER) from error
+
+
+def _table(text: str, origin: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Refusal(f"cannot read {origin} as TOML ({error}); mend that line", Exit.WRONG_ANSWER) from error
+
+
+def _extended(table: dict[str, Any], origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
+    """The file laid over the one that it extends, key by key."""
+    base = table.pop("extends", None)
+    if base is None:
+        return table
+    if not isinstance(base, str) or base in seen:
+        chain = " → ".join([*seen, str(base)])
+        raise Refusal(
+            f"cannot load {origin} (files extend one another in a cycle: {chain}); remove one 'extends'",
+            Exit.WRONG_ANSWER,
+        )
+    if base in names():
+        text = (resources.files("octant.catalogue") / "networks" / f"{base}.toml").read_text(encoding="utf-8")
+    else:
+        path = (folder or Path()) / base
+        if not path.is_file():
+            raise Refusal(
+                f"cannot load {origin} (it extends {base!r}, which is neither a file nor in the catalogue)",
+                Exit.WRONG_ANSWER,
+            )
+        text = path.read_text(encoding="utf-8")
+    return _merged(_extended(_table(text, base), base, folder, (*seen, base)), table)
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    result = dict(below)
+    for key, value in above.items():
+        old = result.get(key)
+        result[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return result
+
+
+def _sentence(text: str, origin: str, problem: Any) -> str:
+    where = [str(part) for part in problem["loc"] if not str(part).startswith(("two-level", "function-"))]
+    where = [part for part in where if part not in ("torus", "fat-tree", "dragonfly", "hyperx", "graph")]
+    line = _line_of(text, where)
+    reason = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        reason = "there is no such key; remove it or mend its spelling"
+    elif problem["type"] == "missing":
+        reason = "this key is missing; add it"
+    key = ".".join(where) or "file"
+    return f"cannot load {origin}{f', line {line}' if line else ''}: {key}: {reason}"
+
+
+def _line_of(text: str, where: list[str]) -> int | None:
+    """Line of the deepest key of the path that the text shows."""
+    found, section_ok = None, True
+    depth = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line)
+        if header:
+            parts = [part.strip(" \"'") for part in header[1].split(".")]
+            section_ok = parts == where[: len(parts)]
+            if section_ok and len(parts) > depth:
+                found, depth = number, len(parts)
+            continue
+        key = re.match(r"\s*([\w\"'.-]+)\s*=", line)
+        if key and section_ok and depth < len(where) and key[1].strip("\"'") == where[depth]:
+            return number
+    return found

@@ -1,0 +1,44 @@
+"""Published points from the catalogue, in base units, to set beside the model's."""
+
+import csv
+import io
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+from octant.network.files import NetworkFile
+
+
+@dataclass(frozen=True)
+class Point:
+    """One published value, in base units per node, and where it stands."""
+
+    value: float
+    results: str
+    relation: str
+    derived: str = ""  # how it was computed from what is printed
+
+
+@lru_cache
+def _rows(results: str) -> tuple[dict[str, str], ...]:
+    path = resources.files("octant.catalogue") / "results" / f"{results}.csv"
+    return tuple(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def points(network: NetworkFile, traffic: str) -> dict[int, Point]:
+    """Published values by size; empty where the catalogue holds none for this traffic."""
+    source = network.published.get(traffic)
+    if source is None:
+        return {}
+    found: dict[int, Point] = {}
+    for row in _rows(source.results):
+        size = row.get(source.size) or ""
+        if not size.isdigit() or any(row.get(key) != value for key, value in source.where.items()):
+            continue
+        value = float(row["value"]) * source.scale
+        if row["metric"] == source.metric:
+            found[int(size)] = Point(value, source.results, row["relation"])
+        elif source.total and row["metric"] == source.total and int(size) not in found and row.get("nodes"):
+            text = f"{row['value']} {row['unit']} / {row['nodes']} nodes"
+            found[int(size)] = Point(value / float(row["nodes"]), source.results, row["relation"], text)
+    return found

@@ -1,0 +1,125 @@
+"""A curve against scale, with the published points beside the model's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from octant.network.answers import Bound
+from octant.network.applications import FftModel, global_fft, random_ring
+from octant.network.files import NetworkFile
+from octant.network.published import Point, points
+from octant.network.solve import DEFAULTS, Settings, Solver, solve
+from octant.network.traffic import make
+
+
+@dataclass(frozen=True)
+class ScalePoint:
+    """The model at one size. Rates are in base units per node (per rank for random ring, whole system for gfft)."""
+
+    size: int
+    nodes: int
+    rate_per_s: float
+    low_per_s: float  # with every calibrated capacity at the low end of its range
+    high_per_s: float
+    unit: str
+    solver: str
+    bottleneck: str
+    resource: str
+    headroom: float | None  # of the next class over the bottleneck
+    bound: Bound | None
+    published: Point | None
+    assumption: str = ""
+
+    @property
+    def error(self) -> float | None:
+        """Model over published, minus one."""
+        return self.rate_per_s / self.published.value - 1 if self.published else None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A traffic's rate against the size of a machine."""
+
+    network: str
+    traffic: str
+    size_word: str
+    points: tuple[ScalePoint, ...]
+
+
+def scale(
+    network: NetworkFile,
+    traffic: str,
+    sizes: Sequence[int],
+    solver: Solver = "auto",
+    settings: Settings = DEFAULTS,
+    parameter: int = 1,
+) -> Curve:
+    """The curve of a named pattern or application (`gfft`, `random-ring` as HPCC runs it) over sizes.
+
+    Raises:
+        Refusal: unknown traffic, or a size that the machine cannot be built at.
+    """
+    known = points(network, traffic)
+    found = []
+    for size in sizes:
+        if traffic == "gfft":
+            found.append(_fft(network, size, known.get(size)))
+        elif traffic == "random-ring" and network.endpoint.ranks > 1:
+            found.append(_ring(network, size, known.get(size)))
+        else:
+            found.append(_pattern(network, traffic, size, solver, settings, parameter, known.get(size)))
+    word = "nodes" if traffic == "gfft" else network.topology.size_word
+    return Curve(network.name, traffic, word, tuple(found))
+
+
+def _pattern(
+    network: NetworkFile,
+    traffic: str,
+    size: int,
+    solver: Solver,
+    settings: Settings,
+    parameter: int,
+    known: Point | None,
+) -> ScalePoint:
+    sized = network.at_size(size)
+    pattern = make(sized, traffic, parameter)
+    answer = solve(sized, pattern, solver, settings)
+    low = solve(sized.at_edge("low"), pattern, solver, settings).rate_per_s
+    high = solve(sized.at_edge("high"), pattern, solver, settings).rate_per_s
+    tightest = answer.bottleneck
+    before, after = network.topology.model_dump(), sized.topology.model_dump()
+    thinned = [f"{k} = {after[k]}" for k in ("hosts", "links_per_host") if before.get(k) != after.get(k)]
+    return ScalePoint(
+        size=size,
+        nodes=len(pattern.active),
+        rate_per_s=answer.rate_per_s,
+        low_per_s=low,
+        high_per_s=high,
+        unit=f"{pattern.unit}/s per {answer.per}",
+        solver=answer.solver,
+        bottleneck=tightest.link_class if tightest else "nothing",
+        resource=tightest.resource if tightest else "",
+        headroom=answer.runner_up.headroom if answer.runner_up else None,
+        bound=answer.bound,
+        published=known,
+        assumption=f"cabling assumed: {', '.join(thinned)}" if thinned else "",
+    )
+
+
+def _fft(network: NetworkFile, nodes: int, known: Point | None) -> ScalePoint:
+    at = {form: global_fft(network, nodes, FftModel(form)) for form in ("paper", "consistent")}
+    edges = [global_fft(network.at_edge(edge), nodes).flops for edge in ("low", "high")]
+    return ScalePoint(
+        nodes, nodes, at["paper"].flops, edges[0], edges[1], "flop/s", "six-step FFT, the paper's form",
+        "transpose and row FFTs", "", None, Bound("six-step FFT, consistent form", at["consistent"].flops), known,
+    )  # fmt: skip
+
+
+def _ring(network: NetworkFile, nodes: int, known: Point | None) -> ScalePoint:
+    ring = random_ring(network, nodes)
+    edges = [random_ring(network.at_edge(edge), nodes).bytes_per_s for edge in ("low", "high")]
+    text = f"enumeration, {ring.rings} rings" + (f", empirical factor {ring.factor:.2f}" if ring.factor != 1 else "")
+    limit = "local" if nodes == 1 else "injection and ejection"
+    return ScalePoint(
+        nodes, nodes, ring.bytes_per_s, edges[0], edges[1], "B/s per rank", text, limit, "bytes", None,
+        Bound("without the empirical factor", ring.ideal_bytes_per_s), known,
+    )  # fmt: skip

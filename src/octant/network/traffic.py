@@ -1,0 +1,266 @@
+"""Traffic: who sends how much to whom, in units whose cost on the wire is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octant import _network
+from octant.failure import Refusal
+from octant.network.files import NetworkFile
+from octant.network.topologies import Torus, TwoLevelDirect
+
+Nodes = NDArray[np.int32]
+Amounts = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one unit of traffic costs: payload at the endpoints, bytes on links, packets on both."""
+
+    payload_bytes: float = 1.0
+    wire_bytes: float = 1.0
+    packets: float = 0.0
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Parallel arrays of shape (flows,): sender, receiver, units, and number of the job."""
+
+    sources: Nodes
+    targets: Nodes
+    units: Amounts
+    job: NDArray[np.uint16] = field(default_factory=lambda: np.empty(0, np.uint16))
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def placed(self, node_of_rank: Nodes) -> "Flows":
+        """The same flows between the nodes that the ranks sit on."""
+        most = int(max(self.sources.max(initial=-1), self.targets.max(initial=-1)))
+        if most >= len(node_of_rank):
+            raise Refusal(f"cannot place rank {most} (the placement names {len(node_of_rank)} ranks); try a longer map")
+        return replace(self, sources=node_of_rank[self.sources], targets=node_of_rank[self.targets])
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A traffic pattern on nodes. Uniform where `flows` is None: one unit from every active node to all of them."""
+
+    name: str
+    unit: str  # "update", "B"
+    cost: Cost
+    active: Nodes
+    flows: Flows | None = None
+    per: str = "node"  # whose rate is given: "node" or "flow"
+
+    def native(self) -> _network.Traffic:
+        """The engine's form."""
+        if self.flows is None:
+            return _network.Traffic.uniform(self.active)
+        f = self.flows
+        return _network.Traffic.flows(f.sources, f.targets, f.units, f.job)
+
+    @property
+    def shape(self) -> _network.Shape:
+        """The engine's form of the cost."""
+        return _network.Shape(self.cost.payload_bytes, self.cost.wire_bytes, self.cost.packets)
+
+    @property
+    def units_per_round(self) -> float:
+        """Units of one sender (uniform) or of the largest flow."""
+        return 1.0 if self.flows is None else float(self.flows.units.max(initial=0.0))
+
+
+def bulk(network: NetworkFile) -> Cost:
+    """Cost of one byte of large messages, in full packets."""
+    packet = network.packet
+    wire = (packet.payload_bytes + packet.overhead_bytes) / packet.payload_bytes
+    return Cost(1.0, wire, 1.0 / packet.payload_bytes)
+
+
+RANDOM_ACCESS = Cost(payload_bytes=8, wire_bytes=32, packets=1)
+"""One update: 8 bytes in a packet of 32 (Power 775 at scale, section 4.1)."""
+
+TRANSPOSE = Cost(payload_bytes=1, wire_bytes=1920 / 1800, packets=1 / 1800)
+"""One byte of a 15 × 15 block of doubles in a packet of 1,920 bytes (section 4.2)."""
+
+_UNIFORM = {"uniform": ("B", None), "randomaccess": ("update", RANDOM_ACCESS), "ptrans": ("B", TRANSPOSE)}
+_PERMUTATIONS = ("shift", "transpose", "reverse", "tornado", "bit-reverse", "random")
+_IMB = {"sendrecv": "shift", "exchange": "ordered-ring"}  # what Intel's MPI benchmarks call them
+NAMES = (
+    *_UNIFORM,
+    *_PERMUTATIONS,
+    "ordered-ring",
+    "random-ring",
+    "halo2d",
+    "halo3d",
+    "bisection",
+    "incast",
+    "pingping",
+    *_IMB,
+)
+
+
+def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0) -> Pattern:
+    """A named pattern among the active nodes of a network, one rank a node.
+
+    `parameter` is the distance of a shift, the seed of random patterns, the target of an incast. `bytes_each` is the
+    size of every flow.
+
+    Raises:
+        Refusal: unknown name, or a number of nodes that the pattern cannot have.
+    """
+    active = network.topology.active()
+    if name in _UNIFORM:
+        unit, cost = _UNIFORM[name]
+        return Pattern(name, unit, cost or bulk(network), active)
+    ranks = len(active)
+    try:
+        columns = _columns(name, ranks, parameter)
+    except ValueError as error:
+        raise Refusal(f"{error}; try another number of nodes or pattern") from error
+    sources, targets, units = columns
+    flows = Flows(sources, targets, units * bytes_each).placed(active)
+    return Pattern(name, "B", bulk(network), active, flows, per="flow")
+
+
+def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amounts]:
+    if name in _IMB:
+        return _columns(_IMB[name], ranks, 1)
+    if name == "pingping":  # the first rank with the last, both ways
+        ends = np.array([0, ranks - 1], np.int32)
+        return ends, ends[::-1].copy(), np.ones(2)
+    if name in _PERMUTATIONS:
+        return _network.permutation(name, ranks, parameter)
+    if name in ("ordered-ring", "random-ring"):
+        return _network.ring(ranks, parameter if name == "random-ring" else 0)
+    if name in ("halo2d", "halo3d"):
+        return _network.halo(_near_cube(ranks, int(name[4])), True)
+    if name == "bisection":
+        return _network.bisection(ranks)
+    if name == "incast":
+        return _network.incast(ranks, parameter)
+    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); try {', '.join(NAMES)}")
+
+
+def _near_cube(count: int, dimensions: int) -> list[int]:
+    shape = Torus(kind="torus", sizes=(1,) * dimensions).at_size(count)
+    return list(shape.sizes)
+
+
+def pairs(network: NetworkFile, rows: Sequence[tuple[int, int, float]], node_of_rank: Nodes | None = None) -> Pattern:
+    """Traffic given flow by flow as (sender, receiver, bytes); ranks where a placement is given, else nodes."""
+    if not rows:
+        raise Refusal("cannot send nothing (the list of pairs is empty); add lines 'from to bytes'")
+    table = np.array(rows, dtype=np.float64)
+    flows = Flows(table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), np.ascontiguousarray(table[:, 2]))
+    if node_of_rank is not None:
+        flows = flows.placed(node_of_rank)
+    return Pattern("pairs", "B", bulk(network), network.topology.active(), flows, per="flow")
+
+
+def matrix(network: NetworkFile, bytes_sent: Amounts, node_of_rank: Nodes | None = None) -> Pattern:
+    """Traffic as a matrix of bytes, shape (ranks, ranks): row sends to column."""
+    sources, targets = np.nonzero(bytes_sent)
+    rows = [(int(s), int(t), float(bytes_sent[s, t])) for s, t in zip(sources, targets, strict=True)]
+    return pairs(network, rows, node_of_rank)
+
+
+def read_pairs(path: Path) -> list[tuple[int, int, float]]:
+    """Rows `from to bytes` of a text file; `#` begins a comment.
+
+    Raises:
+        Refusal: the file cannot be read, or a line is no such row; the message names the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"cannot read traffic from {path} ({error})") from error
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        try:
+            source, target, amount = int(words[0]), int(words[1]), float(words[2])
+            if len(words) != 3 or source < 0 or target < 0 or not 0 <= amount < 1e18:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise Refusal(
+                f"cannot read {path}, line {number}: {line.strip()!r} is no flow; write: from to bytes"
+            ) from None
+        rows.append((source, target, amount))
+    return rows
+
+
+def mix(name: str, jobs: Sequence[Pattern]) -> Pattern:
+    """Several jobs at once; each flow keeps the number of its job. All must count in the same unit at the same cost."""
+    if len({(job.unit, job.cost) for job in jobs}) != 1 or any(job.flows is None for job in jobs):
+        raise Refusal(
+            "cannot mix these jobs (they must be lists of flows in one unit at one cost); try patterns of bytes"
+        )
+    listed = [job.flows for job in jobs if job.flows is not None]
+    flows = Flows(
+        np.concatenate([f.sources for f in listed]),
+        np.concatenate([f.targets for f in listed]),
+        np.concatenate([f.units for f in listed]),
+        np.concatenate([np.full(len(f), number, np.uint16) for number, f in enumerate(listed)]),
+    )
+    active = np.unique(np.concatenate([job.active for job in jobs])).astype(np.int32)
+    return Pattern(name, jobs[0].unit, jobs[0].cost, active, flows, per="flow")
+
+
+def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> Nodes:
+    """Node of every rank, shape (ranks,).
+
+    `order` is `block` (fill a node, then the next), `round-robin` (one rank a node in turn), a permutation of torus
+    letters with T for the place within a node (`TXYZ`, `XYZT`: the leftmost letter changes fastest, as on Blue Gene),
+    or `diagonal-cyclic` (two-level networks: successive ranks go to successive supernodes and, within them, to octants
+    shifted by the supernode's number).
+
+    Raises:
+        Refusal: more ranks than places, or an order that the network does not have.
+    """
+    active = network.topology.active()
+    if ranks > len(active) * per_node:
+        raise Refusal(
+            f"cannot place {ranks} ranks ({len(active)} nodes × {per_node}); try more nodes or ranks per node"
+        )
+    rank = np.arange(ranks)
+    if order == "block":
+        return active[rank // per_node]
+    if order == "round-robin":
+        return active[rank % len(active)]
+    shape = network.topology
+    if order == "diagonal-cyclic" and isinstance(shape, TwoLevelDirect):
+        groups = shape.job_supernodes or shape.supernodes
+        each = len(active) // groups
+        slot = rank % (len(active))
+        group = slot % groups
+        return active[group * each + (slot // groups + group) % each]
+    letters = "XYZABCDE"[: len(shape.sizes)] if isinstance(shape, Torus) else ""
+    if letters and sorted(order) == sorted(letters + "T"):
+        extent = dict(zip(letters, shape.sizes, strict=True)) if isinstance(shape, Torus) else {}
+        extent["T"] = per_node
+        node = np.zeros(ranks, dtype=np.int64)
+        left = rank
+        for letter in order:
+            stride = int(np.prod([extent[other] for other in letters[: letters.index(letter)]])) if letter != "T" else 0
+            node += left % extent[letter] * stride
+            left = left // extent[letter]
+        return node.astype(np.int32)
+    known = ["block", "round-robin", *(["T" + letters, letters + "T"] if letters else [])]
+    raise Refusal(f"cannot place ranks in order {order!r} on a {shape.kind} network; try {', '.join(known)}")
+
+
+def read_map(path: Path) -> Nodes:
+    """Node of every rank from a map file: one node number a line."""
+    try:
+        return np.array(
+            [int(line.split("#")[0]) for line in path.read_text().splitlines() if line.split("#")[0].strip()], np.int32
+        )
+    except (OSError, ValueError) as error:
+        raise Refusal(f"cannot read the map file {path} ({error}); write one node number a line") from error

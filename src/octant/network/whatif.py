@@ -1,0 +1,215 @@
+"""Explain and what-if: what holds a pattern back, what another machine would do, what the smallest change would be."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from octant.failure import Exit, Refusal
+from octant.network.answers import Answer
+from octant.network.files import NetworkFile, RoutingWords, Unexplained, load
+from octant.network.scale import scale
+from octant.network.solve import engine, solve
+from octant.network.traffic import Pattern, make
+
+_MOST_PAIRS = 30_000_000
+_ENDPOINTS = ("injection", "ejection")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Part of the load of one link: which pairs, at which hop of their route, of which job."""
+
+    relation: str
+    hop: int  # place on the route: 0 = injection, 1 = first fabric link
+    job: int
+    part: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An answer with what loads its tightest link and what would come next."""
+
+    answer: Answer
+    causes: tuple[Cause, ...]  # of the tightest link, largest first; empty if too many pairs to look at
+    sentences: tuple[str, ...]
+    unexplained: tuple[Unexplained, ...]
+
+
+def explain(network: NetworkFile, pattern: Pattern) -> Explanation:
+    """What holds the pattern back, what loads that link, and which class comes next at which head-room."""
+    answer = solve(network, pattern)
+    if not answer.bottlenecks:
+        return Explanation(answer, (), ("Nothing limits this pattern.",), network.unexplained)
+    topology = network.build()
+    tightest = answer.bottlenecks[0]
+    pairs = len(pattern.active) ** 2 if pattern.flows is None else len(pattern.flows)
+    rows: tuple[Cause, ...] = ()
+    if pairs <= _MOST_PAIRS:
+        link = _number_of(network, pattern, tightest.link_class, tightest.link)
+        raw = engine(network, topology).causes(pattern.native(), link)
+        whole = sum(units for *_, units in raw) or 1.0
+        rows = tuple(Cause(relation, hop, job, units / whole) for relation, hop, job, units in raw)
+    others = f"{tightest.links} such links" if tightest.links > 1 else "that one link"
+    said = [
+        f"{tightest.link_class} limits by {tightest.resource}: {tightest.link} ({others}).",
+        f"It carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
+    ]
+    if following := answer.runner_up:
+        said.append(f"Next comes {following.link_class}, {100 * (following.headroom - 1):.1f} % further on.")
+    return Explanation(answer, rows, tuple(said), network.unexplained)
+
+
+def _number_of(network: NetworkFile, pattern: Pattern, link_class: str, name: str) -> int:
+    """The engine's number of the tightest link; names are for people, so it is asked again."""
+    topology = network.build()
+    kind = network.class_names.index(link_class)
+    asked = engine(network, topology)
+    if pattern.flows is None and network.topology.symmetric():
+        try:
+            native = asked.by_class(pattern.shape)
+        except ValueError:
+            native = asked.enumerate(pattern.native(), pattern.shape)
+    else:
+        native = asked.enumerate(pattern.native(), pattern.shape)
+    return next(b.link for b in native.bottlenecks if b.link_class == kind and topology.name(b.link) == name)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What one link class is worth."""
+
+    link_class: str
+    elasticity: float  # percent of rate per percent of capacity
+    rate_if_doubled: float  # over the present rate
+    headroom: float
+
+
+def sensitivity(network: NetworkFile, pattern: Pattern) -> tuple[Sensitivity, ...]:
+    """Effect of each loaded link class on the rate; injection and ejection are turned together."""
+    base = solve(network, pattern)
+    found = []
+    for name in _knobs(base):
+        little = solve(network.scaled(name, 1.001), pattern).rate_per_s / base.rate_per_s
+        double = solve(network.scaled(name, 2.0), pattern).rate_per_s / base.rate_per_s
+        headroom = min(b.headroom for b in base.bottlenecks if b.link_class in _members(name))
+        found.append(Sensitivity(name, (little - 1) / 0.001, double, headroom))
+    return tuple(found)
+
+
+def _knobs(answer: Answer) -> tuple[str, ...]:
+    names = ["endpoint" if b.link_class in _ENDPOINTS else b.link_class for b in answer.bottlenecks]
+    return tuple(dict.fromkeys(names))
+
+
+def _members(knob: str) -> tuple[str, ...]:
+    return _ENDPOINTS if knob == "endpoint" else (knob,)
+
+
+@dataclass(frozen=True)
+class Change:
+    """The least that must become faster to reach a target."""
+
+    target_per_s: float
+    present_per_s: float
+    factors: dict[str, float]  # link class -> times its capacity; empty: the target is met already
+    reached_per_s: float  # solved again with the change
+
+
+def smallest_change(network: NetworkFile, pattern: Pattern, target_per_s: float) -> Change:
+    """Which link classes must grow, and by how much, for a rate to be reached; the static limits make this exact."""
+    if not 0 < target_per_s < math.inf:
+        raise Refusal("cannot aim at a rate that is not positive, or has no end", Exit.WRONG_ANSWER)
+    base = solve(network, pattern)
+    factors: dict[str, float] = {}
+    for name in _knobs(base):
+        allowed = min(b.rate_per_s for b in base.bottlenecks if b.link_class in _members(name))
+        if allowed < target_per_s * (1 - 1e-12):
+            factors[name] = target_per_s / allowed
+    changed = network
+    for name, factor in factors.items():
+        changed = changed.scaled(name, factor)
+    return Change(target_per_s, base.rate_per_s, factors, solve(changed, pattern).rate_per_s)
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """What routing could make of a pattern: two oblivious ways, and a router that knows everything and may split flows.
+
+    A real adaptive router lies between the better oblivious way and the ideal.
+    """
+
+    first: str
+    second: str
+    first_per_s: float
+    second_per_s: float
+    ideal_per_s: float  # reached by a split that was found
+    ideal_at_most_per_s: float  # no split reaches more
+    on_second: float  # part of the traffic that the split sends the second way
+    bottleneck: str  # of that split
+
+
+def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 150) -> Bracket:
+    """The file's routing, another one, and the ideal split of every flow between both.
+
+    Raises:
+        Refusal: the network has no such routing, or there are too many flows to split.
+    """
+    other = network.model_copy(update={"routing": network.routing.model_copy(update={"name": second})})
+    topology = network.build()
+    mine, theirs = engine(network, topology), engine(other, topology)
+    try:
+        native, most, elsewhere = mine.adaptive(theirs, pattern.native(), pattern.shape, rounds)
+    except ValueError as error:
+        raise Refusal(str(error)) from error
+    units = pattern.units_per_round
+    tightest = native.bottlenecks[0] if native.bottlenecks else None
+    return Bracket(
+        first=network.routing.name,
+        second=second,
+        first_per_s=solve(network, pattern, "enumeration").rate_per_s,
+        second_per_s=solve(other, pattern, "enumeration").rate_per_s,
+        ideal_per_s=native.rounds_per_s * units,
+        ideal_at_most_per_s=most * units,
+        on_second=elsewhere,
+        bottleneck=network.class_names[tightest.link_class] if tightest else "nothing",
+    )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two machines (or routings) at one size."""
+
+    size: int
+    first_per_s: float
+    second_per_s: float
+    first_bottleneck: str
+    second_bottleneck: str
+    unit: str
+
+    @property
+    def ratio(self) -> float:
+        """Second over first."""
+        return self.second_per_s / self.first_per_s
+
+
+def diff(first: NetworkFile, second: NetworkFile, traffic: str, sizes: Sequence[int]) -> tuple[Difference, ...]:
+    """The same traffic on two networks, size by size."""
+    a, b = (scale(network, traffic, sizes).points for network in (first, second))
+    return tuple(
+        Difference(x.size, x.rate_per_s, y.rate_per_s, x.bottleneck, y.bottleneck, x.unit)
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def rerouted(name: str, routing: str | None, policy: str | None) -> NetworkFile:
+    """A network by name or path, with another routing or failover policy where one is given."""
+    network = load(name)
+    change = {key: word for key, word in (("name", routing), ("policy", policy)) if word is not None}
+    words = RoutingWords.model_validate({**network.routing.model_dump(), **change}) if change else network.routing
+    return network.model_copy(update={"routing": words})
+
+
+def pattern_at(network: NetworkFile, traffic: str, size: int | None, parameter: int = 1) -> tuple[NetworkFile, Pattern]:
+    """A network at a size (its own where `None`) with a named pattern on it."""
+    sized = network if size is None else network.at_size(size)
+    return sized, make(sized, traffic, parameter)

@@ -1,0 +1,125 @@
+"""The same placement in every launcher's own words: one file a launcher; the folder is the registration.
+
+A file has `TITLE`, `to_words(placement, request, topology) -> Words` and, where such lines can be read back,
+`MARK` (a pattern that tells its lines) and `from_words(text, topology) -> Reading`. `BINDS` says what a tool binds that
+starts no ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
+"""
+
+import re
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+from octant import registry
+from octant.machine import Topology
+from octant.placement import Placement
+from octant.placement.recognise import recognise
+from octant.placement.remarks import remarks as facts
+from octant.placement.request import Request
+
+
+@dataclass(frozen=True)
+class Words:
+    """Lines that ask a launcher for a placement. `exact`: they give the very masks that Octant planned."""
+
+    lines: tuple[str, ...]
+    exact: bool
+    cannot: tuple[str, ...] = ()  # plain statements of what this launcher cannot express
+    files: tuple[tuple[str, str], ...] = ()  # (name, content) of files that the lines mention
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a launcher's lines would do: the request they amount to, the placement, and what may surprise."""
+
+    request: Request
+    placement: Placement
+    remarks: tuple[str, ...] = ()
+
+
+def backends() -> dict[str, ModuleType]:
+    """Every launcher whose words are known, by name."""
+    return registry.modules(__name__)
+
+
+def to_words(name: str, placement: Placement, request: Request, topology: Topology) -> Words:
+    """The placement in the words of launcher `name`.
+
+    Raises:
+        ValueError: no such launcher; the message names the known ones.
+    """
+    if name not in backends():
+        raise ValueError(f"no launcher {name!r}; try {', '.join(backends())}")
+    words: Words = backends()[name].to_words(placement, request, topology)
+    return words
+
+
+def from_words(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
+    """Which launcher's lines these are, and what they would do on the topology.
+
+    Whoever starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads inside each
+    rank's mask.
+
+    Raises:
+        ValueError: lines of no launcher that can be read back, or wrong values in them.
+    """
+    readable = {key: module for key, module in backends().items() if hasattr(module, "from_words")}
+    if name is not None and name not in readable:
+        raise ValueError(f"cannot read lines of {name!r}; try {', '.join(readable)}")
+    marked = [key for key in readable if re.search(readable[key].MARK, text, re.MULTILINE)]
+    marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
+    chosen = name or next(iter(marked), None)
+    if chosen is None:
+        raise ValueError(f"cannot tell whose lines {text!r} are; known: {', '.join(readable)}")
+    reading: Reading = readable[chosen].from_words(text, topology)
+    inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
+    if inside is not None and _binds(readable[chosen]) != "threads":
+        reading = _with_threads(reading, inside, text, topology)
+    return chosen, replace(reading, remarks=(*_undrawn(text, _binds(readable[chosen])), *reading.remarks))
+
+
+_ORDER = ("ranks", "process", "threads")
+
+
+def _binds(module: ModuleType) -> str:
+    return getattr(module, "BINDS", "ranks")
+
+
+def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topology) -> Reading:
+    """The reading with each rank's threads where the runtime puts them inside the rank's mask."""
+    ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
+    refused: list[ValueError] = []
+    for place in outer.placement.ranks:
+        own = replace(topology, allowed=place.cpus & topology.allowed or topology.allowed)
+        try:
+            inner: Reading = runtime.from_words(text, own)
+        except ValueError as error:  # a list for rank 0 names nothing that the next rank may use
+            refused.append(error)
+            notes.append(f"rank {place.rank}: {error}")
+            ranks.append(place)
+            continue
+        ranks.append(replace(place, threads=inner.placement.ranks[0].threads))
+        notes += [note for note in inner.remarks if note not in (*inner.placement.remarks, *notes)]
+    if len(refused) == len(ranks):
+        raise refused[0]
+    request, threads = outer.request, len(ranks[0].threads)
+    if threads != request.threads:
+        found = recognise([place.cpus for place in ranks], topology, threads)
+        request = replace(found, memory=request.memory)
+    said = facts(tuple(ranks), topology)
+    bound = [frozenset().union(*place.threads) for place in ranks]
+    if len(set(bound)) < len(bound) and all(held < place.cpus for held, place in zip(bound, ranks, strict=True)):
+        notes.append(
+            "every rank's runtime binds its threads to the same hardware threads, since the launcher leaves ranks "
+            "unbound or on one mask: bind the ranks first"
+        )
+    return Reading(request, Placement(tuple(ranks), said), (*notes, *said))
+
+
+def _undrawn(text: str, binds: str) -> tuple[str, ...]:
+    """What stands around a launcher and changes masks too; Hydra and Open MPI were seen to bind outside of it."""
+    tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
+    return tuple(
+        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask all the same; "
+        "after it, its own mask counts"
+        for tool in dict.fromkeys(tools)
+    )

@@ -1,0 +1,29 @@
+"""Cray: PALS mpiexec and ALPS aprun take a list of hardware threads a rank."""
+
+from octant.machine import Topology
+from octant.placement import Placement, set_text
+from octant.placement.launchers import Words, _shared
+from octant.placement.request import Request
+
+TITLE = "Cray (PALS mpiexec, ALPS aprun)"
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """One list a rank, parted by colons."""
+    sets = _shared.rank_sets(placement)
+    listed = ":".join(set_text(held) for held in sets)
+    ranks, depth = len(sets), request.threads
+    asked = _shared.plain(placement, request, topology)
+    strict = " -ss" if request.memory.policy == "bind" and not request.memory.nodes else ""
+    lines = [
+        *_shared.openmp_line(request),
+        *_shared.heap_line(request),
+        f"mpiexec -n {ranks} --ppn {ranks} --cpu-bind list:{listed} {_shared.PROGRAM}",
+        f"aprun -n {ranks} -N {ranks} -d {depth} -cc {listed}{strict} {_shared.PROGRAM}",
+    ]
+    if not asked.cpus and asked.order == "compact" and asked.smt == 1 and asked.unit == "core":
+        lines.append(f"# in words, by the manual: mpiexec -n {ranks} -d {depth} --cpu-bind depth {_shared.PROGRAM}")
+    cannot = [*_shared.no_threads(placement, "Cray's launcher"), *_shared.no_pages(request)]
+    if request.memory.policy in ("interleave", "preferred") or request.memory.nodes:
+        cannot.append(f"aprun knows strict local memory only: memory={request.memory} needs numactl or PALS --mem-bind")
+    return Words(tuple(lines), True, tuple(cannot))

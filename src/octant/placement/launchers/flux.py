@@ -1,0 +1,27 @@
+"""Flux: `flux run` with an explicit map, one set a rank."""
+
+from octant.machine import Topology
+from octant.placement import Placement, set_text
+from octant.placement.launchers import Words, _shared
+from octant.placement.request import Request
+
+TITLE = "Flux"
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """The map gives the masks; the plain case has words of its own as well."""
+    asked = _shared.plain(placement, request, topology)
+    sets = _shared.rank_sets(placement)
+    listed = ";".join(set_text(held) for held in sets)
+    cores = max(_shared.cores_each(place, topology) for place in placement.ranks)
+    head = f"flux run -N1 --exclusive -n {len(sets)} -c {cores}"
+    lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
+    lines.append(f"{head} -o cpu-affinity='map:{listed}' {_shared.PROGRAM}")
+    if not asked.cpus and asked.order == "compact" and asked.smt == 1:
+        lines.append(f"# in words, by the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}")
+    cannot = [
+        *_shared.no_threads(placement, "Flux"),
+        *_shared.no_memory(request, "Flux without the mpibind plugin"),
+        *_shared.no_pages(request),
+    ]
+    return Words(tuple(lines), True, tuple(cannot))

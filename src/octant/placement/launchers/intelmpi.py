@@ -1,0 +1,94 @@
+"""Intel MPI: I_MPI_PIN_DOMAIN as masks, one a rank, each with 0x before it; masks count the system's numbers."""
+
+import re
+
+from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus
+from octant.placement import Placement, mask_text
+from octant.placement.expressions import objects
+from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.request import Request
+
+TITLE = "Intel MPI"
+MARK = r"I_MPI_PIN"
+_UNITS = {"core": "core", "numa": "numa", "node": "machine", "socket": "package", "sock": "package",
+          "cache": "l4", "cache2": "l2", "cache3": "l3"}  # fmt: skip
+_NAMES = {"numa": "numa", "package": "socket", "l2": "cache2", "l3": "cache3"}
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """Masks always; the words for the plain cases stand beside them as a comment."""
+    sets = _shared.rank_sets(placement)
+    asked = _shared.plain(placement, request, topology)
+    masks = ",".join(mask_text(held) for held in sets)
+    lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
+    lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
+    words = _in_words(asked)
+    if words:
+        lines.append(f"# in words, by the manual: export {words}")
+    cannot = [*_shared.no_threads(placement, "Intel MPI"), *_shared.no_pages(request)]
+    if request.memory.policy in ("bind", "interleave", "preferred"):
+        nodes = ",".join(str(n) for n in placement.ranks[0].memory)
+        policy = "bind_only" if request.memory.policy == "bind" else request.memory.policy
+        cannot.append(
+            f"I_MPI_HBW_POLICY and I_MPI_BIND_NUMA ({policy}, nodes {nodes}) set memory for all ranks alike: use "
+            "numactl for a policy of each rank"
+        )
+    lines.append(f"mpiexec -n {len(sets)} {_shared.PROGRAM}")
+    return Words(tuple(lines), True, tuple(cannot))
+
+
+def _in_words(asked: Request) -> str:
+    if asked.cpus:
+        return ""
+    if asked.unit in _NAMES:
+        return f"I_MPI_PIN_DOMAIN={_NAMES[asked.unit]}"
+    if asked.unit == "hwthread" and asked.smt != 1:
+        return f"I_MPI_PIN_DOMAIN={asked.threads}:compact I_MPI_PIN_CELL=unit"
+    order = {"compact": "compact", "scatter": "scatter", "scatter:package": "scatter"}.get(asked.order)
+    if order is None:
+        return ""
+    return f"I_MPI_PIN_DOMAIN=omp:{order} I_MPI_PIN_CELL=core" + (
+        " I_MPI_PIN_ORDER=scatter" if order == "scatter" else ""
+    )
+
+
+def from_words(text: str, topology: Topology) -> Reading:
+    """Masks, unit names, `omp` and numbers with compact order."""
+    line = _shared.read_line(text)
+    ranks = line.number("-n", "-np") or 1
+    count = line.threads()
+    domain = line.variables.get("I_MPI_PIN_DOMAIN", "auto")
+    notes: list[str] = []
+    if line.variables.get("I_MPI_PIN", "1") in ("0", "off", "no", "disable"):
+        notes.append("I_MPI_PIN=off: every rank may run anywhere")
+        return _shared.masked([topology.allowed] * ranks, topology, count or 1, notes)
+    listed = line.variables.get("I_MPI_PIN_PROCESSOR_LIST")
+    if listed is not None and "I_MPI_PIN_DOMAIN" not in line.variables:  # the domain beats the list
+        cpus = [n for part in listed.split(",") for n in sorted(parse_cpus(part))]
+        if ranks > len(cpus):
+            notes.append(f"Intel MPI starts over in the list: {ranks} ranks on {len(cpus)} hardware threads")
+        return _shared.masked([frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes)
+    if domain.startswith("[") and "0x" not in domain.lower():
+        notes.append("Intel MPI 2021.18 complains of masks without 0x, then pins by default: write each as 0x…")
+    domains = _domains(domain, line.variables, topology, count)
+    if ranks > len(domains):
+        notes.append(f"Intel MPI overlaps domains without a word: {ranks} ranks on {len(domains)} domains")
+    return _shared.masked([domains[rank % len(domains)] for rank in range(ranks)], topology, count, notes)
+
+
+def _domains(domain: str, variables: dict[str, str], topology: Topology, threads: int | None) -> list[CpuSet]:
+    masks = re.fullmatch(r"\[([0-9a-fA-Fx,]+)\]", domain)
+    if masks:
+        values = [int(mask, 16) for mask in masks[1].split(",")]
+        return [frozenset(i for i in range(value.bit_length()) if value >> i & 1) for value in values]
+    if domain in _UNITS:
+        return list(objects(topology, _UNITS[domain]))
+    size, _, order = domain.partition(":")
+    if (size not in ("omp", "auto") and not size.isdigit()) or order not in ("", "compact"):
+        raise ValueError(
+            f"cannot read I_MPI_PIN_DOMAIN={domain}; read are masks, {', '.join(_UNITS)}, omp and N:compact"
+        )
+    units = objects(topology, "core" if variables.get("I_MPI_PIN_CELL", "unit") == "core" else "thread")
+    width = int(size) if size.isdigit() else threads or 1
+    return [frozenset().union(*units[i : i + width]) for i in range(0, len(units) - width + 1, width)]

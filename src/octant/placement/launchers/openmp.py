@@ -1,0 +1,138 @@
+"""OpenMP: OMP_PLACES and OMP_PROC_BIND for the threads inside each rank."""
+
+import re
+from collections.abc import Sequence
+
+from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus
+from octant.placement import Placement, RankPlace
+from octant.placement.expressions import objects
+from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.recognise import recognise
+from octant.placement.remarks import remarks as facts
+from octant.placement.request import Request
+
+TITLE = "OpenMP (any runtime)"
+MARK = r"OMP_PLACES|OMP_PROC_BIND"
+BINDS = "threads"
+_BINDS = ("close", "spread", "master", "primary", "true", "false")
+_PLACES = {"threads": "thread", "cores": "core", "sockets": "package", "numa_domains": "numa", "ll_caches": "l4"}
+_VENDOR = {"KMP_AFFINITY": "Intel's and LLVM's runtime", "GOMP_CPU_AFFINITY": "GNU's runtime"}
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """A list of places a rank; words where the ranks' masks already do the rest."""
+    if all(len(set(place.threads)) == 1 and len(place.threads) > 1 for place in placement.ranks):
+        line = f"export OMP_NUM_THREADS={request.threads} OMP_PROC_BIND=false"
+        return Words((line,), False, ("OpenMP places no ranks: their masks must come from the launcher",))
+    lines = []
+    for place in placement.ranks:
+        places = ",".join("{" + ",".join(str(cpu) for cpu in sorted(bound)) + "}" for bound in place.threads)
+        lines.append(f'export OMP_NUM_THREADS={len(place.threads)} OMP_PROC_BIND=close OMP_PLACES="{places}"')
+    cannot = [*_shared.no_memory(request, "OpenMP (first touch decides)", "numactl"), *_shared.no_pages(request)]
+    cannot.append(
+        "beside a second OpenMP runtime (MKL in gcc's program) these put all threads on one CPU: load one only"
+    )
+    if len(lines) > 1:
+        lines += [f"# inside masks that the launcher sets: {line}" for line in _shared.openmp_line(request)]
+        cannot.append("OpenMP starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
+    return Words(tuple(lines), True, tuple(cannot))
+
+
+def from_words(text: str, topology: Topology) -> Reading:
+    """What GNU's runtime does in a process that may use the whole topology; other runtimes differ in wrong values."""
+    line = _shared.read_line(text)
+    notes = runtimes(line.variables)
+    count = line.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
+    places: list[CpuSet] = []
+    if "OMP_PLACES" in line.variables:
+        try:
+            places = parse_places(line.variables["OMP_PLACES"], topology)
+        except ValueError as error:
+            notes.append(f"{error}: GNU's runtime warns and goes on as if it were not set")
+    policy = line.variables.get("OMP_PROC_BIND", "").split(",")[0].strip().lower()
+    if policy and policy not in _BINDS:
+        then = "binds by OMP_PLACES alone" if places else "runs unbound"
+        notes.append(
+            f"OMP_PROC_BIND={policy} is no value of OpenMP (known: {', '.join(_BINDS)}): GNU's runtime only warns and "
+            f"{then}; cores belongs in OMP_PLACES"
+        )
+        policy = ""
+    policy = policy or ("true" if places else "false")
+    if policy == "false":
+        if not notes:
+            notes.append("no binding is asked for: every thread may run wherever its rank may")
+        return one_rank((topology.allowed,) * count, topology, notes)
+    return one_rank(bound(places or objects(topology, "thread"), count, policy), topology, notes)
+
+
+def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> Reading:
+    """A reading of the threads of one rank."""
+    cpus = frozenset().union(*sets)
+    nodes = tuple(node.os for node in topology.numa if node.cpus & cpus)
+    ranks = (RankPlace(0, cpus, sets, nodes),)
+    if len(set(sets)) < len(sets) and sets[0] != topology.allowed:
+        notes.append("several threads are bound to one place and share it")
+    request = recognise([cpus], topology, len(sets))
+    return Reading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
+
+
+def runtimes(variables: dict[str, str]) -> list[str]:
+    """Remarks on variables of several runtimes at once."""
+    vendors = [name for name in _VENDOR if name in variables]
+    if len(vendors) == 2:
+        return [
+            "KMP_AFFINITY and GOMP_CPU_AFFINITY are both set: two OpenMP runtimes in one process "
+            "(gcc's program with MKL, typically) then put all threads on one CPU; set one, unset the other"
+        ]
+    if vendors and "OMP_PLACES" in variables:
+        return [f"{vendors[0]} beats OMP_PLACES in {_VENDOR[vendors[0]]}, with a warning at most; set one of them"]
+    return []
+
+
+def bound(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[CpuSet, ...]:
+    """The place of each thread, the first thread being on the first place (OpenMP 5.2, section 10.1.3)."""
+    count = len(places)
+    if policy in ("master", "primary"):
+        return (places[0],) * threads
+    if threads > count:
+        low, extra = divmod(threads, count)  # GNU's runtime starts over with the threads that are left
+        return (*(place for place in places for _ in range(low)), *places[:extra])
+    if policy == "spread":
+        low, extra = divmod(count, threads)
+        starts = [i * low + min(i, extra) for i in range(threads)]
+        return tuple(places[start] for start in starts)
+    return tuple(places[:threads])
+
+
+def parse_places(text: str, topology: Topology) -> list[CpuSet]:
+    """The places of an OMP_PLACES value: an abstract name, or a list of sets with `:count:stride`.
+
+    Raises:
+        ValueError: neither.
+    """
+    name = re.fullmatch(r"(\w+)(?:\((\d+)\))?", text.strip().lower())
+    if name and name[1] in _PLACES:
+        found = list(objects(topology, _PLACES[name[1]]))
+        return found[: int(name[2])] if name[2] else found
+    places: list[CpuSet] = []
+    for match in re.finditer(r"\{([^}]*)\}(?::(\d+)(?::(-?\d+))?)?|([^,{}]+)", text):
+        if match[4] is not None:
+            if match[4].strip():
+                raise ValueError(f"OMP_PLACES={text} cannot be read; try cores, threads or {{0,1}},{{2,3}}")
+            continue
+        held = frozenset().union(*(_interval(part) for part in re.split(r",(?![^(]*\))", match[1])))
+        stride = int(match[3] or len(held))
+        places += [frozenset(cpu + i * stride for cpu in held) for i in range(int(match[2] or 1))]
+    usable = [place & topology.allowed for place in places if place & topology.allowed]
+    if not usable:
+        raise ValueError(f"OMP_PLACES={text} names no hardware thread that this job may use")
+    return usable
+
+
+def _interval(text: str) -> CpuSet:
+    match = re.fullmatch(r"\s*(\d+)(?::(\d+)(?::(\d+))?)?\s*", text)
+    if match is None:
+        return parse_cpus(text)
+    step = int(match[3] or 1)
+    return frozenset(range(int(match[1]), int(match[1]) + int(match[2] or 1) * step, step))

@@ -1,0 +1,24 @@
+"""PBS Professional: chunks of a node; what is bound inside is the MPI library's work."""
+
+from octant.machine import Topology
+from octant.placement import Placement
+from octant.placement.launchers import Words, _shared
+from octant.placement.request import Request
+
+TITLE = "PBS Professional"
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """The request for one node; PBS counts what the site configured as CPUs (here: hardware threads used)."""
+    ranks = len(placement.ranks)
+    used = frozenset().union(*_shared.rank_sets(placement))
+    cores = sum(1 for core in topology.groups("core") if core & used)
+    per_core = topology.smt() if request.smt == 0 else request.smt
+    line = f"#PBS -l select=1:ncpus={cores * per_core}:mpiprocs={ranks}:ompthreads={request.threads}"
+    cannot = [
+        "PBS chooses and binds nothing inside the node: use the MPI library's words as well",
+        "whether ncpus counts cores or hardware threads is the site's choice (pbsnodes -av says)",
+        *_shared.no_memory(request, "PBS"),
+        *_shared.no_pages(request),
+    ]
+    return Words((line, "#PBS -l place=scatter:excl"), False, tuple(cannot))

@@ -1,0 +1,49 @@
+"""taskset: one affinity mask for one process and all its threads."""
+
+import re
+
+from octant.machine import Topology
+from octant.machine.synthetic import parse_cpus
+from octant.placement import Placement, set_text
+from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.request import Request
+
+TITLE = "taskset (util-linux)"
+MARK = r"^\s*(\w+=\S+\s+)*taskset\s"
+BINDS = "process"
+
+
+def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+    """One command a rank; a launcher's wrapper picks its line by its local rank."""
+    lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
+    cannot = [
+        *_shared.no_threads(placement, "taskset"),
+        *_shared.no_memory(request, "taskset", "numactl"),
+        *_shared.no_pages(request),
+    ]
+    if len(lines) > 1:
+        cannot.append("taskset starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
+    return Words((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+
+
+def from_words(text: str, topology: Topology) -> Reading:
+    """One rank a line; both `-c LIST` and hexadecimal masks are read."""
+    sets = []
+    for row in filter(None, (part.strip() for part in text.splitlines())):
+        line = _shared.read_line(row)
+        if line.words[:1] != ["taskset"]:
+            continue
+        options = _shared.own(line.words, ())
+        listed, mask = [*line.words, ""][len(options)], r"(0x)?[0-9a-fA-F]+"
+        if any(re.fullmatch(r"-[ac]*p[acp]*|--pid", word) for word in options):
+            raise ValueError(
+                f"cannot draw {row!r} (-p changes a process that runs already); try 'taskset -c 0-3 PROGRAM'"
+            )
+        if any(re.fullmatch(r"-a*c[ac]*|--cpu-list", word) for word in options):
+            sets.append(parse_cpus(listed))
+        elif re.fullmatch(mask, listed):
+            bits = int(listed, 16)
+            sets.append(frozenset(i for i in range(bits.bit_length()) if bits >> i & 1))
+        else:
+            raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")
+    return _shared.masked(sets, topology, _shared.read_line(text).threads())

@@ -1,0 +1,1 @@
+"""Curves and histograms as data."""

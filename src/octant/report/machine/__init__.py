@@ -1,0 +1,1 @@
+"""A machine, its settings, and advice on it."""

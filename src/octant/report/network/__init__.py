@@ -1,0 +1,1 @@
+"""The answers of the network model: text, page, pictures and drawings."""

@@ -1,0 +1,296 @@
+"""The network model's drawings: how busy classes are against scale, and a piece of the topology, as inline SVG.
+
+Half a line belongs to the direction that starts there: the half at A is the link from A to B.
+"""
+
+from __future__ import annotations
+
+import math
+import pkgutil
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant.failure import Refusal
+from octant.network.topologies import Torus, TwoLevelDirect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.network.loads import ClassLoad, LoadMap
+
+SATURATED = 0.9995
+Spot = tuple[float, float]
+
+
+def standalone(svg: str) -> str:
+    """The drawing as a file of its own, with its colours."""
+    style = (pkgutil.get_data("octant.report", "page/network.css") or b"").decode()
+    return svg.replace(">", f"><style>{style}.network {{ background: #fff; }}</style>", 1) + "\n"
+
+
+def drawing(maps: Mapping[int, LoadMap], size_word: str) -> str:
+    """The drawing that fits: several sizes as a heat map, one as a piece of its topology or else as its links by load.
+
+    Raises:
+        Refusal: an application, which is no single pattern, or a network too large to enumerate.
+    """
+    if not maps:
+        raise Refusal(
+            "cannot draw loads (an application is several patterns, or there are too many nodes); try uniform"
+        )
+    only = next(iter(maps.values()))
+    return standalone(heat(maps, size_word) if len(maps) > 1 else topology(only) or strips(only))
+
+
+def busy_text(busy: float) -> str:
+    """How busy a link is, in percent."""
+    return f"{100 * busy:.0f} %" if busy >= 0.0995 or busy == 0 else f"{100 * busy:.1f} %"
+
+
+def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
+    """How busy the busiest link of every class is, against size: one row a class, one column a size."""
+    sizes, names = list(maps), _names(maps.values())
+    width = max(6.0, min(26.0, 560 / len(sizes)))
+    left, top, row = 96.0, 8.0, 26.0
+    parts = []
+    for r, name in enumerate(names):
+        y = top + r * (row + 4)
+        parts.append(_text(left - 8, y + row / 2 + 4, name, "end"))
+        for c, size in enumerate(sizes):
+            found = _of(maps[size], name)
+            if found is not None:
+                told = f"{size} {size_word}: {name} {busy_text(found.busiest)} of its capacity"
+                parts.append(_cell(left + c * width, y, width, row, found.busiest, told))
+    bottom = top + len(names) * (row + 4)
+    shown = [i for i, size in enumerate(sizes) if len(sizes) <= 12 or size in (sizes[0], sizes[-1]) or size % 8 == 0]
+    parts += [_text(left + (i + 0.5) * width, bottom + 12, str(sizes[i]), "middle") for i in shown]
+    parts.append(_text(left, bottom + 30, size_word, "start", "soft"))
+    parts.append(_legend(left + 130, bottom + 20))
+    return _svg(
+        max(left + len(sizes) * width + 12, 480),
+        bottom + 42,
+        parts,
+        f"Load of the busiest link of {', '.join(names)} against {size_word}",
+    )
+
+
+def strips(found: LoadMap) -> str:
+    """All links of every class from the idlest to the busiest, in 32 steps."""
+    left, top, row, width = 96.0, 8.0, 22.0, 14.0
+    parts, names = [], [c.link_class for c in found.classes]
+    for r, one in enumerate(found.classes):
+        y = top + r * (row + 5)
+        parts.append(_text(left - 8, y + row / 2 + 4, one.link_class, "end"))
+        parts += [_cell(left + i * width, y, width, row, busy, busy_text(busy)) for i, busy in enumerate(one.quantiles)]
+        told = f"{busy_text(one.busiest)} at most" if one.limited else "no limit given"
+        parts.append(_text(left + 32 * width + 10, y + row / 2 + 4, f"{told}, {one.links:,} links", "start"))
+    height = top + len(found.classes) * (row + 5) + 24
+    parts.append(_legend(left, height - 18))
+    return _svg(left + 32 * width + 210, height, parts, f"Links of {', '.join(names)} from the idlest to the busiest")
+
+
+def topology(found: LoadMap) -> str:
+    """A supernode with its drawers, or a slice of a torus, with how busy each link is; empty for other shapes."""
+    shape = found.network.topology
+    if isinstance(shape, TwoLevelDirect):
+        return _supernode(found, shape)
+    if isinstance(shape, Torus) and len(shape.sizes) <= 3 and max(shape.sizes[:2]) <= 16:
+        return _slice(found, shape)
+    return ""
+
+
+def topology_in_words(found: LoadMap) -> str:
+    """What the drawing of the topology shows."""
+    shape = found.network.topology
+    if isinstance(shape, TwoLevelDirect):
+        return (
+            "The supernode with the busiest link within: each drawer with the L-local links between its octants, "
+            "L-remote links between drawers (the busiest of each bundle), and outwards the D links of each octant with "
+            "the number of supernodes that hang on it. Half a line belongs to the direction that starts there."
+        )
+    return (
+        "The slice of the torus that holds its busiest link. Half a line belongs to the direction that starts there; "
+        "stubs beyond the edge are links that wrap around; the shade of a node is its busiest link out of the slice."
+    )
+
+
+def _names(maps: object) -> list[str]:
+    return list(dict.fromkeys(one.link_class for found in maps for one in found.classes))  # type: ignore[attr-defined]
+
+
+def _of(found: LoadMap, name: str) -> ClassLoad | None:
+    return next((one for one in found.classes if one.link_class == name), None)
+
+
+def _supernode(found: LoadMap, shape: TwoLevelDirect) -> str:
+    size = shape.drawers * shape.octants
+    supernode = busiest_supernode(found, size)
+    busy = _Busiest(found, range(supernode * size, (supernode + 1) * size))
+    radius, box = 74.0, 250.0
+    columns = 2 if shape.drawers > 1 else 1
+    corner = [((d % columns) * (box + 90), (d // columns) * (box + 70)) for d in range(shape.drawers)]
+    middle = [(x + box / 2, y + box / 2) for x, y in corner]
+    parts = []
+    for a in range(shape.drawers):
+        for b in range(a + 1, shape.drawers):
+            pair = [
+                busy.between(_members(shape, supernode, d), _members(shape, supernode, e), "L-remote")
+                for d, e in ((a, b), (b, a))
+            ]
+            parts += _halves(middle[a], middle[b], pair, 5, f"L-remote, drawers {a} and {b}")
+    for drawer in range(shape.drawers):
+        x, y = corner[drawer]
+        parts.append(f'<rect class="box" x="{x:g}" y="{y:g}" width="{box:g}" height="{box:g}" rx="6"/>')
+        parts.append(_text(x + 8, y + 15, f"drawer {drawer}", "start", "soft"))
+        spots = [_on_circle(middle[drawer], radius, i / shape.octants) for i in range(shape.octants)]
+        members = _members(shape, supernode, drawer)
+        for i in range(shape.octants):
+            for j in range(i + 1, shape.octants):
+                pair = [busy.between([members[p]], [members[q]], "L-local") for p, q in ((i, j), (j, i))]
+                parts += _halves(spots[i], spots[j], pair, 2, f"L-local, octants {i} and {j}")
+        for i, spot in enumerate(spots):
+            outer = _on_circle(middle[drawer], radius + 28, i / shape.octants)
+            load, peers = busy.outwards(members[i])
+            if peers:
+                parts.append(
+                    _line(spot, outer, load, 4, f"D links of octant {i}: {peers} supernodes, {busy_text(load)}")
+                )
+                tip = _on_circle(middle[drawer], radius + 35, i / shape.octants)
+                parts.append(_text(tip[0], tip[1] + 4, str(peers), "middle"))
+            kind = "node barred" if members[i] % size in shape.holes else "node"
+            parts.append(f'<circle class="{kind}" cx="{spot[0]:g}" cy="{spot[1]:g}" r="10"/>')
+            parts.append(_text(spot[0], spot[1] + 4, str(i), "middle"))
+    width = columns * box + (columns - 1) * 90
+    height = -(-shape.drawers // columns) * (box + 70) - 70
+    parts.append(_text(0, height + 14, f"supernode {supernode}", "start", "soft"))
+    parts.append(_legend(0, height + 24))
+    return _svg(width, height + 44, parts, topology_in_words(found))
+
+
+def busiest_supernode(found: LoadMap, size: int) -> int:
+    """Number of the first supernode (of `size` octants) that has a link within it as busy as any such link."""
+    built = found.network.build()
+    sources, targets = (side // size for side in built.ends())
+    within = np.flatnonzero(sources == targets)
+    within = within[within >= built.fabric]
+    return int(sources[within[np.argmax(np.round(found.busy[within], 9))]])
+
+
+def _members(shape: TwoLevelDirect, supernode: int, drawer: int) -> list[int]:
+    return [(supernode * shape.drawers + drawer) * shape.octants + octant for octant in range(shape.octants)]
+
+
+def _slice(found: LoadMap, shape: Torus) -> str:
+    busy = _Busiest(found, range(shape.nodes()))
+    nx, ny, nz = (*shape.sizes, 1, 1)[:3]
+    plane = nx * ny
+    level = max(range(nz), key=lambda z: busy.touching(range(z * plane, (z + 1) * plane)))
+    gap, edge = 64.0, 40.0
+    spot = {level * plane + y * nx + x: (edge + x * gap, edge + y * gap) for y in range(ny) for x in range(nx)}
+    parts = []
+    for a, b in sorted(busy.pairs):
+        if a not in spot or b not in spot:
+            continue
+        (xa, ya), (xb, yb) = spot[a], spot[b]
+        load = busy.pairs[a, b]["link"]
+        if math.hypot(xb - xa, yb - ya) < gap * 1.5:
+            parts.append(_line((xa, ya), ((xa + xb) / 2, (ya + yb) / 2), load, 6, f"{a} to {b}: {busy_text(load)}"))
+        else:
+            away = (xa + 26 * float(np.sign(xa - xb)), ya + 26 * float(np.sign(ya - yb)))
+            parts.append(_line((xa, ya), away, load, 6, f"{a} around to {b}: {busy_text(load)}"))
+    for node, (x, y) in spot.items():
+        beyond = max(
+            (loads["link"] for (a, b), loads in busy.pairs.items() if a == node and b not in spot), default=0.0
+        )
+        told = f"<title>node {node}: out of the slice {busy_text(beyond)}</title>"
+        parts.append(f'<circle class="ground" cx="{x:g}" cy="{y:g}" r="11"/>')
+        parts.append(
+            f'<circle class="node {_kind(beyond)}" cx="{x:g}" cy="{y:g}" r="11" '
+            f'fill-opacity="{beyond:.3f}">{told}</circle>'
+        )
+    width, height = 2 * edge + (nx - 1) * gap, 2 * edge + (ny - 1) * gap
+    parts.append(_text(4, height + 8, f"slice z = {level}" if nz > 1 else "", "start", "soft"))
+    parts.append(_legend(4, height + 18))
+    return _svg(max(width, 330), height + 40, parts, topology_in_words(found))
+
+
+class _Busiest:
+    """The busiest link of each class between two nodes, by their numbers."""
+
+    def __init__(self, found: LoadMap, drawn: range) -> None:
+        built = found.network.build()
+        sources, targets = built.ends()
+        kinds, names = built.link_classes(), found.network.class_names
+        self.pairs: dict[tuple[int, int], dict[str, float]] = {}
+        for link in range(built.fabric, built.links):
+            a, b = int(sources[link]), int(targets[link])
+            if a == b or a not in drawn:  # a mesh keeps a number where the torus would go on
+                continue
+            loads = self.pairs.setdefault((a, b), {})
+            name = names[kinds[link]]
+            loads[name] = max(loads.get(name, 0.0), float(found.busy[link]))
+
+    def between(self, sources: Sequence[int], targets: Sequence[int], name: str) -> float:
+        return max((self.pairs.get((a, b), {}).get(name, 0.0) for a in sources for b in targets), default=0.0)
+
+    def outwards(self, node: int) -> tuple[float, int]:
+        """The busiest D link of an octant, and how many supernodes its D links lead to."""
+        loads = [kinds["D"] for (a, _), kinds in self.pairs.items() if a == node and "D" in kinds]
+        return max(loads, default=0.0), len(loads)
+
+    def touching(self, nodes: range) -> float:
+        return max(
+            (load for (a, b), kinds in self.pairs.items() if a in nodes and b in nodes for load in kinds.values()),
+            default=0.0,
+        )
+
+
+def _on_circle(middle: Spot, radius: float, turn: float) -> Spot:
+    angle = 2 * math.pi * (turn - 0.25)
+    return middle[0] + radius * math.cos(angle), middle[1] + radius * math.sin(angle)
+
+
+def _halves(a: Spot, b: Spot, pair: Sequence[float], width: float, told: str) -> list[str]:
+    middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
+    return [
+        _line(end, middle, load, width, f"{told}: {busy_text(load)}") for end, load in zip((a, b), pair, strict=True)
+    ]
+
+
+def _kind(busy: float) -> str:
+    return "busy full" if busy >= SATURATED else "busy"
+
+
+def _line(a: Spot, b: Spot, busy: float, width: float, told: str) -> str:
+    return (
+        f'<line class="{_kind(busy)}" x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" '
+        f'stroke-width="{width:g}" stroke-opacity="{max(0.06, min(busy, 1)):.3f}"><title>{escape(told)}</title></line>'
+    )
+
+
+def _cell(x: float, y: float, width: float, height: float, busy: float, told: str) -> str:
+    return (
+        f'<rect class="{_kind(busy)}" x="{x:.1f}" y="{y:.1f}" width="{width - 1:.1f}" height="{height:g}" '
+        f'fill-opacity="{max(0.04, min(busy, 1)):.3f}"><title>{escape(told)}</title></rect>'
+    )
+
+
+def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
+    role = f' class="{kind}"' if kind else ""
+    return f'<text{role} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _legend(x: float, y: float) -> str:
+    cells = "".join(_cell(x + 28 + 14 * i, y, 14, 10, i / 8, "") for i in range(8))
+    full = _cell(x + 176, y, 14, 10, 1.0, "")
+    words = ((0, "idle"), (144, "busy"), (194, "saturated"))
+    return "".join([cells, full, *(_text(x + right, y + 10, word, "start", "soft") for right, word in words)])
+
+
+def _svg(width: float, height: float, parts: Sequence[str], told: str) -> str:
+    return (
+        f'<svg class="network" role="img" aria-label="{escape(told)}" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,1 @@
+"""Placements asked for and seen."""

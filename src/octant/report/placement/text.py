@@ -1,0 +1,71 @@
+"""Placements for people and programs: the drawing, a table of ranks, launchers' words."""
+
+import json
+
+from rich.table import Table
+
+from octant.placement import set_text
+from octant.placement.ask import Answer
+from octant.placement.draw import as_text as drawing
+from octant.placement.launchers import Words, backends
+from octant.report.terminal import console, rendered
+
+
+def as_text(answer: Answer) -> str:
+    """The drawing and a table of ranks; remarks are for standard error."""
+    head = f"{answer.request}" + (f"  (read from {backends()[answer.read_as].TITLE})" if answer.read_as else "")
+    table = Table(box=None, pad_edge=False)
+    torus = bool(answer.placement.ranks[0].coordinates)
+    for name in ("rank", *(["node and place"] if torus else []), "hardware threads", "of its threads", "memory"):
+        table.add_column(name, justify="right" if name == "rank" else "left")
+    for place in answer.placement.ranks:
+        own = " / ".join(set_text(held) for held in place.threads) if len(set(place.threads)) > 1 else ""
+        at = [" ".join(str(n) for n in place.coordinates)] if torus else []
+        memory = set_text(place.memory)
+        table.add_row(str(place.rank), *at, set_text(place.cpus), own, memory)
+    width = max(console().width, 60)
+    parts = [head, rendered(drawing(answer.topology, answer.placement, width)), rendered(table)]
+    return "\n\n".join(parts)
+
+
+def words_text(answer: Answer) -> str:
+    """The lines of one launcher, ready to paste; of several, with headings."""
+    if len(answer.words) == 1:
+        return "\n".join(_lines(next(iter(answer.words.values()))))
+    sections = []
+    for name, words in answer.words.items():
+        exact = "" if words.exact else "  (not the very same hardware threads)"
+        rows = [f"{name}: {backends()[name].TITLE}{exact}", *(f"  {line}" for line in _lines(words))]
+        sections.append("\n".join([*rows, *(f"  ! {said}" for said in words.cannot)]))
+    return "\n\n".join(sections)
+
+
+def _lines(words: Words) -> list[str]:
+    files = [line for name, content in words.files for line in (f"# file {name}:", *content.splitlines())]
+    return [*words.lines, *files]
+
+
+def notes(answer: Answer) -> list[str]:
+    """What goes to standard error: remarks, and what a single launcher cannot express."""
+    cannot = next(iter(answer.words.values())).cannot if len(answer.words) == 1 else ()
+    return [*answer.remarks, *cannot]
+
+
+def as_json(answer: Answer) -> str:
+    """Everything, as JSON; sets as lists of numbers."""
+    ranks = [
+        {
+            "rank": place.rank,
+            "cpus": sorted(place.cpus),
+            "threads": [sorted(held) for held in place.threads],
+            "memory": list(place.memory),
+            "coordinates": list(place.coordinates),
+        }
+        for place in answer.placement.ranks
+    ]
+    words = {
+        name: {"lines": w.lines, "exact": w.exact, "cannot": w.cannot, "files": dict(w.files)}
+        for name, w in answer.words.items()
+    }
+    found = {"request": str(answer.request), "read_as": answer.read_as, "ranks": ranks}
+    return json.dumps({**found, "remarks": answer.remarks, "words": words}, indent=2)

@@ -1,0 +1,1 @@
+"""A run for people and programs: the table, the page, comparisons, exports, and what can be measured."""

@@ -1,0 +1,211 @@
+"""The terminal table: one row a figure, with its interval, its share of the limit and what casts doubt on it."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from octant import units
+from octant.analysis.summary import Row, Summary, summarise
+from octant.report.plain import in_ascii
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from octant.store import StoredRun
+    from octant.workload import Workload
+
+BAR = 8
+LEAST_TITLE = 24
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def show(run: StoredRun, file: TextIO | None = None, known: Mapping[str, Workload] | None = None) -> None:
+    """Prints the summary of a run to `file` (default: standard output), as wide as it is."""
+    put(lambda width: lines(summarise(run, known), width), file or sys.stdout)
+
+
+def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
+    """Prints the lines that `draw` gives for a width: coloured on a terminal only, in characters it can take."""
+    encoding = file.encoding or "utf-8"
+    plain = not encoding.lower().replace("-", "").startswith("utf")
+    terminal = file.isatty()
+    console = Console(file=file, highlight=False, soft_wrap=True, color_system="auto" if terminal else None)
+    for line in draw(console.width if terminal else 100):
+        shown = in_ascii(line.plain).encode(encoding, "backslashreplace").decode(encoding)
+        console.print(Text(shown) if plain else line)
+
+
+def lines(summary: Summary, width: int = 100) -> list[Text]:
+    """The summary as styled lines of at most `width` columns."""
+    found = [*_head(summary, width), *_table(summary, max(width, 60))]
+    failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
+    found += _list("Failed", failed, width, "red")
+    found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
+    if summary.run.torn_lines:
+        found += _list("Dropped", [f"{summary.run.torn_lines} unreadable lines of records.jsonl"], width, "yellow")
+    told = [
+        f"{d.subject}: {'; '.join(f'{source} says {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
+        for d in summary.run.machine.disagreements
+    ]
+    return found + _list("Where sources disagree", told, width)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """One row, ready to be aligned."""
+
+    title: str
+    mode: str
+    number: str
+    unit: str
+    interval: str
+    share: float | None
+    limit: str  # what the limit is
+    notes: tuple[str, ...]  # flags, in words
+    wrong: bool
+
+
+def value_texts(row: Row) -> tuple[str, str, str]:
+    """Number, unit and interval of a row in one SI scale: `("24.31", "GB/s", "24.28 … 24.35")`; else empty."""
+    value = row.value
+    if value is None:
+        return "", "", ""
+    digits = 4 if value.relative_half_width < 0.01 else 3
+    scale, prefix = units.si_scale(value.middle, digits)
+    places = units.decimals(value.middle / scale, digits)
+    number, low, high = (f"{x / scale:.{places}f}" for x in (value.middle, value.low, value.high))
+    return number, prefix + row.metric.unit, f"{low} … {high}"
+
+
+def _cells(row: Row) -> _Cells:
+    number, unit, interval = value_texts(row)
+    notes = list(row.flags)
+    if len(row.points) > 1:
+        notes.insert(0, f"{len(row.points)} launches")
+    notes += [f"WRONG ANSWER: {c.check}: error {c.error:.3g} > {c.tolerance:.3g}" for c in row.wrong]
+    source = row.limit.source if row.limit else ""
+    return _Cells(
+        clean(row.title), row.mode, number, unit, interval, row.of_limit, clean(source), tuple(notes), bool(row.wrong)
+    )
+
+
+def _table(summary: Summary, width: int) -> list[Text]:
+    groups = [
+        (workload, [_cells(row) for row in rows if row.table or row.wrong]) for workload, rows in summary.by_workload()
+    ]
+    groups = [(workload, rows) for workload, rows in groups if rows]
+    every = [row for _, rows in groups for row in rows]
+    if not every:
+        return [Text("Nothing was measured.", style="yellow")]
+    wide = {
+        name: max(len(getattr(row, name)) for row in every) for name in ("title", "mode", "number", "unit", "interval")
+    }
+    # Two spaces before each of five columns, one before the unit, then "100 % ", the bar and a mark.
+    fixed = 2 * 5 + 1 + 6 + BAR + 2 + sum(wide[name] for name in ("mode", "number", "unit", "interval"))
+    stacked = width - fixed < min(wide["title"], LEAST_TITLE)  # then the title has a line of its own
+    wide["title"] = 0 if stacked else min(wide["title"], width - fixed)
+    wide["bar"] = BAR if width >= fixed else 0
+    beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
+    marks: dict[str, str] = {}
+    found = [_header(wide, beside, any(row.share is not None for row in every))]
+    for workload, rows in groups:
+        metric = workload.metrics[0]
+        found += [Text(), Text.assemble((workload.name, "bold"), (f" · {metric.name}, {metric.unit}", "dim"))]
+        for row in rows:
+            found += _row_lines(row, wide, width, beside, marks)
+    found += [Text()] if marks else []
+    found += [
+        line for source, mark in marks.items() for line in _wrapped(f"{mark}  100 % is {source}", width, "dim", 3)
+    ]
+    return found
+
+
+def _header(wide: Mapping[str, int], beside: bool, limited: bool) -> Text:
+    value = wide["number"] + 1 + wide["unit"]
+    title = f"{'':{wide['title']}}  " if wide["title"] else ""
+    text = f"  {title}{'':{wide['mode']}}  {'median':>{wide['number']}}{'':{value - wide['number']}}"
+    text += f"  {'95 % interval':<{wide['interval']}}"
+    text += ("  of limit" + ("  " * 4 + "what the limit is") * beside) * limited
+    return Text(text.rstrip(), style="dim")
+
+
+def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, marks: dict[str, str]) -> list[Text]:
+    titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
+    above = [] if wide["title"] else [Text(f"  {titles[0]}"), *(Text(f"    {more}") for more in titles[1:])]
+    line = Text("  " if above else f"  {titles[0]:<{wide['title']}}  ")
+    line.append(f"{row.mode:<{wide['mode']}}  ", style="dim")
+    if row.wrong:
+        line.append("wrong answer: no speed", style="bold red")
+    else:
+        line.append(f"{row.number:>{wide['number']}}", style="bold").append(f" {row.unit:<{wide['unit']}}")
+        line.append(f"  {row.interval:>{wide['interval']}}", style="dim")
+    if row.share is not None:
+        line.append(f"  {100 * row.share:3.0f} % ").append(bar(row.share, wide["bar"]), style="cyan")
+        if beside and len(row.limit) <= width - line.cell_len - 2:
+            line.append(f"  {row.limit}", style="dim")
+        else:
+            line.append(f" {marks.setdefault(row.limit, _mark(len(marks)))}", style="dim")
+    line.rstrip()
+    found = [*above, line] if above else [line, *(Text(f"    {more}") for more in titles[1:])]
+    if row.notes:
+        launches = all(note.endswith(" launches") for note in row.notes)
+        style = "red" if row.wrong else "dim" if launches else "yellow"
+        found += _wrapped(f"    {'' if launches else '! '}{'; '.join(map(clean, row.notes))}", width, style, 6)
+    return found
+
+
+def _mark(number: int) -> str:
+    """`a` … `z`, then `aa`, `ab` …: never twice the same."""
+    more, last = divmod(number, 26)
+    return (_mark(more - 1) if more else "") + chr(ord("a") + last)
+
+
+def bar(share: float, cells: int = BAR) -> str:
+    """A bar of `cells` characters, full at 1."""
+    eighths = round(max(0.0, min(1.0, share)) * 8 * cells)
+    text = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
+    return f"{text:<{cells}}"
+
+
+def _head(summary: Summary, width: int) -> list[Text]:
+    run, machine = summary.run, summary.run.machine
+    counts = {unit: len(machine.topology.groups(unit)) for unit in ("package", "core", "thread")}
+    facts = [
+        clean(machine.processor.model or machine.processor.architecture),
+        ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
+        units.bytes_text(machine.memory_bytes),
+    ]
+    clock = summary.ceilings.clock_hz
+    facts += [f"{units.si_text(clock, 'Hz')} measured"] if clock else []
+    state = "" if run.complete else f"incomplete: {len(run.left())} launches left, octant resume {run.id}"
+    return [
+        Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
+        *_wrapped(" · ".join(facts), width, "dim", 2),
+        Text(f"run {run.id}, {run.started}", style="dim"),
+        *_wrapped(state, width, "yellow", 2),
+        Text(),
+    ]
+
+
+def _list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:
+    told = [line for item in items for line in _wrapped(f"  {clean(item)}", width, style, 4)]
+    return [Text(), Text(title, style="bold"), *told] if told else []
+
+
+def _wrapped(text: str, width: int, style: str, hang: int) -> list[Text]:
+    return [Text(line, style=style) for line in textwrap.wrap(text, width, subsequent_indent=" " * hang)]
+
+
+def _knobs(knobs: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in knobs.items())
+
+
+def clean(text: str) -> str:
+    """Text from outside without control characters, so that it cannot steer the terminal."""
+    return "".join(c if c.isprintable() else "�" for c in text)

@@ -1,0 +1,1 @@
+"""A study and what was published: text, page and pictures."""

@@ -1,0 +1,339 @@
+"""A study for the terminal and for programs: the published table beside ours, and a verdict for each finding."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+
+from octant import stats, units
+from octant.machine import Machine, facts
+from octant.report.run.text import bar
+from octant.report.terminal import console, rendered
+from octant.study import file
+from octant.study.design import Cell, combinations, design
+from octant.study.file import Study
+from octant.study.outcome import Outcome, library_of
+from octant.study.published import Row, digits
+from octant.study.sources import Answer, kinds
+from octant.study.verdict import Verdict, factor_text, gain
+
+BAR = 10  # characters of the longest bar in a table
+WIDTH = 100  # columns into which the bars must fit
+SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A combination at an axis value (`""`: no axis), what we found there, and what was published."""
+
+    cell: Cell
+    at: str
+    answer: Answer | None
+    told: Row | None
+
+
+def list_text() -> str:
+    """The studies that come with Octant."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("study", no_wrap=True)
+    table.add_column("findings", justify="right")
+    table.add_column("question", overflow="fold")
+    for name, study in ((name, file.load(name)) for name in file.names()):
+        table.add_row(name, str(len(study.findings)), study.question)
+    return rendered(table)
+
+
+def list_json() -> str:
+    """The same, for programs."""
+    found = ((name, file.load(name)) for name in file.names())
+    return json.dumps(
+        [{"name": n, "question": s.question, "findings": [f.id for f in s.findings]} for n, s in found], indent=2
+    )
+
+
+def show_text(name: str, machine: Machine) -> str:
+    """What a study asks, and what of it this machine can answer.
+
+    Raises:
+        StudyError: no such study.
+    """
+    study = file.load(name)
+    plan = design(study, machine, 0, library_of(study))
+    lines = [f"{name}: {study.question}", ""]
+    for factor, levels in study.factors.items():
+        lines.append(f"  {factor}: {', '.join(levels)}  (baseline: {study.baseline[factor]})")
+    lines += [f"  measure {name}: {_measured(study, name)}" for name in study.measures]
+    if study.source == "model":
+        return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
+    lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
+    lines[-1] += f"{study.repeats} launches of each"
+    reasons: dict[str, int] = {}
+    for reason in plan.absent.values():
+        reasons[reason] = reasons.get(reason, 0) + 1
+    lines += [f"  {count} cannot be asked: {reason}" for reason, count in reasons.items()]
+    lines += ["", "Findings:"]
+    for asked in study.findings:
+        why = [text for need in asked.needs if (text := facts.missing(need, machine))]
+        lines.append(f"  {asked.id}" + (f" (cannot be tested here: {why[0]})" if why else ""))
+    return "\n".join(lines)
+
+
+def show_json(name: str) -> str:
+    """The study file, for programs.
+
+    Raises:
+        StudyError: no such study.
+    """
+    return json.dumps({"name": name, **file.load(name).model_dump(mode="json")}, indent=2)
+
+
+def _measured(study: Study, name: str) -> str:
+    measure = study.measures[name]
+    knobs = {**study.knobs, **measure.knobs, **measure.arguments}
+    said = " ".join(f"{key}={value}" for key, value in knobs.items())
+    axis = f", along {measure.axis.knob}" if measure.axis else ""
+    return f"{measure.workload or measure.model} {said}{axis}"
+
+
+def report_text(outcome: Outcome) -> str:
+    """The published table beside ours, and the verdicts."""
+    lines = [f"{outcome.name}: {outcome.study.question}", about(outcome)]
+    for measure in outcome.study.measures:
+        lines += ["", _table_text(outcome, measure)] if places(outcome, measure) else []
+    absent = absent_texts(outcome)
+    if absent:
+        lines += ["", "Not measured:", *(f"  {text}" for text in absent)]
+    if outcome.answers.wrong:
+        lines += ["", "WRONG ANSWERS (they have no speed):", *outcome.answers.wrong]
+    if outcome.verdicts:
+        lines += ["", _verdicts_text(outcome)]
+    return "\n".join([*lines, *(f"Note: {note}" for note in outcome.study.notes)])
+
+
+def about(outcome: Outcome) -> str:
+    """Where and how the values came about, in a line."""
+    run = outcome.run
+    if run is None or run.study is None:
+        return "values of a model; nothing was measured"
+    launches = 1 + max((launch.repeat for launch in run.launches), default=-1)
+    state = "" if run.complete else f", INCOMPLETE (octant resume {run.id})"
+    return (
+        f"run {run.id} on {run.machine.name}: {launches} launches of each combination, "
+        f"in random order (seed {run.study.seed}){state}"
+    )
+
+
+def absent_texts(outcome: Outcome) -> list[str]:
+    """What was not measured, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for cell, reason in outcome.answers.absent.items():
+        reasons.setdefault(reason, []).append(str(cell))
+    for (cell, at), reason in outcome.answers.gaps.items():
+        reasons.setdefault(reason, []).append(f"{cell} at {at}")
+    return [
+        f"{reason}: {'; '.join(cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
+        for reason, cells in reasons.items()
+    ]
+
+
+def _table_text(outcome: Outcome, measure: str) -> str:
+    """The table, with bars where they fit; doubts stand below it once, by number."""
+    columns, rows = columns_and_rows(outcome, measure)
+    known: dict[str, int] = {}
+    if columns[-1] == "doubts":
+        columns = [*columns[:-1], "!"]
+        answers = [place.answer for place in places(outcome, measure)]
+        rows = [[*cells[:-1], _numbered(a.doubts if a else (), known)] for cells, a in zip(rows, answers, strict=True)]
+    bars = _bars(outcome, measure)
+    shown = _table(measure, columns, rows, bars)
+    if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
+        shown = _table(measure, columns, rows, [])
+    return "\n".join([rendered(shown), *(f"  doubt {number}: {doubt}" for doubt, number in known.items())])
+
+
+def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
+    """The table, with the bars, if any, behind our values."""
+    shown = Table(title=measure, title_justify="left", box=None, pad_edge=False)
+    behind = columns.index("here") + 1
+    for n, column in enumerate(columns):
+        if column in ("here", "there") or column.startswith("×"):
+            wraps = column == "× baseline"
+            shown.add_column(column, justify="right", no_wrap=not wraps, min_width=len(column) if wraps else None)
+        elif column == "!":
+            shown.add_column(column, no_wrap=True)
+        else:
+            words_of = [word for cells in rows for word in cells[n].split()]
+            shown.add_column(column, min_width=max(map(len, [*column.split(), *words_of]), default=1))
+        if bars and n + 1 == behind:
+            shown.add_column("", no_wrap=True)
+    for n, cells in enumerate(rows):
+        shown.add_row(*cells[:behind], *bars[n : n + 1], *cells[behind:])
+    return shown
+
+
+def _bars(outcome: Outcome, measure: str) -> list[str]:
+    """A bar for each of our values, the largest full; none where there are no two to compare."""
+    values = [place.answer.value.middle if place.answer else None for place in places(outcome, measure)]
+    most = max((value for value in values if value is not None), default=0.0)
+    if most <= 0 or sum(value is not None for value in values) < 2:
+        return []
+    return [bar(value / most, BAR) if value is not None else "" for value in values]
+
+
+def _numbered(doubts: Iterable[str], known: dict[str, int]) -> str:
+    """Doubts as numbers; `known` learns the new ones."""
+    numbers = []
+    for doubt in (re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts):
+        same = [one for one in known if re.sub(r"[-+]?\d+", "", one) == re.sub(r"[-+]?\d+", "", doubt)]
+        numbers.append(known.setdefault(same[0] if same else doubt, len(known) + 1))
+    return " ".join(map(str, sorted(set(numbers))))
+
+
+def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
+    """The table of a measure: the published columns and the doubts only where there are any."""
+    axis = outcome.study.measures[measure].axis
+    rows = table(outcome, measure)
+    columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here", "× baseline"]
+    if any(row["there"] for row in rows):
+        columns += ["there", "× there"]
+    if any(row["doubts"] for row in rows):
+        columns.append("doubts")
+    return columns, [[row[c] if c in row else row["levels"][c] for c in columns] for row in rows]
+
+
+def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
+    """The rows of a measure's table as texts: levels, our value with its interval, and the published one."""
+    study = outcome.study
+    unit = kinds(study)[measure][0]
+    base = Cell(measure, study.full({}))
+    axis = study.measures[measure].axis
+    found = places(outcome, measure)
+    bases = {place.at: place for place in found if place.cell == base}
+    rows = []
+    for place in found:
+        answer, told, origin = place.answer, place.told, bases.get(place.at)
+        beside = origin is not None and place.cell != base
+        rows.append(
+            {
+                "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
+                **({axis.knob: place.at} if axis else {}),
+                "here": value_text(answer.value, unit) if answer else "",
+                "× baseline": _factor(outcome, measure, answer, origin.answer) if origin and beside else "",
+                "there": units.si_text(told.value, unit) if told else "",
+                "× there": _told_factor(outcome, measure, told, origin.told) if origin and beside else "",
+                "doubts": ", ".join(answer.doubts) if answer else "",
+            }
+        )
+    return rows
+
+
+def places(outcome: Outcome, measure: str) -> list[Place]:
+    """The rows of a measure's table: every combination and axis value of which we or a document have a value."""
+    axis = outcome.study.measures[measure].axis
+    there = {(row.cell, row.at): row for row in outcome.published}
+    every = [(cell, at) for cell in outcome.cells(measure) for at in (axis.values if axis else ("",))]
+    found = [Place(c, at, outcome.answers.values.get(c, {}).get(at), there.get((c, at))) for c, at in every]
+    return [place for place in found if place.answer is not None or place.told is not None]
+
+
+def _factor(outcome: Outcome, measure: str, answer: Answer | None, base: Answer | None) -> str:
+    if answer is None or base is None or answer.value.low <= 0 or base.value.low <= 0:
+        return ""
+    return factor_text(gain(answer, base, outcome.answers.better(measure)))
+
+
+def _told_factor(outcome: Outcome, measure: str, told: Row | None, base: Row | None) -> str:
+    if told is None or base is None or not told.value or not base.value:
+        return ""
+    better = outcome.answers.better(measure)
+    return f"×{digits(told.value / base.value if better else base.value / told.value)}"
+
+
+def value_text(value: stats.Interval, unit: str) -> str:
+    """A value with its interval: `21.3 GB/s [21.1, 21.5]`."""
+    middle = units.si_text(value.middle, unit)
+    if value.low == value.high:
+        return middle
+    number, _, prefixed = middle.partition(" ")
+    scale = value.middle / float(number) if float(number) else 1.0
+    power = 1000.0 ** round(_log1000(scale))
+    return f"{number} {prefixed} [{digits(value.low / power)}, {digits(value.high / power)}]"
+
+
+def _log1000(value: float) -> float:
+    return math.log10(abs(value)) / 3 if value else 0.0
+
+
+def _verdicts_text(outcome: Outcome) -> str:
+    shown = Table(title="Findings", title_justify="left", box=None, pad_edge=False, show_header=False)
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    for verdict in outcome.verdicts:
+        shown.add_row(f"{SIGNS[verdict.status]} {verdict.finding.id}", verdict.finding.statement)
+        shown.add_row("", verdict.text)
+    return rendered(shown)
+
+
+def report_json(outcome: Outcome) -> str:
+    """The same, for programs: values in base units."""
+    run = outcome.run
+    return json.dumps(
+        {
+            "study": outcome.name,
+            "question": outcome.study.question,
+            "run": run.id if run else None,
+            "seed": run.study.seed if run and run.study else None,
+            "complete": run.complete if run else True,
+            "cells": [row for measure in outcome.study.measures for row in _cells_json(outcome, measure)],
+            "absent": [
+                *({"cell": str(cell), "reason": reason} for cell, reason in outcome.answers.absent.items()),
+                *({"cell": str(c), "at": at, "reason": why} for (c, at), why in outcome.answers.gaps.items()),
+            ],
+            "wrong": list(outcome.answers.wrong),
+            "findings": [_verdict_json(verdict) for verdict in outcome.verdicts],
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
+    unit, kind = kinds(outcome.study)[measure]
+    there = {(row.cell, row.at): row for row in outcome.published}
+    found: list[Mapping[str, object]] = []
+    for cell in outcome.cells(measure):
+        for at, answer in outcome.answers.values.get(cell, {}).items():
+            told = there.get((cell, at))
+            found.append(
+                {
+                    "measure": measure,
+                    "levels": dict(zip(outcome.study.factors, cell.levels, strict=True)),
+                    "at": at or None,
+                    "unit": unit,
+                    "kind": kind,
+                    "launches": len(answer.launches),
+                    "low": answer.value.low,
+                    "middle": answer.value.middle,
+                    "high": answer.value.high,
+                    "there": told.value if told else None,
+                    "doubts": list(answer.doubts),
+                }
+            )
+    return found
+
+
+def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
+    here = verdict.here
+    return {
+        "id": verdict.finding.id,
+        "statement": verdict.finding.statement,
+        "status": verdict.status,
+        "why": verdict.why,
+        "here": None if here is None else [here.low, here.middle, here.high],
+        "there": verdict.there,
+        "more_launches": verdict.more_launches,
+    }
