@@ -1,77 +1,43 @@
 """A fixed quantum of work, over and over: what the system takes from us, as a distribution."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from octant import stats
+from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.record import Lane, Point
-from octant.workload import Ask, Ceilings, Limit, Metric, Workload
+from octant.metric import Metric, custom, per
+from octant.record import Point, Samples
+from octant.workload import Histogram, Workload
 
 
-@dataclass(frozen=True)
-class Loss:
-    """What one lane lost against its own typical quantum; delays are seconds beyond it."""
-
-    rank: int
-    thread: int
-    typical_s: float  # the median quantum
-    share: float  # of the time in quanta that was beyond the typical quantum
-    p50_s: float
-    p99_s: float
-    p999_s: float
-    most_s: float
-
-
-def loss(lane: Lane) -> Loss:
-    """The distribution of a lane's delays, and the share of its time in them.
+def lost_share(_point: Point, samples: Samples) -> float:
+    """The share of the time in quanta that was beyond each lane's own median quantum, all lanes together.
 
     Time in quanta only: what happens between two bursts, where the harness works, is nobody's loss.
-
-    Raises:
-        ValueError: the lane has no samples.
     """
-    seconds = np.asarray(lane.duration_ns, dtype=np.float64) * 1e-9
-    if len(seconds) == 0:
-        raise ValueError("a loss needs at least one quantum")
-    typical = float(np.median(seconds))
-    delays = np.maximum(seconds - typical, 0.0)
-    p50, p99, p999 = stats.quantiles(delays, (0.5, 0.99, 0.999))
-    return Loss(
-        lane.rank, lane.thread, typical, float(delays.sum() / seconds.sum()), p50, p99, p999, float(delays.max())
-    )
+    beyond = total = 0.0
+    for lane in (series.values for series in samples.series if series.head.name == "step"):
+        if len(lane):
+            beyond += float(np.maximum(lane - np.median(lane), 0).sum())
+            total += float(lane.sum())
+    return beyond / total if total else 0.0
 
 
-def losses(point: Point) -> tuple[Loss, ...]:
-    """One a lane."""
-    return tuple(loss(lane) for lane in point.lanes)
-
-
-def _limit(_machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
-    """One addition a cycle at the best clock that this run saw."""
-    if ceilings.clock_hz is None:
+def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | None:
+    """One addition per cycle at the clock that was measured between the bursts of this very point."""
+    clock_hz = point.clock_hz
+    if clock_hz is None:
         return None
     additions = int(point.knobs["additions"]) // 8 * 8
-    return Limit(additions / ceilings.clock_hz, f"{additions} cycles at {ceilings.clock_hz / 1e9:.2f} GHz, undisturbed")
-
-
-def _evaluate(_machine: Machine, quick: bool) -> tuple[Ask, ...]:
-    knobs = {"seconds": "2" if quick else "20", "samples": "100000" if quick else "1000000", "precision": "0"}
-    return (
-        Ask("one", knobs, "fixed quantum, one core"),
-        Ask("threads", knobs, "fixed quantum, a thread on every core"),
-    )
+    return Limit(additions / clock_hz, f"{additions} cycles at {clock_hz / 1e9:.2f} GHz (measured), undisturbed")
 
 
 WORKLOAD = Workload(
-    name="noise",
     summary="A fixed quantum of work, over and over: what the operating system takes from us",
     metrics=(
-        Metric("quantum", "s", "time", lambda point: point.work.quanta, note="one quantum; see the distribution"),
+        Metric("quantum", "s", "lower", per("quanta"), note="one quantum; see the distribution"),
+        Metric("lost", "1", "lower", custom(lost_share), note="share of time beyond the typical quantum"),
     ),
-    limit=_limit,
-    evaluate=_evaluate,
-    axis="",
-    order=60,
+    least_seconds=_least_seconds,
+    pictures=(Histogram(title="What the system takes from us"),),
+    smoke={"additions": "8000"},
 )

@@ -1,24 +1,19 @@
 """The rate of multiply-adds on registers alone: what a core can compute at most."""
 
-import statistics
-from typing import Literal
+import numpy as np
 
+from octant.limit import Known, Limit, Provides
 from octant.machine import Machine, Processor
+from octant.metric import Metric, rate
 from octant.record import Point
-from octant.workload import Ask, Ceilings, Limit, Metric, Workload
-
-
-def busy_clock_hz(point: Point) -> float | None:
-    """Median clock of the lanes while their units were busy; `None` if it was not observed."""
-    clocks = [hz for lane in point.lanes for hz in lane.clock_hz]
-    return statistics.median(clocks) if clocks else None
+from octant.workload import Bars, Workload
 
 
 def units_known(processor: Processor, bits: int) -> int | None:
-    """Multiply-add units of that width, where flags tell; `None` where they do not.
+    """Multiply-add units of that width, where its flags say; `None` where they do not.
 
-    Intel's server cores (told by AMX) have two at every width. Of AVX-512 without AMX some have one and some two, so
-    nothing is assumed. Intel and AMD cores with AVX2 and without hybrid siblings have two of up to 256 bits.
+    Intel's server cores (recognised by AMX) have two at every width. Of AVX-512 without AMX some have one and some
+    two, so nothing is assumed. Intel and AMD cores with AVX2 and without hybrid siblings have two of up to 256 bits.
     """
     if processor.vendor not in ("GenuineIntel", "AuthenticAMD"):
         return None
@@ -27,59 +22,39 @@ def units_known(processor: Processor, bits: int) -> int | None:
     return 2 if "avx2" in processor.flags else None
 
 
-def _units(machine: Machine, point: Point, clock_hz: float) -> tuple[float, str]:
-    lanes = int(point.notes["lanes"])
+def _units(machine: Machine, point: Point, clock_hz: float) -> tuple[int, str]:
     bits = 0 if point.notes["width"] == "scalar" else int(point.notes["width"])
     known = units_known(machine.processor, bits)
     if known is not None:
         return known, f"{known} units known for this processor"
-    flops = point.work.flops * point.batch
-    rates = [flops / (ns * 1e-9) for lane in point.lanes for ns in lane.duration_ns]
-    per_cycle = statistics.median(rates) / (2 * lanes * clock_hz)
+    flops = point.count("flops") / point.lanes * point.batch
+    steps = [series.values for series in point.read().series if series.head.name == "step"]
+    per_cycle = flops / (float(np.median(np.concatenate(steps))) * 1e-9) / (2 * int(point.notes["lanes"]) * clock_hz)
     units = next((n for n in (1, 2, 4) if per_cycle <= 1.02 * n), 8)
-    return units, f"{units} units inferred from the {per_cycle:.2f} a cycle measured, rounded up"
+    return units, f"{units} units inferred from the {per_cycle:.2f} per cycle measured, rounded up"
 
 
-def _limit(machine: Machine, _ceilings: Ceilings, point: Point) -> Limit | None:
-    """Width x units x 2 x the clock observed under this very load, on all hardware threads in use."""
-    clock_hz = busy_clock_hz(point)
+def _least_seconds(_known: Known, machine: Machine, point: Point) -> Limit | None:
+    """Width x units x 2 x the clock observed between the bursts of this very load, on all hardware threads in use."""
+    clock_hz = point.clock_hz
     if clock_hz is None:
         return None
-    lanes, threads = int(point.notes["lanes"]), point.ranks * point.threads
     units, why = _units(machine, point, clock_hz)
-    text = f"{lanes} elements x {units} units x 2 at {clock_hz / 1e9:.2f} GHz (measured under load) x {threads}; {why}"
-    return Limit(lanes * units * 2 * clock_hz * threads, text)
+    elements, threads = int(point.notes["lanes"]), len(point.hardware_threads) or 1
+    at = f"{clock_hz / 1e9:.2f} GHz (measured under load)"
+    source = f"{elements} elements x {units} units x 2 at {at} x {threads}; {why}"
+    return Limit(point.count("flops") / (elements * units * 2 * clock_hz * threads), source)
 
 
-def _ceiling(_machine: Machine, point: Point) -> tuple[Literal["flops"], str] | None:
-    return ("flops", "rate") if point.knobs["element"] == "double" else None
-
-
-def widths(processor: Processor) -> tuple[str, ...]:
-    """The vector widths that the processor's flags promise, as the knob takes them."""
-    wide = [bits for flag, bits in (("avx2", "256"), ("avx512f", "512")) if flag in processor.flags]
-    return ("scalar", "128", *wide)
-
-
-def _evaluate(machine: Machine, quick: bool) -> tuple[Ask, ...]:
-    seconds = "0.5" if quick else "3"
-    knobs = {"element": "double,single", "seconds": seconds}
-    ladder = {"width": ",".join(widths(machine.processor)), "seconds": "0.3" if quick else "2"}
-    return (
-        Ask("one", knobs, "multiply-adds, one core"),
-        Ask("star", knobs, "multiply-adds, a copy on every core"),
-        Ask("threads", {"seconds": seconds}, "multiply-adds, a thread on every core"),
-        Ask("one", ladder, "multiply-adds against vector width, one core", table=False),
-    )
+def _of(element: str) -> Provides:
+    return Provides(f"fma {element}", "rate", lambda _machine, point: point.knobs["element"] == element)
 
 
 WORKLOAD = Workload(
-    name="peakflops",
     summary="Multiply-adds on registers alone, for every vector width and precision: the compute limit",
-    metrics=(Metric("rate", "flop/s", "rate", lambda point: point.work.flops, note="a multiply-add counts two"),),
-    limit=_limit,
-    evaluate=_evaluate,
-    ceiling=_ceiling,
-    axis="width",
-    order=10,
+    metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts two"),),
+    least_seconds=_least_seconds,
+    provides=(_of("double"), _of("single")),
+    pictures=(Bars("width"),),
+    smoke={"element": "double"},
 )
