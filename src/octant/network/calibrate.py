@@ -153,6 +153,13 @@ def _limited(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
     return network
 
 
+def loaded_classes(network: NetworkFile, pattern: Pattern) -> list[str]:
+    """The link classes that a pattern loads, tightest first; injection and ejection are `endpoint`."""
+    answer = solve(_limited(network, network.class_names), pattern)
+    names = ("endpoint" if b.link_class in _ENDPOINTS else b.link_class for b in answer.bottlenecks)
+    return list(dict.fromkeys(names))
+
+
 def known_classes(network: NetworkFile, free: Sequence[str]) -> None:
     """Refuses names that are no link class of the network, nor `endpoint`."""
     known = ("endpoint", *network.class_names)
