@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.launch import Launch
+    from octant.ask import Launch
     from octant.launch.jobs import Job
     from octant.machine import Machine
     from octant.store import Store, StoredRun

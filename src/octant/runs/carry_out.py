@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from octant import build, store
 from octant.build import blas
 from octant.failure import Exit, Refusal
-from octant.launch import Launch, bind, launchers
+from octant.ask import Launch
+from octant.launch import bind, launchers
 from octant.launch.execute import Outcome, execute
 from octant.machine import Machine
 from octant.placement import planner

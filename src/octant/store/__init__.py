@@ -21,7 +21,7 @@ from typing import Any
 
 from octant import record
 from octant.failure import Refusal
-from octant.launch import Launch
+from octant.ask import Ask, Launch
 from octant.machine import Machine, codec
 
 SCHEMA = 1
@@ -76,6 +76,10 @@ class StoredRun:
             if failure.exit in (2, 3):
                 done.setdefault(failure.launch, []).append(failure.knobs)
         return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, [])))
+
+    def ask_of(self, launch: str) -> Ask | None:
+        """The ask that a launch answers, by the launch's key."""
+        return next((one.ask for one in self.launches if one.key == launch), None)
 
     @property
     def complete(self) -> bool:

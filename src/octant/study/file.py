@@ -14,7 +14,6 @@ from octant import catalogue, units, workloads
 from octant.failure import Exit, Refusal
 from octant.placement.request import parse_request
 from octant.study.lines import line_of
-from octant.workload import Mode
 
 Levels: TypeAlias = Mapping[str, str]  # factor -> level; factors left out are at the baseline
 Need = Annotated[str, StringConstraints(pattern=r"^((cores|smt|numa|packages)[<>]=\d+|pages=\d+[KMG]iB|thp)$")]
@@ -63,7 +62,7 @@ class Measure(_Part):
     arguments: Mapping[str, Argument] = {}
     ranks: str = "1"  # counts may be words: cores, hwthreads, "2*cores"
     threads: str = "1"
-    mode: Mode | None = None
+    mode: str | None = None
     axis: Axis | None = None
 
 
