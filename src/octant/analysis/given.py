@@ -1,13 +1,8 @@
 """What a point says it was given, against what was asked: every difference in a sentence."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from octant.ask import Launch
-from octant.machine import Machine
-from octant.placement import Placement, RankPlace, planner, set_text
-from octant.placement.request import parse_request
+from octant.placement import Placement, RankPlace, set_text
 from octant.record import Buffer, Given, Point
 from octant.store import StoredRun
 

@@ -3,13 +3,12 @@
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from octant.ask import Ask, Launch
 from octant.failure import Refusal
-from octant.ask import Launch
 from octant.machine import Machine
 from octant.machine.facts import usable_cores
 from octant.placement.request import PAGE_BYTES, Request
 from octant.units import bytes_text
-from octant.ask import Ask
 from octant.workload import Workload
 
 

@@ -5,12 +5,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast, get_args
 
 from octant import workloads
+from octant.ask import Launch
 from octant.build.describe import describe
 from octant.failure import Exit, Refusal
-from octant.ask import Launch
 from octant.launch import launchers
 from octant.launch.jobs import Job
 from octant.machine import Machine

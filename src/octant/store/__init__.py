@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from octant import record
-from octant.failure import Refusal
 from octant.ask import Ask, Launch
+from octant.failure import Refusal
 from octant.machine import Machine, codec
 
 SCHEMA = 1

@@ -1,38 +1,31 @@
-"""The limit of latency by hand, and the ladder of footprints."""
+"""The limit of latency by hand."""
 
 import pytest
 
 from fake_run import KIB, MIB, lane, machine, point
-from octant.analysis import figures
-from octant.record import Point, Work
-from octant.workload import Ceilings
-from octant.workloads.latency import WORKLOAD, footprints
+from octant.analysis.figures import figure
+from octant.analysis.summary import with_limit
+from octant.limit import Known
+from octant.record import Point
+from octant.workloads.latency import WORKLOAD
+
+NOTHING = Known(machine().topology)
 
 
-def walk(size: int) -> Point:
-    return point(work=Work(loads=1000), knobs={"bytes": str(size)}, lanes=(lane([1600] * 8),))
+def walk(size: int, *clock_hz: int) -> Point:
+    return point(counts={"loads": 1000}, knobs={"bytes": str(size)}, lanes=(lane([1600] * 8, clock_hz=clock_hz),))
 
 
 def test_four_cycles_within_the_first_cache_and_nothing_beyond() -> None:
-    ceilings = Ceilings(clock_hz=4e9)
-    limit = WORKLOAD.limit(machine(), ceilings, walk(16 * KIB))
+    limit = WORKLOAD.least_seconds(NOTHING, machine(), walk(16 * KIB, 4_000_000_000))
     assert limit is not None
-    assert limit.value == pytest.approx(1e-9)
-    assert WORKLOAD.limit(machine(), ceilings, walk(MIB)) is None
-    assert WORKLOAD.limit(machine(), Ceilings(), walk(16 * KIB)) is None
+    assert limit.seconds == pytest.approx(1000 * 1e-9)  # of a chunk of 1000 loads
+    assert WORKLOAD.least_seconds(NOTHING, machine(), walk(MIB, 4_000_000_000)) is None
+    assert WORKLOAD.least_seconds(NOTHING, machine(), walk(16 * KIB)) is None, "no clock, no limit"
 
 
 def test_five_cycles_are_eighty_percent_and_1600_ns_for_1000_loads_are_1_6_ns() -> None:
-    figure = figures.figure(WORKLOAD, walk(16 * KIB), machine(), Ceilings(clock_hz=5 / 1.6e-9))
-    assert figure.value.middle == pytest.approx(1.6e-9)
-    assert figure.of_limit == pytest.approx(0.8)
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_the_ladder_starts_in_the_first_cache_and_ends_beyond_the_last(quick: bool) -> None:
-    sizes = footprints(machine(), quick)
-    assert sizes[0] < 48 * KIB
-    assert sizes[-1] >= 2 * 32 * MIB
-    assert list(sizes) == sorted(set(sizes))
-    asks = WORKLOAD.evaluate(machine(), quick)
-    assert {ask.knobs["pages"].split(",")[0] for ask in asks} == {"base", "thp"}
+    found = with_limit(figure(WORKLOAD, [walk(16 * KIB, round(5 / 1.6e-9))]), NOTHING, machine())
+    assert found.value is not None
+    assert found.value.middle == pytest.approx(1.6e-9)
+    assert found.of_limit == pytest.approx(0.8)

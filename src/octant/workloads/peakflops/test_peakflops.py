@@ -7,11 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
-from octant.analysis import figures
+from octant.analysis.figures import figure
+from octant.analysis.summary import with_limit
+from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.record import Point, Work
-from octant.workload import Ceilings
-from octant.workloads.peakflops import WORKLOAD, busy_clock_hz, units_known, widths
+from octant.record import Point
+from octant.workloads.peakflops import WORKLOAD, units_known
+
+NOTHING = Known(machine().topology)
 
 
 def on(vendor: str, *flags: str) -> Machine:
@@ -19,62 +22,65 @@ def on(vendor: str, *flags: str) -> Machine:
     return replace(fake, processor=replace(fake.processor, vendor=vendor, flags=frozenset(flags)))
 
 
-def busy(
-    width: str = "512", lanes: int = 8, gflops: float = 100.0, clock_hz: int = 3_400_000_000, ranks: int = 1
-) -> Point:
-    samples = tuple(replace(lane([100_000] * 6, rank=rank), clock_hz=(clock_hz, clock_hz)) for rank in range(ranks))
+def busy(gflops: float = 100.0, clock_hz: tuple[int, ...] = (3_400_000_000,) * 2, ranks: int = 1) -> Point:
     return point(
-        workload="peakflops",
-        work=Work(flops=round(gflops * 1e5)),
+        workload="node/peakflops",
+        counts={"flops": round(gflops * 1e5)},
         notes={"width": "512", "lanes": "8", "chains": "24", "fused": "yes"},
         knobs={"element": "double"},
-        lanes=samples,
+        lanes=tuple(lane([100_000] * 6, rank=rank, clock_hz=clock_hz) for rank in range(ranks)),
         ranks=ranks,
     )
 
 
+def limit_of(fake: Machine, found: Point) -> tuple[Limit | None, float]:
+    """The limit, and the rate at it, flop/s."""
+    limit = WORKLOAD.least_seconds(NOTHING, fake, found)
+    return limit, found.count("flops") / limit.seconds if limit else 0.0
+
+
 def test_two_known_units_of_eight_doubles_at_the_clock_under_load() -> None:
-    limit = WORKLOAD.limit(on("GenuineIntel", "avx2", "avx512f", "amx_tile"), Ceilings(), busy())
+    limit, best = limit_of(on("GenuineIntel", "avx2", "avx512f", "amx_tile"), busy())
     assert limit is not None
-    assert limit.value == pytest.approx(8 * 2 * 2 * 3.4e9)
+    assert best == pytest.approx(8 * 2 * 2 * 3.4e9)
     assert "known" in limit.source
     assert "3.40 GHz" in limit.source
 
 
 def test_unknown_units_are_inferred_and_the_limit_says_so() -> None:
-    """100 Gflop/s are 1.84 multiply-adds of 8 a cycle at 3.4 GHz: two units; 50 are one."""
-    two = WORKLOAD.limit(on("GenuineIntel", "avx2", "avx512f"), Ceilings(), busy())
-    one = WORKLOAD.limit(on("GenuineIntel", "avx2", "avx512f"), Ceilings(), busy(gflops=50))
+    """100 Gflop/s are 1.84 multiply-adds of 8 per cycle at 3.4 GHz: two units; 50 are one."""
+    fake = on("GenuineIntel", "avx2", "avx512f")
+    (two, of_two), (_, of_one) = limit_of(fake, busy()), limit_of(fake, busy(50))
     assert two is not None
-    assert one is not None
-    assert two.value == pytest.approx(108.8e9)
-    assert one.value == pytest.approx(54.4e9)
-    assert "inferred from the 1.84 a cycle" in two.source
+    assert of_two == pytest.approx(108.8e9)
+    assert of_one == pytest.approx(54.4e9)
+    assert "inferred from the 1.84 per cycle" in two.source
 
 
 def test_a_known_processor_that_reaches_half_is_seen_to() -> None:
     fake = on("GenuineIntel", "avx2", "avx512f", "amx_tile")
-    figure = figures.figure(WORKLOAD, busy(gflops=50), fake)
-    assert figure.of_limit == pytest.approx(50 / 108.8, rel=1e-3)
+    found = with_limit(figure(WORKLOAD, [busy(50)]), NOTHING, fake)
+    assert found.of_limit == pytest.approx(50 / 108.8, rel=1e-3)
+    assert not found.is_limit, "it provides a limit for others, and has one of its own"
 
 
 def test_what_flags_tell_about_units() -> None:
     assert units_known(on("GenuineIntel", "avx2").processor, 256) == 2
     assert units_known(on("AuthenticAMD", "avx2", "avx512f").processor, 512) is None
     assert units_known(on("ARM").processor, 128) is None
-    assert widths(on("ARM").processor) == ("scalar", "128")
-    assert widths(machine().processor) == ("scalar", "128", "256", "512")
 
 
 def test_no_clock_no_limit() -> None:
-    silent = replace(busy(), lanes=(lane([100_000] * 6),))
-    assert busy_clock_hz(silent) is None
-    assert WORKLOAD.limit(machine(), Ceilings(), silent) is None
+    assert limit_of(machine(), busy(clock_hz=()))[0] is None
 
 
 @given(st.integers(1, 4), st.integers(1_000_000_000, 5_000_000_000))
-def test_the_limit_grows_with_ranks_and_with_the_clock(ranks: int, clock_hz: int) -> None:
+def test_the_limit_grows_with_hardware_threads_and_with_the_clock(ranks: int, clock_hz: int) -> None:
     fake = on("GenuineIntel", "avx2", "avx512f", "amx_tile")
-    limit = WORKLOAD.limit(fake, Ceilings(), busy(clock_hz=clock_hz, ranks=ranks))
-    assert limit is not None
-    assert limit.value == pytest.approx(32 * clock_hz * ranks)
+    assert limit_of(fake, busy(clock_hz=(clock_hz,), ranks=ranks))[1] == pytest.approx(32 * clock_hz * ranks)
+
+
+def test_more_threads_than_hardware_threads_have_no_higher_limit() -> None:
+    fake = on("GenuineIntel", "avx2", "avx512f", "amx_tile")
+    crowded = replace(busy(ranks=2), given=busy().given * 2)
+    assert limit_of(fake, crowded)[1] == pytest.approx(32 * 3.4e9)
