@@ -6,6 +6,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 SCHEMA = 1
+FORMAT_1_NAMES = {
+    "gemm": "node/gemm",
+    "latency": "node/latency",
+    "noise": "node/noise",
+    "peakflops": "node/peakflops",
+    "pingpong": "mpi/pingpong",
+    "randomaccess": "node/randomaccess",
+    "stream": "node/stream",
+}
+"""Workloads had no families in records of format 1."""
 
 Sampling = Literal["lanes", "steps"]
 
@@ -136,8 +146,14 @@ def parse(line: str) -> Point | Failure:
         raise RecordError(f"a field is missing or wrong ({type(error).__name__}: {error})") from error
 
 
+def full_name(workload: str) -> str:
+    """`family/name` of a workload as a record names it."""
+    return FORMAT_1_NAMES.get(workload, workload)
+
+
 def _failure(data: dict[str, Any]) -> Failure:
-    return Failure(data["workload"], data["run"], data["knobs"], int(data["ranks"]), data["reason"], int(data["exit"]))
+    workload = full_name(data["workload"])
+    return Failure(workload, data["run"], data["knobs"], int(data["ranks"]), data["reason"], int(data["exit"]))
 
 
 def failure_line(failure: Failure) -> str:
@@ -172,7 +188,7 @@ def _point(data: dict[str, Any]) -> Point:
     if data["sampling"] not in ("lanes", "steps"):
         raise ValueError(f"sampling {data['sampling']!r}")
     return Point(
-        workload=data["workload"],
+        workload=full_name(data["workload"]),
         launch=data["run"],
         knobs={str(k): str(v) for k, v in data["knobs"].items()},
         ranks=int(data["ranks"]),

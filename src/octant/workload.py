@@ -59,9 +59,8 @@ class Ask:
 
 @dataclass(frozen=True)
 class Workload:
-    """Something measurable. Its kernel is the program `octant-<name>`; its page is the folder's README."""
+    """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
 
-    name: str
     summary: str  # one line
     metrics: tuple[Metric, ...]  # the first is the headline
     limit: Callable[[Machine, Ceilings, Point], Limit | None]  # of the headline metric
@@ -70,6 +69,7 @@ class Workload:
     """Which ceiling a point may raise, and by which metric; `None` for most points."""
     axis: str = ""  # the knob that this workload's curve runs along ("bytes"), or ""
     order: int = 50  # `evaluate` goes from low to high: what sets ceilings comes first
+    name: str = ""  # "node/stream": where its folder lies, filled in by whoever finds it there
 
     def metric(self, name: str = "") -> Metric:
         """The metric of that name, or the headline.

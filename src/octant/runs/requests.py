@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from octant import workloads
+from octant.build import program_name
 from octant.build.describe import describe
 from octant.failure import Exit, Refusal
 from octant.launch import Launch, launchers
@@ -60,7 +61,7 @@ def job(
     Raises:
         Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
     """
-    _workload(workload)
+    workload = _workload(workload).name
     if any("\n" in text for text in directives):
         raise Refusal("cannot use a --directive of several lines (the shell would read the others); give one a line")
     try:
@@ -92,7 +93,7 @@ def job(
         request.threads,
         total // request.ranks,
         minutes,
-        f"octant-{workload}",
+        program_name(workload),
         directives,
     )
 
@@ -105,7 +106,7 @@ def run(
     Raises:
         Refusal: unknown workload, mode, knob, value or launcher, or a placement that does not fit this machine.
     """
-    _workload(workload)
+    workload = _workload(workload).name
     if where.launcher:
         launchers.launcher(where.launcher)
     if mode and mode not in get_args(Mode):
