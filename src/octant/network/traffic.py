@@ -112,9 +112,7 @@ def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, Cost]:
     return kinds[kind]
 
 
-def make(
-    network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0, cost: str = "bulk"
-) -> Pattern:
+def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0, cost: str = "bulk") -> Pattern:
     """A named pattern among the active nodes of a network, one rank a node.
 
     `parameter` is the distance of a shift, the seed of random patterns, the target of an incast. `bytes_each` is the

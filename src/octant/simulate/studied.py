@@ -4,7 +4,7 @@ Where a capacity is known as a range only, the answer is an interval: its ends a
 the low and at the high end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Inter
     return Interval(min(values), middle, max(values))
 
 
-def normalised(system: str, benchmark: str) -> Interval:
+def published_over_peak(system: str, benchmark: str) -> Interval:
     """A published result over the system's peak: RandomAccess in updates/s per Gflop/s, Global FFT in percent.
 
     Of the K computer the document gives its ratios to the Power 775 alone, of two digits each, with their rounding.
@@ -132,3 +132,16 @@ def normalised(system: str, benchmark: str) -> Interval:
 
 def _sure(value: float) -> Interval:
     return Interval(value, value, value)
+
+
+MODELS: Mapping[str, Callable[..., float | Interval]] = {
+    "rate": rate,
+    "fft_percent_of_peak": fft_percent_of_peak,
+    "pair_bandwidth": pair_bandwidth,
+    "between_two_groups": between_two_groups,
+    "exchange_time": exchange_time,
+    "over_links": over_links,
+    "halo": halo,
+    "normalised": published_over_peak,
+}
+"""What a study file may ask, by the name that it writes: it reaches nothing else."""

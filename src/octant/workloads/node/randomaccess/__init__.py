@@ -27,9 +27,7 @@ def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
     if lanes < cores or lanes * int(point.notes["table_bytes"]) < beyond:
         least = units.bytes_text(beyond)
         return NoTraffic(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")
-    return Traffic(
-        "to-itself", cost="update", relation="at_most", description="updates of its own memory, all cores"
-    )
+    return Traffic("to-itself", cost="update", relation="at_most", description="updates of its own memory, all cores")
 
 
 WORKLOAD = Workload(
