@@ -88,7 +88,7 @@ def test_a_model_study_of_ones_own_is_asked_by_its_file(tmp_path: Path) -> None:
         ('"normalised"', '"catalogue"', r"cannot ask the model 'catalogue' \(there is none of that name\); try rate, "),
         ('"normalised"', '"load"', r"cannot ask the model 'load' \(there is none of that name\)"),
         ('"normalised"', '"_at_edges"', r"cannot ask the model '_at_edges' \(there is none of that name\)"),
-        ('"RandomAccess" }', '"RandomAccess", speed = 2 }', r"got an unexpected keyword argument 'speed'\); mend its"),
+        ('"RandomAccess" }', '"RandomAccess", speed = 2 }', r"got an unexpected keyword argument 'speed'\); correct its"),
     ],
 )
 def test_a_model_study_is_data_and_reaches_nothing_but_models(old: str, new: str, why: str) -> None:

@@ -113,7 +113,7 @@ def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, Cost]:
 
 
 def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0, cost: str = "bulk") -> Pattern:
-    """A named pattern among the active nodes of a network, one rank a node.
+    """A named pattern among the active nodes of a network, one rank per node.
 
     `parameter` is the distance of a shift, the seed of random patterns, the target of an incast. `bytes_each` is the
     size of every flow, in the units of `cost` (see `unit_and_cost`); uniform patterns have their own cost.
@@ -226,7 +226,7 @@ def mix(name: str, jobs: Sequence[Pattern]) -> Pattern:
 def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> Nodes:
     """Node of every rank, shape (ranks,).
 
-    `order` is `block` (fill a node, then the next), `round-robin` (one rank a node in turn), a permutation of torus
+    `order` is `block` (fill a node, then the next), `round-robin` (one rank per node in turn), a permutation of torus
     letters with T for the place within a node (`TXYZ`, `XYZT`: the leftmost letter changes fastest, as on Blue Gene),
     or `diagonal-cyclic` (two-level networks: successive ranks go to successive supernodes and, within them, to octants
     shifted by the supernode's number).
@@ -267,10 +267,10 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
 
 
 def read_map(path: Path) -> Nodes:
-    """Node of every rank from a map file: one node number a line."""
+    """Node of every rank from a map file: one node number per line."""
     try:
         return np.array(
             [int(line.split("#")[0]) for line in path.read_text().splitlines() if line.split("#")[0].strip()], np.int32
         )
     except (OSError, ValueError) as error:
-        raise Refusal(f"cannot read the map file {path} ({error}); write one node number a line") from error
+        raise Refusal(f"cannot read the map file {path} ({error}); write one node number per line") from error

@@ -59,7 +59,7 @@ def run(
     timeout_s: float = 600.0,
     tick: Callable[[float], None] = lambda _: None,
 ) -> OnModel:
-    """Runs a workload that exchanges messages, one rank a node, on the first nodes of the network.
+    """Runs a workload that exchanges messages, one rank per node, on the first nodes of the network.
 
     Raises:
         Refusal: SimGrid is missing, the workload computes, too many ranks, or the run failed.
@@ -70,7 +70,7 @@ def run(
     if not 2 <= count <= min(len(nodes), MOST_RANKS):
         most = min(len(nodes), MOST_RANKS)
         raise Refusal(
-            f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one a node); try --ranks {most}"
+            f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one per node); try --ranks {most}"
         )
     exported = platform(network, nodes[:count])
     records = _records(exported, kernel.name, knobs, timeout_s, tick)

@@ -16,7 +16,7 @@ from octant.network.files import NetworkFile, load
 from octant.network.scale import scale
 from octant.network.solve import solve, solve_program
 from octant.network.traffic import Flows, Pattern, bulk, make, pairs, place
-from octant.network.whatif import rerouted
+from octant.network.whatif import with_routing
 from octant.stats import Interval
 
 
@@ -43,7 +43,7 @@ def pair_bandwidth(network: str, scenario: str) -> Interval:
 
 def between_two_groups(network: str, routing: str, size: int) -> Interval:
     """Bytes/s of one pair while every node of one group talks to its twin in another, in a machine of `size` groups."""
-    sized = rerouted(network, routing, None).at_size(size)
+    sized = with_routing(network, routing, None).at_size(size)
     active = sized.topology.active()
     group = len(active) // size
     traffic = pairs(sized, [(int(active[i]), int(active[group + i]), 1.0) for i in range(group)])

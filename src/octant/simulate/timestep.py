@@ -168,7 +168,7 @@ def _lanes(point: Point) -> int:
     return point.lanes if point.pace == "chunks" else 1
 
 
-def asked_step(
+def compose_step(
     compute: str,
     run: str,
     kernel: str,
