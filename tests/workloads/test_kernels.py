@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 
 from octant import record, workloads
+from octant.build import program_name
 from octant.build.blas import openblas_path
 from octant.launch import leftovers
 from octant.record import Failure, Point
 
 QUICK = ("seconds=0.05", "least=5", "samples=200")
 SMALL = {
-    "stream": ("bytes=384KiB",),
-    "latency": ("bytes=64KiB",),
-    "gemm": ("n=100", "library=plain"),
-    "peakflops": (),
-    "pingpong": ("bytes=0,1000",),
-    "noise": ("additions=8000",),
+    "node/stream": ("bytes=384KiB",),
+    "node/latency": ("bytes=64KiB",),
+    "node/gemm": ("n=100", "library=plain"),
+    "node/peakflops": (),
+    "mpi/pingpong": ("bytes=0,1000",),
+    "node/noise": ("additions=8000",),
 }
 NAMES = sorted(set(workloads.workloads()) & set(SMALL))
 
@@ -47,9 +48,9 @@ class Run:
         blas = openblas_path()
         environment |= {"OCTANT_FAULT": fault} if fault else {}
         environment |= {"OCTANT_BLAS": str(blas)} if blas else {}
-        ranks = ranks or (2 if name == "pingpong" else 1)
+        ranks = ranks or (2 if name == "mpi/pingpong" else 1)
         launcher = [str(Path(sys.executable).parent / "mpiexec"), "-n", str(ranks)] if ranks > 1 else []
-        command = [*launcher, str(folder / f"octant-{name}"), *words, "--output", str(output)]
+        command = [*launcher, str(folder / program_name(name)), *words, "--output", str(output)]
         begin_s = time.time()
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode != 0:
@@ -66,7 +67,7 @@ Runs = Callable[..., Run]
 
 @pytest.fixture
 def run(kernels: Path, tmp_path: Path) -> Runs:
-    """Runs `octant-NAME WORDS…` of the development build."""
+    """Runs a workload's program with these words, of the development build."""
     return lambda name, *words, **options: Run(kernels, tmp_path / "records.jsonl", name, *words, **options)
 
 
@@ -90,7 +91,7 @@ def test_a_wrong_answer_exits_2_and_is_recorded_as_wrong(run: Runs, name: str) -
     assert not any(point.verdict.passed for point in done.points)
 
 
-@pytest.mark.parametrize("name", ["stream", "latency", "peakflops", "noise"])
+@pytest.mark.parametrize("name", ["node/stream", "node/latency", "node/peakflops", "node/noise"])
 def test_threads_are_lanes_and_each_is_checked(run: Runs, name: str) -> None:
     done = run(name, *SMALL[name], *QUICK, "threads=2")
     assert done.code == 0, done.said
@@ -110,7 +111,7 @@ def test_a_throw_on_one_rank_ends_the_job_with_the_reason(run: Runs, name: str) 
 
 @pytest.mark.mpi
 def test_two_ranks_are_two_copies(run: Runs) -> None:
-    done = run("stream", *SMALL["stream"], *QUICK, ranks=2)
+    done = run("node/stream", *SMALL["node/stream"], *QUICK, ranks=2)
     assert done.code == 0, done.said
     assert [lane.rank for lane in done.points[0].lanes] == [0, 1]
     assert len(done.points[0].given) == 2
@@ -118,7 +119,7 @@ def test_two_ranks_are_two_copies(run: Runs) -> None:
 
 @pytest.mark.mpi
 def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run: Runs) -> None:
-    done = run("stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
+    done = run("node/stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
     assert done.code == 3
     assert [failure.exit for failure in done.failures] == [3]
     assert "pages=16GiB" in done.failures[0].reason
@@ -126,10 +127,10 @@ def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run
 
 
 def test_pages_that_were_not_given_are_seen_in_the_record(run: Runs) -> None:
-    honest = run("stream", "bytes=12MiB", "pages=base", *QUICK)
+    honest = run("node/stream", "bytes=12MiB", "pages=base", *QUICK)
     buffers = honest.points[0].given[0].buffers
     assert [buffer.resident_bytes for buffer in buffers] == [buffer.bytes // 4096 * 4096 for buffer in buffers]
-    faulty = run("stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
+    faulty = run("node/stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
     assert {buffer.page_bytes for buffer in faulty.points[-1].given[0].buffers} == {1}
 
 
@@ -143,13 +144,13 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run: Runs, kerne
         "seconds=0.01",
         "least=5",
     )
-    done = run("stream", *words)
+    done = run("node/stream", *words)
     assert done.code == 0, done.said
     assert {point.notes["width"] for point in done.points} >= {"scalar", "128"}
     written = {point.knobs["store"]: point.work.bytes_allocated for point in done.points}
     assert written["streaming"] == 0
     assert (written["plain"] > 0) == (kernel != "load")
-    spoilt = run("stream", *words, fault="wrong")
+    spoilt = run("node/stream", *words, fault="wrong")
     assert spoilt.code == 2
     assert sum(not point.verdict.passed for point in spoilt.points) == len(done.points)
 
@@ -157,7 +158,7 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run: Runs, kerne
 @pytest.mark.parametrize(("kernel", "arrays"), [("load", 1), ("copy", 2), ("triad", 3)])
 @pytest.mark.parametrize("size", [100_000, 4 * 2**20, 5_000_000])
 def test_the_arrays_of_stream_fill_what_was_asked_for(run: Runs, kernel: str, arrays: int, size: int) -> None:
-    done = run("stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
+    done = run("node/stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
     buffers = done.points[0].given[0].buffers
     whole = buffers[0].bytes * arrays
     assert 0.97 * size <= whole <= size
@@ -165,17 +166,17 @@ def test_the_arrays_of_stream_fill_what_was_asked_for(run: Runs, kernel: str, ar
 
 
 def test_more_memory_than_there_is_is_refused_and_the_sweep_goes_on(run: Runs) -> None:
-    done = run("stream", "bytes=100TiB,384KiB", *QUICK)
+    done = run("node/stream", "bytes=100TiB,384KiB", *QUICK)
     assert done.code == 3
     assert "MiB are left of this rank's share" in done.failures[0].reason
     assert [point.knobs["bytes"] for point in done.points] == ["384KiB"]
 
 
 def test_threads_that_openmp_does_not_give_are_refused(run: Runs) -> None:
-    done = run("noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
+    done = run("node/noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
     assert (done.code, done.points) == (1, [])
     assert "cannot start threads=2 (OpenMP gives 1)" in done.said
-    done = run("noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
+    done = run("node/noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
     assert len(done.points[0].lanes) == 2
 
 
@@ -199,7 +200,7 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
 @pytest.mark.mpi
 def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run: Runs) -> None:
     """What METHOD.md promises: the reading itself is then 1 % of a sample at most. Load may deceive it once."""
-    points = [point for _ in range(3) for point in run("pingpong", "bytes=0,8", *QUICK).points]
+    points = [point for _ in range(3) for point in run("mpi/pingpong", "bytes=0,8", *QUICK).points]
     long_enough = [np.median(point.lanes[0].duration_ns) >= 90 * point.clock_cost_ns for point in points]
     assert sum(long_enough) > len(points) / 2
 
@@ -236,30 +237,30 @@ def test_lanes_of_hosts_with_clocks_of_their_own_have_one_beginning(kernels: Pat
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(run: Runs) -> None:
-    done = run("stream", "kernle=triad")
+    done = run("node/stream", "kernle=triad")
     assert done.code == 1
     assert "kernel, bytes, store, width" in done.said
-    assert "auto, scalar, 128, 256, 512" in run("stream", "width=77").said
+    assert "auto, scalar, 128, 256, 512" in run("node/stream", "width=77").said
 
 
 @pytest.mark.parametrize("element", ["double", "single"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(run: Runs, element: str, threads: int) -> None:
     words = (f"element={element}", f"threads={threads}", "n=1,77,256", *QUICK)
-    done = run("gemm", *words)
+    done = run("node/gemm", *words)
     assert done.code == 0, done.said
     assert all(point.verdict.error < 0.1 for point in done.points)
     assert "OpenBLAS" in done.points[0].notes["library_version"]
     assert len(done.points[0].given[0].thread_masks[0]) == threads
-    spoilt = run("gemm", *words, fault="wrong")
+    spoilt = run("node/gemm", *words, fault="wrong")
     assert spoilt.code == 2
     assert sum(not point.verdict.passed for point in spoilt.points) == 3
 
 
 def test_gemm_refuses_what_is_no_blas(run: Runs) -> None:
-    assert "no cblas_dgemm" in run("gemm", "library=libm.so.6").said
-    assert "cannot load" in run("gemm", "library=/nowhere/libblas.so").said
-    assert "no such choice" in run("gemm", "library=essl").said
+    assert "no cblas_dgemm" in run("node/gemm", "library=libm.so.6").said
+    assert "cannot load" in run("node/gemm", "library=/nowhere/libblas.so").said
+    assert "no such choice" in run("node/gemm", "library=essl").said
 
 
 def test_a_ping_pong_of_one_rank_is_refused(kernels: Path) -> None:
@@ -270,7 +271,7 @@ def test_a_ping_pong_of_one_rank_is_refused(kernels: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_description_is_json_and_names_no_knob_twice(kernels: Path, name: str) -> None:
-    shown = subprocess.run([kernels / f"octant-{name}", "--describe"], capture_output=True, text=True, check=True)
+    shown = subprocess.run([kernels / program_name(name), "--describe"], capture_output=True, text=True, check=True)
     knobs = [knob["name"] for knob in json.loads(shown.stdout)["knobs"]]
     assert len(knobs) == len(set(knobs))
     assert "seconds" in knobs
