@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from octant.machine import Machine, Topology
+from octant.machine import Cpu, Machine, Topology
 from octant.record import Point
 
 Threads = frozenset[tuple[str, int]]
@@ -68,23 +69,16 @@ class Known:
         return Known(self.topology, {name: self.by_name.get(name, {}) for name in names})
 
 
-def pattern(topology: Topology, threads: Threads) -> tuple[object, ...]:
+def pattern(topology: Topology, threads: Threads) -> object:
     """How hardware threads lie: for every host how many are in each package, domain and core. Names do not matter."""
     cpus = {cpu.os: cpu for cpu in topology.cpus}
-    hosts: dict[str, dict[object, dict[object, dict[object, list[str]]]]] = {}
+    hosts: dict[object, Any] = {}
     for host, number in threads:
-        cpu = cpus.get(number)
-        where = (cpu.package, cpu.numa, cpu.core, cpu.kind or "") if cpu else (None, None, number, "")
-        packages = hosts.setdefault(host, {})
-        packages.setdefault(where[0], {}).setdefault(where[1], {}).setdefault(where[2], []).append(str(where[3]))
-    return tuple(
-        sorted(
-            tuple(
-                sorted(
-                    tuple(sorted(tuple(sorted(tuple(sorted(kinds)) for kinds in cores.values())) for cores in nodes.values()))
-                    for nodes in packages.values()
-                )
-            )
-            for packages in hosts.values()
-        )
-    )
+        cpu = cpus.get(number, Cpu(number, number, 0, 0))
+        cores = hosts.setdefault(host, {}).setdefault(cpu.package, {}).setdefault(cpu.numa, {})
+        cores.setdefault(cpu.core, []).append(cpu.kind)
+    return _without_names(hosts)
+
+
+def _without_names(part: Any) -> tuple[Any, ...]:
+    return tuple(sorted(map(_without_names, part.values()))) if isinstance(part, dict) else tuple(sorted(part))

@@ -155,7 +155,7 @@ class Metric:
     note: str = ""  # the counting rule, shown beside the figure
 
     def at(self, step_s: float, counts: Mapping[str, int], lanes: int) -> float | None:
-        """What the metric would be if the step (or a chunk of every lane) took `step_s`; `None` where that says nothing.
+        """The metric if the step (or a chunk of every lane) took `step_s`; `None` where that says nothing.
 
         Args:
             counts: of all groups or lanes together.

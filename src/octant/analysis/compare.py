@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from octant import stats, units
-from octant.analysis.summary import canonical
+from octant.ask import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.analysis.summary import Row, Summary
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
     from octant.record import Point
 
 Word = Literal["slower", "faster", "no difference seen", "not comparable"]
@@ -24,15 +25,15 @@ MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
 class Comparison:
     """One figure in both runs. `speed` is that of B over A: above 1 is faster, for rates and for times."""
 
-    before: Row | None
-    after: Row | None
+    before: Figure | None
+    after: Figure | None
     speed: stats.Interval | None
     word: Word
     why: tuple[str, ...]
     lost: bool = False  # A had a figure, and B tried and has none: a regression without a ratio
 
     @property
-    def row(self) -> Row:
+    def figure(self) -> Figure:
         """The row of A, or of B where A has none."""
         found = self.before or self.after
         assert found is not None  # noqa: S101 - a comparison of nothing is never built
@@ -75,24 +76,24 @@ def compare(before: Summary, after: Summary, threshold: float = THRESHOLD, curve
     return Comparisons(before, after, threshold, tuple(figures), tuple(_differences(before, after)))
 
 
-def _by_key(summary: Summary, curves: bool) -> dict[tuple[object, ...], Row]:
+def _by_key(summary: Summary, curves: bool) -> dict[tuple[object, ...], Figure]:
     """Table rows first, so that a point that also lies on a curve counts as the row."""
-    rows = sorted(summary.rows, key=lambda row: not row.table)
-    found: dict[tuple[object, ...], Row] = {}
+    rows = sorted(summary.figures, key=lambda row: not row.show.table)
+    found: dict[tuple[object, ...], Figure] = {}
     for row in rows:
-        if row.table or curves:
+        if row.show.table or curves:
             found.setdefault(row.key, row)
     return found
 
 
-def _compare(after: Summary, old: Row | None, new: Row | None, threshold: float) -> Comparison:
+def _compare(after: Summary, old: Figure | None, new: Figure | None, threshold: float) -> Comparison:
     if old is None or new is None:
         return _alone(after, old, new)
     why = _obstacles(old, new)
     if why:
         return Comparison(old, new, None, "not comparable", tuple(why), lost=bool(new.wrong and not old.wrong))
-    sides = [[figure.samples for figure in row.figures] for row in (new, old)]
-    top, bottom = sides if old.metric.kind == "rate" else sides[::-1]
+    sides = [[launch.samples for launch in row.launches] for row in (new, old)]
+    top, bottom = sides if old.metric.better == "higher" else sides[::-1]
     speed = stats.ratio_interval(top, bottom)
     word = _word(speed, threshold)
     hidden = max(speed.high - 1, 1 - speed.low)
@@ -103,7 +104,7 @@ def _compare(after: Summary, old: Row | None, new: Row | None, threshold: float)
     return Comparison(old, new, speed, word, tuple(remarks))
 
 
-def _alone(after: Summary, old: Row | None, new: Row | None) -> Comparison:
+def _alone(after: Summary, old: Figure | None, new: Figure | None) -> Comparison:
     if old is None:
         return Comparison(old, new, None, "not comparable", ("only in B",))
     tried = [
@@ -127,32 +128,40 @@ def _word(speed: stats.Interval, threshold: float) -> Word:
     return "no difference seen"
 
 
-def _obstacles(old: Row, new: Row) -> list[str]:
+def _obstacles(old: Figure, new: Figure) -> list[str]:
     """Why two rows cannot be compared."""
     a, b = old.points[0], new.points[0]
-    found = [f"wrong answer in {name} ({row.wrong[0].check})" for name, row in (("A", old), ("B", new)) if row.wrong]
+    found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
         ("start synchronised", a.sync, b.sync),
         ("threads", a.threads, b.threads),
         ("work counted", _work(a), _work(b)),
-        ("fault-injection build", bool(a.build.get("faults_compiled")), bool(b.build.get("faults_compiled"))),
+        (
+            "fault-injection build",
+            bool(a.process.build.get("faults_compiled")),
+            bool(b.process.build.get("faults_compiled")),
+        ),
     )
-    return found + [f"{what}: {_said(x)} in A, {_said(y)} in B" for what, x, y in statements if x != y]
+    return found + [f"{what}: {_yes_or_no(x)} in A, {_yes_or_no(y)} in B" for what, x, y in statements if x != y]
+
+
+def _faulty(point: Point) -> bool:
+    return bool(point.process.build.get("faults_compiled"))
 
 
 def _work(point: Point) -> str:
     """The declared work in proportion to its largest part: chunks of another length still do the same work."""
-    parts = asdict(point.work)
-    most = max(parts.values())
+    parts = {name: point.count(name) for work in point.work for name in work.counts}
+    most = max(parts.values(), default=0)
     return ", ".join(f"{name} {value / most:.4g}" for name, value in parts.items() if value) if most else "none"
 
 
-def _said(value: object) -> str:
+def _yes_or_no(value: object) -> str:
     return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
-def _remarks(old: Row, new: Row) -> list[str]:
+def _remarks(old: Figure, new: Figure) -> list[str]:
     """What to keep in mind: other memory than in the other run, doubts about either side."""
     shares = [[b.huge_share for p in row.points for rank in p.given for b in rank.buffers] for row in (old, new)]
     found = []
@@ -182,8 +191,8 @@ def _facts(summary: Summary) -> Mapping[str, str]:
         "memory": units.bytes_text(machine.memory_bytes),
         **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
         **machine.software,
-        "MPI": _all([" ".join(point.mpi.split()) for point in run.points]),
-        "compiler": _all([str(point.build.get("compiler", "not recorded")) for point in run.points]),
+        "MPI": _all([" ".join(point.process.mpi.split()) for point in run.points]),
+        "compiler": _all([str(point.process.build.get("compiler", "not recorded")) for point in run.points]),
         **run.environment,
     }
 

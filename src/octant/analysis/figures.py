@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.reduce import Measured, NoSamples, measure
+from octant.analysis.reduce import Measured, NoSamplesError, measure
 from octant.ask import Presentation, cell_key
 from octant.limit import Best, Known, Limit
 from octant.record.sketch import Sketch, sketch_of_array
@@ -131,7 +131,7 @@ class Figure:
 
 
 def mode_of(point: Point) -> str:
-    """one: one rank, one thread. threads: one rank, several. star: ranks that work alone, each its own copy. all: together."""
+    """one, threads (of one rank), star (ranks that work alone, each its own copy) or all (ranks together)."""
     if point.ranks == 1:
         return "threads" if point.threads > 1 else "one"
     alone = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
@@ -140,7 +140,7 @@ def mode_of(point: Point) -> str:
 
 def launch_figures(
     point: Point, metrics: Sequence[Metric], mismatches: tuple[str, ...] = ()
-) -> dict[str, LaunchFigure | NoSamples]:
+) -> dict[str, LaunchFigure | NoSamplesError]:
     """What one launch says in each of these metrics, or why it says nothing; reads the point's samples once.
 
     Raises:
@@ -149,17 +149,24 @@ def launch_figures(
     samples = point.read()
     doubtful = doubts(point, samples, mismatches)
     times = _times(point, samples)
-    figures: dict[str, LaunchFigure | NoSamples] = {}
+    figures: dict[str, LaunchFigure | NoSamplesError] = {}
     for metric in metrics:
         try:
-            figures[metric.name] = _launch_figure(metric, point, measure(metric, point, samples), times, doubtful, mismatches)
-        except NoSamples as error:
+            figures[metric.name] = _launch_figure(
+                metric, point, measure(metric, point, samples), times, doubtful, mismatches
+            )
+        except NoSamplesError as error:
             figures[metric.name] = error
     return figures
 
 
 def _launch_figure(
-    metric: Metric, point: Point, measured: Measured, times: Sketch, doubtful: tuple[str, ...], mismatches: tuple[str, ...]
+    metric: Metric,
+    point: Point,
+    measured: Measured,
+    times: Sketch,
+    doubtful: tuple[str, ...],
+    mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples = measured.samples
     correlation = stats.correlation_time(samples)
@@ -174,7 +181,10 @@ def _launch_figure(
 
 
 def figure(
-    workload: Workload, points: Sequence[Point], metric: str = "", mismatches: Mapping[int, tuple[str, ...]] | None = None
+    workload: Workload,
+    points: Sequence[Point],
+    metric: str = "",
+    mismatches: Mapping[int, tuple[str, ...]] | None = None,
 ) -> Figure:
     """The figure of one metric (the headline unless named) of a cell, without a limit.
 
@@ -207,7 +217,7 @@ def figures_of(
         if not point.passed:
             continue
         for name, one in launch_figures(point, metrics, (mismatches or {}).get(place, ())).items():
-            if isinstance(one, NoSamples):
+            if isinstance(one, NoSamplesError):
                 missing[name] = str(one)
             else:
                 by_metric[name].append(one)

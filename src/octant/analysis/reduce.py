@@ -35,7 +35,7 @@ _HOW: dict[How, Callable[..., Array]] = {
 }
 
 
-class NoSamples(ValueError):
+class NoSamplesError(ValueError):
     """The point has nothing that the metric could be made of; the message says what is missing."""
 
 
@@ -53,11 +53,11 @@ def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
     """The value of a metric in one launch.
 
     Raises:
-        NoSamples: the point has neither the series nor a result of the metric's name.
+        NoSamplesError: the point has neither the series nor a result of the metric's name.
     """
     try:
         return _value(metric.value, point, samples)
-    except NoSamples:
+    except NoSamplesError:
         named = [result.value for result in point.results if result.name == metric.name and result.bound is None]
         if not named:
             raise
@@ -76,7 +76,7 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
     if isinstance(value, Named):
         named = [result.value for result in point.results if result.name == value.name]
         if not named:
-            raise NoSamples(f"there is no result {value.name!r}")
+            raise NoSamplesError(f"there is no result {value.name!r}")
         return _of_groups(np.asarray(named))
     if isinstance(value, Custom):
         return _of_groups(np.asarray([value.function(point, samples)]))
@@ -88,7 +88,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
     role = point.first_role if value.role is None else value.role
     divisor = _per_lane(point, value.per, role) if value.per else 1.0
     if divisor == 0:
-        raise NoSamples(f"nothing is counted as {' or '.join(value.per)}")
+        raise NoSamplesError(f"nothing is counted as {' or '.join(value.per)}")
     scale = 1e-9 / (divisor * _batch(point, role))
     if value.over is None and point.pace == "chunks":
         lanes = list(_cells(point, samples, value.of, role).values())
@@ -110,7 +110,7 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
         counts = _counts_of_lanes(point, value.counts, role)
         lanes = [series for series in samples.series if series.head.name == value.of and series.head.role == role]
         if not lanes:
-            raise NoSamples(f"there is no series {value.of!r}")
+            raise NoSamplesError(f"there is no series {value.of!r}")
         done = [counts.get((lane.head.group, lane.head.rank), 0.0) * batch for lane in lanes]
         if len(lanes) == 1:
             rates = done[0] / (_steady(lanes[0], point) * 1e-9)
@@ -147,7 +147,7 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
         sums.append(float(sum(array.sum() for array in cells.values())))
         per_step.append(_over_ranks(list(cells.values()), "sum"))
     if not sums[1]:
-        raise NoSamples(f"{value.to} took no time")
+        raise NoSamplesError(f"{value.to} took no time")
     share = sums[0] / sums[1]
     if len(per_step) == 2 and len(per_step[0]) == len(per_step[1]) and (per_step[1] > 0).all():
         return Measured(share, per_step[0] / per_step[1])
@@ -210,9 +210,7 @@ def _off_before(point: Point, sample: int) -> int:
     return sum(max(0, min(end, sample) - begin) for begin, end in point.marks_off)
 
 
-def _cells(
-    point: Point, samples: Samples, name: str, role: str | None, marked: bool = False
-) -> Cells:
+def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: bool = False) -> Cells:
     """The steady samples of one series by group and lane.
 
     `marked`: of the step those samples that were measured with phase marks, since a phase's share is of these.
@@ -232,7 +230,7 @@ def _cells(
             values = _steady(series, point)
         found[(series.head.group, number)] = values
     if not found or all(len(array) == 0 for array in found.values()):
-        raise NoSamples(f"there is no series {name!r}")
+        raise NoSamplesError(f"there is no series {name!r}")
     return found
 
 
@@ -242,7 +240,7 @@ def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cell
         return _cells(point, samples, name, role), 1.0
     mine = [series for series in samples.series if series.head.name == name and series.head.role == role]
     if not mine:
-        raise NoSamples(f"there is no series {name!r}")
+        raise NoSamplesError(f"there is no series {name!r}")
     kept = windows.steps_at_once(mine, point.warmup)
     if kept is None:
         return _cells(point, samples, name, role), 0.0
@@ -316,7 +314,7 @@ def _of_kept(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> M
     """The same from what a record keeps where its samples would not fit.
 
     Raises:
-        NoSamples: an order of reductions that needs every sample of every rank.
+        NoSamplesError: an order of reductions that needs every sample of every rank.
     """
     cells: Cells = {}
     first, *rest = over
@@ -326,12 +324,12 @@ def _of_kept(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> M
             if slowest is None and part.slowest is not None:
                 slowest = part.slowest.sample(SKETCHED)
             if slowest is None:
-                raise NoSamples(f"the record keeps no slowest times of {part.name}")
+                raise NoSamplesError(f"the record keeps no slowest times of {part.name}")
             cells[(part.group, None)] = slowest * scale
     elif first.axis == "steps" and first.how in _OF_TOTAL:
         for part in kept:
             for total in part.ranks:
                 cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total) * scale)
     else:
-        raise NoSamples(f"the record is too large to keep what {first.how} over {first.axis} needs")
+        raise NoSamplesError(f"the record is too large to keep what {first.how} over {first.axis} needs")
     return _reduced(cells, rest) if rest else _reduced(cells, ())

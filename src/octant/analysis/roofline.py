@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octant.record import Work
-from octant.workload import Ceilings
+from octant.limit import Known
+from octant.record import Point
+
+FLOPS, TRAFFIC = "fma double", "memory traffic"
+"""The limits that make the roof."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,23 @@ class Roofline:
         return tuple(self.attainable(intensity) for intensity in intensities)
 
 
-def rooflines(ceilings: Ceilings) -> tuple[Roofline, ...]:
-    """One for every number of hardware threads for which both ceilings were measured, few threads first."""
-    both = sorted(set(ceilings.flops_per_s) & set(ceilings.memory_bytes_per_s))
-    return tuple(Roofline(n, ceilings.flops_per_s[n], ceilings.memory_bytes_per_s[n]) for n in both)
+def rooflines(known: Known) -> tuple[Roofline, ...]:
+    """One for every set of hardware threads for which both limits were measured, few threads first.
+
+    Of sets of the same size the one with the fastest arithmetic stands for all.
+    """
+    flops, traffic = (known.by_name.get(name, {}) for name in (FLOPS, TRAFFIC))
+    roofs: dict[int, Roofline] = {}
+    for threads, best in flops.items():
+        memory = Known(known.topology, {TRAFFIC: traffic}).best(TRAFFIC, threads)
+        known_roof = roofs.get(len(threads))
+        if memory and (known_roof is None or best.value > known_roof.flops_per_s):
+            roofs[len(threads)] = Roofline(len(threads), best.value, memory.value)
+    return tuple(roofs[count] for count in sorted(roofs))
 
 
-def intensity(work: Work) -> float | None:
+def intensity(point: Point) -> float | None:
     """flop/B of a kernel's own count, write-allocates counted; `None` where it moves nothing or computes nothing."""
-    moved = work.bytes_read + work.bytes_written + work.bytes_allocated
-    return work.flops / moved if moved > 0 and work.flops > 0 else None
+    moved = point.count("bytes_read", "bytes_written", "bytes_allocated")
+    flops = point.count("flops")
+    return flops / moved if moved > 0 and flops > 0 else None

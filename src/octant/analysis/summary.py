@@ -1,130 +1,140 @@
-"""A stored run as rows of figures: repeated launches are joined, wrong answers have no speed."""
+"""A stored run as figures: one per cell, made from all its launches; limits are looked up when all are made."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from octant import stats, units, workloads
-from octant.analysis.figures import ceilings as measured_ceilings
-from octant.analysis.figures import figure, share_of
-from octant.analysis.given import with_mismatches
+import numpy as np
+
+from octant import units, workloads
+from octant.analysis.figures import figures_of, known_limits
+from octant.analysis.given import mismatches_of
+from octant.ask import cell_key
+from octant.limit import Known
 from octant.machine.crosscheck import with_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.launch import Launch
-    from octant.record import Check, Point
+    from octant.ask import Ask
+    from octant.machine import Machine
+    from octant.metric import Metric
+    from octant.record import Point
     from octant.store import StoredRun
-    from octant.workload import Ceilings, Limit, Metric, Workload
-
-EFFORT = frozenset({"seconds", "samples", "least", "precision"})
-"""Knobs that say how long to measure, not what."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure of a run: the same point of all repeats of a launch."""
-
-    workload: Workload
-    metric: Metric
-    label: str  # of the launch
-    title: str  # the label and the values of the knobs that the launch swept
-    mode: str
-    table: bool
-    knobs: Mapping[str, str]
-    points: tuple[Point, ...]  # one a launch
-    figures: tuple[Figure, ...]  # of the launches with a right answer
-    wrong: tuple[Check, ...]  # the checks that failed
-
-    @property
-    def name(self) -> str:
-        """The title, with the mode unless the title says it."""
-        return self.title if not self.mode or self.mode in self.title else f"{self.title} ({self.mode})"
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What makes this the same figure in another run."""
-        return _key(self.points[0], self.mode)
-
-    @property
-    def value(self) -> stats.Interval | None:
-        """The figure with its interval, in base units; a wrong answer has none."""
-        return None if self.wrong else stats.over_launches([figure.value for figure in self.figures])
-
-    @property
-    def limit(self) -> Limit | None:
-        """The best value that the hardware could give."""
-        return self.figures[0].limit if self.figures else None
-
-    @property
-    def steps_per_s(self) -> float | None:
-        """How many chunks or steps of the declared work a second the value stands for; `None` without a value."""
-        value, count = self.value, self.metric.count(self.points[0])
-        if value is None or value.middle == 0 or count == 0:
-            return None
-        return value.middle / count if self.metric.kind == "rate" else 1 / (value.middle * count)
-
-    @property
-    def of_limit(self) -> float | None:
-        """Fraction of the limit reached."""
-        value = self.value
-        return None if value is None else share_of(self.limit, self.metric, value.middle)
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """What casts doubt on the figure; that of each launch once."""
-        found = dict.fromkeys(flag for figure in self.figures for flag in figure.flags)
-        if 1 < len(self.figures) < stats.FEW_LAUNCHES and not self.wrong:
-            found[f"only {len(self.figures)} launches: the interval is their range"] = None
-        return tuple(found)
+    from octant.workload import Workload
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A run with its rows in the order in which they were asked."""
+    """A run with its headline figures in the order in which they were asked."""
 
     run: StoredRun
-    rows: tuple[Row, ...]
-    ceilings: Ceilings
+    figures: tuple[Figure, ...]
+    known: Known  # the limits that this run's figures provide
+    clock_hz: float | None  # median over the points, each at its own work
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
+    others: Mapping[tuple[object, ...], Figure]  # of further metrics, by key
 
-    def by_workload(self) -> list[tuple[Workload, list[Row]]]:
-        """The rows grouped by workload."""
-        groups: dict[str, tuple[Workload, list[Row]]] = {}
-        for row in self.rows:
-            groups.setdefault(row.workload.name, (row.workload, []))[1].append(row)
+    def by_workload(self) -> list[tuple[Workload, list[Figure]]]:
+        """The figures grouped by workload."""
+        groups: dict[str, tuple[Workload, list[Figure]]] = {}
+        for figure in self.figures:
+            groups.setdefault(figure.workload.name, (figure.workload, []))[1].append(figure)
         return list(groups.values())
 
+    def figure(self, headline: Figure, metric: str) -> Figure | None:
+        """Another metric of the cell of a headline figure, where it was asked for; the headline by its own name."""
+        if metric in ("", headline.metric.name):
+            return headline
+        return self.others.get((*headline.key[:-1], metric))
 
-def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None) -> Summary:
-    """The headline figure of every point of a run. `known` are the workloads, by default the installed ones."""
-    known = workloads.workloads() if known is None else known
-    run = with_mismatches(run)
-    ceilings = measured_ceilings(run.points, run.machine, known)
-    if ceilings.clock_hz:
-        run = replace(run, machine=with_measured(run.machine, ceilings.clock_hz))
-    launches = {launch.key: launch for launch in run.launches}
+
+def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_metrics: bool = False) -> Summary:
+    """The headline figure of every cell of a run, one cell's samples in memory at a time.
+
+    Args:
+        known: the workloads, by default the installed ones.
+        all_metrics: also every other metric; else only those that limits and pictures need.
+
+    Raises:
+        RecordError: the samples of a point can no longer be read.
+    """
+    installed = workloads.workloads() if known is None else known
+    clocks = [clock for point in run.points if (clock := point.clock_hz)]
+    clock_hz = float(np.median(clocks)) if clocks else None
+    if clock_hz:
+        run = replace(run, machine=with_measured(run.machine, clock_hz))
+    headlines: list[Figure] = []
+    others: dict[tuple[object, ...], Figure] = {}
+    provided: list[tuple[Figure, Sequence[str]]] = []
+    for ask, points in _cells(run, installed):
+        workload = installed[points[0].workload]
+        wanted = workload.metrics if all_metrics else _needed(workload)
+        given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
+        made = figures_of(workload, points, wanted, given)
+        first, *rest = (_labelled(figure, ask) for figure in made.values())
+        headlines.append(first)
+        others.update({figure.key: figure for figure in rest})
+        provided += _provided(workload, run.machine, [first, *rest])
+    limits = known_limits(provided, run.machine)
+    figures = tuple(with_limit(figure, limits, run.machine) for figure in headlines)
+    others = {key: with_limit(figure, limits, run.machine) for key, figure in others.items()}
+    unknown = sorted({point.workload for point in run.points} - set(installed))
+    return Summary(run, figures, limits, clock_hz, tuple(unknown), others)
+
+
+def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask | None, list[Point]]]:
+    """The points of each cell, in the order in which cells were asked."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
-    groups: dict[tuple[object, ...], list[Point]] = {}
+    cells: dict[tuple[object, ...], tuple[Ask | None, list[Point]]] = {}
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
-        if point.workload in known:
-            launch = launches.get(point.launch)
-            asked = launch.question if launch else point.launch
-            groups.setdefault((asked, *_key(point, launch.mode if launch else "")), []).append(point)
-    rows = tuple(
-        _row(run, known[points[0].workload], points, launches.get(points[0].launch), ceilings)
-        for points in groups.values()
+        if point.workload in installed:
+            ask = run.ask_of(point.launch)
+            key = (ask.key if ask else point.launch, *cell_key(point.workload, point.knobs, point.ranks))
+            cells.setdefault(key, (ask, []))[1].append(point)
+    return list(cells.values())
+
+
+def _needed(workload: Workload) -> list[Metric]:
+    """The headline, and what limits and pictures are made of."""
+    names = {provides.metric for provides in workload.provides}
+    names |= {name for picture in workload.pictures for name in (getattr(picture, "x", ""), getattr(picture, "y", ""))}
+    return [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
+
+
+def _labelled(figure: Figure, ask: Ask | None) -> Figure:
+    swept = [name for name, value in ask.knobs.items() if "," in value] if ask else []
+    label = ask.show.title if ask and ask.show.title else figure.workload.name
+    words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'))}" for name in swept)]
+    return replace(figure, label=label, title=", ".join(words), show=ask.show if ask else figure.show)
+
+
+def _provided(workload: Workload, machine: Machine, figures: Sequence[Figure]) -> list[tuple[Figure, Sequence[str]]]:
+    return [
+        (figure, names)
+        for figure in figures
+        if (
+            names := [
+                provides.name
+                for provides in workload.provides
+                if provides.metric == figure.metric.name and provides.when(machine, figure.point)
+            ]
+        )
+    ]
+
+
+def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
+    """The figure with the limit that its workload declares; a figure that provides that limit is shown as the limit."""
+    workload, cell = figure.workload, repr(figure.key[:-1])
+    known = limits.only(workload.bounded_by)
+    provides = any(
+        best is not None and best.cell == cell
+        for name in workload.bounded_by
+        for best in (known.best(name, figure.point.hardware_threads),)
     )
-    unknown = sorted({point.workload for point in run.points} - set(known))
-    return Summary(run, rows, ceilings, tuple(unknown))
-
-
-def _key(point: Point, mode: str) -> tuple[object, ...]:
-    knobs = sorted((name, canonical(value)) for name, value in point.knobs.items() if name not in EFFORT)
-    return point.workload, mode, point.ranks, tuple(knobs)
+    return replace(figure, limit=workload.least_seconds(known, machine, figure.point), is_limit=provides)
 
 
 def _value_text(knob: str, value: str) -> str:
@@ -136,29 +146,3 @@ def _value_text(knob: str, value: str) -> str:
         return text if units.parse_bytes(text) == int(value) else value
     except ValueError:  # rounded: `976.6 KiB` is no whole number of bytes
         return value
-
-
-def canonical(value: str) -> str:
-    """A size in bytes, whatever its unit: `1MiB` and `1048576` ask for the same."""
-    try:
-        return str(units.parse_bytes(value))
-    except ValueError:
-        return value
-
-
-def _row(run: StoredRun, workload: Workload, points: list[Point], launch: Launch | None, ceilings: Ceilings) -> Row:
-    swept = [name for name, value in launch.knobs.items() if "," in value] if launch else []
-    label = launch.title if launch and launch.title else workload.name
-    words = [label, *(f"{name} {_value_text(name, points[0].knobs.get(name, '?'))}" for name in swept)]
-    return Row(
-        workload=workload,
-        metric=workload.metrics[0],
-        label=label,
-        title=", ".join(words),
-        mode=launch.mode if launch else "",
-        table=launch.table if launch else True,
-        knobs=points[0].knobs,
-        points=tuple(points),
-        figures=tuple(figure(workload, p, run.machine, ceilings) for p in points if p.verdict.passed),
-        wrong=tuple(p.verdict for p in points if not p.verdict.passed),
-    )

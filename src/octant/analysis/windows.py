@@ -56,9 +56,7 @@ def _track(lane: Series, warmup: int) -> _Track:
     return _Track(begins[skipped:], last, (flagged & (last > 1.05 * usual)) | (last > 4 * usual))
 
 
-def summed_rates(
-    lanes: Sequence[Series], done: Sequence[float], warmup: int
-) -> tuple[NDArray[np.float64], float]:
+def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) -> tuple[NDArray[np.float64], float]:
     """What all lanes do per second at work, in windows of time, and the share of windows that could be used.
 
     Only windows count in which every lane was at work undisturbed: beside a thread that was switched out, the others

@@ -1,4 +1,4 @@
-"""The few words of a study file that stand for facts of the machine: `4*llc/ranks`, `numa>=2`."""
+"""The few words of suites and studies that stand for facts of the machine: `4*llc/ranks`, `numa>=2`."""
 
 import re
 from collections.abc import Mapping
@@ -6,13 +6,21 @@ from collections.abc import Mapping
 from octant import units
 from octant.machine import Machine
 
-FACTS = ("cores", "hwthreads", "smt", "numa", "packages", "l1", "l2", "llc", "memory", "ranks", "threads", "fill")
-_TERM = rf"(?:\d+|{'|'.join(FACTS)})"
-_EXPRESSION = re.compile(rf"{_TERM}(?:\s*[*/]\s*{_TERM})*")
+FACTS = (
+    "cores", "hwthreads", "smt", "numa", "packages", "l1", "l2", "llc", "cached", "memory",
+    "vector_bits", "ranks", "threads", "fill",
+)  # fmt: skip
+_SIZE = r"\d+(?:[KMG]i?B)?"
+_TERM = rf"(?:{_SIZE}|{'|'.join(FACTS)})"
+_PRODUCT = rf"{_TERM}(?:\s*[*/]\s*{_TERM})*"
+_EXPRESSION = re.compile(rf"({_PRODUCT})(?: at least ({_PRODUCT}))?(?: at most ({_PRODUCT}))?")
+_LADDER = re.compile(r"(.+) to (.+) by (\d+)")
+_MOST_STEPS = 200
+_VECTORS = (("avx512f", 512), ("avx2", 256))
 _COMPARISON = re.compile(r"(cores|smt|numa|packages)(>=|<=)(\d+)")
 _SAID = {
     "cores": ("usable core", "usable cores"),
-    "smt": ("hardware thread a core", "hardware threads a core"),
+    "smt": ("hardware thread per core", "hardware threads per core"),
     "numa": ("NUMA domain", "NUMA domains"),
     "packages": ("package", "packages"),
 }
@@ -39,33 +47,75 @@ def facts(machine: Machine) -> dict[str, int]:
         "l1": machine.cache_bytes(1) or 32 * 1024,
         "l2": machine.cache_bytes(2) or 1024 * 1024,
         "llc": machine.last_level_cache_bytes() or 32 * 1024 * 1024,
+        "cached": machine.may_be_cached_bytes(),
         "memory": machine.memory_bytes,
+        "vector_bits": next((bits for flag, bits in _VECTORS if flag in machine.processor.flags), 128),
     }
 
 
 def value(text: str, known: Mapping[str, int]) -> str:
-    """A knob's value: words and their products and quotients worked out (whole numbers, left to right), else as is.
+    """A knob's value: words, their products and quotients, and bounds worked out; any other text as it is.
 
-    A size of several times the last-level cache is cut to an eighth of the memory, or it might not fit.
+    `4*llc/ranks` goes from left to right, in whole numbers; `2*cached/cores at least 16MiB at most 128MiB` has bounds.
+    A size of several times the caches is cut to an eighth of the memory, or it might not fit.
 
     Raises:
         ValueError: a word whose value is not known yet, or a division by zero.
     """
-    if not _EXPRESSION.fullmatch(text) or text.isdigit():
+    parts = _EXPRESSION.fullmatch(text)
+    if parts is None or re.fullmatch(_SIZE, text):
         return text
+    result = _product(parts[1], known)
+    if parts[2]:
+        result = max(result, _product(parts[2], known))
+    if parts[3]:
+        result = min(result, _product(parts[3], known))
+    return str(result)
+
+
+def values(text: str, known: Mapping[str, int]) -> str:
+    """A list of values, worked out one by one; `8KiB to 4*cached by 2` is every such step that is not beyond the end.
+
+    Ladders that stand beside each other are merged in ascending order; words come first.
+
+    Raises:
+        ValueError: as for `value`, or a ladder that does not ascend or has more than 200 steps.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    ladders = [_LADDER.fullmatch(part) for part in parts]
+    if not any(ladders):
+        return ",".join(value(part, known) for part in parts)
+    steps: set[int] = set()
+    words = [part for part, ladder in zip(parts, ladders, strict=True) if ladder is None]
+    for part, ladder in zip(parts, ladders, strict=True):
+        if ladder is None:
+            continue
+        step, last = (units.parse_bytes(value(end, known)) for end in (ladder[1], ladder[2]))
+        factor = int(ladder[3])
+        if factor < 2 or step < 1:
+            raise ValueError(f"{part!r} does not ascend")
+        while step <= last:
+            steps.add(step)
+            step *= factor
+    if not 1 <= len(steps) <= _MOST_STEPS:
+        raise ValueError(f"{text!r} has {len(steps)} steps, 1 to {_MOST_STEPS} can be")
+    return ",".join([*(value(word, known) for word in words), *map(str, sorted(steps))])
+
+
+def _product(text: str, known: Mapping[str, int]) -> int:
     tokens = re.findall(rf"{_TERM}|[*/]", text)
     unknown = [token for token in tokens if token in FACTS and token not in known]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is not known here in {text!r}; known are {', '.join(known)}")
-    numbers = [int(token) if token.isdigit() else known[token] for token in tokens[::2]]
+    numbers = [known[token] if token in FACTS else units.parse_bytes(token) for token in tokens[::2]]
     result = numbers[0]
     for sign, number in zip(tokens[1::2], numbers[1:], strict=True):
         if sign == "/" and number == 0:
             raise ValueError(f"{text!r} divides by zero")
         result = result * number if sign == "*" else result // number
-        if "llc" in tokens:
+        if "llc" in tokens or "cached" in tokens:
             result = min(result, known["memory"] // 8)
-    return str(result)
+    return result
 
 
 def count(text: str, known: Mapping[str, int]) -> int:

@@ -4,8 +4,7 @@ A point holds everything but its samples: these stay text until `Point.read` is 
 be listed, and one cell's samples at a time are in memory. docs/records.md describes the lines.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -185,7 +184,7 @@ class Point:
     warmup: int = 0  # samples of the step before the steady state
     stopped_by: str = ""
     coalesced: int = 1  # samples that were added up to one
-    marks_off: tuple[tuple[int, int], ...] = ()  # [from, to) of samples without phase marks: the step's figures use these
+    marks_off: tuple[tuple[int, int], ...] = ()  # [from, to) of samples without phase marks
     process: Process = Process()
     sync: str = "none"
     exit_skew_ns: tuple[int, ...] = ()
@@ -268,8 +267,3 @@ class Failure:
     exit: int
     share: float | None = None  # how far it was, 0 to 1, where it told
     phase: str = ""
-
-
-def finite(values: Sequence[float]) -> bool:
-    """Whether all are numbers."""
-    return all(math.isfinite(value) for value in values)

@@ -312,9 +312,7 @@ def _given(given: _Given) -> Given:
 
 
 def _head(series: _Series) -> Head:
-    return Head(
-        series.name, series.rank, series.thread, series.group, series.role, series.unit, tuple(series.clock_hz)
-    )
+    return Head(series.name, series.rank, series.thread, series.group, series.role, series.unit, tuple(series.clock_hz))
 
 
 def _samples(line: bytes) -> Samples:

@@ -1,0 +1,43 @@
+"""A fixed quantum of work, over and over: what the system takes from us, as a distribution."""
+
+import numpy as np
+
+from octant.limit import Known, Limit
+from octant.machine import Machine
+from octant.metric import Metric, custom, per
+from octant.record import Point, Samples
+from octant.workload import Histogram, Workload
+
+
+def lost_share(_point: Point, samples: Samples) -> float:
+    """The share of the time in quanta that was beyond each lane's own median quantum, all lanes together.
+
+    Time in quanta only: what happens between two bursts, where the harness works, is nobody's loss.
+    """
+    beyond = total = 0.0
+    for lane in (series.values for series in samples.series if series.head.name == "step"):
+        if len(lane):
+            beyond += float(np.maximum(lane - np.median(lane), 0).sum())
+            total += float(lane.sum())
+    return beyond / total if total else 0.0
+
+
+def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | None:
+    """One addition per cycle at the clock that was measured between the bursts of this very point."""
+    clock_hz = point.clock_hz
+    if clock_hz is None:
+        return None
+    additions = int(point.knobs["additions"]) // 8 * 8
+    return Limit(additions / clock_hz, f"{additions} cycles at {clock_hz / 1e9:.2f} GHz (measured), undisturbed")
+
+
+WORKLOAD = Workload(
+    summary="A fixed quantum of work, over and over: what the operating system takes from us",
+    metrics=(
+        Metric("quantum", "s", "lower", per("quanta"), note="one quantum; see the distribution"),
+        Metric("lost", "1", "lower", custom(lost_share), note="share of time beyond the typical quantum"),
+    ),
+    least_seconds=_least_seconds,
+    pictures=(Histogram(title="What the system takes from us"),),
+    smoke={"additions": "8000"},
+)

@@ -1,0 +1,60 @@
+"""The rate of multiply-adds on registers alone: what a core can compute at most."""
+
+import numpy as np
+
+from octant.limit import Known, Limit, Provides
+from octant.machine import Machine, Processor
+from octant.metric import Metric, rate
+from octant.record import Point
+from octant.workload import Bars, Workload
+
+
+def units_known(processor: Processor, bits: int) -> int | None:
+    """Multiply-add units of that width, where its flags say; `None` where they do not.
+
+    Intel's server cores (recognised by AMX) have two at every width. Of AVX-512 without AMX some have one and some
+    two, so nothing is assumed. Intel and AMD cores with AVX2 and without hybrid siblings have two of up to 256 bits.
+    """
+    if processor.vendor not in ("GenuineIntel", "AuthenticAMD"):
+        return None
+    if bits == 512:
+        return 2 if "amx_tile" in processor.flags else None
+    return 2 if "avx2" in processor.flags else None
+
+
+def _units(machine: Machine, point: Point, clock_hz: float) -> tuple[int, str]:
+    bits = 0 if point.notes["width"] == "scalar" else int(point.notes["width"])
+    known = units_known(machine.processor, bits)
+    if known is not None:
+        return known, f"{known} units known for this processor"
+    flops = point.count("flops") / point.lanes * point.batch
+    steps = [series.values for series in point.read().series if series.head.name == "step"]
+    per_cycle = flops / (float(np.median(np.concatenate(steps))) * 1e-9) / (2 * int(point.notes["lanes"]) * clock_hz)
+    units = next((n for n in (1, 2, 4) if per_cycle <= 1.02 * n), 8)
+    return units, f"{units} units inferred from the {per_cycle:.2f} per cycle measured, rounded up"
+
+
+def _least_seconds(_known: Known, machine: Machine, point: Point) -> Limit | None:
+    """Width x units x 2 x the clock observed between the bursts of this very load, on all hardware threads in use."""
+    clock_hz = point.clock_hz
+    if clock_hz is None:
+        return None
+    units, why = _units(machine, point, clock_hz)
+    elements, threads = int(point.notes["lanes"]), len(point.hardware_threads) or 1
+    at = f"{clock_hz / 1e9:.2f} GHz (measured under load)"
+    source = f"{elements} elements x {units} units x 2 at {at} x {threads}; {why}"
+    return Limit(point.count("flops") / (elements * units * 2 * clock_hz * threads), source)
+
+
+def _of(element: str) -> Provides:
+    return Provides(f"fma {element}", "rate", lambda _machine, point: point.knobs["element"] == element)
+
+
+WORKLOAD = Workload(
+    summary="Multiply-adds on registers alone, for every vector width and precision: the compute limit",
+    metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts two"),),
+    least_seconds=_least_seconds,
+    provides=(_of("double"), _of("single")),
+    pictures=(Bars("width"),),
+    smoke={"element": "double"},
+)

@@ -1,0 +1,30 @@
+"""Random updates of a table in memory: HPCC's RandomAccess inside one rank."""
+
+from octant.limit import Known, Limit
+from octant.machine import Machine
+from octant.metric import Metric, rate
+from octant.record import Point
+from octant.workload import Curve, Workload
+
+
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
+    """Beyond the caches each update brings one line from memory and sends one back."""
+    best = known.best("memory traffic", point.hardware_threads)
+    line = max((cache.line_bytes for cache in machine.topology.caches), default=64)
+    footprint = int(point.notes["table_bytes"]) * point.threads * point.ranks
+    if best is None or footprint < 2 * machine.may_be_cached_bytes():
+        return None
+    moved = 2 * line * point.count("updates")
+    return Limit(moved / best.value, f"best memory traffic of this run, {2 * line} bytes per update")
+
+
+WORKLOAD = Workload(
+    summary="Random updates of a table in memory (HPCC RandomAccess inside one rank)",
+    metrics=(
+        Metric("updates", "update/s", "higher", rate("updates"), note="an update reads and writes one 8-byte word"),
+    ),
+    bounded_by=("memory traffic",),
+    least_seconds=_least_seconds,
+    pictures=(Curve("bytes", marks="caches"),),
+    smoke={"bytes": "64KiB"},
+)

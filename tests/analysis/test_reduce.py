@@ -1,0 +1,173 @@
+"""Reductions by hand: the order is the definition."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octant.analysis.reduce import NoSamplesError, measure
+from octant.metric import (
+    Metric,
+    custom,
+    derived,
+    groups,
+    per,
+    ranks,
+    rate,
+    reading,
+    result,
+    seconds,
+    share,
+    steps,
+)
+from octant.record import Clock, Head, Pace, Point, Process, RankTotal, Reduced, Result, Samples, Series, Work
+from octant.record.sketch import sketch_of
+
+US = 1000  # ns
+
+
+def series(
+    ns: list[int], rank: int = 0, group: int = 0, name: str = "step", gap: int = 0, thread: int = 0, role: str = ""
+) -> Series:
+    values = np.asarray(ns, dtype=np.float64)
+    return Series(Head(name, rank, thread, group, role), values, np.full(len(ns), float(gap)))
+
+
+def point(
+    *parts: Series, pace: Pace = "steps", counts: dict[str, int] | None = None, **changes: object
+) -> tuple[Point, Samples]:
+    numbers = sorted({part.head.group for part in parts}) or [0]
+    members = tuple(tuple(sorted({p.head.rank for p in parts if p.head.group == number})) for number in numbers)
+    lanes = {number: len({(p.head.rank, p.head.thread) for p in parts if p.head.group == number}) for number in numbers}
+    work = tuple(Work(counts or {"bytes_sent": 1000}, group=n, lanes=lanes[n]) for n in numbers)
+    samples = Samples(parts)
+    found = Point(
+        workload="mpi/thing", launch="thing-0", knobs={}, ranks=sum(map(len, members)) or 1, threads=1, pace=pace,
+        work=work, results=(Result("wrong", 0.0, "1", 0.0),), read=lambda: samples, groups=members,
+        heads=tuple(part.head for part in parts),
+    )  # fmt: skip
+    return dataclasses.replace(found, **changes), samples  # type: ignore[arg-type]
+
+
+def value(metric_value: object, of: tuple[Point, Samples], name: str = "x") -> float:
+    return measure(Metric(name, "s", "lower", metric_value), *of).value  # type: ignore[arg-type]
+
+
+TWO_RANKS = point(series([10 * US, 20 * US, 90 * US], 0), series([12 * US, 14 * US, 16 * US], 1))
+"""Slowest of each step: 12, 20, 90 us; means of the ranks: 40 and 14 us."""
+
+
+def test_one_recorded_point_gives_imbs_three_times_the_worst_step_and_our_median() -> None:
+    def of(*over: object) -> float:
+        return value(seconds(over=over), TWO_RANKS)  # type: ignore[arg-type]
+
+    assert value(seconds(), TWO_RANKS) == pytest.approx(20e-6)  # median over steps of the slowest rank
+    assert of(steps("mean"), ranks("max"), groups("max")) == pytest.approx(40e-6)  # IMB's t_max
+    assert of(steps("mean"), ranks("min"), groups("max")) == pytest.approx(14e-6)  # t_min
+    assert of(steps("mean"), ranks("mean"), groups("max")) == pytest.approx(27e-6)  # t_avg
+    assert of(ranks("max"), groups("max"), steps("max")) == pytest.approx(90e-6)  # the worst of all steps
+
+
+def test_a_batch_and_a_count_divide_a_time_and_multiply_a_rate() -> None:
+    batched = point(series([100 * US] * 5))
+    batched = (dataclasses.replace(batched[0], work=(Work({"messages": 2, "bytes_sent": 64}, batch=10),)), batched[1])
+    assert value(seconds(), batched) == pytest.approx(10e-6)
+    assert value(per("messages"), batched) == pytest.approx(5e-6)
+    assert value(rate("bytes_sent"), batched) == pytest.approx(64 / 10e-6)
+
+
+def test_rates_of_groups_add_up_and_their_times_do_not() -> None:
+    two = point(series([10 * US] * 4, 0, 0), series([20 * US] * 4, 1, 1))
+    assert value(rate("bytes_sent"), two) == pytest.approx(1000 / 10e-6 + 1000 / 20e-6)
+    assert value(seconds(), two) == pytest.approx(20e-6)
+    each = measure(Metric("x", "s", "lower", seconds(over=(ranks("max"), steps("median")))), *two)
+    assert each.by_group == pytest.approx((10e-6, 20e-6))
+
+
+def test_of_several_groups_only_steps_count_while_all_were_at_work() -> None:
+    long = series([10 * US] * 1000, 0, 0)  # at work for 10 ms
+    short = series([10 * US] * 300 + [30 * US] * 0, 1, 1)  # for 3 ms
+    found = measure(Metric("x", "s", "lower", seconds()), *point(long, short))
+    assert found.together == pytest.approx(600 / 1300, abs=0.01)
+
+
+def test_what_lanes_do_alone_adds_up_in_windows_and_their_times_are_pooled() -> None:
+    lanes = point(
+        series([100 * US] * 50, 0, thread=0), series([200 * US] * 25, 0, thread=1), pace="chunks",
+        counts={"loads": 2000},
+    )  # fmt: skip
+    assert value(rate("loads"), lanes) == pytest.approx(1000 / 100e-6 + 1000 / 200e-6, rel=1e-6)
+    assert value(per("loads"), lanes) == pytest.approx(100e-9)
+
+
+def test_a_share_is_a_sum_over_a_sum() -> None:
+    parts = (series([10 * US, 90 * US]), series([9 * US, 9 * US], name="phase/pack"))
+    assert value(share("phase/pack"), point(*parts)) == pytest.approx(18 / 100)  # not (0.9 + 0.1) / 2
+
+
+def test_an_empty_phase_reads_nothing_once_the_clocks_own_time_is_off() -> None:
+    phase = dataclasses.replace(series([64, 64], name="phase/pack"), entries=np.array([2.0, 2.0]))
+    process = Process(clock=Clock(mark_ns=66, empty_ns=32))
+    assert value(seconds("phase/pack"), point(series([100, 100]), phase, process=process)) == 0
+
+
+def test_steps_without_marks_are_the_steps_figure_and_the_others_the_phases() -> None:
+    parts = (series([10, 10, 14, 14]), series([4, 4], name="phase/pack"))
+    marked = point(*parts, marks_off=((0, 2),))
+    assert value(seconds(), marked) == pytest.approx(10e-9)
+    assert value(seconds("phase/pack"), marked) == pytest.approx(4e-9)
+    assert value(share("phase/pack"), marked) == pytest.approx(8 / 28)
+
+
+def test_roles_that_are_not_measured_take_no_part() -> None:
+    chase, load = series([100 * US] * 8, 0, role="chase"), series([900 * US] * 8, 1, role="load")
+    work = (Work({"loads": 100}, role="chase"), Work({"bytes_read": 7}, role="load"))
+    loaded = point(chase, load, pace="chunks", work=work)
+    assert value(per("loads"), loaded) == pytest.approx(1e-6)
+    assert value(rate("bytes_read", role="load"), loaded) == pytest.approx(7 / 900e-6)
+
+
+def test_readings_results_and_functions_of_them() -> None:
+    residual = Series(Head("reading/residual", unit="1"), np.array([0.5, 0.1, 0.01]))
+    found = point(series([10 * US] * 3), residual, results=(Result("iterations", 42.0, "1"),))
+    assert value(reading("residual", over=(steps("min"), ranks("max"), groups("max"))), found) == 0.01
+    assert value(result("iterations"), found) == 42
+    assert value(derived(lambda a, b: a / b, seconds(), result("iterations")), found) == pytest.approx(10e-6 / 42)
+    assert value(custom(lambda p, s: len(s.series) + p.ranks), found) == 3
+
+
+def test_a_metric_without_its_series_reads_the_result_of_its_name() -> None:
+    bare = point(results=(Result("time", 3.5, "s"),))
+    assert value(seconds(), bare, "time") == 3.5
+    with pytest.raises(NoSamplesError, match="no series 'step'"):
+        value(seconds(), bare, "another")
+
+
+def test_a_reduced_record_gives_what_it_keeps_and_refuses_the_rest() -> None:
+    slowest = np.asarray([12.0 * US, 20 * US, 90 * US])
+    kept = Reduced(
+        "step",
+        (RankTotal(0, 3, 120 * US, 10 * US, 90 * US), RankTotal(1, 3, 42 * US, 12 * US, 16 * US)),
+        sketch_of([10 * US, 20 * US, 90 * US, 12 * US, 14 * US, 16 * US]),
+        slowest_ns=slowest,
+    )
+    large = (TWO_RANKS[0], Samples((), (kept,)))
+    assert value(seconds(), large) == pytest.approx(20e-6)
+    assert value(seconds(over=(steps("mean"), ranks("max"), groups("max"))), large) == pytest.approx(40e-6)
+    assert value(rate("bytes_sent"), large) == pytest.approx(1000 / 20e-6)
+    sketched = dataclasses.replace(kept, slowest_ns=None, slowest=sketch_of([12 * US, 20 * US, 90 * US]))
+    assert value(seconds(), (TWO_RANKS[0], Samples((), (sketched,)))) == pytest.approx(20e-6, rel=0.002)
+    with pytest.raises(NoSamplesError, match="too large to keep"):
+        value(seconds(over=(steps("median"), ranks("max"), groups("max"))), large)
+
+
+@given(st.lists(st.lists(st.integers(1, 10**9), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_the_orders_are_ordered(times: list[list[int]]) -> None:
+    """The slowest rank's mean is at most the mean of the slowest steps, and no mean is beyond the worst step."""
+    found = point(*(series(ns, rank) for rank, ns in enumerate(times)))
+    t_max = value(seconds(over=(steps("mean"), ranks("max"), groups("max"))), found)
+    slowest = value(seconds(over=(ranks("max"), groups("max"), steps("mean"))), found)
+    worst = value(seconds(over=(ranks("max"), groups("max"), steps("max"))), found)
+    assert t_max <= slowest * (1 + 1e-12) <= worst * (1 + 2e-12)

@@ -1,0 +1,239 @@
+"""Lines of records: what is read, what is refused, and that nothing wrong is believed."""
+
+import json
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octant.record import Failure, Point, RecordError
+from octant.record.lines import Reader, failure_line, read_line, sealed
+from octant.record.sketch import Sketch, bin_of, middle_of, sketch_of, sketch_of_array
+
+POINT: dict[str, Any] = {
+    "format": 2, "kind": "point", "workload": "mpi/halo", "launch": "halo-0", "knobs": {"n": "64"},
+    "shape": {"ranks": 4, "threads": 1, "groups": [[0, 1], [2, 3]]}, "pace": "steps", "warmup": 1,
+    "work": [{"group": 0, "lanes": 2, "batch": 2, "counts": {"bytes_sent": 100}}, {"group": 1, "counts": {"bytes_sent": 50}}],
+    "series": [
+        {"name": "step", "rank": 0, "gap_ns": 5, "ns": [10, 11, 12], "preempted": [2], "clock_hz": [3000, 5000]},
+        {"name": "phase/pack", "rank": 0, "ns": [1, 2, 3], "entries": 6},
+        {"name": "reading/residual", "unit": "1", "values": [0.1, -1e-9]},
+    ],
+    "results": [{"name": "wrong", "value": 0, "bound": 0}, {"name": "iterations", "value": 42}],
+}  # fmt: skip
+
+
+def line(**changes: Any) -> bytes:
+    return sealed({**POINT, **changes}).encode()
+
+
+def read_point(text: bytes) -> Point:
+    found = read_line(text)
+    assert isinstance(found, Point)
+    return found
+
+
+def test_a_point_holds_facts_and_reads_its_samples_when_asked() -> None:
+    reads = []
+    text = line()
+    found = Reader().read(text, lambda: reads.append(1) or text)  # type: ignore[func-returns-value]
+    assert isinstance(found, Point)
+    assert (found.workload, found.ranks, found.groups, found.batch) == ("mpi/halo", 4, ((0, 1), (2, 3)), 2)
+    assert found.count("bytes_sent") == 150
+    assert found.clock_hz == 4000
+    assert found.passed
+    assert not reads
+    step, pack, residual = found.read().series
+    assert len(reads) == 1
+    assert step.values.tolist() == [10, 11, 12]
+    assert step.gap_ns is not None
+    assert step.gap_ns.tolist() == [5, 5, 5]  # one number stands for equal ones
+    assert step.begin_ns is not None
+    assert step.begin_ns.tolist() == [5, 20, 36]
+    assert step.preempted == {2}
+    assert pack.entries is not None
+    assert pack.entries.tolist() == [6, 6, 6]
+    assert residual.values.tolist() == [0.1, -1e-9]
+
+
+def test_what_a_launch_line_says_holds_for_the_points_after_it() -> None:
+    reader = Reader()
+    launch = {"format": 2, "kind": "launch", "launch": "halo-0", "mpi": "MPICH", "clock": {"mark_ns": 66}, "init_s": 0.1}
+    assert reader.read(sealed(launch).encode()) is None
+    mine, other = reader.read(line()), reader.read(line(launch="halo-1"))
+    assert isinstance(mine, Point)
+    assert isinstance(other, Point)
+    assert (mine.process.mpi, mine.process.clock.mark_ns, mine.process.init_s) == ("MPICH", 66, 0.1)
+    assert other.process.mpi == ""
+
+
+def test_unknown_keys_are_ignored_and_missing_ones_have_defaults() -> None:
+    least = {name: POINT[name] for name in ("format", "kind", "workload", "launch", "knobs", "pace", "work", "results")}
+    found = read_point(sealed({**least, "shape": {"ranks": 1}, "tomorrow": [1]}).encode())
+    assert (found.threads, found.warmup, found.coalesced, found.sync, found.groups) == (1, 0, 1, "none", ())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"format": 3},
+        {"kind": "picture"},
+        {"pace": "slowly"},
+        {"warmup": -1},
+        {"warmup": 1.5},
+        {"warmup": "1"},
+        {"shape": {"ranks": 0}},
+        {"shape": {"ranks": 2, "groups": [[0], [0]]}},
+        {"shape": {"ranks": 2, "groups": [[0, 2]]}},
+        {"work": [{"counts": {"flops": -1}}]},
+        {"work": [{"counts": {"flops": 1.5}}]},
+        {"work": [{"counts": {}, "batch": 0}]},
+        {"results": [{"name": "wrong", "value": "0", "bound": 0}]},
+        {"given": [{"host": 1, "cpus": [], "thread_masks": []}]},
+        {"knobs": {"n": 64}},
+        {"noise": {"during": {"time_s": "long"}}},
+    ],
+)
+def test_types_and_ranges_are_strict(wrong: dict[str, Any]) -> None:
+    with pytest.raises(RecordError):
+        read_line(line(**wrong))
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        {"name": "step", "ns": [10, -1]},
+        {"name": "step", "ns": [10, 1.5]},
+        {"name": "step", "ns": [10, None]},
+        {"name": "step", "ns": {"a": 1}},
+        {"name": "step"},
+        {"name": "step", "ns": [1, 2], "gap_ns": [1]},
+        {"name": "step", "ns": [1, 2], "gap_ns": -3},
+        {"name": "phase/x", "ns": [1, 2], "entries": [1, 2, 3]},
+    ],
+)
+def test_samples_are_checked_when_they_are_read(series: dict[str, Any]) -> None:
+    found = read_point(line(series=[series]))
+    with pytest.raises(RecordError):
+        found.read()
+
+
+def test_whether_a_check_passed_is_computed_and_no_number_never_passes() -> None:
+    def passed(**result: Any) -> bool:
+        return read_point(line(results=[{"name": "x", "passed": True, **result}])).passed
+
+    assert passed(value=1, bound=1)
+    assert not passed(value=1.0001, bound=1)
+    assert not passed(value=None, bound=1)
+    assert passed(value=None)  # no check
+    nothing = read_point(line(results=[{"name": "x", "value": None, "bound": 0}])).results[0]
+    assert math.isnan(nothing.value)
+
+
+def test_every_byte_of_a_line_is_under_its_checksum() -> None:
+    text = line()
+    for place in range(0, len(text), 7):
+        for other in (b"0", b"9", b"x"):
+            damaged = text[:place] + other + text[place + 1 :]
+            if damaged != text:
+                with pytest.raises(RecordError):
+                    read_line(damaged)
+
+
+@given(st.integers(0, len(line()) - 1))
+def test_a_torn_line_is_no_record(length: int) -> None:
+    with pytest.raises(RecordError):
+        read_line(line()[:length])
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_refused_with_our_own_error(text: bytes) -> None:
+    with pytest.raises(RecordError):
+        read_line(text)
+
+
+def test_a_failure_comes_back_as_it_was_written() -> None:
+    failure = Failure("node/stream", "stream-0", {"n": "1"}, 2, 'it said "no"\nand left', 1, 0.4, "update")
+    assert read_line(failure_line(failure).encode()) == failure
+    plain = Failure("node/stream", "stream-0", {}, 1, "ended", 3)
+    assert read_line(failure_line(plain).encode()) == plain
+
+
+FIRST: dict[str, Any] = {
+    "schema": 1, "kind": "point", "workload": "stream", "run": "stream-0", "knobs": {"bytes": "1MiB"}, "ranks": 1,
+    "threads": 2, "sampling": "lanes", "batch": 4, "warmup": 0, "stopped_by": "interval",
+    "work": {"bytes_read": 16, "bytes_written": 8, "bytes_allocated": 8, "flops": 2, "loads": 0},
+    "verdict": {"check": "plain loop", "error": 0.5, "tolerance": 0.1, "passed": True},
+    "clock": {"source": "CLOCK_MONOTONIC", "cost_ns": 21.5, "resolution_ns": 1},
+    "sync": {"method": "none", "exit_skew_ns": []}, "share_cores": False, "noise": {"during": {"time_s": 1}}, "notes": {},
+    "given": [{"host": "n1", "cpus": [0, 1], "thread_masks": [[0], [1]], "buffers": []}], "mpi": "MPICH", "build": {},
+    "samples": {"lanes": [
+        {"rank": 0, "thread": 0, "begin_ns": [5, 30], "duration_ns": [20, 20], "preempted": [1], "clock_hz": [7]},
+        {"rank": 0, "thread": 1, "begin_ns": [6, 40], "duration_ns": [30, 30], "preempted": []},
+    ]},
+}  # fmt: skip
+
+
+def test_format_1_reads_into_the_same_types() -> None:
+    found = read_point(json.dumps(FIRST).encode())
+    assert (found.workload, found.pace, found.batch, found.lanes) == ("node/stream", "chunks", 4, 2)
+    assert found.count("bytes_read") == 32  # two lanes
+    assert not found.passed  # whatever the line says
+    assert found.hardware_threads == {("n1", 0), ("n1", 1)}
+    first, second = found.read().series
+    assert first.begin_ns is not None
+    assert first.begin_ns.tolist() == [5, 30]
+    assert second.values.tolist() == [30, 30]
+
+
+def test_steps_of_format_1_are_the_slowest_ranks() -> None:
+    steps = {"duration_ns": [5, 6, 7], "slowest_rank": [0, 1, 0], "preempted": [2]}
+    work = {"messages": 2, "message_bytes": 64}
+    first = {**FIRST, "workload": "pingpong", "sampling": "steps", "samples": steps, "work": work, "ranks": 2}
+    found = read_point(json.dumps(first).encode())
+    assert (found.workload, found.count("bytes_sent"), found.count("messages")) == ("mpi/pingpong", 64, 2)
+    assert found.read().series[0].values.tolist() == [5, 6, 7]
+    updates = {**FIRST, "workload": "randomaccess", "work": {"loads": 9}}
+    assert read_point(json.dumps(updates).encode()).count("updates") == 18
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"ranks": -1}, {"batch": 1.5}, {"work": {"flops": -2}}, {"verdict": {}}, {"sampling": "all"}, {"schema": 7}],
+)
+def test_format_1_is_as_strict(wrong: dict[str, Any]) -> None:
+    with pytest.raises(RecordError):
+        read_line(json.dumps({**FIRST, **wrong}).encode())
+
+
+@given(st.lists(st.integers(0, 2**62), min_size=1, max_size=50), st.lists(st.integers(0, 2**62), max_size=50))
+def test_sketches_add_up_and_are_within_a_fifth_of_a_percent(one: list[int], other: list[int]) -> None:
+    assert sketch_of(one) + sketch_of(other) == sketch_of(one + other)
+    for value in one:
+        assert value == 0 or middle_of(bin_of(value)) == pytest.approx(value, rel=1 / 512)
+    least, most = sketch_of(one).quantile(0), sketch_of(one).quantile(1)
+    assert least == pytest.approx(min(one), rel=1 / 512)
+    assert most == pytest.approx(max(one), rel=1 / 512)
+
+
+@given(st.lists(st.integers(0, 2**50), max_size=200))
+def test_a_sketch_of_an_array_is_that_of_its_numbers(values: list[int]) -> None:
+    assert sketch_of_array(np.asarray(values, dtype=np.float64)) == sketch_of(values)
+
+
+def test_a_sample_of_a_sketch_has_its_distribution() -> None:
+    sketch = Sketch({bin_of(1000): 900, bin_of(100_000): 100})
+    assert sketch.count == 1000
+    sample = sketch.sample(100)
+    assert len(sample) == 100
+    assert (sample > 50_000).sum() == 10
+
+
+def test_the_checksum_is_zlibs_of_what_stands_before_it() -> None:
+    text = line()
+    body, _, rest = text.rpartition(b',"crc"')
+    assert rest == f':"{zlib.crc32(body):08x}"}}'.encode()
