@@ -96,7 +96,7 @@ def lane(
     clock_hz: Sequence[int] = (),
     **head: Any,
 ) -> Series:
-    """Samples one after the other; before sample i there is a pause of `gaps[i]` ns. `head`: name, group, role, unit."""
+    """Samples one after the other; before sample i is a pause of `gaps[i]` ns. `head`: name, group, role, unit."""
     gap_ns = np.zeros(len(durations))
     for i, pause in {0: begin, **(gaps or {})}.items():
         if i < len(gap_ns):
