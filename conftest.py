@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kernel_run import KernelRun, KernelRuns
 from pages import CHROMIUM
 from paths import ROOT, Octant
 
@@ -40,6 +41,12 @@ def kernels() -> Path:
     done = subprocess.run(fresh, cwd=ROOT, check=False, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder
+
+
+@pytest.fixture
+def run_kernel(kernels: Path, tmp_path: Path) -> KernelRuns:
+    """Runs the program of a workload with `WORDS…`; options are `KernelRun`'s."""
+    return lambda name, *words, **options: KernelRun(kernels, tmp_path / "records.jsonl", name, *words, **options)
 
 
 @pytest.fixture

@@ -1,140 +1,51 @@
-"""Every kernel runs, checks itself, and can be seen to fail: wrong answers, thrown, hung, killed, refused."""
+"""Kernels one by one: threads, ranks, loops, widths, stores, pages, memory, what is refused and with which words."""
 
-import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from octant import record, workloads
-from octant.build.blas import openblas_path
-from octant.launch import leftovers
-from octant.record import Failure, Point
-
-QUICK = ("seconds=0.05", "least=5", "samples=200")
-SMALL = {
-    "stream": ("bytes=384KiB",),
-    "latency": ("bytes=64KiB",),
-    "gemm": ("n=100", "library=plain"),
-    "peakflops": (),
-    "pingpong": ("bytes=0,1000",),
-    "noise": ("additions=8000",),
-}
-NAMES = sorted(set(workloads.workloads()) & set(SMALL))
+from kernel_run import QUICK, KernelRuns, read_records, smoke
 
 
-class Run:
-    """One run of a kernel's program: exit status, records, and what it said."""
-
-    def __init__(
-        self,
-        folder: Path,
-        output: Path,
-        name: str,
-        *words: str,
-        ranks: int = 0,
-        fault: str = "",
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
-        """Runs it to its end; `ranks` 0 stands for as few as the kernel needs."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
-        environment = {**inherited, **(environment or {})}
-        blas = openblas_path()
-        environment |= {"OCTANT_FAULT": fault} if fault else {}
-        environment |= {"OCTANT_BLAS": str(blas)} if blas else {}
-        ranks = ranks or (2 if name == "pingpong" else 1)
-        launcher = [str(Path(sys.executable).parent / "mpiexec"), "-n", str(ranks)] if ranks > 1 else []
-        command = [*launcher, str(folder / f"octant-{name}"), *words, "--output", str(output)]
-        begin_s = time.time()
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-        if done.returncode != 0:
-            leftovers.remove(begin_s)  # an abort leaves 2 MiB of shared memory, of which a container may have 64
-        self.code, self.said = done.returncode, done.stderr
-        lines = output.read_text().splitlines() if output.exists() else []
-        records = [record.parse(line) for line in lines]
-        self.points = [item for item in records if isinstance(item, Point)]
-        self.failures = [item for item in records if isinstance(item, Failure)]
-
-
-Runs = Callable[..., Run]
-
-
-@pytest.fixture
-def run(kernels: Path, tmp_path: Path) -> Runs:
-    """Runs `octant-NAME WORDS…` of the development build."""
-    return lambda name, *words, **options: Run(kernels, tmp_path / "records.jsonl", name, *words, **options)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_kernel_is_right_and_its_records_can_be_read(run: Runs, name: str) -> None:
-    done = run(name, *SMALL[name], *QUICK)
-    assert done.code == 0, done.said
-    for point in done.points:
-        assert point.verdict.passed
-        assert all(len(lane.duration_ns) > 0 for lane in point.lanes)
-        for metric in workloads.workload(name).metrics:
-            assert metric.count(point) >= 0
-    assert done.points
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_wrong_answer_exits_2_and_is_recorded_as_wrong(run: Runs, name: str) -> None:
-    done = run(name, *SMALL[name], *QUICK, fault="wrong")
-    assert done.code == 2
-    assert done.points
-    assert not any(point.verdict.passed for point in done.points)
-
-
-@pytest.mark.parametrize("name", ["stream", "latency", "peakflops", "noise"])
-def test_threads_are_lanes_and_each_is_checked(run: Runs, name: str) -> None:
-    done = run(name, *SMALL[name], *QUICK, "threads=2")
-    assert done.code == 0, done.said
-    assert [lane.thread for lane in done.points[0].lanes] == [0, 1]
+@pytest.mark.parametrize("name", ["node/stream", "node/latency", "node/peakflops", "node/noise"])
+def test_threads_are_lanes_and_each_is_checked(run_kernel: KernelRuns, name: str) -> None:
+    done = run_kernel(name, *smoke(name), *QUICK, "threads=2")
+    assert done.code == 0, done.stderr
+    assert [head.thread for head in done.points[0].heads] == [0, 1]
     assert len(done.points[0].given[0].thread_masks) == 2
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", NAMES)
-def test_a_throw_on_one_rank_ends_the_job_with_the_reason(run: Runs, name: str) -> None:
-    done = run(name, *SMALL[name], *QUICK, ranks=2, fault="throw:1")
-    assert done.code == 1
-    assert "fault 'throw' was injected" in done.said
-    assert ["rank 1" in failure.reason and "injected" in failure.reason for failure in done.failures] == [True]
-    assert not done.points
-
-
-@pytest.mark.mpi
-def test_two_ranks_are_two_copies(run: Runs) -> None:
-    done = run("stream", *SMALL["stream"], *QUICK, ranks=2)
-    assert done.code == 0, done.said
-    assert [lane.rank for lane in done.points[0].lanes] == [0, 1]
+def test_two_ranks_are_two_copies(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/stream", *smoke("node/stream"), *QUICK, ranks=2)
+    assert done.code == 0, done.stderr
+    assert [head.rank for head in done.points[0].heads] == [0, 1]
     assert len(done.points[0].given) == 2
 
 
 @pytest.mark.mpi
-def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run: Runs) -> None:
-    done = run("stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
+def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
     assert done.code == 3
     assert [failure.exit for failure in done.failures] == [3]
     assert "pages=16GiB" in done.failures[0].reason
     assert len(done.points) == 1
 
 
-def test_pages_that_were_not_given_are_seen_in_the_record(run: Runs) -> None:
-    honest = run("stream", "bytes=12MiB", "pages=base", *QUICK)
+def test_pages_that_were_not_given_are_seen_in_the_record(run_kernel: KernelRuns) -> None:
+    honest = run_kernel("node/stream", "bytes=12MiB", "pages=base", *QUICK)
     buffers = honest.points[0].given[0].buffers
     assert [buffer.resident_bytes for buffer in buffers] == [buffer.bytes // 4096 * 4096 for buffer in buffers]
-    faulty = run("stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
+    faulty = run_kernel("node/stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
     assert {buffer.page_bytes for buffer in faulty.points[-1].given[0].buffers} == {1}
 
 
 @pytest.mark.parametrize("kernel", ["load", "copy", "scale", "add", "triad"])
-def test_every_loop_of_stream_is_right_at_every_width_and_store(run: Runs, kernel: str) -> None:
+def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: KernelRuns, kernel: str) -> None:
     words = (
         f"kernel={kernel}",
         "bytes=3MiB",
@@ -143,40 +54,42 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run: Runs, kerne
         "seconds=0.01",
         "least=5",
     )
-    done = run("stream", *words)
-    assert done.code == 0, done.said
+    done = run_kernel("node/stream", *words)
+    assert done.code == 0, done.stderr
     assert {point.notes["width"] for point in done.points} >= {"scalar", "128"}
-    written = {point.knobs["store"]: point.work.bytes_allocated for point in done.points}
+    written = {point.knobs["store"]: point.count("bytes_allocated") for point in done.points}
     assert written["streaming"] == 0
     assert (written["plain"] > 0) == (kernel != "load")
-    spoilt = run("stream", *words, fault="wrong")
+    spoilt = run_kernel("node/stream", *words, fault="wrong")
     assert spoilt.code == 2
-    assert sum(not point.verdict.passed for point in spoilt.points) == len(done.points)
+    assert sum(not point.passed for point in spoilt.points) == len(done.points)
 
 
 @pytest.mark.parametrize(("kernel", "arrays"), [("load", 1), ("copy", 2), ("triad", 3)])
 @pytest.mark.parametrize("size", [100_000, 4 * 2**20, 5_000_000])
-def test_the_arrays_of_stream_fill_what_was_asked_for(run: Runs, kernel: str, arrays: int, size: int) -> None:
-    done = run("stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
+def test_the_arrays_of_stream_fill_what_was_asked_for(
+    run_kernel: KernelRuns, kernel: str, arrays: int, size: int
+) -> None:
+    done = run_kernel("node/stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
     buffers = done.points[0].given[0].buffers
     whole = buffers[0].bytes * arrays
     assert 0.97 * size <= whole <= size
     assert {buffer.bytes for buffer in buffers} == {buffers[0].bytes}
 
 
-def test_more_memory_than_there_is_is_refused_and_the_sweep_goes_on(run: Runs) -> None:
-    done = run("stream", "bytes=100TiB,384KiB", *QUICK)
+def test_more_memory_than_there_is_is_refused_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/stream", "bytes=100TiB,384KiB", *QUICK)
     assert done.code == 3
     assert "MiB are left of this rank's share" in done.failures[0].reason
     assert [point.knobs["bytes"] for point in done.points] == ["384KiB"]
 
 
-def test_threads_that_openmp_does_not_give_are_refused(run: Runs) -> None:
-    done = run("noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
+def test_threads_that_openmp_does_not_give_are_refused(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
     assert (done.code, done.points) == (1, [])
-    assert "cannot start threads=2 (OpenMP gives 1)" in done.said
-    done = run("noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
-    assert len(done.points[0].lanes) == 2
+    assert "cannot start threads=2 (OpenMP gives 1)" in done.stderr
+    done = run_kernel("node/noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
+    assert done.points[0].lanes == 2
 
 
 @pytest.mark.mpi
@@ -190,17 +103,16 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
     wide, narrow = (["taskset", "-c", mask, *program] for mask in (f"{cpus[0]},{cpus[1]}", f"{cpus[own]}"))
     mpiexec = str(Path(sys.executable).parent / "mpiexec")
     subprocess.run([mpiexec, "-n", "1", *wide, ":", "-n", "1", *narrow], check=True, timeout=60)
-    point = record.parse((tmp_path / "r").read_text())
-    assert isinstance(point, Point)
+    point = read_records(tmp_path / "r")[0][0]
     assert [given.thread_masks for given in point.given] == [((cpus[1 - own],),), ((cpus[own],),)]
     assert not point.share_cores
 
 
 @pytest.mark.mpi
-def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run: Runs) -> None:
+def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run_kernel: KernelRuns) -> None:
     """What METHOD.md promises: the reading itself is then 1 % of a sample at most. Load may deceive it once."""
-    points = [point for _ in range(3) for point in run("pingpong", "bytes=0,8", *QUICK).points]
-    long_enough = [np.median(point.lanes[0].duration_ns) >= 90 * point.clock_cost_ns for point in points]
+    points = [point for _ in range(3) for point in run_kernel("mpi/pingpong", "bytes=0,8", *QUICK).points]
+    long_enough = [np.median(point.read().series[0].values) >= 90 * point.process.clock.cost_ns for point in points]
     assert sum(long_enough) > len(points) / 2
 
 
@@ -229,48 +141,42 @@ def test_lanes_of_hosts_with_clocks_of_their_own_have_one_beginning(kernels: Pat
     mpiexec = str(Path(sys.executable).parent / "mpiexec")
     command = [mpiexec, "-genv", "MPIR_CVAR_NOLOCAL", "1", "-n", "1", *program, ":", "-n", "1", *away, *program]
     subprocess.run(command, check=True, timeout=60)
-    point = record.parse((tmp_path / "r").read_text())
-    assert isinstance(point, Point)
+    point = read_records(tmp_path / "r")[0][0]
     assert point.ranks == 2
-    assert all(0 <= lane.begin_ns[0] < 10**10 for lane in point.lanes)
+    begins = [series.begin_ns for series in point.read().series]
+    assert all(begin is not None and 0 <= begin[0] < 10**10 for begin in begins)
 
 
-def test_an_unknown_name_is_refused_with_the_known_ones(run: Runs) -> None:
-    done = run("stream", "kernle=triad")
+def test_an_unknown_name_is_refused_with_the_known_ones(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/stream", "kernle=triad")
     assert done.code == 1
-    assert "kernel, bytes, store, width" in done.said
-    assert "auto, scalar, 128, 256, 512" in run("stream", "width=77").said
+    assert "kernel, bytes, store, width" in done.stderr
+    assert "auto, scalar, 128, 256, 512" in run_kernel("node/stream", "width=77").stderr
 
 
 @pytest.mark.parametrize("element", ["double", "single"])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(run: Runs, element: str, threads: int) -> None:
+def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(
+    run_kernel: KernelRuns, element: str, threads: int
+) -> None:
     words = (f"element={element}", f"threads={threads}", "n=1,77,256", *QUICK)
-    done = run("gemm", *words)
-    assert done.code == 0, done.said
-    assert all(point.verdict.error < 0.1 for point in done.points)
+    done = run_kernel("node/gemm", *words)
+    assert done.code == 0, done.stderr
+    assert all(check.value < 0.1 for point in done.points for check in point.checks)
     assert "OpenBLAS" in done.points[0].notes["library_version"]
     assert len(done.points[0].given[0].thread_masks[0]) == threads
-    spoilt = run("gemm", *words, fault="wrong")
+    spoilt = run_kernel("node/gemm", *words, fault="wrong")
     assert spoilt.code == 2
-    assert sum(not point.verdict.passed for point in spoilt.points) == 3
+    assert sum(not point.passed for point in spoilt.points) == 3
 
 
-def test_gemm_refuses_what_is_no_blas(run: Runs) -> None:
-    assert "no cblas_dgemm" in run("gemm", "library=libm.so.6").said
-    assert "cannot load" in run("gemm", "library=/nowhere/libblas.so").said
-    assert "no such choice" in run("gemm", "library=essl").said
+def test_gemm_refuses_what_is_no_blas(run_kernel: KernelRuns) -> None:
+    assert "no cblas_dgemm" in run_kernel("node/gemm", "library=libm.so.6").stderr
+    assert "cannot load" in run_kernel("node/gemm", "library=/nowhere/libblas.so").stderr
+    assert "no such choice" in run_kernel("node/gemm", "library=essl").stderr
 
 
 def test_a_ping_pong_of_one_rank_is_refused(kernels: Path) -> None:
     done = subprocess.run([kernels / "octant-mpi-pingpong"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
     assert "mpiexec -n 2" in done.stderr
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_description_is_json_and_names_no_knob_twice(kernels: Path, name: str) -> None:
-    shown = subprocess.run([kernels / f"octant-{name}", "--describe"], capture_output=True, text=True, check=True)
-    knobs = [knob["name"] for knob in json.loads(shown.stdout)["knobs"]]
-    assert len(knobs) == len(set(knobs))
-    assert "seconds" in knobs

@@ -333,7 +333,7 @@ def report_page(
     json: JsonOption = False,
 ) -> None:
     """Write one HTML file: the curve, every link's load at every size (a slider), the topology, single failures."""
-    from octant.cli._progress import said
+    from octant.cli._progress import status_line
     from octant.network.inputs import read_sizes
     from octant.network.overview import overview
     from octant.network.whatif import with_routing
@@ -341,7 +341,7 @@ def report_page(
     from octant.report.network import page as network_page
 
     machine = with_routing(network, None, None)
-    with said() as tick:
+    with status_line() as tick:
         found = overview(machine, traffic, read_sizes(sizes) if sizes else (), tick)
     if json:
         print(report.as_json(found))

@@ -23,7 +23,6 @@ class PingPong {
     static octant::KernelInfo info() {
         using octant::KnobKind;
         return {
-            .name = "pingpong",
             .knobs =
                 {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::numeric_limits<int>::max()},
                  {"buffers",
@@ -32,17 +31,18 @@ class PingPong {
                   "hot: the same one each time; rotating: never one that a cache still holds",
                   {"hot", "rotating"}},
                  {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096}},
+            .pace = octant::Pace::steps,
             .sync = octant::Sync::none,
-            .timing = octant::Timing::root,
+            .roles = {{.name = "caller"}, {.name = "answerer", .timed = false}, {.name = "idle", .timed = false}},
             .least_ranks = 2};
     }
 
     explicit PingPong(octant::Context& context)
-        : world_(context.world),
+        : group_(context.group),
           bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))),
           stride_((bytes_ + 63) / 64 * 64 + 64),
-          peer_(world_.rank() == 0 ? world_.size() - 1 : 0),
-          plays_(world_.rank() == 0 || world_.rank() == world_.size() - 1),
+          peer_(group_.rank() == 0 ? group_.size() - 1 : 0),
+          plays_(group_.rank() == 0 || group_.rank() == group_.size() - 1),
           slots_(context.knobs.word("buffers") == "hot"
                      ? 1
                      : std::max<std::size_t>(2, static_cast<std::size_t>(context.knobs.integer("rotation")) / stride_)),
@@ -60,18 +60,22 @@ class PingPong {
         exchange(out_.data() + at, in_.data() + at, MPI_STATUS_IGNORE);
     }
 
-    [[nodiscard]] octant::Work work() const {
-        return {.messages = 2, .message_bytes = 2 * static_cast<std::int64_t>(bytes_)};
+    // The caller's time there and back is a step's time.
+    [[nodiscard]] std::size_t role(int) const { return group_.rank() == 0 ? 0 : plays_ ? 1 : 2; }
+
+    [[nodiscard]] octant::Counts work(std::size_t role) const {
+        if (role == 2) return {};
+        return {{"bytes_sent", static_cast<std::int64_t>(bytes_)}, {"messages", 1}};
     }
 
     // Other contents in each pass, compared byte for byte, and the length that MPI says arrived.
-    octant::Verdict verify() {
+    octant::Results verify() {
         double wrong = corrupted_ && !plays_ ? 1 : 0;
         for (int pass = 0; pass < 3 && plays_; ++pass) {
             std::size_t const at = stride_ * (pass == 2 ? slots_ - 1 : 0);
             std::uint8_t* const out = out_.data() + at;
             std::uint8_t* const in = in_.data() + at;
-            for (std::size_t i = 0; i < bytes_; ++i) out[i] = pattern(world_.rank(), i, pass);
+            for (std::size_t i = 0; i < bytes_; ++i) out[i] = pattern(group_.rank(), i, pass);
             std::fill_n(in, stride_, std::uint8_t{0});
             MPI_Status status;
             exchange(out, in, &status);
@@ -81,24 +85,24 @@ class PingPong {
             wrong += std::abs(static_cast<double>(bytes_) - count) + (corrupted_ && bytes_ == 0 ? 1 : 0);
             for (std::size_t i = 0; i < bytes_; ++i) wrong += in[i] != pattern(peer_, i, pass) ? 1 : 0;
         }
-        return {"bytes that did not arrive as they were sent", wrong, 0};
+        return {{"bytes that did not arrive as they were sent", wrong, "1", 0}};
     }
 
-    void corrupt() { corrupted_ = true; }
+    void corrupt(std::size_t) { corrupted_ = true; }
 
   private:
     void exchange(std::uint8_t const* out, std::uint8_t* in, MPI_Status* status) const {
         int const count = static_cast<int>(bytes_);
-        if (world_.rank() == 0) {
-            octant::check(MPI_Send(out, count, MPI_BYTE, peer_, 0, world_.get()));
-            octant::check(MPI_Recv(in, count, MPI_BYTE, peer_, 0, world_.get(), status));
+        if (group_.rank() == 0) {
+            octant::check(MPI_Send(out, count, MPI_BYTE, peer_, 0, group_.get()));
+            octant::check(MPI_Recv(in, count, MPI_BYTE, peer_, 0, group_.get(), status));
         } else {
-            octant::check(MPI_Recv(in, count, MPI_BYTE, peer_, 0, world_.get(), status));
-            octant::check(MPI_Send(out, count, MPI_BYTE, peer_, 0, world_.get()));
+            octant::check(MPI_Recv(in, count, MPI_BYTE, peer_, 0, group_.get(), status));
+            octant::check(MPI_Send(out, count, MPI_BYTE, peer_, 0, group_.get()));
         }
     }
 
-    octant::Comm const& world_;
+    octant::Comm const& group_;
     std::size_t bytes_, stride_;
     int peer_;
     bool plays_;

@@ -1,6 +1,7 @@
 // Matrix times matrix by a tuned library.
 #include "library.hpp"
 
+#include "kernels/random.hpp"
 #include "octant/kernel.hpp"
 
 #include <algorithm>
@@ -15,14 +16,7 @@ namespace {
 
 using octant::Buffer;
 using octant::Context;
-
-// A value in [-1, 1) with all bits of its mantissa in use, from its index: no state, so threads may fill in any order.
-double random_at(std::uint64_t i, std::uint64_t stream) {
-    std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15U + stream * 0xD1B54A32D192ED03U;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    return static_cast<double>(static_cast<std::int64_t>(z ^ (z >> 31)) >> 11) * 0x1p-52;
-}
+using octant::random_at;
 
 template <class Real>
 struct Problem {
@@ -90,12 +84,10 @@ class Gemm {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {.name = "gemm",
-                .knobs = {{"n", KnobKind::integer, "1024", "rows and columns of the matrices", {}, 1, 46'340},
+        return {.knobs = {{"n", KnobKind::integer, "1024", "rows and columns of the matrices", {}, 1, 46'340},
                           {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}},
                           {"library", KnobKind::word, "openblas",
                            "openblas, the path of a CBLAS library, or plain (three loops of our own)"}},
-                .sync = octant::Sync::clock,
                 .library_threads = true};
     }
 
@@ -111,19 +103,19 @@ class Gemm {
 
     void chunk(int, std::int64_t) { multiply(); }
 
-    [[nodiscard]] octant::Work work() const {
+    [[nodiscard]] octant::Counts work(std::size_t) const {
         std::int64_t const n = std::visit([](auto const& problem) { return problem.n; }, problem_);
         std::int64_t const element = std::holds_alternative<Problem<double>>(problem_) ? 8 : 4;
-        return {.bytes_read = 2 * n * n * element, .bytes_written = n * n * element, .flops = 2 * n * n * n};
+        return {{"bytes_read", 2 * n * n * element}, {"bytes_written", n * n * element}, {"flops", 2 * n * n * n}};
     }
 
-    octant::Verdict verify() {
+    octant::Results verify() {
         if (!corrupted_) redo();
         double const error = std::visit([](auto const& problem) { return worst_error(problem); }, problem_);
-        return {"difference from A (B x) in units of its rounding bound", error, 1};
+        return {{"difference from A (B x) in units of its rounding bound", error, "1", 1}};
     }
 
-    void corrupt() {
+    void corrupt(std::size_t) {
         redo();
         corrupted_ = true;
         std::visit([](auto& problem) { problem.c[problem.count() / 2] += static_cast<float>(problem.n); }, problem_);

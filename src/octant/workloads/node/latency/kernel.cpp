@@ -1,5 +1,6 @@
 // Dependent loads along a random cycle through memory, one node a cache line: nothing can be fetched ahead.
 #include "octant/kernel.hpp"
+#include "kernels/random.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -24,32 +25,13 @@ Node const* follow(Node const* at, std::int64_t loads) {
     return at;
 }
 
-// SplitMix64 (Steele, Lea and Flood 2014): the same order on every machine, from an explicit seed.
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t below(std::uint64_t bound) {
-        state_ += 0x9E3779B97F4A7C15U;
-        std::uint64_t z = state_;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-        return static_cast<std::uint64_t>((static_cast<Wide>(z ^ (z >> 31)) * bound) >> 64);
-    }
-
-  private:
-    __extension__ using Wide = unsigned __int128;
-    std::uint64_t state_;
-};
-
 class Latency {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
         return {
-            .name = "latency",
             .knobs = {{"bytes", KnobKind::bytes, "256MiB", "footprint of a thread", {}, 1024, std::int64_t{1} << 38},
-                      {"seed", KnobKind::integer, "1", "of the random order"}},
-            .sync = octant::Sync::clock};
+                      {"seed", KnobKind::integer, "1", "of the random order"}}};
     }
 
     explicit Latency(octant::Context& context)
@@ -69,11 +51,11 @@ class Latency {
         mine.loads += loads_a_chunk;
     }
 
-    [[nodiscard]] octant::Work work() const { return {.loads = loads_a_chunk}; }
+    [[nodiscard]] octant::Counts work(std::size_t) const { return {{"loads", loads_a_chunk}}; }
 
     // Three facts: the order names every line exactly once, every line points to the next of the order, and the timed
     // loads ended where so many steps along the order must end. Together: one cycle, and it was really followed.
-    octant::Verdict verify() {
+    octant::Results verify() {
         std::vector<double> wrong(lanes_.size(), 0.0);
         context_.on_each_thread([&](int lane) {
             Lane const& mine = lanes_[static_cast<std::size_t>(lane)];
@@ -88,10 +70,11 @@ class Latency {
             if (mine.at != base + mine.order[static_cast<std::size_t>(mine.loads) % count_]) ++errors;
             wrong[static_cast<std::size_t>(lane)] = errors;
         });
-        return {"lines off the cycle, or loads that went astray", std::accumulate(wrong.begin(), wrong.end(), 0.0), 0};
+        return {{"lines off the cycle, or loads that went astray", std::accumulate(wrong.begin(), wrong.end(), 0.0),
+                 "1", 0}};
     }
 
-    void corrupt() { nodes_[count_ / 2].next = nodes_.data() + count_ / 2; }
+    void corrupt(std::size_t) { nodes_[count_ / 2].next = nodes_.data() + count_ / 2; }
 
   private:
     struct alignas(64) Lane {
@@ -106,7 +89,7 @@ class Latency {
         for (std::size_t i = 0; i < count_; ++i) base[i].next = nullptr;  // first touch, in order
         mine.order.resize(count_);
         std::iota(mine.order.begin(), mine.order.end(), 0U);
-        Random random(seed);
+        octant::Random random(seed);
         for (std::size_t i = count_ - 1; i > 0; --i) std::swap(mine.order[i], mine.order[random.below(i + 1)]);
         for (std::size_t i = 0; i < count_; ++i)
             base[mine.order[i]].next = base + mine.order[i + 1 < count_ ? i + 1 : 0];

@@ -23,15 +23,13 @@ std::uint64_t add_up(std::uint64_t sum, std::int64_t additions) {
 class Noise {
   public:
     static octant::KernelInfo info() {
-        return {.name = "noise",
-                .knobs = {{"additions",
+        return {.knobs = {{"additions",
                            octant::KnobKind::integer,
                            "40000",
                            "dependent additions in a quantum (a multiple of 8)",
                            {},
                            800,
                            1'000'000'000}},
-                .sync = octant::Sync::clock,
                 .sample_ns = 0};  // every quantum is a sample
     }
 
@@ -44,10 +42,10 @@ class Noise {
         ++mine.quanta;
     }
 
-    [[nodiscard]] octant::Work work() const { return {.quanta = 1}; }
+    [[nodiscard]] octant::Counts work(std::size_t) const { return {{"quanta", 1}}; }
 
     // Each quantum added 3 × additions, so a skipped or doubled one shows.
-    [[nodiscard]] octant::Verdict verify() const {
+    [[nodiscard]] octant::Results verify() const {
         double worst = 0;
         for (Lane const& lane : lanes_) {
             std::uint64_t const expected = 3 * static_cast<std::uint64_t>(additions_) * lane.quanta;
@@ -56,10 +54,10 @@ class Noise {
                                      ? 0.0
                                      : 1.0 + std::fabs(static_cast<double>(lane.sum) - static_cast<double>(expected)));
         }
-        return {"difference from additions x quanta", worst, 0};
+        return {{"difference from additions x quanta", worst, "1", 0}};
     }
 
-    void corrupt() { lanes_.back().sum += 1; }
+    void corrupt(std::size_t) { lanes_.back().sum += 1; }
 
   private:
     struct alignas(64) Lane {

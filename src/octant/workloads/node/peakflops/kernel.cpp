@@ -37,14 +37,12 @@ class PeakFlops {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {.name = "peakflops",
-                .knobs = {{"width",
+        return {.knobs = {{"width",
                            KnobKind::word,
                            "auto",
                            "vector bits; auto: the widest",
                            {"auto", "scalar", "128", "256", "512"}},
-                          {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}}},
-                .sync = octant::Sync::clock};
+                          {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}}}};
     }
 
     explicit PeakFlops(Context& context)
@@ -69,11 +67,11 @@ class PeakFlops {
         return turns_a_chunk * (loops_.chains * (which == 0 ? 3 : 5) / 4);
     }
 
-    [[nodiscard]] octant::Work work() const { return {.flops = 2 * turns_a_chunk * values()}; }
+    [[nodiscard]] octant::Counts work(std::size_t) const { return {{"flops", 2 * turns_a_chunk * values()}}; }
 
     // x = 1 x + 1 from the start value k gives k + turns, exactly, in either precision: every turn of every lane
     // counts.
-    octant::Verdict verify() {
+    octant::Results verify() {
         for (std::size_t t = 0; t < states_.size() && !corrupted_; ++t) chunk(static_cast<int>(t), 0);
         double worst = 0;
         for (State const& state : states_)
@@ -82,10 +80,10 @@ class PeakFlops {
                 double const error = std::abs(got - (k + turns_a_chunk));
                 worst = error <= worst ? worst : error;  // keeps a NaN
             }
-        return {"difference from start + turns", worst, 0};
+        return {{"difference from start + turns", worst, "1", 0}};
     }
 
-    void corrupt() {
+    void corrupt(std::size_t) {
         verify();
         corrupted_ = true;
         states_.back().singles[0] += 1;

@@ -1,5 +1,6 @@
 // Random updates of a table in memory: HPCC's RandomAccess, each thread on a table of its own.
 #include "octant/kernel.hpp"
+#include "kernels/hpcc_random.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,34 +10,16 @@ namespace {
 
 using octant::Buffer;
 using octant::Context;
+using octant::hpcc::jump;
+using octant::hpcc::next;
 using Word = std::uint64_t;
 
-// HPCC's sequence: powers of x modulo x^64 + x^2 + x + 1 over GF(2), so that any place in it can be jumped to.
-constexpr Word polynomial = 7;
 constexpr std::size_t streams = 128;  // as in HPCC: so many updates may be under way at once
 constexpr std::int64_t steps = 32;
 constexpr std::int64_t updates = steps * static_cast<std::int64_t>(streams);
 constexpr Word apart = Word{1} << 40U;  // streams never meet: nobody takes 2^40 steps
 
 using Streams = std::array<Word, streams>;
-
-Word next(Word a) { return (a << 1U) ^ (static_cast<std::int64_t>(a) < 0 ? polynomial : 0); }
-
-// a * b in GF(2)[x] modulo the polynomial: one shift-and-add a bit of b.
-Word multiply(Word a, Word b) {
-    Word product = 0;
-    for (; b != 0; b >>= 1U, a = next(a))
-        if ((b & 1U) != 0) product ^= a;
-    return product;
-}
-
-// x^n by squaring: the n-th number of the sequence.
-Word jump(Word n) {
-    Word power = 1;
-    for (Word square = 2; n != 0; n >>= 1U, square = multiply(square, square))
-        if ((n & 1U) != 0) power = multiply(power, square);
-    return power;
-}
 
 void update(Word* __restrict table, Word mask, Streams& at) {
     for (std::int64_t step = 0; step < steps; ++step)
@@ -49,8 +32,7 @@ void update(Word* __restrict table, Word mask, Streams& at) {
 class RandomAccess {
   public:
     static octant::KernelInfo info() {
-        return {.name = "randomaccess",
-                .knobs = {{"bytes",
+        return {.knobs = {{"bytes",
                            octant::KnobKind::bytes,
                            "256MiB",
                            "tables of all threads of a rank; each takes the largest power of two that fits",
@@ -70,22 +52,22 @@ class RandomAccess {
 
     void chunk(int lane, std::int64_t) { update(table(lane), words_ - 1, at_[static_cast<std::size_t>(lane)].streams); }
 
-    [[nodiscard]] octant::Work work() const {
-        return {.bytes_read = 8 * updates, .bytes_written = 8 * updates, .loads = updates};
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        return {{"bytes_read", 8 * updates}, {"bytes_written", 8 * updates}, {"updates", updates}};
     }
 
     // An update is its own inverse: the plain loop below takes back what the chunks did, and the table is as before.
-    octant::Verdict verify() {
+    octant::Results verify() {
         if (!corrupted_) run_forward();
         double wrong = jumps_agree() ? 0 : 1;
         for (int lane = 0; lane < lanes_; ++lane) {
             for (std::size_t stream = 0; stream < streams; ++stream) undo(lane, stream);
             for (Word i = 0; i < words_; ++i) wrong += table(lane)[i] == i ? 0 : 1;
         }
-        return {"table entries that undoing the updates does not restore", wrong, 0};
+        return {{"table entries that undoing the updates does not restore", wrong, "1", 0}};
     }
 
-    void corrupt() {
+    void corrupt(std::size_t) {
         run_forward();
         table_[table_.size() / 2] ^= 1U;
         corrupted_ = true;

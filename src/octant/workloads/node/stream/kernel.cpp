@@ -73,7 +73,6 @@ class Stream {
     static octant::KernelInfo info() {
         using octant::KnobKind;
         return {
-            .name = "stream",
             .knobs = {{"kernel", KnobKind::word, "triad", "which loop", {"load", "copy", "scale", "add", "triad"}},
                       {"bytes", KnobKind::bytes, "256MiB", "footprint of all arrays and threads of a rank", {}, 3072},
                       {"store", KnobKind::word, "plain", "plain, or streaming past the caches", {"plain", "streaming"}},
@@ -81,8 +80,7 @@ class Stream {
                        KnobKind::word,
                        "auto",
                        "vector bits; auto: the widest",
-                       {"auto", "scalar", "128", "256", "512"}}},
-            .sync = octant::Sync::clock};
+                       {"auto", "scalar", "128", "256", "512"}}}};
     }
 
     explicit Stream(Context& context)
@@ -114,17 +112,17 @@ class Stream {
         if (streaming_) octant::drain_stores();
     }
 
-    [[nodiscard]] octant::Work work() const {
+    [[nodiscard]] octant::Counts work(std::size_t) const {
         Kind const& kind = kinds[kind_];
-        return {.bytes_read = 8 * piece_ * kind.arrays_read,
-                .bytes_written = 8 * piece_ * kind.arrays_written,
-                .bytes_allocated = streaming_ ? 0 : 8 * piece_ * kind.arrays_written,
-                .flops = piece_ * kind.flops};
+        return {{"bytes_read", 8 * piece_ * kind.arrays_read},
+                {"bytes_written", 8 * piece_ * kind.arrays_written},
+                {"bytes_allocated", streaming_ ? 0 : 8 * piece_ * kind.arrays_written},
+                {"flops", piece_ * kind.flops}};
     }
 
     // Every element, or every piece's sum, against the plain expression. The values are small whole numbers, so that
     // each result is exact in whatever order it is computed.
-    octant::Verdict verify() {
+    octant::Results verify() {
         if (!corrupted_) redo();
         std::vector<double> worst(static_cast<std::size_t>(context_.threads), 0.0);
         context_.on_each_thread([&](int lane) {
@@ -137,10 +135,10 @@ class Stream {
         });
         double most = 0;
         for (double const error : worst) most = error <= most ? most : error;
-        return {"largest difference from the plain loop", most, 0};
+        return {{"largest difference from the plain loop", most, "1", 0}};
     }
 
-    void corrupt() {
+    void corrupt(std::size_t) {
         redo();
         corrupted_ = true;
         if (a_.size() > 0)
