@@ -67,13 +67,13 @@ def run(
         kept = len(where.read(begun.id).points)
         typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {begun.id}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
-    found = outcome.understood(begun)
+    found = outcome.outcome_of_run(begun)
     _show(found, json)
-    if found.answers.wrong:
+    if found.values.wrong:
         raise typer.Exit(int(Exit.WRONG_ANSWER))
-    if not found.answers.values:
+    if not found.values.by_cell:
         # What this system cannot do stands first; what failed, last.
-        raise Refusal(f"cannot report a value (nothing could be measured: {[*found.answers.absent.values()][-1]})")
+        raise Refusal(f"cannot report a value (nothing could be measured: {[*found.values.absent.values()][-1]})")
 
 
 def report(
@@ -86,8 +86,10 @@ def report(
     from octant.store import open_store
     from octant.study import outcome
 
-    modelled = outcome.is_model(name)
-    found = outcome.of_model(name) if modelled else outcome.understood(outcome.last_run(open_store(store), name))
+    if outcome.is_model(name):
+        found = outcome.outcome_of_model(name)
+    else:
+        found = outcome.outcome_of_run(outcome.last_run(open_store(store), name))
     _show(found, json)
     if html is not None:
         from octant.report.study import page

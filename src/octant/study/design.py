@@ -1,7 +1,6 @@
 """From a study and a machine to launches: every combination, repeated, in a random order that is written down."""
 
 import dataclasses
-import itertools
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,9 @@ from octant.ask import Launch
 from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.request import parse_request
-from octant.study.file import Level, Measure, Study, StudyError
+from octant.study.cells import Cell, combinations
+from octant.study.file import Study, StudyError
+from octant.study.parts import Level, Measure
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,6 @@ CROWD = 16  # ranks times threads on a hardware thread beyond which a count is a
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One measure in one combination of levels."""
-
-    measure: str
-    levels: tuple[str, ...]  # one a factor, in the file's order
-
-    def __str__(self) -> str:
-        return f"{self.measure}: {', '.join(self.levels)}"
-
-
-@dataclass(frozen=True)
 class Design:
     """What a study asks of a machine."""
 
@@ -44,13 +34,6 @@ class Design:
     questions: Mapping[Cell, str]  # which launches (`Launch.question`) answer a cell
     absent: Mapping[Cell, str]  # what cannot be asked here, and why
     refused: tuple[Launch, ...]  # the launches of absent cells, for the record
-
-
-def combinations(study: Study) -> list[tuple[str, ...]]:
-    """The levels of every combination: those that the file lists, else all."""
-    if study.combinations:
-        return list(dict.fromkeys(study.full(levels) for levels in study.combinations))
-    return list(itertools.product(*study.factors.values()))
 
 
 def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBRARY) -> Design:
