@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +270,7 @@ _SAMPLES = re.compile(rb"\[[-+., 0-9eE]{64,}\]")  # no other array of a record i
 def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
     if asked["schema"] != SCHEMA:
         raise ValueError(f"schema {asked['schema']} is not the one this version reads ({SCHEMA})")
+    launches, keys = _launches(asked["launches"])
     points, failures, torn = [], [], 0
     records = folder / "records.jsonl"
     if records.is_file():
@@ -280,18 +281,17 @@ def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
             except record.RecordError:
                 torn += bool(line.strip())
                 continue
+            found = replace(found, launch=keys.get(found.launch, found.launch))
             if isinstance(found, record.Point):
                 points.append(found)
             else:
                 failures.append(found)
-    machine = codec.from_json(asked["machine"])
-    launches = tuple(Launch(**{**launch, "hosts": tuple(launch.get("hosts", ()))}) for launch in asked["launches"])
     return StoredRun(
         id=folder.name,
         folder=folder,
         title=asked["title"],
         started=asked["started"],
-        machine=machine,
+        machine=codec.from_json(asked["machine"]),
         environment=asked["environment"],
         launches=launches,
         points=tuple(points),
@@ -299,3 +299,10 @@ def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
         torn_lines=torn,
         study=StudyAsked(**asked["study"]) if "study" in asked else None,
     )
+
+
+def _launches(asked: Sequence[Mapping[str, Any]]) -> tuple[tuple[Launch, ...], dict[str, str]]:
+    """The launches under the full names of their workloads, and their keys by those that they were written with."""
+    written = [Launch(**{**launch, "hosts": tuple(launch.get("hosts", ()))}) for launch in asked]
+    launches = tuple(replace(launch, workload=record.full_name(launch.workload)) for launch in written)
+    return launches, {old.key: new.key for old, new in zip(written, launches, strict=True)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from octant import units
+from octant import units, workloads
 from octant.machine import facts
 
 if TYPE_CHECKING:
@@ -54,10 +54,17 @@ class Axis(Part):
             return False
 
 
+def _full_name(workload: str) -> str:
+    try:
+        return workloads.workload(workload).name
+    except LookupError:  # reported by `checks`, with the key where it stands
+        return workload
+
+
 class Measure(Part):
     """What is measured, or computed by a model, in every combination of levels."""
 
-    workload: str = ""
+    workload: Annotated[str, AfterValidator(_full_name)] = ""
     metric: str = ""  # "": the headline
     model: str = ""  # one that `octant.simulate.studied` offers, for source = "model"
     kind: Literal["rate", "time"] = "rate"  # of a model's value: of a rate more is better, of a time less

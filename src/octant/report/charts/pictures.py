@@ -77,7 +77,7 @@ def pictures(summary: Summary) -> list[Picture]:
     found = [roofline(summary)]
     for workload, rows in summary.by_workload():
         found.append(curves(summary, workload, rows))
-        if workload.name == "noise":
+        if workload.name == "node/noise":
             found.append(histogram(rows))
     return [picture for picture in found if picture is not None]
 
@@ -163,8 +163,8 @@ def curves(summary: Summary, workload: Workload, rows: Sequence[Row]) -> Picture
     if any("disputed" in mark.label for mark in marks):
         caption += " Disputed: sources disagree about that size; see what they say below the figures."
     return Picture(
-        workload.name,
-        f"{workload.name.capitalize()}: {metric.name} against {along}",
+        workload.name.replace("/", "-"),
+        f"{workload.name}: {metric.name} against {along}",
         caption + told + _nowhere(workload, rows),
         Axis(along, True, size_ticks(xs) if sized else places(xs)),
         Axis(metric.name, True, decades(min(ys), max(ys), si_ticks(metric.unit)), metric.unit),
