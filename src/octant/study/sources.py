@@ -56,9 +56,9 @@ def _curve(call: Model, measure: Measure, arguments: Mapping[str, Argument]) -> 
             inspect.signature(call).bind(**here)
             answer = call(**here)
         except (TypeError, ValueError, KeyError, StopIteration) as error:
-            said = str(error) or "no such value"
-            why = f"{', '.join(f'{key} = {value!r}' for key, value in here.items())}: {said}"
-            raise StudyError(f"cannot ask the model {measure.model!r} ({why}); mend its arguments") from error
+            reason = str(error) or "no such value"
+            why = f"{', '.join(f'{key} = {value!r}' for key, value in here.items())}: {reason}"
+            raise StudyError(f"cannot ask the model {measure.model!r} ({why}); correct its arguments") from error
         interval = answer if isinstance(answer, stats.Interval) else stats.Interval(answer, answer, answer)
         yield at, StudyValue(modelled=interval)
 
