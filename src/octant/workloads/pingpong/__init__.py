@@ -34,7 +34,7 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", fit="loggp"),),
+    pictures=(Curve("bytes", fit="loggp", along="message size"),),
     traffic=lambda point: Traffic("pingpong", _length(point), point.count("messages"), "equal"),
     smoke={"bytes": "0,1000"},
     messages=True,

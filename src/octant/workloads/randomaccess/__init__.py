@@ -25,6 +25,6 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", marks="caches"),),
+    pictures=(Curve("bytes", marks="caches", along="footprint"),),
     smoke={"bytes": "64KiB"},
 )
