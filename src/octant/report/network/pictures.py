@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.pictures import Axis, Picture, Series, even_ticks, si_ticks
+from octant.report.charts.picture import Axis, Picture, Series
+from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
     from octant.network.overview import Overview
