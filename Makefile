@@ -8,7 +8,7 @@ NATIVE := $(shell find native src/octant/workloads -name '*.cpp' -o -name '*.hpp
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test check format bench docs new-workload dev openmpi test-openmpi sanitize browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test quick check format bench docs new-workload dev openmpi test-openmpi sanitize browser slurm sshd simgrid clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,16 +48,19 @@ sanitize: setup  ## kernels under the address and undefined-behaviour sanitizers
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error
 
+quick: setup  ## the tests that build nothing and start none of our programs, in a minute
+	$(BIN)/pytest -q --quick
+
 check: setup  ## format, lint, types, layering, spelling
-	$(BIN)/ruff format --check src tests bench cmake
-	$(BIN)/ruff check src tests bench cmake
+	$(BIN)/ruff format --check src tests bench cmake conftest.py
+	$(BIN)/ruff check src tests bench cmake conftest.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format --dry-run --Werror
-	$(BIN)/codespell src native tests bench docs *.md
+	$(BIN)/codespell src native tests bench docs conftest.py *.md
 
 format: setup  ## rewrite the sources in the project's format
-	$(BIN)/ruff check --fix -q src tests bench cmake; $(BIN)/ruff format -q src tests bench cmake
+	$(BIN)/ruff check --fix -q src tests bench cmake conftest.py; $(BIN)/ruff format -q src tests bench cmake conftest.py
 	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format -i
 
 bench: setup  ## Octant against its peers, as ratios; needs a quiet machine

@@ -36,10 +36,10 @@ def main() -> None:
             bare.append(2 * asked.n**3 / statistics.median(map(float, said.split())))
             words = [f"n={asked.n}", f"samples={CALLS}", "precision=0", "seconds=30", "--output", str(output)]
             output.unlink(missing_ok=True)
-            subprocess.run([str(build.find("gemm")), *words], check=True, env=environment)
+            subprocess.run([str(build.find("node/gemm")), *words], check=True, env=environment)
             point = record.parse(output.read_text())
             if isinstance(point, record.Point):
-                ours.append(figures.figure(workloads.workload("gemm"), point).value.middle)
+                ours.append(figures.figure(workloads.workload("node/gemm"), point).value.middle)
     for name, rates in (("bare loop", bare), ("octant gemm", ours)):
         middle = statistics.median(rates)
         print(

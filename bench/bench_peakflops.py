@@ -16,13 +16,13 @@ from octant import build, record, workloads
 from octant.analysis import figures
 from octant.machine.discover import discover
 from octant.record import Point
-from octant.workloads.peakflops import busy_clock_hz, widths
+from octant.workloads.node.peakflops import busy_clock_hz, widths
 
 
 def launch(words: list[str]) -> list[Point]:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "records.jsonl"
-        subprocess.run([build.find("peakflops"), *words, "--output", output], check=True)
+        subprocess.run([build.find("node/peakflops"), *words, "--output", output], check=True)
         points = [record.parse(line) for line in output.read_text().splitlines()]
     return [point for point in points if isinstance(point, Point)]
 
@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
-    machine, workload = discover(), workloads.workload("peakflops")
+    machine, workload = discover(), workloads.workload("node/peakflops")
     words = [f"width={','.join(widths(machine.processor))}", "element=double,single", "seconds=0.5", "precision=0"]
     found: dict[tuple[str, str], list[tuple[float, float, float, float]]] = {}
     for _ in range(repeats):

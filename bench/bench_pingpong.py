@@ -53,10 +53,10 @@ def main() -> None:
                 bare[length].append(statistics.median(map(float, said.split())))
                 output.unlink(missing_ok=True)
                 words = [f"bytes={length}", "seconds=0.5", "precision=0", "--output", str(output)]
-                subprocess.run([launcher, "-n", "2", str(build.find("pingpong")), *words], check=True)
+                subprocess.run([launcher, "-n", "2", str(build.find("mpi/pingpong")), *words], check=True)
                 point = record.parse(output.read_text())
                 if isinstance(point, record.Point):
-                    ours[length].append(figures.figure(workloads.workload("pingpong"), point).value.middle)
+                    ours[length].append(figures.figure(workloads.workload("mpi/pingpong"), point).value.middle)
     print(f"{'bytes':>8}{'bare, us':>11}{'octant, us':>12}{'ratio':>8}{'of best':>9}")
     for length in LENGTHS:
         theirs, mine = statistics.median(bare[length]), statistics.median(ours[length])

@@ -40,12 +40,12 @@ def ours(store: str, pages: str, size: str, threads: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "records.jsonl"
         words = ["kernel=triad", f"bytes={size}", f"store={store}", f"pages={pages}", f"threads={threads}", "seconds=1"]
-        command = [str(build.find("stream")), *words, "precision=0", "--output", str(output)]
+        command = [str(build.find("node/stream")), *words, "precision=0", "--output", str(output)]
         subprocess.run(command, check=True)
         point = record.parse(output.read_text())
     if not isinstance(point, record.Point):
         raise SystemExit(f"octant-stream failed: {point.reason}")
-    return figures.figure(workloads.workload("stream"), point).value.middle
+    return figures.figure(workloads.workload("node/stream"), point).value.middle
 
 
 def main() -> None:

@@ -8,13 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
 from octant import workloads
+from octant.build import program_name
 from octant.workloads import _template
+from paths import ROOT
 
 HEADINGS = ["What it does", "Why it is here", "What limits it", "How it is verified", "Pitfalls", "References"]
-FOLDERS = sorted(path.parent for path in (ROOT / "src/octant/workloads").glob("*/kernel.cpp"))
+FOLDERS = sorted(path.parent for path in (ROOT / "src/octant/workloads").glob("*/*/kernel.cpp"))
 LONGEST_FUNCTION, LONGEST_FILE = 60, 600
+
+
+def identity(folder: Path) -> str:
+    return f"{folder.parent.name}/{folder.name}"
 
 
 def files(*patterns: str) -> list[Path]:
@@ -22,22 +27,23 @@ def files(*patterns: str) -> list[Path]:
     return [ROOT / name for name in listed.stdout.split("\0") if name]
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=identity)
 def test_a_workload_is_a_whole_folder_and_its_kernel_is_built(folder: Path, kernels: Path) -> None:
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.+)$", page, re.MULTILINE) == HEADINGS
     assert list(folder.glob("test_*.py")), "a workload brings its tests"
-    assert workloads.workload(folder.name).name == folder.name
-    assert (kernels / f"octant-{folder.name}").exists()
+    assert workloads.workload(identity(folder)).name == identity(folder)
+    assert (kernels / program_name(identity(folder))).exists()
 
 
 def test_python_and_cmake_list_the_same_workloads() -> None:
-    assert set(workloads.workloads()) == {folder.name for folder in FOLDERS}
+    assert set(workloads.workloads()) == set(map(identity, FOLDERS))
 
 
 def test_a_new_workload_compiles_and_is_whole(tmp_path: Path) -> None:
     written = _template.write("my_kernel", tmp_path)
     assert sorted(path.name for path in written) == ["README.md", "__init__.py", "kernel.cpp", "test_my_kernel.py"]
+    assert (tmp_path / "node" / "__init__.py").read_text(encoding="utf-8").startswith('"""')
     for path in written:
         if path.suffix == ".py":
             ast.parse(path.read_text(encoding="utf-8"))
@@ -45,13 +51,15 @@ def test_a_new_workload_compiles_and_is_whole(tmp_path: Path) -> None:
     include = Path(sysconfig.get_path("data")) / "include"
     command = ["c++", "-std=c++20", "-fsyntax-only", "-fopenmp", "-DMPI_ABI", f"-isystem{include}"]
     command += [f"-I{ROOT / 'native/harness'}", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror"]
-    done = subprocess.run([*command, tmp_path / "my_kernel/kernel.cpp"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, tmp_path / "node/my_kernel/kernel.cpp"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
-    for bad in ("My-Kernel", "", "../up"):
+    for bad in ("My-Kernel", "", "../up", "node/", "a/b/c"):
         with pytest.raises(SystemExit, match="cannot name a workload"):
             _template.write(bad, tmp_path)
     with pytest.raises(SystemExit, match="it exists"):
-        _template.write("my_kernel", tmp_path)
+        _template.write("node/my_kernel", tmp_path)
 
 
 def test_no_function_and_no_file_has_grown_too_long() -> None:

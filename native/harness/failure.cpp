@@ -20,6 +20,14 @@ bool fault(std::string const& name, int rank) {
     std::string const text = asked;
     return text == name || text == name + ":" + std::to_string(rank);
 }
+
+std::optional<std::size_t> check_to_spoil() {
+    char const* asked = std::getenv("OCTANT_FAULT");
+    std::string const text = asked == nullptr ? "" : asked;
+    if (text == "wrong") return 0;
+    if (text.starts_with("wrong:")) return static_cast<std::size_t>(std::atoi(text.c_str() + 6));
+    return {};
+}
 #endif
 
 }  // namespace octant

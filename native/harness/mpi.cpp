@@ -1,5 +1,7 @@
 #include "octant/mpi.hpp"
 
+#include "octant/clock.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,11 +14,11 @@ namespace octant {
 namespace {
 
 // A rank that spins takes power and cores from those that still work: who waits for long sleeps in between.
-void patiently(MPI_Request request) {
+void patiently(MPI_Request request, bool polls = false) {
     int done = 0;
     for (auto const begin = std::chrono::steady_clock::now(); done == 0;) {
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-        if (done == 0 && std::chrono::steady_clock::now() - begin > std::chrono::microseconds(200))
+        if (done == 0 && !polls && std::chrono::steady_clock::now() - begin > std::chrono::microseconds(200))
             std::this_thread::sleep_for(std::chrono::microseconds(500));
     }
 }
@@ -56,13 +58,25 @@ Comm Comm::node() const {
 
 void Comm::barrier() const { check(MPI_Barrier(handle_)); }
 
-void Comm::wait_for_first() const {
+Comm Comm::split(int number, int place) const {
+    MPI_Comm part = MPI_COMM_NULL;
+    check(MPI_Comm_split(handle_, number, place, &part));
+    return Comm(part);
+}
+
+void Comm::wait_for_first(bool polls) const {
     constexpr int tag = 8;
     for (int rank = 1; rank_ == 0 && rank < size_; ++rank) check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag, handle_));
     if (rank_ == 0) return;
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag, handle_, &request));
-    patiently(request);
+    patiently(request, polls);
+}
+
+void Comm::meet(bool polls) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibarrier(handle_, &request));
+    patiently(request, polls);
 }
 
 void Comm::dissemination_barrier() const {
@@ -125,23 +139,41 @@ std::vector<std::string> Comm::gather(std::string const& text) const {
     return texts;
 }
 
-std::vector<std::pair<double, int>> Comm::slowest(std::span<double const> values) const {
+std::vector<std::pair<double, int>> Comm::slowest(std::span<double const> values, int label) const {
     struct Item {
         double value;
         int rank;
     };
     std::vector<Item> mine(values.size()), worst(rank_ == 0 ? values.size() : 0);
-    std::ranges::transform(values, mine.begin(), [&](double value) { return Item{value, rank_}; });
+    std::ranges::transform(values, mine.begin(), [&](double value) { return Item{value, label}; });
     check(MPI_Reduce(mine.data(), worst.data(), static_cast<int>(mine.size()), MPI_DOUBLE_INT, MPI_MAXLOC, 0, handle_));
     std::vector<std::pair<double, int>> found;
     for (auto const& item : worst) found.emplace_back(item.value, item.rank);
     return found;
 }
 
+namespace {
+
+void reduce_to_first(Comm const& comm, std::span<std::int64_t> values, MPI_Op operation) {
+    int const count = static_cast<int>(values.size());
+    if (comm.rank() == 0)
+        check(MPI_Reduce(MPI_IN_PLACE, values.data(), count, MPI_INT64_T, operation, 0, comm.get()));
+    else
+        check(MPI_Reduce(values.data(), nullptr, count, MPI_INT64_T, operation, 0, comm.get()));
+}
+
+}  // namespace
+
+void Comm::largest_to_first(std::span<std::int64_t> values) const { reduce_to_first(*this, values, MPI_MAX); }
+
+void Comm::sum_to_first(std::span<std::int64_t> values) const { reduce_to_first(*this, values, MPI_SUM); }
+
 Session::Session(int* argc, char*** argv)
     : world_([&] {
           int provided = 0;
+          std::int64_t const begin = now_ns();
           check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
+          init_s_ = static_cast<double>(now_ns() - begin) * 1e-9;
           return MPI_COMM_WORLD;
       }()) {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -11,28 +11,28 @@ using octant::now_ns;
 using octant::Settings;
 using octant::Sync;
 
-class Spin final : public octant::Runnable {  // takes `step_ns` a chunk or step
+class Spin : public octant::Runnable {  // takes `step_ns` a chunk or step
   public:
-    Spin(bool lanes, std::int64_t step_ns) : lanes_(lanes), step_ns_(step_ns) {}
-    [[nodiscard]] bool has_lanes() const override { return lanes_; }
+    explicit Spin(std::int64_t step_ns) : step_ns_(step_ns) {}
     void run(int, std::int64_t, std::int64_t count) override { octant::spin_until(now_ns() + count * step_ns_); }
-    octant::Work work() override { return {}; }
-    octant::Verdict verify() override { return {"none", 0, 0}; }
-    void corrupt() override {}
-    std::int64_t cycles(int, int) override { return 0; }
+    octant::Counts work(std::size_t) override { return {}; }
+    octant::Results verify() override { return {{"none", 0, "1", 0}}; }
+    void corrupt(std::size_t) override {}
 
   private:
-    bool lanes_;
     std::int64_t step_ns_;
 };
 
 octant::Measurement measured(octant::Comm const& world, octant::Runnable& kernel, Settings const& settings,
-                             int threads = 1) {
+                             int threads = 1, octant::KernelInfo const& info = {}) {
     octant::Knobs const knobs({});
-    octant::KernelInfo const info{.name = "spin", .knobs = {}};
-    octant::Context const context{world, knobs, threads, octant::PagePolicy::parse("base"),
-                                  octant::NodePolicy::parse("default")};
-    return octant::measure(kernel, info, context, settings);
+    octant::Context context{.world = world,
+                            .group = world,
+                            .knobs = knobs,
+                            .threads = threads,
+                            .pages = octant::PagePolicy::parse("base"),
+                            .nodes = octant::NodePolicy::parse("default")};
+    return octant::measure(&kernel, info, context, settings, octant::Groups::parse("all", world.size(), 1));
 }
 
 Settings settings(double seconds, std::int64_t samples, double precision, bool share = false) {
@@ -40,47 +40,43 @@ Settings settings(double seconds, std::int64_t samples, double precision, bool s
 }
 
 void bounds(octant::Checks& checks, octant::Comm const& world) {
-    Spin lanes(true, 1000);
+    Spin lanes(1000);
     auto const counted = measured(world, lanes, settings(5, 300, 0));
     checks.that(counted.stopped_by == "samples" && counted.lanes[0].duration_ns.size() == 300, "300 samples, no more");
-    checks.that(counted.batch >= 32 && counted.batch <= 256, "chunks of 1 us are batched to about 100 us");
+    checks.that(counted.batch[0] >= 32 && counted.batch[0] <= 256, "chunks of 1 us are batched to about 100 us");
     checks.that(!counted.lanes[0].clock_hz.empty() && counted.lanes[0].clock_hz[0] > 100'000'000, "the clock is read");
     std::int64_t const begin = now_ns();
     auto const timed = measured(world, lanes, settings(0.1, 1'000'000, 0));
     checks.that(timed.stopped_by == "time", "the budget ends it");
     checks.that(now_ns() - begin < 3'000'000'000, "and soon");
-    Spin slow(true, 30'000'000);
+    Spin slow(30'000'000);
     auto const few = measured(world, slow, settings(0.05, 1'000'000, 0.01));
-    checks.that(few.batch == 1 && !few.lanes[0].duration_ns.empty(),
+    checks.that(few.batch[0] == 1 && !few.lanes[0].duration_ns.empty(),
                 "a chunk beyond the budget is measured all the same");
 }
 
 void lanes_and_steps(octant::Checks& checks, octant::Comm const& world) {
-    Spin lanes(true, 50'000);
+    Spin lanes(50'000);
     auto const two = measured(world, lanes, settings(0.2, 2000, 0, true), 2);
     checks.that(two.lanes.size() == 2 && two.lanes[1].thread == 1, "a lane for each thread");
     checks.that(!two.lanes[1].duration_ns.empty(), "both lanes ran, whoever shares a core");
-    Spin steps(false, 5000);
-    auto const stepped = measured(world, steps, settings(0.2, 2000, 0));
+    Spin steps(5000);
+    auto const stepped = measured(world, steps, settings(0.2, 2000, 0), 1, {.pace = octant::Pace::steps});
     checks.that(stepped.lanes.size() == 1, "steps have one lane");
     auto durations = stepped.lanes[0].duration_ns;
     std::ranges::sort(durations);
-    double const typical = static_cast<double>(durations[durations.size() / 2]) / static_cast<double>(stepped.batch);
+    double const typical = static_cast<double>(durations[durations.size() / 2]) / static_cast<double>(stepped.batch[0]);
     checks.that(typical >= 4990, "a step is as long as it is");
     checks.that(std::ranges::is_sorted(stepped.lanes[0].begin_ns), "samples stand in the order of time");
 }
 
-class Swing final : public octant::Runnable {  // its level changes every 50 chunks, by a tenth
+class Swing final : public Spin {  // its level changes every 50 chunks, by a tenth
   public:
-    [[nodiscard]] bool has_lanes() const override { return true; }
+    Swing() : Spin(0) {}
     void run(int, std::int64_t first, std::int64_t count) override {
         for (std::int64_t i = first; i < first + count; ++i)
             octant::spin_until(now_ns() + 110'000 + (i / 50 * 7 % 11 - 5) * 2'000);
     }
-    octant::Work work() override { return {}; }
-    octant::Verdict verify() override { return {"none", 0, 0}; }
-    void corrupt() override {}
-    std::int64_t cycles(int, int) override { return 0; }
 };
 
 void swings(octant::Checks& checks, octant::Comm const& world) {

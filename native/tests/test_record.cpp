@@ -1,4 +1,5 @@
 // A record is one JSON line with every field that readers rely on, appended; an unwritable path is refused at once.
+#include "octant/crc.hpp"
 #include "octant/record.hpp"
 
 #include "check.hpp"
@@ -15,9 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-octant::Lane lane(int rank, int thread) {
+octant::Lane lane(int thread) {
     octant::Lane made;
-    made.rank = rank;
     made.thread = thread;
     made.begin_ns = {1000, 1200, 1400};
     made.duration_ns = {100, 110, 120};
@@ -26,67 +26,101 @@ octant::Lane lane(int rank, int thread) {
     return made;
 }
 
-void write_two(octant::Comm const& world, std::string const& path) {
-    octant::KernelInfo const info{.name = "thing", .knobs = {}};
+void write_two(octant::Session const& session, std::string const& path) {
+    octant::KernelInfo info{};
     octant::Knobs const knobs(octant::harness_knobs(info));
-    octant::Context context{world, knobs, 2, octant::PagePolicy::parse("base"), octant::NodePolicy::parse("default")};
+    octant::Comm const& world = session.world();
+    octant::Context context{.world = world,
+                            .group = world,
+                            .knobs = knobs,
+                            .threads = 2,
+                            .pages = octant::PagePolicy::parse("base"),
+                            .nodes = octant::NodePolicy::parse("default")};
     context.notes = {{"width", "512"}};
-    octant::Settings const settings{1, 100, 10, 0.01, octant::Sync::clock, true, false};
-    octant::Measurement measured;
-    measured.lanes = {lane(0, 0), lane(0, 1)};
-    measured.stopped_by = "samples";
-    measured.origin_ns = 900;
-    octant::Recorder recorder(world, path, "run-1");
-    recorder.write(info, context, settings, {measured, {.flops = 7}, {"check", 0.5, 1}, {}, false});
-    measured.lanes.pop_back();
-    recorder.write(info, context, settings, {measured, {}, {"check", std::nan(""), 1}, {}, true});
-    recorder.write_failure(info, knobs, "cannot do \"that\"", octant::Exit::not_supported);
+    auto const groups = octant::Groups::parse("all", 1, 1);
+    octant::Outcome outcome{.settings = {1, 100, 10, 0.01, octant::Sync::clock, true, false}, .measured = {}};
+    outcome.measured.lanes = {lane(0), lane(1)};
+    outcome.measured.batch = {4};
+    outcome.measured.stopped_by = "samples";
+    outcome.measured.origin_ns = 900;
+    outcome.work = {{{"flops", 7}}};
+    outcome.checks = {{"check", 0.5, "1", 1}};
+    octant::Recorder recorder(session, "family/thing", path, "launch-1");
+    recorder.write(info, context, groups, outcome);
+    info.pace = octant::Pace::steps;
+    outcome.measured.lanes.pop_back();
+    outcome.checks[0].value = std::nan("");
+    recorder.write(info, context, groups, outcome);
+    recorder.write_failure(knobs, "cannot do \"that\"", octant::Exit::not_supported, R"({"share":0.5})");
+}
+
+// The next line of the file, whose check sum is right.
+Json next_line(octant::Checks& checks, std::istream& file) {
+    std::string line;
+    checks.that(bool(std::getline(file, line)), "there is a line");
+    Json const read = Json::parse(line);
+    std::string const without = line.substr(0, line.rfind(",\"crc\""));
+    checks.that(read["crc"] == octant::hex8(octant::crc32(without)), "the check sum of what is before it");
+    checks.that(read["format"] == 2 && read["workload"] == "family/thing" && read["launch"] == "launch-1", "whose");
+    return read;
 }
 
 void read_back(octant::Checks& checks, std::string const& path) {
     std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    Json const lanes = Json::parse(line);
-    checks.that(lanes["schema"] == 1 && lanes["kind"] == "point" && lanes["run"] == "run-1", "what it is");
-    checks.that(lanes["samples"]["lanes"].size() == 2, "two lanes");
-    checks.that(lanes["samples"]["lanes"][1]["begin_ns"] == Json({100, 300, 500}), "begins count from the start");
-    checks.that(lanes["samples"]["lanes"][0]["duration_ns"] == Json({100, 110, 120}), "every sample");
-    checks.that(lanes["samples"]["lanes"][0]["preempted"] == Json({2}), "flags");
-    checks.that(lanes["work"]["flops"] == 7 && lanes["verdict"]["passed"] == true, "work and verdict");
+    Json const launch = next_line(checks, file);
+    checks.that(launch["kind"] == "launch" && launch["hosts"].size() == 1 && launch["init_s"] > 0, "the launch");
+    checks.that(launch["clock"]["mark_ns"] >= launch["clock"]["empty_ns"], "a mark costs more than it reads");
+    Json const lanes = next_line(checks, file);
+    checks.that(lanes["kind"] == "point" && lanes["pace"] == "chunks", "what it is");
+    checks.that(lanes["series"].size() == 2 && lanes["series"][1]["thread"] == 1, "two lanes");
+    checks.that(lanes["series"][0]["gap_ns"] == Json({100, 100, 90}), "gaps, the first from the start");
+    checks.that(lanes["series"][0]["ns"] == Json({100, 110, 120}), "every sample");
+    checks.that(lanes["series"][0]["preempted"] == Json({2}), "flags");
+    checks.that(lanes["work"][0]["counts"]["flops"] == 14 && lanes["work"][0]["lanes"] == 2, "counts of two lanes");
+    checks.that(lanes["work"][0]["batch"] == 4 && lanes["results"][0]["bound"] == 1, "batch and check");
     checks.that(lanes["given"][0]["thread_masks"].size() == 2 && lanes["notes"]["width"] == "512", "what was given");
-    std::getline(file, line);
-    Json const steps = Json::parse(line);
-    checks.that(steps["sampling"] == "steps" && steps["samples"]["slowest_rank"].size() == 3, "steps");
-    checks.that(steps["verdict"]["passed"] == false, "NaN never passes");
-    std::getline(file, line);
-    Json const failure = Json::parse(line);
+    Json const steps = next_line(checks, file);
+    checks.that(steps["pace"] == "steps" && steps["series"].size() == 1, "steps");
+    checks.that(steps["results"][0]["value"].is_null(), "NaN is null");
+    Json const failure = next_line(checks, file);
     checks.that(failure["kind"] == "failure" && failure["exit"] == 3 && failure["reason"] == "cannot do \"that\"",
                 "why");
-    checks.that(!std::getline(file, line), "three lines, no more");
+    checks.that(failure["progress"]["share"] == 0.5, "and how far it was");
+    std::string line;
+    checks.that(!std::getline(file, line), "four lines, no more");
 }
 
 // A disk that fills up in the middle of a record: what was whole stays, and the reason still fits.
-void no_space(octant::Checks& checks, octant::Comm const& world, std::string const& path) {
-    octant::KernelInfo const info{.name = "thing", .knobs = {}};
-    octant::Knobs const knobs(octant::harness_knobs(info));
-    octant::Recorder recorder(world, path, "run-1");
-    recorder.write_failure(info, knobs, "the first", octant::Exit::not_supported);
+void no_space(octant::Checks& checks, octant::Session const& session, std::string const& path) {
+    octant::Knobs const knobs(octant::harness_knobs({}));
+    octant::Recorder const recorder(session, "family/thing", path, "launch-1");
+    recorder.write_failure(knobs, "the first", octant::Exit::not_supported);
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);
     rlimit const little{8192, before.rlim_max};
     std::signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &little);
-    checks.refused([&] { recorder.write_failure(info, knobs, std::string(20'000, 'x'), octant::Exit::cannot_run); },
+    checks.refused([&] { recorder.write_failure(knobs, std::string(20'000, 'x'), octant::Exit::cannot_run); },
                    "cannot write a record");
-    recorder.write_failure(info, knobs, "the last", octant::Exit::cannot_run);
+    recorder.write_failure(knobs, "the last", octant::Exit::cannot_run);
     setrlimit(RLIMIT_FSIZE, &before);
     std::ifstream file(path);
+    static_cast<void>(next_line(checks, file));
     for (std::string const reason : {"the first", "the last"}) {
         std::string line;
         std::getline(file, line);
         checks.that(Json::accept(line) && Json::parse(line)["reason"] == reason, reason + " is a line of its own");
     }
+}
+
+// What a process that was killed in the middle of a line left does not take the next record with it.
+void torn_line(octant::Checks& checks, octant::Session const& session, std::string const& path) {
+    std::ofstream(path, std::ios::trunc) << R"({"format":2,"kind":"poi)";
+    octant::Recorder const recorder(session, "family/thing", path, "launch-1");
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    checks.that(next_line(checks, file)["kind"] == "launch", "the record after a torn line is a line of its own");
 }
 
 }  // namespace
@@ -97,11 +131,12 @@ int main(int argc, char** argv) {
     char folder[] = "/tmp/octant-record-XXXXXX";
     checks.that(mkdtemp(folder) != nullptr, "a folder");
     std::string const path = std::string(folder) + "/records.jsonl";
-    write_two(session.world(), path);
+    write_two(session, path);
     read_back(checks, path);
     unlink(path.c_str());
-    no_space(checks, session.world(), path);
-    checks.refused([&] { octant::Recorder(session.world(), std::string(folder) + "/no/such/file", ""); },
+    no_space(checks, session, path);
+    torn_line(checks, session, path);
+    checks.refused([&] { octant::Recorder(session, "family/thing", std::string(folder) + "/no/such/file", ""); },
                    "cannot write records");
     unlink(path.c_str());
     rmdir(folder);

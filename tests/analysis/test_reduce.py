@@ -115,7 +115,7 @@ def test_an_empty_phase_reads_nothing_once_the_clocks_own_time_is_off() -> None:
 
 def test_steps_without_marks_are_the_steps_figure_and_the_others_the_phases() -> None:
     parts = (series([10, 10, 14, 14]), series([4, 4], name="phase/pack"))
-    marked = point(*parts, marks_off=((0, 2),))
+    marked = point(*parts, marks_off=((0, 2, 0),))
     assert value(seconds(), marked) == pytest.approx(10e-9)
     assert value(seconds("phase/pack"), marked) == pytest.approx(4e-9)
     assert value(share("phase/pack"), marked) == pytest.approx(8 / 28)
@@ -123,10 +123,19 @@ def test_steps_without_marks_are_the_steps_figure_and_the_others_the_phases() ->
 
 def test_roles_that_are_not_measured_take_no_part() -> None:
     chase, load = series([100 * US] * 8, 0, role="chase"), series([900 * US] * 8, 1, role="load")
-    work = (Work({"loads": 100}, role="chase"), Work({"bytes_read": 7}, role="load"))
+    work = (Work({"loads": 100}, role="chase"), Work({"loads": 9, "bytes_read": 7}, role="load"))
     loaded = point(chase, load, pace="chunks", work=work)
     assert value(per("loads"), loaded) == pytest.approx(1e-6)
     assert value(rate("bytes_read", role="load"), loaded) == pytest.approx(7 / 900e-6)
+
+
+def test_what_all_roles_of_a_step_do_counts_and_the_first_ones_time() -> None:
+    each = {"messages": 1, "bytes_sent": 64}
+    work = (Work(each, role="caller"), Work(each, role="answerer"))
+    there_and_back = point(series([10 * US] * 8, 0, role="caller"), work=work, ranks=2)
+    assert value(per("messages"), there_and_back) == pytest.approx(5e-6)
+    assert value(rate("bytes_sent"), there_and_back) == pytest.approx(128 / 10e-6)
+    assert value(rate("bytes_sent", role="caller"), there_and_back) == pytest.approx(64 / 10e-6)
 
 
 def test_readings_results_and_functions_of_them() -> None:

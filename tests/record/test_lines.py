@@ -17,7 +17,9 @@ from octant.record.sketch import Sketch, bin_of, middle_of, sketch_of, sketch_of
 POINT: dict[str, Any] = {
     "format": 2, "kind": "point", "workload": "mpi/halo", "launch": "halo-0", "knobs": {"n": "64"},
     "shape": {"ranks": 4, "threads": 1, "groups": [[0, 1], [2, 3]]}, "pace": "steps", "warmup": 1,
-    "work": [{"group": 0, "lanes": 2, "batch": 2, "counts": {"bytes_sent": 100}}, {"group": 1, "counts": {"bytes_sent": 50}}],
+    "work": [{"group": 0, "lanes": 2, "batch": 2, "counts": {"bytes_sent": 100}},
+             {"group": 1, "counts": {"bytes_sent": 50}}],
+    "marks": {"off": [[0, 2], [1, 3, 1]]},
     "series": [
         {"name": "step", "rank": 0, "gap_ns": 5, "ns": [10, 11, 12], "preempted": [2], "clock_hz": [3000, 5000]},
         {"name": "phase/pack", "rank": 0, "ns": [1, 2, 3], "entries": 6},
@@ -44,6 +46,7 @@ def test_a_point_holds_facts_and_reads_its_samples_when_asked() -> None:
     assert isinstance(found, Point)
     assert (found.workload, found.ranks, found.groups, found.batch) == ("mpi/halo", 4, ((0, 1), (2, 3)), 2)
     assert found.count("bytes_sent") == 150
+    assert found.marks_off == ((0, 2, 0), (1, 3, 1))
     assert found.clock_hz == 4000
     assert found.passed
     assert not reads
@@ -62,7 +65,14 @@ def test_a_point_holds_facts_and_reads_its_samples_when_asked() -> None:
 
 def test_what_a_launch_line_says_holds_for_the_points_after_it() -> None:
     reader = Reader()
-    launch = {"format": 2, "kind": "launch", "launch": "halo-0", "mpi": "MPICH", "clock": {"mark_ns": 66}, "init_s": 0.1}
+    launch = {
+        "format": 2,
+        "kind": "launch",
+        "launch": "halo-0",
+        "mpi": "MPICH",
+        "clock": {"mark_ns": 66},
+        "init_s": 0.1,
+    }
     assert reader.read(sealed(launch).encode()) is None
     mine, other = reader.read(line()), reader.read(line(launch="halo-1"))
     assert isinstance(mine, Point)
@@ -169,8 +179,8 @@ FIRST: dict[str, Any] = {
     "work": {"bytes_read": 16, "bytes_written": 8, "bytes_allocated": 8, "flops": 2, "loads": 0},
     "verdict": {"check": "plain loop", "error": 0.5, "tolerance": 0.1, "passed": True},
     "clock": {"source": "CLOCK_MONOTONIC", "cost_ns": 21.5, "resolution_ns": 1},
-    "sync": {"method": "none", "exit_skew_ns": []}, "share_cores": False, "noise": {"during": {"time_s": 1}}, "notes": {},
-    "given": [{"host": "n1", "cpus": [0, 1], "thread_masks": [[0], [1]], "buffers": []}], "mpi": "MPICH", "build": {},
+    "sync": {"method": "none", "exit_skew_ns": []}, "share_cores": False, "noise": {"during": {"time_s": 1}},
+    "notes": {},    "given": [{"host": "n1", "cpus": [0, 1], "thread_masks": [[0], [1]], "buffers": []}], "mpi": "MPICH", "build": {},
     "samples": {"lanes": [
         {"rank": 0, "thread": 0, "begin_ns": [5, 30], "duration_ns": [20, 20], "preempted": [1], "clock_hz": [7]},
         {"rank": 0, "thread": 1, "begin_ns": [6, 40], "duration_ns": [30, 30], "preempted": []},

@@ -1,7 +1,8 @@
 // Three kinds of failure, three channels: our bug aborts, the world's refusal is an exception, a wrong answer is data.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <optional>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -22,22 +23,17 @@ class Refusal : public std::runtime_error {
 
 void expects(bool held, std::source_location at = std::source_location::current());
 
-// The outcome of a check: `error` must not exceed `tolerance`; a NaN never passes.
-struct Verdict {
-    std::string check;
-    double error = 0;
-    double tolerance = 0;
-    [[nodiscard]] bool passed() const noexcept { return error <= tolerance; }
-};
-
 // Fault injection, compiled into test builds only: the environment variable OCTANT_FAULT names one fault, with an
-// optional rank behind a colon ("throw:1"). In other builds this is always false and costs nothing.
+// optional number behind a colon: of the rank ("throw:1"), or of the check that is to fail ("wrong:1"; "wrong" is the
+// first). In other builds there is never a fault, at no cost.
 #ifdef OCTANT_FAULTS
 inline constexpr bool faults_compiled = true;
 bool fault(std::string const& name, int rank);
+std::optional<std::size_t> check_to_spoil();
 #else
 inline constexpr bool faults_compiled = false;
 constexpr bool fault(char const*, int) { return false; }
+constexpr std::optional<std::size_t> check_to_spoil() { return {}; }
 #endif
 
 }  // namespace octant

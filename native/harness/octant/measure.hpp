@@ -2,16 +2,19 @@
 #pragma once
 
 #include "octant/clock.hpp"
+#include "octant/groups.hpp"
 #include "octant/kernel.hpp"
 #include "octant/noise.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace octant {
 
-struct Lane {  // one thread of one rank
-    int rank = 0, thread = 0, cpu = -1;
+struct Lane {  // one thread of one rank; for steps and whole repetitions one lane holds this rank's times
+    int thread = 0, cpu = -1;
+    std::size_t role = 0;
     std::vector<std::int64_t> begin_ns, duration_ns;
     std::vector<std::int64_t> preempted;  // sample numbers during which the kernel switched us out
     std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, at work where the kernel can tell
@@ -23,24 +26,35 @@ struct Settings {
     std::int64_t least;    // fewest samples
     double precision;      // stop when the interval's relative half-width is below this
     Sync sync;
-    bool shared_clock;  // all ranks on one node
-    bool share_cores;   // more threads than hardware threads: never spin for long
+    bool shared_clock;        // all ranks on one node
+    bool share_cores;         // more threads than hardware threads: never spin for long
+    std::int64_t warmup = 0;  // of pace whole: repetitions before those that count
+    double mark_ns = 0;       // cost of one phase mark
 };
 
+// From, to (not included): sample numbers.
+using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
 struct Measurement {
-    std::vector<Lane> lanes;                 // this rank's; for step kernels one lane with this rank's times
-    std::int64_t origin_ns = 0;              // when this rank's lanes were first let go: all ranks' at the same moment
-    std::int64_t batch = 1;                  // chunks or steps in one sample
+    std::vector<Lane> lanes;                 // this rank's; none where it is idle
+    std::int64_t origin_ns = 0;              // when this rank was first let go: all ranks at the same moment
+    std::vector<std::int64_t> batch;         // chunks or steps in one sample, by role
     std::int64_t warmup = 0;                 // samples before the steady state, for the slowest lane to settle
     std::string stopped_by;                  // "interval", "samples" or "time"
-    std::vector<std::int64_t> exit_skew_ns;  // of the synchronisation, one a trial; empty where clocks are not shared
+    std::vector<std::int64_t> exit_skew_ns;  // on rank 0: of the synchronisation, one a trial; of shared clocks only
+    double marks_share = 0;                  // part of the time that phase marks took, where they are on
+    Ranges marks_off;                        // my group's samples with marks off; none where marks cost little
+    Results checks;                          // of pace whole: the greatest value of each over the repetitions
     NoiseReport noise;
 };
 
-[[nodiscard]] Measurement measure(Runnable& kernel, KernelInfo const& info, Context const& context,
-                                  Settings const& settings);
+// Collective over the world. `kernel` is nullptr on ranks that are in no group.
+[[nodiscard]] Measurement measure(Runnable* kernel, KernelInfo const& info, Context& context, Settings const& settings,
+                                  Groups const& groups);
 
-// Starts all ranks together, as the method says, and returns when this rank may go.
-void synchronise(Comm const& world, Sync method, std::int64_t slack_ns);
+// The kernel's checks, spoilt first where a fault asks for it; collective over the group.
+[[nodiscard]] Results verified(Runnable& kernel);
+// Keeps the greater value of each check. One that is not finite stays.
+void keep_greatest(Results& checks, Results const& others);
 
 }  // namespace octant

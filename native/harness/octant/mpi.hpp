@@ -27,9 +27,13 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] Comm node() const;  // the ranks that share memory with this one
+    // The ranks that pass the same number here, in the order of `place`.
+    [[nodiscard]] Comm split(int number, int place) const;
 
     void barrier() const;
-    void wait_for_first() const;         // until rank 0 comes here too; who waits for long sleeps in between
+    // Until rank 0, or all ranks, come here too. Who waits for long sleeps in between, unless it `polls`.
+    void wait_for_first(bool polls = false) const;
+    void meet(bool polls = false) const;
     void dissemination_barrier() const;  // log2(size) rounds of MPI_Sendrecv: small exit skew under every library
     [[nodiscard]] double max(double value) const;
     [[nodiscard]] std::int64_t max(std::int64_t value) const;
@@ -38,8 +42,11 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     // To rank 0: every rank's items, in rank order; empty elsewhere.
     [[nodiscard]] std::vector<std::vector<std::int64_t>> gather(std::span<std::int64_t const> items) const;
     [[nodiscard]] std::vector<std::string> gather(std::string const& text) const;
-    // To rank 0, element by element: the largest value and the rank that had it. All ranks pass the same length.
-    [[nodiscard]] std::vector<std::pair<double, int>> slowest(std::span<double const> values) const;
+    // To rank 0, element by element: the largest value and the `label` of the rank that had it; the largest value, or
+    // the sum, alone; in place, so that other ranks' items are of no use afterwards. All ranks pass the same length.
+    [[nodiscard]] std::vector<std::pair<double, int>> slowest(std::span<double const> values, int label) const;
+    void largest_to_first(std::span<std::int64_t> values) const;
+    void sum_to_first(std::span<std::int64_t> values) const;
 
   private:
     MPI_Comm handle_;
@@ -54,9 +61,11 @@ class Session {  // MPI_Init_thread … MPI_Finalize
     Session& operator=(Session const&) = delete;
     ~Session();
     [[nodiscard]] Comm const& world() const noexcept { return world_; }
+    [[nodiscard]] double init_s() const noexcept { return init_s_; }  // that MPI_Init_thread took on this rank
     [[nodiscard]] static std::string library();
 
   private:
+    double init_s_ = 0;
     Comm world_;
 };
 

@@ -1,34 +1,55 @@
-// One JSON line a point, on disk before the next point starts. Raw facts only; nothing derived, nothing for people.
+// Records: JSON lines, each on disk before the next point starts, each ended by a check sum. Raw facts only; nothing
+// derived, nothing for people. docs/records.md describes them.
 #pragma once
 
+#include "octant/json_text.hpp"
 #include "octant/measure.hpp"
 
 #include <string>
+#include <vector>
 
 namespace octant {
 
-struct PointOutcome {
-    Measurement measured;
-    Work work;
-    Verdict verdict;
-    std::vector<PagesGiven> pages;  // this rank's watched buffers
-    bool step_kernel;
+inline constexpr int record_format = 2;
+
+struct Limits {  // of a record, in bytes of text; beyond them it takes the reduced form
+    std::int64_t record = std::int64_t{4} << 20;
+    std::int64_t lists = std::int64_t{1} << 20;  // in the reduced form, the slowest ranks' times all together
 };
 
-class Recorder {  // all ranks construct and call write together, rank 0 writes; a failure is written by who calls
+struct Outcome {  // what a point gave on this rank
+    Settings settings;
+    Measurement measured;
+    std::vector<Counts> work = {};  // by role; empty for roles that this rank does not have
+    Results checks = {}, results = {};
+    std::vector<PagesGiven> pages = {};  // this rank's watched buffers
+};
+
+class Recorder {  // all ranks construct and write points together, rank 0 writes; a failure is written by who calls
   public:
-    Recorder(Comm const& world, std::string path, std::string run_key);  // throws Refusal: cannot open
-    void write(KernelInfo const& info, Context const& context, Settings const& settings, PointOutcome const& outcome);
-    void write_failure(KernelInfo const& info, Knobs const& knobs, std::string const& reason, Exit code);
+    // Writes the line of the launch. Throws Refusal: cannot open `path`; "-" is standard output.
+    Recorder(Session const& session, std::string workload, std::string path, std::string launch);
+
+    // True where every check of every group is right.
+    bool write(KernelInfo const& info, Context const& context, Groups const& groups, Outcome const& outcome);
+    void write_failure(Knobs const& knobs, std::string const& reason, Exit code,
+                       std::string const& progress = "") const;
+
+    [[nodiscard]] std::string const& path() const noexcept { return path_; }
+    [[nodiscard]] std::string const& launch() const noexcept { return launch_; }
+    [[nodiscard]] double mark_ns() const noexcept { return marks_.mark_ns; }
 
   private:
+    void write_launch(Session const& session) const;
+    [[nodiscard]] JsonText start(char const* kind) const;
+    void finish(JsonText text) const;
     void append(std::string const& line) const;
     Comm const& world_;
-    std::string path_, run_key_;
+    std::string workload_, path_, launch_;
     ClockQuality clock_;
+    MarkQuality marks_;
 };
 
-[[nodiscard]] std::string describe(KernelInfo const& info);  // JSON
-[[nodiscard]] std::vector<Knob> harness_knobs(KernelInfo const& info);
+[[nodiscard]] std::string build_text();  // compiler, …: as JSON
 
 }  // namespace octant

@@ -1,45 +1,15 @@
 """What a point says it was given, against what was asked: every difference in a sentence."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from octant.launch import Launch
-from octant.machine import Machine
-from octant.placement import Placement, RankPlace, planner, set_text
-from octant.placement.request import parse_request
+from octant.placement import Placement, RankPlace, set_text
 from octant.record import Buffer, Given, Point
 from octant.store import StoredRun
 
 
-def with_mismatches(run: StoredRun) -> StoredRun:
-    """The run whose points say what differs from what their launches asked for."""
-    return replace(run, points=compared(run.points, run.launches, run.machine))
-
-
-def compared(points: Sequence[Point], launches: Sequence[Launch], machine: Machine) -> tuple[Point, ...]:
-    """The points with what differs from what their launches asked for."""
-    asked = {launch.key: launch for launch in launches}
-    places = {launch.place: _placement(launch.place, machine) for launch in launches if launch.place}
-    return tuple(_compared(point, asked.get(point.launch), places) for point in points)
-
-
-def _placement(place: str, machine: Machine) -> Placement | None:
-    try:
-        return planner.plan(machine.topology, parse_request(place), machine.page_sizes)
-    except ValueError:
-        return None
-
-
-def _compared(point: Point, launch: Launch | None, places: Mapping[str, Placement | None]) -> Point:
-    found = list(page_mismatches(point))
-    if launch is not None and launch.place:
-        placement = places[launch.place]
-        if placement is None:
-            found.append(f"the placement {launch.place!r} cannot be worked out any more, so nothing was compared")
-        else:
-            found += mismatches(placement, point, launch.ranks)
-    return replace(point, mismatches=tuple(found)) if found else point
+def mismatches_of(_run: StoredRun, point: Point) -> tuple[str, ...]:
+    """What a point was given other than asked."""
+    return page_mismatches(point)
 
 
 _HUGE_SHARE = 0.9  # of the resident bytes: the ends of a buffer may lie on small pages

@@ -86,7 +86,7 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
 
 def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
     role = point.first_role if value.role is None else value.role
-    divisor = _per_lane(point, value.per, role) if value.per else 1.0
+    divisor = _per_lane(point, value.per, value.role) if value.per else 1.0
     if divisor == 0:
         raise NoSamplesError(f"nothing is counted as {' or '.join(value.per)}")
     scale = 1e-9 / (divisor * _batch(point, role))
@@ -117,11 +117,10 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
             return Measured(float(np.median(rates)), rates)
         rates, together = windows.summed_rates(lanes, done, point.warmup)
         return Measured(float(np.median(rates)), rates, together=together)
-    by_group = {
-        work.group: float(sum(work.counts.get(name, 0) for name in value.counts)) * batch
-        for work in point.work
-        if work.role == role
-    }
+    by_group: dict[int, float] = {}
+    for work in point.work_of(value.role):
+        done_once = sum(work.counts.get(name, 0) for name in value.counts)
+        by_group[work.group] = by_group.get(work.group, 0.0) + done_once * batch
     over = (ranks("max"), groups("sum"), steps("median")) if value.over is None else value.over
     kept = _kept(samples, value.of, role)
     if kept:
@@ -162,12 +161,11 @@ def _batch(point: Point, role: str) -> int:
     return next((work.batch for work in point.work if work.role == role), 1) * point.coalesced
 
 
-def _per_lane(point: Point, names: Sequence[str], role: str) -> float:
+def _per_lane(point: Point, names: Sequence[str], role: str | None) -> float:
     """What one lane's chunk, or one group's step, counts."""
-    works = [work for work in point.work if work.role == role]
-    total = sum(work.counts.get(name, 0) for work in works for name in names)
-    parts = sum(work.lanes for work in works) if point.pace == "chunks" else len(works)
-    return total / parts if parts else 0.0
+    works = point.work_of(role)
+    parts = sum(work.lanes for work in works) if point.pace == "chunks" else len({work.group for work in works})
+    return point.count(*names, role=role) / parts if parts else 0.0
 
 
 def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tuple[int, int], float]:
@@ -188,50 +186,45 @@ def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tupl
     return found
 
 
-def _steady(series: Series, point: Point) -> Array:
-    """The samples of the steady state; where marks were switched on and off, those of the step without marks."""
-    values = series.values
-    if series.head.name.startswith("phase/"):
-        skipped = point.warmup - _off_before(point, point.warmup)
-        values = values - (0 if series.entries is None else series.entries * point.process.clock.empty_ns)
-        values = np.maximum(values, 0)
-    else:
-        if series.head.name == "step" and point.marks_off:
-            off = np.zeros(len(values), dtype=bool)
-            for begin, end in point.marks_off:
-                off[begin:end] = True
-            steady = off & (np.arange(len(values)) >= point.warmup)
-            return values[steady] if steady.any() else values[off] if off.any() else values
-        skipped = point.warmup
-    return values[skipped:] if len(values) > skipped else values
+def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
+    """Which of the first `count` samples of a group had no phase marks."""
+    off = np.zeros(count, dtype=bool)
+    for begin, end, of in point.marks_off:
+        if of == group:
+            off[begin:end] = True
+    return off
 
 
-def _off_before(point: Point, sample: int) -> int:
-    return sum(max(0, min(end, sample) - begin) for begin, end in point.marks_off)
-
-
-def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: bool = False) -> Cells:
-    """The steady samples of one series by group and lane.
+def _steady(series: Series, point: Point, marked: bool = False) -> Array:
+    """The samples of the steady state; where marks were switched on and off, those of the step without marks.
 
     `marked`: of the step those samples that were measured with phase marks, since a phase's share is of these.
     """
+    values, group = series.values, series.head.group
+    if series.head.name.startswith("phase/"):
+        entered = 0.0 if series.entries is None else series.entries
+        values = np.maximum(values - entered * point.process.clock.empty_ns, 0)
+        skipped = int((~_off(point, group, point.warmup)).sum())
+        return values[skipped:] if len(values) > skipped else values
+    if series.head.name != "step" or not any(of == group for _, _, of in point.marks_off):
+        return values[point.warmup :] if len(values) > point.warmup else values
+    off = _off(point, group, len(values))
+    wanted = ~off if marked else off
+    steady = wanted & (np.arange(len(values)) >= point.warmup)
+    return values[steady] if steady.any() else values[wanted] if wanted.any() else values
+
+
+def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: bool = False) -> Cells:
+    """The steady samples of one series by group and lane; `marked` as for `_steady`."""
     wanted = point.first_role if role is None else role
-    found: Cells = {}
-    for number, series in enumerate(samples.series):
-        if series.head.name != name or series.head.role != wanted:
-            continue
-        if marked and name == "step" and point.marks_off:
-            on = np.ones(len(series.values), dtype=bool)
-            for begin, end in point.marks_off:
-                on[begin:end] = False
-            on[: point.warmup] = False
-            values = series.values[on]
-        else:
-            values = _steady(series, point)
-        found[(series.head.group, number)] = values
-    if not found or all(len(array) == 0 for array in found.values()):
+    cells: Cells = {
+        (series.head.group, number): _steady(series, point, marked)
+        for number, series in enumerate(samples.series)
+        if series.head.name == name and series.head.role == wanted
+    }
+    if not any(len(array) for array in cells.values()):
         raise NoSamplesError(f"there is no series {name!r}")
-    return found
+    return cells
 
 
 def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cells, float]:

@@ -18,18 +18,24 @@ def folders() -> list[Path]:
     return [Path(sysconfig.get_path("platlib")) / "octant" / "bin", package / "bin"]
 
 
+def program_name(name: str) -> str:
+    """The name of the program's file: `octant-node-stream` of `node/stream`."""
+    return f"octant-{name.replace('/', '-')}"
+
+
 def find(name: str) -> Path:
-    """The program `octant-<name>`.
+    """The program of a workload (`node/stream`) or a tool of ours (`bind`).
 
     Raises:
         Refusal: not installed; names the folders looked into.
     """
+    file = program_name(name)
     for folder in folders():
-        program = folder / f"octant-{name}"
+        program = folder / file
         if os.access(program, os.X_OK):
             return program
     looked = ", ".join(str(folder) for folder in folders())
-    raise Refusal(f"cannot find the program octant-{name} (looked in {looked}); try `make setup` or `pip install .`")
+    raise Refusal(f"cannot find the program {file} (looked in {looked}); try `make setup` or `pip install .`")
 
 
 def beside_python(name: str) -> Path | None:

@@ -5,12 +5,15 @@ from pathlib import Path
 
 
 def workloads(incomplete: str) -> list[str]:
-    """Names of workloads: their folders, without loading them."""
+    """Names of workloads, by family where that is what was begun: their folders, without loading them."""
     from octant import workloads as folder
 
-    places = [place for path in folder.__path__ for place in Path(path).iterdir()]
-    names = {place.name for place in places if place.is_dir() and place.name[0] not in "._"}
-    return sorted(name for name in names if name.startswith(incomplete))
+    places = [place.parent for path in folder.__path__ for place in Path(path).glob("[!._]*/[!._]*/__init__.py")]
+    bare = [place.name for place in places]
+    offered = [name for name in bare if bare.count(name) == 1]
+    if "/" in incomplete or not any(name.startswith(incomplete) for name in offered):
+        offered = [f"{place.parent.name}/{place.name}" for place in places]
+    return sorted(name for name in offered if name.startswith(incomplete))
 
 
 def rules(incomplete: str) -> list[str]:

@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.launch import Launch
+    from octant.ask import Launch
     from octant.launch.jobs import Job
     from octant.machine import Machine
     from octant.store import Store, StoredRun
@@ -78,7 +78,7 @@ def run(
         further = [f"--mode={mode}"] if mode else []
         further += [f"--repeats={repeats}", *(f"--mpi={word}" for word in mpi or [])]
         job = requests.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
-        _as_job(launcher, job, script or Path(f"octant-{workload}.sh"), submit, json)
+        _as_job(launcher, job, script or Path(f"{job.name}.sh"), submit, json)
         return
     plan, machine = requests.run(workload, knobs or [], ranks, mode, repeats, requests.Where(place, launcher, hosts))
     plan = _with_mpi(plan, mpi or [])

@@ -184,7 +184,7 @@ class Point:
     warmup: int = 0  # samples of the step before the steady state
     stopped_by: str = ""
     coalesced: int = 1  # samples that were added up to one
-    marks_off: tuple[tuple[int, int], ...] = ()  # [from, to) of samples without phase marks
+    marks_off: tuple[tuple[int, int, int], ...] = ()  # samples [from, to) of a group that had no phase marks
     process: Process = Process()
     sync: str = "none"
     exit_skew_ns: tuple[int, ...] = ()
@@ -213,10 +213,17 @@ class Point:
         """What one chunk of every lane, or one step of every group, does of these counts together.
 
         Args:
-            role: of this role alone; `None`: of the first role with work, the one that is measured.
+            role: of this role alone; `None`: of all roles, since a step is done by all of them together, but of lanes
+                that work alone only of the first role, the one that is measured.
         """
+        return sum(work.counts.get(name, 0) for work in self.work_of(role) for name in names)
+
+    def work_of(self, role: str | None = None) -> tuple[Work, ...]:
+        """The work that a metric of this role counts; see `count`."""
+        if role is None and self.pace != "chunks":
+            return self.work
         wanted = self.first_role if role is None else role
-        return sum(work.counts.get(name, 0) for work in self.work if work.role == wanted for name in names)
+        return tuple(work for work in self.work if work.role == wanted)
 
     @property
     def first_role(self) -> str:

@@ -117,7 +117,7 @@ class _Sync(Struct):
 
 
 class _Marks(Struct):
-    off: list[tuple[Natural, Natural]] = []
+    off: list[Annotated[list[Natural], Meta(min_length=2, max_length=3)]] = []
 
 
 class _Point(Struct, tag_field="kind", tag="point"):
@@ -292,7 +292,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         warmup=point.warmup,
         stopped_by=point.stopped_by,
         coalesced=point.coalesced,
-        marks_off=tuple(point.marks.off),
+        marks_off=tuple((off[0], off[1], off[2] if len(off) > 2 else 0) for off in point.marks.off),
         process=process,
         sync=point.sync.method,
         exit_skew_ns=tuple(point.sync.exit_skew_ns),

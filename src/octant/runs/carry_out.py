@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from octant import build, store
+from octant.ask import Launch
 from octant.build import blas
 from octant.failure import Exit, Refusal
-from octant.launch import Launch, bind, launchers
+from octant.launch import bind, launchers
 from octant.launch.execute import Outcome, execute
 from octant.machine import Machine
 from octant.placement import planner

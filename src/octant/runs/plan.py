@@ -3,13 +3,13 @@
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from octant.ask import Ask, Launch
 from octant.failure import Refusal
-from octant.launch import Launch
 from octant.machine import Machine
 from octant.machine.facts import usable_cores
 from octant.placement.request import PAGE_BYTES, Request
 from octant.units import bytes_text
-from octant.workload import Ask, Mode, Workload
+from octant.workload import Workload
 
 
 def evaluate(workloads: Iterable[Workload], machine: Machine, quick: bool) -> tuple[Launch, ...]:
@@ -36,7 +36,7 @@ def launch_of(workload: str, ask: Ask, cores: int) -> Launch:
 
 
 def run(
-    workload: str, knobs: Mapping[str, str], ranks: int | None, mode: Mode, repeats: int, machine: Machine
+    workload: str, knobs: Mapping[str, str], ranks: int | None, mode: str, repeats: int, machine: Machine
 ) -> tuple[Launch, ...]:
     """The launches of `octant run`: one workload, asked `repeats` times.
 
@@ -79,7 +79,7 @@ def placed(
                 raise Refusal(
                     f"cannot set {name}={launch.knobs[name]} (the placement says {value}); drop one of the two"
                 )
-        mode: Mode = ("threads" if request.threads > 1 else "one") if total == 1 else launch.mode
+        mode: str = ("threads" if request.threads > 1 else "one") if total == 1 else launch.mode
         knobs = {**launch.knobs, **sets}
         found.append(
             dataclasses.replace(

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast, get_args
 
 from octant import workloads
+from octant.ask import Launch
 from octant.build.describe import describe
 from octant.failure import Exit, Refusal
-from octant.launch import Launch, launchers
+from octant.launch import launchers
 from octant.launch.jobs import Job
 from octant.machine import Machine
 from octant.machine.discover import discover
@@ -19,7 +19,7 @@ from octant.placement.expressions import parse_place
 from octant.placement.request import Request
 from octant.runs import plan
 from octant.store import open_store
-from octant.workload import Mode, Workload
+from octant.workload import Workload
 
 
 def evaluate(quick: bool, only: Sequence[str]) -> tuple[tuple[Launch, ...], Machine]:
@@ -108,8 +108,8 @@ def run(
     _workload(workload)
     if where.launcher:
         launchers.launcher(where.launcher)
-    if mode and mode not in get_args(Mode):
-        raise Refusal(f"cannot use --mode {mode} (no such mode); try {', '.join(get_args(Mode))}")
+    if mode and mode not in ("one", "star", "threads", "all"):
+        raise Refusal(f"cannot use --mode {mode} (no such mode); try one, star, threads or all")
     described = describe(workload)
     knobs = {}
     for word in words:
@@ -122,8 +122,8 @@ def run(
         if name not in known:
             raise Refusal(f"cannot set {name!r} (no such knob of {workload}); it has {', '.join(known)}")
         knobs[name] = value
-    default: Mode = "all" if described.least_ranks > 1 else "one"
-    chosen = cast("Mode", mode or default)
+    default: str = "all" if described.least_ranks > 1 else "one"
+    chosen = mode or default
     machine = discover()
     hosts = host_names(where.hosts)
     if not where.place:

@@ -88,11 +88,11 @@ def _pingpong(network: NetworkFile, points: Sequence[Point], run: StoredRun) -> 
         raise _NothingError(f"no message is as long as {units.bytes_text(_LONG_BYTES)}")
     longest, shortest = max(map(_length, candidates)), min(map(_length, points))
     used = [p for p in candidates if _length(p) == longest]
-    whole = over_launches([figure(workloads.workload("pingpong"), p, metric="time").value for p in used])
+    whole = over_launches([figure(workloads.workload("mpi/pingpong"), p, metric="time").value for p in used])
     start = Interval(0.0, 0.0, 0.0)
     if shortest <= _SHORT_BYTES:
         short = [p for p in points if _length(p) == shortest]
-        start = over_launches([figure(workloads.workload("pingpong"), p, metric="time").value for p in short])
+        start = over_launches([figure(workloads.workload("mpi/pingpong"), p, metric="time").value for p in short])
     if start.high >= whole.low:
         raise _NothingError("the longest messages take no longer than the shortest")
     # At the low end the start-up counts as the wire's.
@@ -100,7 +100,7 @@ def _pingpong(network: NetworkFile, points: Sequence[Point], run: StoredRun) -> 
     rate = Interval(*(longest / seconds for seconds in times))
     best = max(ceilings(run.points, run.machine, workloads.workloads()).memory_bytes_per_s.values(), default=np.inf) / 2
     return Evidence(
-        workload="pingpong",
+        workload="mpi/pingpong",
         between="ranks of one node" if one_node else "nodes, taken for the first and the last of the file",
         launches=len({p.launch for p in used}),
         rate_per_s=rate,
@@ -145,10 +145,10 @@ def _randomaccess(network: NetworkFile, points: Sequence[Point], run: StoredRun)
     if not whole:
         least = units.bytes_text(beyond)
         raise _NothingError(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")
-    rates = [figure(workloads.workload("randomaccess"), p).value for p in whole]
+    rates = [figure(workloads.workload("node/randomaccess"), p).value for p in whole]
     rate = max(rates, key=lambda one: one.middle)
     return Evidence(
-        workload="randomaccess",
+        workload="node/randomaccess",
         between="a node and itself",
         launches=len({p.launch for p in whole}),
         rate_per_s=rate,
@@ -164,8 +164,8 @@ def _doubts(points: Sequence[Point]) -> tuple[str, ...]:
 
 
 SOURCES: dict[str, Callable[[NetworkFile, Sequence[Point], StoredRun], Evidence]] = {
-    "pingpong": _pingpong,
-    "randomaccess": _randomaccess,
+    "mpi/pingpong": _pingpong,
+    "node/randomaccess": _randomaccess,
 }
 """What reads each workload: its points between the same nodes become the rate of a pattern."""
 

@@ -6,6 +6,7 @@ from octant import units
 from octant.analysis.summary import EFFORT, Row, summarise
 from octant.failure import Exit, Refusal
 from octant.store import StoredRun
+from octant.workloads import full_name
 
 _MOST_VALUES = 4  # that a refusal shows of a knob
 
@@ -20,10 +21,13 @@ def chosen(run: StoredRun, kernel: str) -> list[Row]:
     if not kernel.strip():
         return rows
     workload, *words = kernel.split()
+    measured = dict.fromkeys(row.workload.name for row in rows)
+    try:
+        workload = full_name(workload, measured)
+    except LookupError:
+        have = ", ".join(measured) or "nothing"
+        raise Refusal(f"cannot find {workload} in run {run.id} (it holds {have}); try octant report {run.id}") from None
     of_workload = [row for row in rows if row.workload.name == workload]
-    if not of_workload:
-        have = ", ".join(dict.fromkeys(row.workload.name for row in rows)) or "nothing"
-        raise Refusal(f"cannot find {workload} in run {run.id} (it holds {have}); try octant report {run.id}")
     found = of_workload
     for word in words:
         name, equals, value = word.partition("=")

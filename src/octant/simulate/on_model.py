@@ -11,7 +11,7 @@ from pathlib import Path
 
 from octant import workloads
 from octant.analysis.figures import figure
-from octant.build import smpi
+from octant.build import program_name, smpi
 from octant.failure import Exit, Refusal
 from octant.launch import smpirun
 from octant.launch.execute import execute
@@ -71,7 +71,7 @@ def run(
             f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one a node); try --ranks {most}"
         )
     exported = platform(network, nodes[:count])
-    records = _records(exported, name, knobs, timeout_s, tick)
+    records = _records(exported, kernel.name, knobs, timeout_s, tick)
     latency_s = exported.speed_alone(0, count - 1)[0]
     notes = ["simulated time: computing and software take none, and SMPI adds 16 bytes to every message"]
     if not latency_s:
@@ -79,7 +79,7 @@ def run(
     if exported.split:
         notes.append("each pair of ranks has one route here, where the machine spreads its messages over several")
     found = tuple(_figure(kernel, metric.name, point, exported) for point in records for metric in kernel.metrics)
-    return OnModel(name, network.name, count, smpirun.version(), found, tuple(notes))
+    return OnModel(kernel.name, network.name, count, smpirun.version(), found, tuple(notes))
 
 
 def _messages_only(name: str) -> Workload:
@@ -100,7 +100,8 @@ def _records(
 ) -> list[Point]:
     sources, words = smpi.harness()
     folder = Path(next(iter(workloads.__path__))) / name
-    program = smpi.program(f"octant-{name}", [*sorted(folder.glob("*.cpp")), *sources], words)
+    named = f'-DOCTANT_WORKLOAD="{name}"'
+    program = smpi.program(program_name(name), [*sorted(folder.glob("*.cpp")), *sources], [*words, named])
     ranks = len(exported.hosts)
     with tempfile.TemporaryDirectory(prefix="octant-simgrid-") as place:
         xml, hosts, output = (Path(place) / part for part in ("platform.xml", "hosts", "records.jsonl"))
@@ -127,5 +128,5 @@ def _figure(kernel: Workload, metric: str, point: Point, exported: Platform) -> 
     alone = (count / alone_s if found.metric.kind == "rate" else alone_s / count) if alone_s > 0 and count else None
     return SimulatedFigure(
         {name: point.knobs[name] for name in (kernel.axis,) if name}, metric, found.metric.unit, found.value.middle,
-        alone if kernel.name == "pingpong" else None, point.verdict.passed,
+        alone if kernel.name == "mpi/pingpong" else None, point.verdict.passed,
     )  # fmt: skip

@@ -15,13 +15,13 @@ import os
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from octant import record
+from octant.ask import Ask, Launch
 from octant.failure import Refusal
-from octant.launch import Launch
 from octant.machine import Machine, codec
 
 SCHEMA = 1
@@ -76,6 +76,10 @@ class StoredRun:
             if failure.exit in (2, 3):
                 done.setdefault(failure.launch, []).append(failure.knobs)
         return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, [])))
+
+    def ask_of(self, launch: str) -> Ask | None:
+        """The ask that a launch answers, by the launch's key."""
+        return next((one.ask for one in self.launches if one.key == launch), None)
 
     @property
     def complete(self) -> bool:
@@ -263,6 +267,7 @@ _SAMPLES = re.compile(rb"\[[-+., 0-9eE]{64,}\]")  # no other array of a record i
 def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
     if asked["schema"] != SCHEMA:
         raise ValueError(f"schema {asked['schema']} is not the one this version reads ({SCHEMA})")
+    launches, keys = _launches(asked["launches"])
     points, failures, torn = [], [], 0
     records = folder / "records.jsonl"
     if records.is_file():
@@ -273,18 +278,17 @@ def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
             except record.RecordError:
                 torn += bool(line.strip())
                 continue
+            found = replace(found, launch=keys.get(found.launch, found.launch))
             if isinstance(found, record.Point):
                 points.append(found)
             else:
                 failures.append(found)
-    machine = codec.from_json(asked["machine"])
-    launches = tuple(Launch(**{**launch, "hosts": tuple(launch.get("hosts", ()))}) for launch in asked["launches"])
     return StoredRun(
         id=folder.name,
         folder=folder,
         title=asked["title"],
         started=asked["started"],
-        machine=machine,
+        machine=codec.from_json(asked["machine"]),
         environment=asked["environment"],
         launches=launches,
         points=tuple(points),
@@ -292,3 +296,10 @@ def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
         torn_lines=torn,
         study=StudyAsked(**asked["study"]) if "study" in asked else None,
     )
+
+
+def _launches(asked: Sequence[Mapping[str, Any]]) -> tuple[tuple[Launch, ...], dict[str, str]]:
+    """The launches under the full names of their workloads, and their keys by those that they were written with."""
+    written = [Launch(**{**launch, "hosts": tuple(launch.get("hosts", ()))}) for launch in asked]
+    launches = tuple(replace(launch, workload=record.full_name(launch.workload)) for launch in written)
+    return launches, {old.key: new.key for old, new in zip(written, launches, strict=True)}

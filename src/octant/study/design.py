@@ -6,12 +6,11 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from octant.launch import Launch
+from octant.ask import Launch
 from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.request import parse_request
 from octant.study.file import Level, Measure, Study, StudyError
-from octant.workload import Mode
 
 
 @dataclass(frozen=True)
@@ -170,7 +169,7 @@ def _launch(
     return Launch(measure.workload, knobs, mode, ranks, title, place=place, mpi=mpi)
 
 
-def _mode(measure: Measure, ranks: int, threads: int) -> Mode:
+def _mode(measure: Measure, ranks: int, threads: int) -> str:
     if measure.mode:
         return measure.mode
     return "star" if ranks > 1 else "threads" if threads > 1 else "one"

@@ -8,13 +8,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from octant import catalogue, units, workloads
 from octant.failure import Exit, Refusal
 from octant.placement.request import parse_request
 from octant.study.lines import line_of
-from octant.workload import Mode
 
 Levels: TypeAlias = Mapping[str, str]  # factor -> level; factors left out are at the baseline
 Need = Annotated[str, StringConstraints(pattern=r"^((cores|smt|numa|packages)[<>]=\d+|pages=\d+[KMG]iB|thp)$")]
@@ -51,10 +50,17 @@ class Axis(_Part):
             return False
 
 
+def _full_name(workload: str) -> str:
+    try:
+        return workloads.workload(workload).name
+    except LookupError:  # told with the key where it stands
+        return workload
+
+
 class Measure(_Part):
     """What is measured, or computed by a model, in every combination of levels."""
 
-    workload: str = ""
+    workload: Annotated[str, AfterValidator(_full_name)] = ""
     metric: str = ""  # "": the headline
     model: str = ""  # the name of a function of `octant.simulate.studied`, for source = "model"
     kind: Literal["rate", "time"] = "rate"  # of a model's answer; a workload's metric knows its own
@@ -63,7 +69,7 @@ class Measure(_Part):
     arguments: Mapping[str, Argument] = {}
     ranks: str = "1"  # counts may be words: cores, hwthreads, "2*cores"
     threads: str = "1"
-    mode: Mode | None = None
+    mode: str | None = None
     axis: Axis | None = None
 
 

@@ -1,6 +1,8 @@
-"""One folder a workload; the folder is the registration."""
+"""One folder a workload, in that of its family; the folder is the registration, `family/name` the identity."""
 
+import dataclasses
 import functools
+from collections.abc import Iterable
 
 from octant import registry
 from octant.workload import Workload
@@ -8,17 +10,37 @@ from octant.workload import Workload
 
 @functools.cache
 def workloads() -> dict[str, Workload]:
-    """Every workload, by name."""
-    return {name: module.WORKLOAD for name, module in registry.modules(__name__).items()}
+    """Every workload, by `family/name`."""
+    return {
+        f"{family}/{name}": dataclasses.replace(module.WORKLOAD, name=f"{family}/{name}")
+        for family in registry.modules(__name__)
+        for name, module in registry.modules(f"{__name__}.{family}").items()
+    }
+
+
+def families() -> dict[str, str]:
+    """The title of every family, by its name."""
+    return {name: (package.__doc__ or "").strip() for name, package in registry.modules(__name__).items()}
 
 
 def workload(name: str) -> Workload:
-    """One workload.
+    """One workload, by `family/name` or by a bare name that only one family has.
 
     Raises:
-        LookupError: no such folder; the message lists the known ones.
+        LookupError: no such folder, or several; the message lists what there is.
     """
-    found = workloads()
-    if name not in found:
-        raise LookupError(f"no workload {name!r}; try {', '.join(found)}")
-    return found[name]
+    return workloads()[full_name(name, workloads())]
+
+
+def full_name(name: str, known: Iterable[str]) -> str:
+    """The one among the `known` workloads that `family/name` or a bare name means.
+
+    Raises:
+        LookupError: none or several; the message lists what there is.
+    """
+    names = list(known)
+    meant = [one for one in names if name in (one, one.rpartition("/")[2])]
+    if len(meant) != 1:
+        why = "several workloads are called" if meant else "no workload"
+        raise LookupError(f"{why} {name!r}; try {', '.join(meant or names)}")
+    return meant[0]

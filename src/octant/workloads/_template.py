@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+_FAMILY = '"""One line: what the workloads of {family} have in common."""\n'
 _README = """# {name}
 
 ## What it does
@@ -39,7 +40,6 @@ def _evaluate(_machine: Machine, quick: bool) -> tuple[Ask, ...]:
 
 
 WORKLOAD = Workload(
-    name="{name}",
     summary="One line: what {name} measures",
     metrics=(Metric("updates", "1/s", "rate", updates),),
     limit=_limit,
@@ -62,7 +62,7 @@ double sum(double const* values, std::ptrdiff_t n) {{
 class Sum {{
   public:
     static octant::KernelInfo info() {{
-        return {{.name = "{name}",
+        return {{.name = "{family}/{name}",
                 .knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "size of the array of one thread", {{}}, 8}}}}}};
     }}
     explicit Sum(octant::Context& context)
@@ -105,7 +105,7 @@ _TEST = '''"""{name}: its limit by hand."""
 
 import pytest
 
-from octant.workloads.{name} import WORKLOAD
+from octant.workloads.{family}.{name} import WORKLOAD
 
 
 def test_the_headline_is_a_rate() -> None:
@@ -115,21 +115,27 @@ def test_the_headline_is_a_rate() -> None:
 '''
 
 
-def write(name: str, root: Path) -> list[Path]:
-    """The new folder's files, below `root`.
+def write(asked: str, root: Path) -> list[Path]:
+    """The new folder's files, below `root`; `asked` is `family/name`, or a name in the family `node`.
 
     Raises:
-        SystemExit: the name is no Python identifier in lower case, or the folder exists.
+        SystemExit: family or name is no Python identifier in lower case, or the folder exists.
     """
-    folder = root / name
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise SystemExit(f"cannot name a workload {name!r} (lower-case letters, digits and _ only); try NAME=my_kernel")
+    family, _, name = asked.rpartition("/")
+    family = family or "node"
+    folder = root / family / name
+    if not all(re.fullmatch(r"[a-z][a-z0-9_]*", word) for word in (family, name)):
+        raise SystemExit(
+            f"cannot name a workload {asked!r} (lower-case letters, digits and _ only); try NAME=node/my_kernel"
+        )
     if folder.exists():
         raise SystemExit(f"cannot make {folder} (it exists); try another NAME")
-    folder.mkdir()
+    folder.mkdir(parents=True)
+    if not (root / family / "__init__.py").exists():
+        (root / family / "__init__.py").write_text(_FAMILY.format(family=family), encoding="utf-8")
     texts = {"README.md": _README, "__init__.py": _INIT, "kernel.cpp": _KERNEL, f"test_{name}.py": _TEST}
     for file, text in texts.items():
-        (folder / file).write_text(text.format(name=name), encoding="utf-8")
+        (folder / file).write_text(text.format(family=family, name=name), encoding="utf-8")
     return [folder / file for file in texts]
 
 

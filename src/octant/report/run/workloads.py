@@ -4,6 +4,7 @@ import json
 from importlib.resources import files
 
 from rich.markdown import Markdown
+from rich.markup import escape
 from rich.table import Table
 
 from octant import workloads
@@ -14,13 +15,16 @@ from octant.workload import Workload
 
 
 def workloads_text() -> str:
-    """A table of the workloads."""
+    """A table of the workloads by family."""
     table = Table(box=None, pad_edge=False)
     for column in ("workload", "headline", "what it measures"):
         table.add_column(column)
-    for workload in workloads.workloads().values():
-        metric = workload.metrics[0]
-        table.add_row(workload.name, f"{metric.name}, {metric.unit}", workload.summary)
+    for family, title in workloads.families().items():
+        table.add_row(f"[bold]{family}[/bold]", "", escape(title))
+        for workload in workloads.workloads().values():
+            if workload.name.startswith(f"{family}/"):
+                metric = workload.metrics[0]
+                table.add_row(f"  {workload.name}", f"{metric.name}, {metric.unit}", workload.summary)
     return rendered(table)
 
 
@@ -35,7 +39,7 @@ def workload_text(name: str) -> str:
     Raises:
         Refusal: no such workload.
     """
-    _find(name)
+    name = _find(name).name
     table = Table(title="Knobs", title_justify="left", box=None, pad_edge=False)
     for column in ("knob", "default", "values", "what it turns"):
         table.add_column(column, overflow="fold")
@@ -51,7 +55,8 @@ def workload_json(name: str) -> str:
     Raises:
         Refusal: no such workload.
     """
-    return json.dumps({**_facts(_find(name)), **describe(name).raw}, indent=2)
+    workload = _find(name)
+    return json.dumps({**_facts(workload), **describe(workload.name).raw}, indent=2)
 
 
 def _find(name: str) -> Workload:

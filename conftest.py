@@ -1,0 +1,115 @@
+"""Fixtures: the development build of the kernels, and the command run as a user runs it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from kernel_run import KernelRun, KernelRuns
+from pages import CHROMIUM
+from paths import ROOT, Octant
+
+# How long an example takes says how busy the machine is, and nothing about the code. CI draws the same examples each
+# time: what it says is about the change; new examples are drawn at home.
+settings.register_profile(
+    "octant", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
+settings.load_profile("octant")
+
+SLOW_FIXTURES = frozenset({"kernels", "needs", "browser", "threads_program"})
+SLOW_MARKERS = ("mpi", "browser", "simgrid", "slow", "root")
+"""What a test asks for that is left out by `--quick`."""
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def kernels() -> Path:
+    """Folder of the development build, whose kernels have the fault-injection switch."""
+    folder = ROOT / "build" / "dev" / "bin"
+    ninja = Path(sys.executable).parent / "ninja"
+    fresh = (
+        [str(ninja), "-C", str(ROOT / "build/dev")] if (ROOT / "build/dev/build.ninja").exists() else ["make", "dev"]
+    )
+    done = subprocess.run(fresh, cwd=ROOT, check=False, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return folder
+
+
+@pytest.fixture
+def run_kernel(kernels: Path, tmp_path: Path) -> KernelRuns:
+    """Runs the program of a workload with `WORDS…`; options are `KernelRun`'s."""
+    return lambda name, *words, **options: KernelRun(kernels, tmp_path / "records.jsonl", name, *words, **options)
+
+
+@pytest.fixture
+def environment(kernels: Path, tmp_path: Path) -> Mapping[str, str]:
+    """The environment in which tests start the command: development kernels, a store of their own."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
+    return {**inherited, "OCTANT_KERNELS": str(kernels), "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "100"}
+
+
+@pytest.fixture
+def octant(environment: Mapping[str, str]) -> Octant:
+    """Runs `octant WORDS…` to its end; `env` adds to the environment, `cwd` and `timeout` are passed on."""
+
+    def call(
+        *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+    ) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "octant.cli", *words]
+        return subprocess.run(
+            command,
+            env={**environment, **(env or {})},
+            cwd=cwd,
+            timeout=timeout,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return call
+
+
+@pytest.fixture
+def needs() -> Callable[[str], str]:
+    """Skips a test, with the reason, where a program is absent; else gives its path."""
+
+    def look(program: str) -> str:
+        found = shutil.which(program)
+        if found is None:
+            pytest.skip(f"{program} is not installed")
+        return found
+
+    return look
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed here; try apt-get install chromium")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed here")
+    with sync_api.sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite", action="store_true", help="write the examples' transcripts anew")
+    parser.addoption("--quick", action="store_true", help="only tests that build nothing and start no programs of ours")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        config.hook.pytest_deselected(items=[item for item in items if not _is_quick(item)])
+        items[:] = [item for item in items if _is_quick(item)]
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    fixtures = getattr(item, "fixturenames", ())
+    return SLOW_FIXTURES.isdisjoint(fixtures) and not any(item.get_closest_marker(name) for name in SLOW_MARKERS)

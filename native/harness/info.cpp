@@ -1,0 +1,111 @@
+#include "octant/info.hpp"
+
+#include "octant/record.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace octant {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char const* sync_names[] = {"none", "barrier", "dissemination", "clock"};
+
+char const* name_of(KnobKind kind) {
+    static constexpr char const* names[] = {"integer", "bytes", "seconds", "real", "word"};
+    return names[static_cast<int>(kind)];
+}
+
+Json knobs_json(std::vector<Knob> const& list, char const* owner) {
+    Json knobs = Json::array();
+    for (auto const& knob : list) {
+        Json item = {{"name", knob.name},
+                     {"owner", owner},
+                     {"kind", name_of(knob.kind)},
+                     {"default", knob.initial},
+                     {"help", knob.help}};
+        if (!knob.choices.empty()) item["choices"] = knob.choices;
+        if (knob.kind == KnobKind::integer || knob.kind == KnobKind::bytes) {
+            item["least"] = knob.least;
+            if (knob.most != INT64_MAX) item["most"] = knob.most;
+        }
+        knobs.push_back(item);
+    }
+    return knobs;
+}
+
+}  // namespace
+
+char const* name_of(Pace pace) {
+    static constexpr char const* names[] = {"chunks", "steps", "whole"};
+    return names[static_cast<int>(pace)];
+}
+
+char const* name_of(Sync sync) { return sync_names[static_cast<int>(sync)]; }
+
+Sync sync_of(std::string const& word) {
+    auto const* const found = std::ranges::find(sync_names, word);
+    return static_cast<Sync>(std::distance(std::begin(sync_names), found));
+}
+
+std::vector<Knob> harness_knobs(KernelInfo const& info) {
+    bool const whole = info.pace == Pace::whole;
+    std::vector<Knob> knobs = {
+        {"threads", KnobKind::integer, "1", "threads of each rank", {}, 1, 4096},
+        {"groups", KnobKind::word, "all",
+         "ranks that work together: all, a size, first:N (the others wait), or lists such as 0+4/1+5"},
+        {"pin",
+         KnobKind::word,
+         "each",
+         "each: every thread on a hardware thread of its own; none: leave it to the system",
+         {"each", "none"}},
+        {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, 2MiB, 1GiB, …"},
+        {"memory", KnobKind::word, "default",
+         "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, prefer:0"},
+        {"seconds", KnobKind::seconds, "1", "time budget of one point"},
+        {"samples",
+         KnobKind::integer,
+         "5000",
+         "most samples of a lane or step, all kept",
+         {},
+         whole ? 1 : 5,
+         1'000'000},
+        {"least", KnobKind::integer, "30", "fewest samples before the interval may stop a point", {}, 5, 1'000'000},
+        {"precision", KnobKind::real, "0.01", "stop when the median's 95 % interval is within this fraction"},
+        {"sync",
+         KnobKind::word,
+         name_of(info.sync),
+         "how ranks start a step together",
+         {std::begin(sync_names), std::end(sync_names)}},
+    };
+    if (whole)
+        knobs.push_back({"warmup", KnobKind::integer, "0", "repetitions before those that count", {}, 0, 1'000'000});
+    return knobs;
+}
+
+std::string describe(std::string const& workload, KernelInfo const& info) {
+    Json roles = Json::array(), readings = Json::array(), knobs = knobs_json(info.knobs, "kernel");
+    for (auto const& role : info.roles)
+        roles.push_back(
+            {{"name", role.name}, {"timed", role.timed}, {"waits", role.waits == Waits::polls ? "polls" : "sleeps"}});
+    for (auto const& reading : info.readings) readings.push_back({{"name", reading.name}, {"unit", reading.unit}});
+    for (auto const& knob : knobs_json(harness_knobs(info), "harness")) knobs.push_back(knob);
+    return Json{{"format", record_format},
+                {"workload", workload},
+                {"pace", name_of(info.pace)},
+                {"phases", info.phases},
+                {"roles", roles},
+                {"readings", readings},
+                {"least_ranks", info.least_ranks},
+                {"library_threads", info.library_threads},
+                {"sample_ns", info.sample_ns},
+                {"sync", name_of(info.sync)},
+                {"knobs", knobs},
+                {"build", Json::parse(build_text())}}
+        .dump(2);
+}
+
+}  // namespace octant

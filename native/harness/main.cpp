@@ -1,0 +1,106 @@
+// The main program of every kernel: words in, records out, and an exit code that tells the truth.
+#include "octant/arguments.hpp"
+#include "octant/kernel.hpp"
+#include "octant/point.hpp"
+#include "octant/record.hpp"
+
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <thread>
+
+namespace octant {
+namespace {
+
+// A launcher may end a job before it has passed on what the failing rank said; what is in the records stays.
+void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, char const* reason, Exit code) {
+    try {
+        recorder.write_failure(knobs, "rank " + std::to_string(rank) + ": " + reason, code);
+    } catch (Refusal const&) {  // the records may be what failed, or lie on another host: standard error remains
+    }
+}
+
+int measure_all(Session const& session, KernelInfo const& info, Build build, std::vector<Knobs> const& all,
+                Arguments const& arguments) {
+    Comm const& world = session.world();
+    for (Knobs const& knobs : all)  // before anything is measured: a typo costs nothing
+        static_cast<void>(Groups::parse(knobs.word("groups"), world.size(), info.least_ranks));
+    Recorder recorder(session, workload_name, arguments.output, arguments.launch);
+    int worst = 0;
+    for (Knobs const& knobs : all) {
+        try {
+            worst = std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder)));
+        } catch (Refusal const& refusal) {
+            // What this system does not have is recorded and the sweep goes on; all ranks are here together.
+            if (refusal.code() != Exit::not_supported) {
+                leave_reason(recorder, knobs, world.rank(), refusal.what(), refusal.code());
+                throw;
+            }
+            if (world.rank() == 0) {
+                recorder.write_failure(knobs, refusal.what(), refusal.code());
+                std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
+            }
+            worst = std::max(worst, static_cast<int>(refusal.code()));
+        } catch (std::exception const& error) {
+            leave_reason(recorder, knobs, world.rank(), error.what(), Exit::cannot_run);
+            throw;
+        }
+    }
+    return worst;
+}
+
+// A rank whose launcher was killed would wait for the others for ever. Only for launches of Octant's: who starts a
+// kernel by hand may well leave it running.
+void die_with_parent() {
+    pid_t const parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) std::raise(SIGKILL);  // it ended in between
+}
+
+// A launcher that learns of the abort first ends the job without passing on what still lies in the pipe.
+void wait_until_read(int pipe) {
+    int unread = 0;
+    for (int tries = 0; tries < 200 && ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0; ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
+    std::vector<Knob> declared = info.knobs;
+    for (auto const& knob : harness_knobs(info)) declared.push_back(knob);
+    Arguments arguments;
+    std::vector<Knobs> all;
+    try {  // before MPI starts: a typo costs nothing
+        arguments = Arguments::parse(argc, argv);
+        if (arguments.describe) {
+            std::cout << describe(workload_name, info) << '\n';
+            return 0;
+        }
+        all = points(declared, arguments.words);
+    } catch (Refusal const& refusal) {
+        std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
+        return static_cast<int>(refusal.code());
+    }
+    if (!arguments.launch.empty()) die_with_parent();
+    Session const session(&argc, &argv);
+    try {
+        return measure_all(session, info, build, all, arguments);
+    } catch (std::exception const& error) {
+        // The other ranks may be inside a collective: only ending the whole job ends them.
+        std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, session.world().rank(), error.what());
+        wait_until_read(STDERR_FILENO);
+        auto const* refusal = dynamic_cast<Refusal const*>(&error);
+        int const code = static_cast<int>(refusal != nullptr ? refusal->code() : Exit::cannot_run);
+        if (session.world().size() > 1) MPI_Abort(MPI_COMM_WORLD, code);
+        return code;
+    }
+}
+
+}  // namespace octant

@@ -1,0 +1,18 @@
+// The command line of a kernel's program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace octant {
+
+struct Arguments {
+    bool describe = false;
+    std::string output = "-";
+    std::string launch;
+    std::vector<std::string> words;  // knobs: name=value
+
+    [[nodiscard]] static Arguments parse(int argc, char** argv);  // throws Refusal: a value is missing
+};
+
+}  // namespace octant

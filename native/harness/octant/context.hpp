@@ -1,0 +1,68 @@
+// What a kernel may ask of the harness.
+#pragma once
+
+#include "octant/beside.hpp"
+#include "octant/info.hpp"
+#include "octant/memory.hpp"
+#include "octant/mpi.hpp"
+#include "octant/phases.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace octant {
+
+struct Readings {  // a kernel's own numbers, of one rank
+    std::vector<std::vector<double>> values;
+    bool on = false;  // inside a timed step
+};
+
+struct Context {
+    Comm const& world;
+    Comm const& group;  // of the ranks that work together: what a kernel communicates over, but not in its constructor
+    Knobs const& knobs;
+    int threads = 1;
+    PagePolicy pages;
+    NodePolicy nodes;
+    std::int64_t memory_left_bytes = INT64_MAX;  // that this rank may still take: more would get it killed
+    std::vector<Mapping const*> watched = {};    // buffers whose pages are read back
+    std::vector<std::pair<std::string, std::string>> notes = {};  // facts for the record: "library", "variant", …
+
+    template <class T>
+    [[nodiscard]] Buffer<T> buffer(std::size_t count) {
+        claim(static_cast<double>(count) * sizeof(T));
+        return Buffer<T>(count, pages, nodes);
+    }
+    void claim(double bytes);  // throws Refusal: more than is left
+    // Runs `body(lane)` on the threads that will measure, so that each page is touched by the thread that uses it.
+    void on_each_thread(std::function<void(int)> const& body) const;
+
+    // Times `phase` of KernelInfo until the mark's scope ends; for the thread that calls step(), inside step().
+    [[nodiscard]] Mark phase(std::size_t phase) noexcept { return marks.mark(phase); }
+    void record(std::size_t reading, double value) {  // inside step()
+        if (readings.on) readings.values[reading].push_back(value);
+    }
+    void progress(double share);  // of a long step, 0 to 1
+    // How long `body` takes; for decisions in prepare(), never for a figure.
+    [[nodiscard]] double seconds_of(std::function<void()> const& body) const;
+    void synchronise();  // starts the ranks of the group together between two phases; its time is in no phase
+    [[nodiscard]] std::string const& scratch() const;  // a folder for files, gone after the point; throws Refusal
+
+    // The harness's own.
+    Sync sync = Sync::none;
+    Marks marks = Marks{};
+    Readings readings = {};
+    Progress* progress_file = nullptr;
+    Scratch const* scratch_folder = nullptr;
+};
+
+// Starts all ranks of `comm` together, as the method says, and returns when this rank may go.
+void synchronise(Comm const& comm, Sync method);
+
+// Time that the start of ranks together is announced ahead, ns: long enough for the message to reach all of them.
+[[nodiscard]] inline std::int64_t slack_ns(Comm const& comm) { return 20'000 + 2'000LL * comm.size(); }
+
+}  // namespace octant

@@ -1,0 +1,65 @@
+// What a kernel declares about itself, and the small lists that it answers with.
+#pragma once
+
+#include "octant/knobs.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace octant {
+
+// chunks: one thread alone, batched to samples of about 100 us; steps: all ranks of a group together, in bursts;
+// whole: one repetition lasts long, or cannot be repeated at once: each one is a sample, and is verified.
+enum class Pace { chunks, steps, whole };
+enum class Sync { none, barrier, dissemination, clock };  // how the ranks of a group start a step together
+enum class Waits { sleeps, polls };  // between bursts; polls: others need the library's progress on this rank
+
+struct Role {  // what a lane or rank does; the first role is what the stopping rule looks at, and is timed
+    std::string name;
+    bool timed = true;  // its times are kept
+    Waits waits = Waits::sleeps;
+};
+
+struct Reading {  // a number of the kernel's own
+    std::string name, unit;
+};
+
+struct KernelInfo {
+    std::vector<Knob> knobs = {};
+    Pace pace = Pace::chunks;
+    Sync sync = Sync::clock;
+    std::vector<std::string> phases = {};  // paths: "solve", and "solve/halo" for a part of it
+    std::vector<Role> roles = {Role{}};
+    std::vector<Reading> readings = {};
+    int least_ranks = 1;               // of each group
+    bool library_threads = false;      // `threads` are the library's; the kernel has one lane
+    std::int64_t sample_ns = 100'000;  // chunks are batched to samples of about this; 0: never batched
+};
+
+// Counted from the source, for one chunk of one lane or one step of one rank. Rates are derived later, in Python.
+struct Count {
+    std::string name;
+    std::int64_t value;
+};
+using Counts = std::vector<Count>;
+
+struct Result {
+    std::string name;
+    double value;
+    std::string unit;
+    std::optional<double> bound = {};  // with a bound it is a check: right where value <= bound, so never for a NaN
+    [[nodiscard]] bool right() const noexcept { return !bound || value <= *bound; }
+};
+using Results = std::vector<Result>;
+
+[[nodiscard]] char const* name_of(Pace pace);
+[[nodiscard]] char const* name_of(Sync sync);
+[[nodiscard]] Sync sync_of(std::string const& word);  // one of the names above
+
+[[nodiscard]] std::vector<Knob> harness_knobs(KernelInfo const& info);
+// The knobs, pace, roles, … as JSON for people and the launcher.
+[[nodiscard]] std::string describe(std::string const& workload, KernelInfo const& info);
+
+}  // namespace octant

@@ -1,0 +1,53 @@
+// JSON as text, written from front to back without a tree: numbers by std::to_chars.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace octant {
+
+class JsonText {
+  public:
+    void open(char bracket) {
+        separate();
+        text_ += bracket;
+    }
+    void close(char bracket) { text_ += bracket; }
+    JsonText& key(std::string_view name) {
+        word(name);
+        text_ += ':';
+        return *this;
+    }
+    void word(std::string_view text);  // quoted; bytes that are no UTF-8 become �
+    template <class Number>
+        requires std::is_integral_v<Number> && (!std::is_same_v<Number, bool>)
+    void number(Number value) {
+        whole(static_cast<std::int64_t>(value));
+    }
+    void number(double value);  // the shortest text that reads back the same; null where it is not finite
+    void boolean(bool value) { raw(value ? "true" : "false"); }
+    void raw(std::string_view json) {  // that is JSON already: a value, or values with commas between them
+        if (json.empty()) return;
+        separate();
+        text_ += json;
+    }
+    void list(std::span<std::int64_t const> values);
+    void list(std::span<double const> values);
+    // As list(), or as one number where all values are equal.
+    void list_or_one(std::span<std::int64_t const> values);
+
+    [[nodiscard]] std::string const& text() const noexcept { return text_; }
+
+  private:
+    void whole(std::int64_t value);
+    void separate() {
+        if (!text_.empty() && text_.back() != '{' && text_.back() != '[' && text_.back() != ':') text_ += ',';
+    }
+    std::string text_;
+};
+
+}  // namespace octant

@@ -1,0 +1,12 @@
+// One point: the kernel is built, measured, verified and recorded.
+#pragma once
+
+#include "octant/record.hpp"
+
+namespace octant {
+
+// Collective over the world. Throws Refusal: what this system does not have, on every rank.
+[[nodiscard]] Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs,
+                                 Recorder& recorder);
+
+}  // namespace octant

@@ -1,0 +1,25 @@
+// When a point has enough samples.
+#pragma once
+
+#include "octant/measure.hpp"
+
+#include <string>
+#include <vector>
+
+namespace octant {
+
+struct Spent {
+    int bursts;
+    std::int64_t samples;  // of this rank's first lane
+    double elapsed_s;
+    double next_s;  // that another burst needs at least
+};
+
+// "interval", "samples", "time", or "" where it goes on; the same on all ranks. `watched` are this rank's series.
+[[nodiscard]] std::string reason_to_stop(Comm const& world, std::vector<std::vector<double>> const& watched,
+                                         Spent const& spent, Settings const& settings);
+
+// Samples of `series` that lie in `off`, or all of them where there is no range.
+[[nodiscard]] std::vector<double> within(std::vector<std::int64_t> const& series, Ranges const& off);
+
+}  // namespace octant

@@ -1,0 +1,143 @@
+// Steps: all ranks of a group together, in bursts between which the harness decides whether it has enough.
+#include "octant/noise.hpp"
+#include "pace.hpp"
+
+#include <algorithm>
+
+namespace octant {
+namespace {
+
+constexpr std::int64_t free_clock_costs = 100;  // least length of a sample where nothing lies between two steps
+constexpr std::int64_t most_short_steps = 20;
+constexpr std::int64_t most_steps = 2000;  // of a round
+constexpr std::int64_t most_batch = std::int64_t{1} << 40;
+
+}  // namespace
+
+Together::Together(Job job, Measurement& found) : job_(job), found_(found) {
+    found_.lanes.resize(1);
+    Lane& lane = found_.lanes[0];
+    lane.role = job.kernel.role(0);
+    expects(lane.role < job.info.roles.size() && job.info.roles[0].timed);
+    auto const most = static_cast<std::size_t>(job.settings.samples + job.settings.warmup);
+    if (role().timed) {
+        lane.begin_ns.reserve(most);
+        lane.duration_ns.reserve(most);
+    }
+    for (auto& values : job_.context.readings.values) values.reserve(most);
+    found_.batch.assign(job.info.roles.size(), 1);
+}
+
+std::vector<std::vector<std::int64_t> const*> Together::watched() const {
+    if (job_.context.group.rank() != 0) return {};
+    return {&steps_ns_};
+}
+
+void Together::sample() {
+    Lane& lane = found_.lanes[0];
+    Context& context = job_.context;
+    job_.kernel.prepare();
+    bool const timed = role().timed;
+    context.marks.start();
+    synchronise(context.group, job_.settings.sync);
+    context.readings.on = timed;
+    std::int64_t const begin = now_ns();
+    job_.kernel.run(0, next_, found_.batch[0]);
+    std::int64_t const end = now_ns();
+    context.readings.on = false;
+    next_ += found_.batch[0];
+    last_ns_.push_back(lane.role == 0 ? end - begin : 0);
+    if (!timed) return;
+    context.marks.keep(end - begin);
+    // Asking for the switches is a system call, longer than a short step: only a suspicious time is looked into.
+    quickest_ns_ = std::min(quickest_ns_, end - begin);
+    bool const suspicious =
+        end - begin > quickest_ns_ * 3 / 2 || begin - last_end_ns_ > quickest_ns_ + slack_ns(context.group);
+    keep(lane, begin, end, suspicious, switches_);
+    last_end_ns_ = end;
+}
+
+void Together::collect(std::int64_t count) {
+    expects(static_cast<std::int64_t>(last_ns_.size()) == count);
+    job_.context.group.meet(polls());
+    job_.context.group.largest_to_first(last_ns_);
+    if (job_.context.group.rank() == 0) steps_ns_.insert(steps_ns_.end(), last_ns_.begin(), last_ns_.end());
+    last_ns_.clear();
+}
+
+void Steps::calibrate() {
+    Comm const& group = job_.context.group;
+    if (job_.kernel.prepares() || !job_.info.readings.empty()) {  // each step is a sample
+        last_step_ns_ = std::max<std::int64_t>(quickest_batch(1), 1000);
+        return;
+    }
+    std::int64_t const costs = job_.settings.sync == Sync::none ? free_clock_costs : least_clock_costs;
+    std::int64_t const enough_ns = group.max(costs * static_cast<std::int64_t>(measure_clock().cost_ns + 1));
+    for (std::int64_t batch = 1;; batch *= 2) {
+        std::ranges::fill(found_.batch, batch);
+        std::int64_t quickest = INT64_MAX;
+        for (int i = 0; i < 3 && quickest <= std::max(20 * enough_ns, no_doubt_ns); ++i) {
+            auto const times =
+                std::clamp<std::int64_t>(1'000'000 / std::max<std::int64_t>(quickest, 1), 1, most_short_steps);
+            quickest = std::min(quickest, quickest_batch(times));
+        }
+        last_step_ns_ = std::max<std::int64_t>(quickest, 1000);
+        if (quickest >= enough_ns || batch >= most_batch) return;
+    }
+}
+
+// The quickest of `times` batches, for the slowest rank of the first role: the first step after a barrier also tells
+// how far apart the ranks left it.
+std::int64_t Steps::quickest_batch(std::int64_t times) {
+    Comm const& group = job_.context.group;
+    group.barrier();
+    std::int64_t quickest = INT64_MAX;
+    for (std::int64_t i = 0; i < times; ++i) {
+        std::int64_t const begin = now_ns();
+        job_.kernel.prepare();
+        job_.kernel.run(0, next_, found_.batch[0]);
+        quickest = std::min(quickest, now_ns() - begin);
+        next_ += found_.batch[0];
+    }
+    group.meet(polls());
+    return group.max(found_.lanes[0].role == 0 ? quickest : 0);
+}
+
+// How many steps the next round has; 0: the burst is over. The group's first rank decides from what the last ones took:
+// one round of as many as fit, or where groups of different speed are at work, rounds until the burst's time is over.
+std::int64_t Steps::next_count(std::int64_t taken, std::int64_t end_ns) const {
+    std::int64_t const left = job_.settings.samples - all_taken_ - taken;
+    std::int64_t const time_ns = job_.alone ? static_cast<std::int64_t>(burst_s * 1e9) : (end_ns - now_ns()) / 2;
+    std::int64_t const least = job_.alone ? 5 : 1;
+    bool const over = job_.alone || now_ns() >= end_ns || left <= 0;
+    if (taken > 0 && over) return 0;
+    std::int64_t const fitting = std::clamp<std::int64_t>(time_ns / last_step_ns_, least, most_steps);
+    return std::max<std::int64_t>(1, std::min(fitting, left));
+}
+
+void Steps::burst(Window const& window) {
+    Comm const& group = job_.context.group;
+    found_.lanes[0].cpu = current_cpu();
+    pause_until(window.start_ns, job_.settings.share_cores);
+    std::int64_t const end_ns = std::min(window.start_ns + static_cast<std::int64_t>(burst_s * 1e9), window.budget_ns);
+    std::int64_t taken = 0;
+    for (std::int64_t count = 1; count > 0; taken += count) {
+        group.wait_for_first(polls());  // who has nothing to do sleeps here, not in the broadcast
+        count = group.broadcast(next_count(taken, end_ns));
+        round(count);
+    }
+    all_taken_ += taken;
+    collect(taken);
+}
+
+void Steps::round(std::int64_t count) {
+    if (count == 0) return;
+    if (job_.settings.sync == Sync::none && !job_.kernel.prepares() && job_.info.readings.empty())
+        job_.kernel.run(0, next_++, 1);  // brings the ranks together after the broadcast
+    last_end_ns_ = now_ns();
+    std::int64_t const begin = last_end_ns_;
+    for (std::int64_t i = 0; i < count; ++i) sample();
+    last_step_ns_ = std::max<std::int64_t>((now_ns() - begin) / count, 1000);
+}
+
+}  // namespace octant

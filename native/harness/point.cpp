@@ -1,0 +1,105 @@
+#include "octant/point.hpp"
+
+#include "octant/pinning.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+namespace octant {
+namespace {
+
+// The kernel, on every rank or on none: what one rank's system does not have (a page size, a library) is refused by
+// all, so that nobody waits for the others. Constructors therefore do not communicate.
+std::unique_ptr<Runnable> build_together(Build build, Context& context, bool works) {
+    Comm const& world = context.world;
+    std::unique_ptr<Runnable> kernel;
+    std::string reason;
+    try {
+        if (works) kernel = build(context);
+    } catch (Refusal const& refusal) {
+        if (refusal.code() != Exit::not_supported) throw;
+        reason = refusal.what();
+    }
+    if (world.max(std::int64_t{reason.empty() ? 0 : 1}) == 0) return kernel;
+    for (auto const& text : world.gather(reason))
+        if (reason.empty()) reason = text;
+    throw Refusal(reason, Exit::not_supported);
+}
+
+void inject_faults(int rank) {
+    if (fault("throw", rank)) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
+    if (fault("hang", rank))
+        while (true) pause();
+    if (fault("kill", rank)) std::raise(SIGKILL);
+}
+
+Settings settings_of(Knobs const& knobs, KernelInfo const& info, bool shared_clock, bool share_cores, double mark_ns) {
+    Sync sync = sync_of(knobs.word("sync"));
+    if (sync == Sync::clock && (!shared_clock || share_cores)) sync = Sync::dissemination;
+    return {.seconds = knobs.real("seconds"),
+            .samples = knobs.integer("samples"),
+            .least = knobs.integer("least"),
+            .precision = knobs.real("precision"),
+            .sync = sync,
+            .shared_clock = shared_clock,
+            .share_cores = share_cores,
+            .warmup = info.pace == Pace::whole ? knobs.integer("warmup") : 0,
+            .mark_ns = mark_ns};
+}
+
+// What the kernel says after the timing, on a rank that takes part.
+void ask(Runnable& kernel, KernelInfo const& info, Context const& context, Outcome& outcome) {
+    outcome.work.resize(info.roles.size());
+    for (auto const& lane : outcome.measured.lanes)
+        if (outcome.work[lane.role].empty()) outcome.work[lane.role] = kernel.work(lane.role);
+    for (Mapping const* mapping : context.watched) outcome.pages.push_back(mapping->given());
+    if (fault("pages", context.world.rank()))
+        for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;
+    outcome.results = kernel.results();
+    outcome.checks = info.pace == Pace::whole ? outcome.measured.checks : verified(kernel);
+}
+
+}  // namespace
+
+Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs,
+                   Recorder& recorder) {
+    Comm const& world = session.world();
+    Comm const node = world.node();
+    Groups const groups = Groups::parse(knobs.word("groups"), world.size(), info.least_ranks);
+    int const mine = groups.of(world.rank());
+    bool const works = mine >= 0;
+    Comm const group =
+        world.split(works ? mine : static_cast<int>(groups.members.size()), groups.place_of(world.rank()));
+    bool const tells = mine == 0 && group.rank() == 0 && recorder.path() != "-";
+    Progress progress(tells ? recorder.path() + ".progress" : "", recorder.launch());
+    std::int64_t const process = world.broadcast(getpid());
+    Scratch const scratch((recorder.path() == "-" ? "octant" : recorder.path()) + ".scratch-" + std::to_string(process),
+                          node.rank() == 0);
+    int const threads = static_cast<int>(knobs.integer("threads"));
+    Context context{.world = world,
+                    .group = group,
+                    .knobs = knobs,
+                    .threads = threads,
+                    .pages = PagePolicy::parse(knobs.word("pages")),
+                    .nodes = NodePolicy::parse(knobs.word("memory")),
+                    .memory_left_bytes = node.broadcast(available_memory_bytes()) / node.size()};
+    Restored const before(masks_of_threads(threads));
+    auto const [share_cores, unpinned] =
+        pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works);
+    Outcome outcome{settings_of(knobs, info, node.size() == world.size(), share_cores, recorder.mark_ns()), {}};
+    context.sync = outcome.settings.sync;
+    context.marks = Marks(info.phases, outcome.settings.samples + outcome.settings.warmup);
+    context.readings.values.resize(info.readings.size());
+    context.progress_file = &progress;
+    context.scratch_folder = &scratch;
+    auto const kernel = build_together(build, context, works);
+    if (unpinned) context.notes.emplace_back("binding", "refused by the system");
+    inject_faults(world.rank());
+    outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
+    if (works) ask(*kernel, info, context, outcome);
+    return recorder.write(info, context, groups, outcome) ? Exit::ok : Exit::wrong_answer;
+}
+
+}  // namespace octant

@@ -1,0 +1,239 @@
+#include "point_text.hpp"
+
+#include "series.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace octant {
+namespace {
+
+constexpr std::size_t most_readings = 20'000;  // in the reduced form, of all readings and groups
+
+// What this rank was really given, as JSON text.
+std::string given_text(Context const& context, Outcome const& outcome) {
+    JsonText text;
+    text.open('{');
+    text.key("host").word(processor_name());
+    std::vector<std::int64_t> cpus;
+    for (auto const& lane : outcome.measured.lanes) cpus.push_back(lane.cpu);
+    text.key("cpus").list(cpus);
+    std::vector<std::vector<int>> masks(static_cast<std::size_t>(context.threads));
+    context.on_each_thread([&](int t) { masks[static_cast<std::size_t>(t)] = allowed_cpus(); });
+    text.key("thread_masks").open('[');
+    for (auto const& mask : masks) text.list(std::vector<std::int64_t>(mask.begin(), mask.end()));
+    text.close(']');
+    text.key("buffers").open('[');
+    for (auto const& pages : outcome.pages) {
+        text.open('{');
+        text.key("bytes").number(pages.bytes);
+        text.key("resident_bytes").number(pages.resident_bytes);
+        text.key("huge_bytes").number(pages.huge_bytes);
+        text.key("page_bytes").number(pages.page_bytes);
+        text.key("pages_on_node").open('{');
+        for (auto const& [node, count] : pages.pages_on_node) text.key(std::to_string(node)).number(count);
+        text.close('}');
+        text.close('}');
+    }
+    text.close(']');
+    text.close('}');
+    return text.text();
+}
+
+void write_values(JsonText& text, char const* name, std::map<std::string, double> const& values) {
+    text.key(name).open('{');
+    for (auto const& [key, value] : values) text.key(key).number(value);
+    text.close('}');
+}
+
+// A group's results: of checks the greatest over its ranks (one that is not finite stays), else its first rank's.
+std::string results_text(Comm const& group, int number, Outcome const& outcome, bool& right) {
+    JsonText text;
+    auto const add = [&](Result const& result) {
+        text.open('{');
+        text.key("name").word(result.name);
+        text.key("value").number(result.value);
+        text.key("unit").word(result.unit);
+        if (result.bound) text.key("bound").number(*result.bound);
+        text.key("group").number(number);
+        text.close('}');
+    };
+    for (auto const& result : outcome.results) add(result);
+    for (Result check : outcome.checks) {
+        check.value = group.max(std::isfinite(check.value) ? check.value : std::numeric_limits<double>::infinity());
+        right = right && check.right();
+        add(check);
+    }
+    return group.rank() == 0 ? text.text() : "";
+}
+
+// Sample ranges of a group; with the group's number behind them where it is not 0.
+std::string marks_off_text(Measurement const& measured, int group) {
+    JsonText text;
+    for (auto const& [from, to] : measured.marks_off)
+        text.list(group == 0 ? std::vector<std::int64_t>{from, to} : std::vector<std::int64_t>{from, to, group});
+    return text.text();
+}
+
+std::string joined(Comm const& world, std::string const& mine) {
+    JsonText text;
+    for (auto const& part : world.gather(mine)) text.raw(part);
+    return text.text();
+}
+
+class Writer {  // of the lists that grow with ranks and samples; `place` -1: this rank is idle
+  public:
+    Writer(PointFacts const& facts, RankPart const& part)
+        : facts_(facts), world_(facts.context.world), part_(part), works_(part.group >= 0) {}
+
+    void write(JsonText& text) const {
+        std::int64_t const room =
+            facts_.limits.record - world_.broadcast(static_cast<std::int64_t>(text.text().size()));
+        std::string mine = works_ ? series_text(part_) : "";
+        std::int64_t const all = world_.sum(static_cast<std::int64_t>(mine.size()));
+        if (all > room) {
+            text.key("form").word("reduced");
+            std::string const reduced = joined(world_, reduced_within(room / 2));
+            text.key("reduced").open('[');
+            text.raw(reduced);
+            text.close(']');
+            mine = facts_.info.pace == Pace::chunks ? coalesced_within(room / 2, all, text) : readings();
+        }
+        std::string const series = joined(world_, mine);
+        text.key("series").open('[');
+        text.raw(series);
+        text.close(']');
+    }
+
+  private:
+    [[nodiscard]] std::string reduced_within(std::int64_t most) const {
+        auto const lists = static_cast<std::int64_t>((part_.marks.paths().size() + 1) * facts_.groups.members.size());
+        std::string text;
+        for (Detail const detail : {Detail::lists, Detail::sketches, Detail::sums}) {
+            text = works_ ? reduced_text(facts_.context.group, part_, facts_.limits.lists / lists, detail) : "";
+            if (world_.sum(static_cast<std::int64_t>(text.size())) <= most) break;
+        }
+        return text;
+    }
+
+    // Of chunks: neighbours added up, by the least power of two that fits.
+    [[nodiscard]] std::string coalesced_within(std::int64_t most, std::int64_t all, JsonText& text) const {
+        std::int64_t samples = 0;
+        for (auto const& lane : part_.measured.lanes)
+            samples = std::max(samples, static_cast<std::int64_t>(lane.begin_ns.size()));
+        samples = world_.max(samples);
+        std::int64_t k = 2;
+        while (all / k > 2 * most) k *= 2;  // sums have more digits: these are too many in any case
+        for (; k <= samples; k *= 2) {
+            std::string const mine = works_ ? series_text(part_, k) : "";
+            if (world_.sum(static_cast<std::int64_t>(mine.size())) > most) continue;
+            text.key("coalesced").number(k);
+            return mine;
+        }
+        return "";
+    }
+
+    [[nodiscard]] std::string readings() const {
+        if (!works_ || facts_.context.group.rank() != 0) return "";
+        std::size_t const lists = std::max<std::size_t>(1, part_.readings.values.size()) * facts_.groups.members.size();
+        return readings_text(part_, std::max<std::size_t>(1, most_readings / lists));
+    }
+
+    PointFacts const& facts_;
+    Comm const& world_;
+    RankPart const& part_;
+    bool works_;
+};
+
+void write_shape(JsonText& text, PointFacts const& facts) {
+    text.key("shape").open('{');
+    text.key("ranks").number(facts.context.world.size());
+    text.key("threads").number(facts.context.threads);
+    text.key("groups").open('[');
+    for (auto const& group : facts.groups.members) text.list(std::vector<std::int64_t>(group.begin(), group.end()));
+    text.close(']');
+    text.close('}');
+}
+
+void write_conditions(JsonText& text, PointFacts const& facts) {
+    Settings const& settings = facts.outcome.settings;
+    Measurement const& measured = facts.outcome.measured;
+    text.key("sync").open('{');
+    text.key("method").word(name_of(settings.sync));
+    text.key("shared_clock").boolean(settings.shared_clock);
+    text.key("exit_skew_ns").list(measured.exit_skew_ns);
+    text.close('}');
+    text.key("share_cores").boolean(settings.share_cores);
+    text.key("noise").open('{');
+    write_values(text, "before", measured.noise.before);
+    write_values(text, "during", measured.noise.during);
+    write_values(text, "after", measured.noise.after);
+    text.close('}');
+}
+
+// Rank 0 may be idle: the notes are those of the first rank of group 0, after what the harness noted.
+std::string notes_text(PointFacts const& facts, int group) {
+    if (group != 0 || facts.context.group.rank() != 0) return "";
+    JsonText text;
+    for (auto const& [name, note] : facts.context.notes) text.key(name).word(note);
+    auto const idle = facts.groups.idle(facts.context.world.size());
+    std::string ranks;
+    for (int const rank : idle) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+    if (!idle.empty()) text.key("idle_ranks").word(ranks);
+    return text.text();
+}
+
+}  // namespace
+
+bool write_point(JsonText& text, PointFacts const& facts) {
+    Comm const& world = facts.context.world;
+    Outcome const& outcome = facts.outcome;
+    Measurement const& measured = outcome.measured;
+    int const group = facts.groups.of(world.rank());
+    RankPart const part{facts.info, measured, facts.context.marks, facts.context.readings, world.rank(), group};
+    bool right = true;
+    std::string const results = group < 0 ? "" : results_text(facts.context.group, group, outcome, right);
+    std::string const work = group < 0 ? "" : work_text(facts.context.group, part, outcome.work);
+    bool const first = group >= 0 && facts.context.group.rank() == 0;
+    write_knobs(text, facts.context.knobs);
+    write_shape(text, facts);
+    text.key("pace").word(name_of(facts.info.pace));
+    text.key("warmup").number(measured.warmup);
+    text.key("stopped_by").word(measured.stopped_by);
+    auto const add = [&](char const* name, char const* brackets, std::string const& mine) {
+        std::string const all = joined(world, mine);
+        text.key(name).open(brackets[0]);
+        text.raw(all);
+        text.close(brackets[1]);
+    };
+    add("work", "[]", work);
+    if (world.max(std::int64_t{measured.marks_off.empty() ? 0 : 1}) > 0) {
+        text.key("marks").open('{');
+        text.key("share").number(measured.marks_share);
+        add("off", "[]", first ? marks_off_text(measured, group) : "");
+        text.close('}');
+    }
+    add("results", "[]", results);
+    write_conditions(text, facts);
+    add("notes", "{}", notes_text(facts, group));
+    add("given", "[]", given_text(facts.context, outcome));
+    Writer(facts, part).write(text);
+    return world.max(std::int64_t{right ? 0 : 1}) == 0;
+}
+
+void write_knobs(JsonText& text, Knobs const& knobs) {
+    text.key("knobs").open('{');
+    for (auto const& [name, value] : knobs.values()) text.key(name).word(value);
+    text.close('}');
+}
+
+std::string processor_name() {
+    std::array<char, MPI_MAX_PROCESSOR_NAME> text{};
+    int length = 0;
+    check(MPI_Get_processor_name(text.data(), &length));
+    return {text.data(), static_cast<std::size_t>(length)};
+}
+
+}  // namespace octant

@@ -1,0 +1,1 @@
+"""Messages: what MPI and the wires between ranks can do."""

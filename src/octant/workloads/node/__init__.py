@@ -1,0 +1,1 @@
+"""One node: its memory, its arithmetic units and its noise."""

@@ -1,0 +1,155 @@
+// Matrix times matrix by a tuned library.
+#include "library.hpp"
+
+#include "kernels/random.hpp"
+#include "octant/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using octant::Buffer;
+using octant::Context;
+using octant::random_at;
+
+template <class Real>
+struct Problem {
+    int n;
+    Buffer<Real> a, b, c;
+
+    Problem(Context& context, int size)
+        : n(size),
+          a(context.buffer<Real>(count())),
+          b(context.buffer<Real>(count())),
+          c(context.buffer<Real>(count())) {
+        for (std::size_t i = 0; i < count(); ++i) {
+            a[i] = static_cast<Real>(random_at(i, 1));
+            b[i] = static_cast<Real>(random_at(i, 2));
+            c[i] = 0;
+        }
+    }
+    [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
+    [[nodiscard]] std::span<Real const> row(Buffer<Real> const& matrix, std::size_t i) const {
+        return matrix.span().subspan(i * static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+    }
+};
+
+// Freivalds' check, for groups of columns: for random signs x, C x must equal A (B x). Rounding is allowed for by a
+// bound that holds with overwhelming probability: for an inner product of length k it is lambda sqrt(k) u |a| |b|
+// (Higham and Mary 2019, theorem 3.1), and for a sum with random signs lambda times the root of the sum of squares
+// (Hoeffding). Returns the largest difference in units of that bound.
+template <class Real>
+double worst_error(Problem<Real> const& problem) {
+    constexpr double lambda = 6;
+    auto const n = static_cast<std::size_t>(problem.n);
+    double const unit = std::numeric_limits<Real>::epsilon() / 2.0 + 2 * (std::numeric_limits<double>::epsilon() / 2);
+    std::size_t const width = (n + 31) / 32;  // at most 32 groups: each bound covers few columns and stays sharp
+    double worst = 0;
+    std::vector<double> signs(n), image(n);
+    for (std::size_t first = 0; first < n; first += width) {
+        std::size_t const last = std::min(n, first + width);
+        for (std::size_t j = first; j < last; ++j) signs[j] = random_at(j, 3) < 0 ? -1 : 1;
+        double squares = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            auto const row = problem.row(problem.b, i);
+            image[i] = 0;
+            for (std::size_t j = first; j < last; ++j) {
+                image[i] += static_cast<double>(row[j]) * signs[j];
+                squares += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+            }
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            auto const left = problem.row(problem.a, i), got = problem.row(problem.c, i);
+            double difference = 0, norm = 0;
+            for (std::size_t j = first; j < last; ++j) difference += static_cast<double>(got[j]) * signs[j];
+            for (std::size_t k = 0; k < n; ++k) {
+                difference -= static_cast<double>(left[k]) * image[k];
+                norm += static_cast<double>(left[k]) * static_cast<double>(left[k]);
+            }
+            double const bound = lambda * lambda * std::sqrt(static_cast<double>(n)) * unit * std::sqrt(norm * squares);
+            double const error = std::abs(difference) / bound;
+            worst = error <= worst ? worst : error;  // keeps a NaN
+        }
+    }
+    return worst;
+}
+
+class Gemm {
+  public:
+    static octant::KernelInfo info() {
+        using octant::KnobKind;
+        return {.knobs = {{"n", KnobKind::integer, "1024", "rows and columns of the matrices", {}, 1, 46'340},
+                          {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}},
+                          {"library", KnobKind::word, "openblas",
+                           "openblas, the path of a CBLAS library, or plain (three loops of our own)"}},
+                .library_threads = true};
+    }
+
+    explicit Gemm(Context& context)
+        : library_(gemm::load(context.knobs.word("library"), context.threads)), problem_(make(context)) {
+        std::visit(
+            [&](auto const& problem) {
+                context.watched = {&problem.a.mapping(), &problem.b.mapping(), &problem.c.mapping()};
+            },
+            problem_);
+        context.notes = library_.facts;
+    }
+
+    void chunk(int, std::int64_t) { multiply(); }
+
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        std::int64_t const n = std::visit([](auto const& problem) { return problem.n; }, problem_);
+        std::int64_t const element = std::holds_alternative<Problem<double>>(problem_) ? 8 : 4;
+        return {{"bytes_read", 2 * n * n * element}, {"bytes_written", n * n * element}, {"flops", 2 * n * n * n}};
+    }
+
+    octant::Results verify() {
+        if (!corrupted_) redo();
+        double const error = std::visit([](auto const& problem) { return worst_error(problem); }, problem_);
+        return {{"difference from A (B x) in units of its rounding bound", error, "1", 1}};
+    }
+
+    void corrupt(std::size_t) {
+        redo();
+        corrupted_ = true;
+        std::visit([](auto& problem) { problem.c[problem.count() / 2] += static_cast<float>(problem.n); }, problem_);
+    }
+
+  private:
+    using Either = std::variant<Problem<double>, Problem<float>>;
+
+    static Either make(Context& context) {
+        int const n = static_cast<int>(context.knobs.integer("n"));
+        if (context.knobs.word("element") == "double") return Either(std::in_place_type<Problem<double>>, context, n);
+        return Either(std::in_place_type<Problem<float>>, context, n);
+    }
+
+    void multiply() {
+        if (auto* const p = std::get_if<Problem<double>>(&problem_))
+            library_.dgemm(gemm::row_major, gemm::as_is, gemm::as_is, p->n, p->n, p->n, 1, p->a.data(), p->n,
+                           p->b.data(), p->n, 0, p->c.data(), p->n);
+        else if (auto* const q = std::get_if<Problem<float>>(&problem_))
+            library_.sgemm(gemm::row_major, gemm::as_is, gemm::as_is, q->n, q->n, q->n, 1, q->a.data(), q->n,
+                           q->b.data(), q->n, 0, q->c.data(), q->n);
+    }
+
+    void redo() {
+        std::visit([](auto& problem) { std::ranges::fill(problem.c.span(), std::numeric_limits<float>::quiet_NaN()); },
+                   problem_);
+        multiply();
+    }
+
+    gemm::Library library_;
+    Either problem_;
+    bool corrupted_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return octant::run<Gemm>(argc, argv); }

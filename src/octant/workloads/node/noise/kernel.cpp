@@ -1,0 +1,72 @@
+// A fixed quantum of work, over and over: what is slower than the usual one was taken by somebody else.
+#include "octant/kernel.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+// Dependent additions, one a cycle: neither memory nor other cores can change their time.
+std::uint64_t add_up(std::uint64_t sum, std::int64_t additions) {
+    std::uint64_t step = 3;
+    asm volatile("" : "+r"(step));  // in a register: recent cores add constants while renaming, at no cycle at all
+    for (std::int64_t i = 0; i < additions; i += 8)
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; ++k) {
+            sum += step;
+            asm volatile("" : "+r"(sum));  // each addition waits for the one before it
+        }
+    return sum;
+}
+
+class Noise {
+  public:
+    static octant::KernelInfo info() {
+        return {.knobs = {{"additions",
+                           octant::KnobKind::integer,
+                           "40000",
+                           "dependent additions in a quantum (a multiple of 8)",
+                           {},
+                           800,
+                           1'000'000'000}},
+                .sample_ns = 0};  // every quantum is a sample
+    }
+
+    explicit Noise(octant::Context& context)
+        : additions_(context.knobs.integer("additions") / 8 * 8), lanes_(static_cast<std::size_t>(context.threads)) {}
+
+    void chunk(int lane, std::int64_t) {
+        Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+        mine.sum = add_up(mine.sum, additions_);
+        ++mine.quanta;
+    }
+
+    [[nodiscard]] octant::Counts work(std::size_t) const { return {{"quanta", 1}}; }
+
+    // Each quantum added 3 × additions, so a skipped or doubled one shows.
+    [[nodiscard]] octant::Results verify() const {
+        double worst = 0;
+        for (Lane const& lane : lanes_) {
+            std::uint64_t const expected = 3 * static_cast<std::uint64_t>(additions_) * lane.quanta;
+            worst =
+                std::fmax(worst, lane.sum == expected
+                                     ? 0.0
+                                     : 1.0 + std::fabs(static_cast<double>(lane.sum) - static_cast<double>(expected)));
+        }
+        return {{"difference from additions x quanta", worst, "1", 0}};
+    }
+
+    void corrupt(std::size_t) { lanes_.back().sum += 1; }
+
+  private:
+    struct alignas(64) Lane {
+        std::uint64_t sum = 0, quanta = 0;
+    };
+    std::int64_t additions_;
+    std::vector<Lane> lanes_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return octant::run<Noise>(argc, argv); }

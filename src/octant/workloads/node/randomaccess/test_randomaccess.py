@@ -1,0 +1,61 @@
+"""randomaccess: its limit by hand, and the running program on small tables."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fake_run import MIB, machine, point
+from octant import build
+from octant.analysis.figures import figure
+from octant.limit import Best, Known
+from octant.record import Point
+from octant.record.lines import Reader
+from octant.workloads.node.randomaccess import WORKLOAD
+
+
+def table(size: int) -> Point:
+    return point(counts={"updates": 1000}, knobs={"bytes": str(2 * size - 1)}, notes={"table_bytes": str(size)})
+
+
+def test_two_lines_per_update_limit_it_beyond_the_caches() -> None:
+    """A machine with 32 MiB of last-level cache and 12.8 GB/s: 12.8e9 / 128 = 1e8 updates a second."""
+    known = Known(machine().topology, {"memory traffic": {frozenset({("node", 0)}): Best(12.8e9, "")}})
+    limit = WORKLOAD.least_seconds(known, machine(), table(64 * MIB))
+    assert limit is not None
+    assert 1000 / limit.seconds == pytest.approx(1e8)
+    assert WORKLOAD.least_seconds(known, machine(), table(32 * MIB)) is None, "what was asked may be nearly twice that"
+    nothing = Known(machine().topology, {"memory traffic": {}})
+    assert WORKLOAD.least_seconds(nothing, machine(), table(64 * MIB)) is None
+
+
+def measured(tmp_path: Path, *words: str) -> Point:
+    program = build.find("node/randomaccess")
+    output = tmp_path / "records.jsonl"
+    subprocess.run([program, "--output", output, "--run", "test", *words], check=True, timeout=60)
+    reader = Reader()
+    found = [reader.read(line) for line in output.read_bytes().splitlines()][-1]
+    assert isinstance(found, Point)
+    return found
+
+
+@pytest.mark.parametrize("words", [("bytes=4KiB",), ("bytes=3MiB", "threads=2"), ("bytes=1MiB", "pages=thp")])
+def test_undoing_the_updates_restores_the_table(tmp_path: Path, words: tuple[str, ...]) -> None:
+    found = measured(tmp_path, *words, "seconds=0.05")
+    assert found.checks
+    assert [check.value for check in found.checks] == [0]
+    value = figure(WORKLOAD, [found]).value
+    assert value is not None
+    assert value.middle > 0
+
+
+def test_each_thread_takes_the_largest_power_of_two_that_fits(tmp_path: Path) -> None:
+    found = measured(tmp_path, "bytes=3MiB", "threads=2", "seconds=0.05")
+    assert found.notes["table_bytes"] == str(2**20)
+    assert len({head.thread for head in found.heads}) == 2
+
+
+def test_the_kernel_says_what_it_can_be_asked(tmp_path: Path) -> None:
+    text = subprocess.run([build.find("node/randomaccess"), "--describe"], check=True, capture_output=True, text=True).stdout
+    assert "bytes" in {knob["name"] for knob in json.loads(text)["knobs"]}

@@ -1,0 +1,165 @@
+"""Comparing runs: what is faster or slower is said so, and what cannot be told or compared is listed as such."""
+
+import dataclasses
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fake_run import WORKLOADS, fake_run, lane, machine
+from octant.analysis.compare import Comparisons, compare
+from octant.analysis.summary import summarise
+from octant.record import Buffer, Check, Given, Point
+from octant.report.run import comparison
+from octant.store import StoredRun
+
+BASE = fake_run()
+
+
+def compared(before: StoredRun, after: StoredRun, threshold: float = 0.03, curves: bool = False) -> Comparisons:
+    return compare(summarise(before, WORKLOADS), summarise(after, WORKLOADS), threshold, curves)
+
+
+def changed(run: StoredRun, workload: str, **changes: object) -> StoredRun:
+    """The run with other points of one workload."""
+    points = [dataclasses.replace(p, **changes) if p.workload == workload else p for p in run.points]  # type: ignore[arg-type]
+    return dataclasses.replace(run, points=tuple(points))
+
+
+def test_a_run_and_itself_show_no_difference() -> None:
+    found = compared(BASE, BASE, curves=True)
+    assert {figure.word for figure in found.figures} == {"no difference seen"}
+    assert found.differences == ()
+    assert found.regressions == []
+    assert found.compared == len(found.figures) > len(compared(BASE, BASE).figures)  # the points of curves too
+
+
+@pytest.mark.parametrize(("speed", "word"), [(1.2, "faster"), (0.8, "slower"), (1.02, "no difference seen")])
+def test_rates_and_times_have_one_direction(speed: float, word: str) -> None:
+    found = compared(BASE, fake_run(speed=speed))
+    assert {figure.word for figure in found.figures} == {word}
+    for figure in found.figures:
+        assert figure.speed is not None
+        assert figure.speed.middle == pytest.approx(speed, rel=0.002)
+        assert figure.speed.low <= speed * 1.002
+        assert figure.speed.high >= speed * 0.998
+    assert bool(found.regressions) == (word == "slower")
+
+
+def test_a_size_is_the_same_in_any_unit() -> None:
+    words = {"134217728": "128MiB", "8": "8B"}
+    points = tuple(
+        dataclasses.replace(p, knobs={name: words.get(value, value) for name, value in p.knobs.items()})
+        for p in BASE.points
+    )
+    found = compared(BASE, dataclasses.replace(BASE, points=points))
+    assert {figure.word for figure in found.figures} == {"no difference seen"}
+
+
+def test_the_threshold_is_what_matters_to_the_user() -> None:
+    assert compared(BASE, fake_run(speed=0.98)).regressions == []
+    assert compared(BASE, fake_run(speed=0.98), threshold=0.01).regressions
+
+
+@settings(max_examples=10)
+@given(st.floats(0.5, 2))
+def test_swapping_the_runs_swaps_the_words(speed: float) -> None:
+    forth, back = compared(BASE, fake_run(speed=speed)), compared(fake_run(speed=speed), BASE)
+    opposite = {"faster": "slower", "slower": "faster", "no difference seen": "no difference seen"}
+    near = abs(speed - 1) < 0.04  # +3 % one way is -2.9 % the other
+    assert near or [opposite[f.word] for f in forth.figures] == [f.word for f in back.figures]
+
+
+def noisy(run: StoredRun, seed: int, spread: float) -> StoredRun:
+    """The run with the launch-to-launch spread that real machines have."""
+    generator = np.random.default_rng(seed)
+
+    def other(p: Point) -> Point:
+        factor = generator.normal(1, spread)
+        lanes = tuple(lane([int(d * factor) for d in x.duration_ns], x.thread, x.rank) for x in p.lanes)
+        return dataclasses.replace(p, lanes=lanes)
+
+    return dataclasses.replace(run, points=tuple(map(other, run.points)))
+
+
+def test_several_launches_keep_their_spread_from_passing_for_an_effect() -> None:
+    several = fake_run(repeats=8)
+    found = compared(noisy(several, 1, 0.05), noisy(several, 2, 0.05))
+    words = [figure.word for figure in found.figures]
+    assert words.count("no difference seen") >= 0.85 * len(words)
+    hidden = [figure for figure in found.figures if figure.word == "no difference seen"]
+    assert any("could hide in the interval" in why for figure in hidden for why in figure.why)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"share_cores": True}, "more threads than hardware threads: no in A, yes in B"),
+        ({"sync": "barrier"}, "start synchronised: none in A, barrier in B"),
+        ({"verdict": Check("sum", 1.0, 1e-9, False)}, "wrong answer in B (sum)"),
+        ({"build": {"faults_compiled": True}}, "fault-injection build: no in A, yes in B"),
+    ],
+)
+def test_what_was_not_measured_alike_is_not_compared(changes: dict[str, object], why: str) -> None:
+    found = compared(BASE, changed(BASE, "node/gemm", **changes))
+    alone = found.of("not comparable")
+    assert {figure.row.workload.name for figure in alone} == {"node/gemm"}
+    assert all(why in figure.why for figure in alone)
+    assert bool(found.regressions) == ("verdict" in changes)  # a wrong answer stops the gate
+
+
+def test_a_kernel_that_counts_other_work_is_not_compared() -> None:
+    first = next(p for p in BASE.points if p.workload == "node/stream")
+    half = changed(BASE, "node/stream", work=dataclasses.replace(first.work, bytes_written=0))
+    assert "work counted: bytes_read 1" in compared(BASE, half).of("not comparable")[0].why[0]
+    # Chunks of another length do the same work.
+    longer = [dataclasses.replace(p, work=dataclasses.replace(p.work, flops=2 * p.work.flops)) for p in BASE.points
+              if p.workload == "node/peakflops"]  # fmt: skip
+    assert compared(BASE, dataclasses.replace(BASE, points=tuple(longer))).of("not comparable")[0].why == ("only in A",)
+
+
+def test_missing_figures_are_listed_and_failed_ones_stop_the_gate() -> None:
+    fewer = dataclasses.replace(BASE, points=tuple(p for p in BASE.points if p.workload != "node/gemm"), failures=())
+    found = compared(BASE, fewer)
+    assert {figure.why for figure in found.of("not comparable")} == {("only in A",)}
+    assert found.regressions == []
+    assert {figure.why for figure in compared(fewer, BASE).of("not comparable")} == {("only in B",)}
+    failure = dataclasses.replace(BASE.failures[0], workload="node/gemm", knobs={"n": "448"}, reason="killed")
+    found = compared(BASE, dataclasses.replace(fewer, failures=(failure,)))
+    assert {figure.why for figure in found.regressions} == {("failed in B: killed",)}
+
+
+def test_other_surroundings_are_listed() -> None:
+    other = fake_run(on=machine(name="other", cores=4))
+    huge = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 2**21, 4096, {}),))
+    base = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 0, 4096, {}),))
+    found = compared(changed(BASE, "node/latency", given=(base,)), changed(other, "node/latency", given=(huge,)))
+    assert ("machine", "fake", "other") in found.differences
+    assert ("hardware threads allowed", "2", "4") in found.differences
+    told = [why for figure in found.figures for why in figure.why if why.startswith("huge")]
+    assert told == ["huge pages: 0.0 % in A, 100 % in B"] * 2
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_text_fits_and_the_json_says_the_same(width: int) -> None:
+    found = compared(BASE, fake_run(speed=0.9))
+    page = [line.plain for line in comparison.lines(found, width)]
+    assert max(map(len, page)) <= width
+    assert f"Slower in B ({len(found.figures)})" in page
+    assert any("93.80 → 84.42 Gflop/s" in line and "×0.900" in line for line in page)
+    assert "One launch on each side" in " ".join(page)
+    document = json.loads(comparison.as_json(found))
+    assert document["regressions"] == len(found.figures)
+    assert {figure["word"] for figure in document["figures"]} == {"slower"}
+    assert document["figures"][0]["speed"] == pytest.approx(0.9, rel=1e-3)
+
+
+def test_a_pipe_without_utf8_gets_ascii() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    comparison.show(compared(BASE, fake_run(speed=0.9)), stream)
+    stream.flush()
+    assert b"93.80 -> 84.42 Gflop/s" in raw.getvalue()

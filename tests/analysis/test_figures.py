@@ -1,0 +1,331 @@
+"""From samples to figures: sums over lanes, flags, limits, ceilings, on points whose numbers are written here."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fake_run import lane, machine, point
+from octant import stats
+from octant.analysis import figures
+from octant.analysis.figures import Figure, LaunchFigure, figure
+from octant.analysis.reduce import measure
+from octant.analysis.summary import with_limit
+from octant.limit import Known, Limit, Provides, pattern
+from octant.metric import Metric, per, rate, seconds
+from octant.record import Clock, Point, Result, Series
+from octant.workload import Workload
+
+RATE = Metric("rate", "B/s", "higher", rate("bytes_read"))
+TIME = Metric("time", "s", "lower", per("loads"))
+WORKLOAD = Workload("A thing", (RATE, TIME), {}, "fake/thing")
+NOTHING = Known(machine().topology)
+
+
+def values(metric: Metric, one: Point) -> NDArray[np.float64]:
+    return measure(metric, one, one.read()).samples
+
+
+def launch(one: Point, metric: str = "") -> LaunchFigure:
+    return figure(WORKLOAD, [one], metric).launches[0]
+
+
+def limited(workload: Workload, one: Point, known: Known = NOTHING) -> Figure:
+    return with_limit(figure(workload, [one]), known, machine())
+
+
+def test_a_constant_rate_is_exact() -> None:
+    one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8000})
+    found = launch(one)
+    assert (found.value.low, found.value.middle, found.value.high) == pytest.approx((8e9, 8e9, 8e9))
+
+
+def test_a_batch_counts_every_chunk_in_it() -> None:
+    one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8}, batch=10)
+    assert launch(one).value.middle == pytest.approx(80e6)
+
+
+@given(st.integers(2, 6), st.lists(st.integers(500, 2000), min_size=40, max_size=80))
+def test_twice_the_lanes_give_twice_the_rate(count: int, durations: list[int]) -> None:
+    some = point(lanes=tuple(lane(durations, thread=t) for t in range(count)), counts={"bytes_read": 8})
+    twice = point(lanes=tuple(lane(durations, thread=t) for t in range(2 * count)), counts={"bytes_read": 8})
+    assert 2 * values(RATE, some) == pytest.approx(values(RATE, twice))
+
+
+@given(st.integers(200, 4000))
+def test_two_equal_steady_lanes_give_twice_one_lane(duration: int) -> None:
+    one = point(lanes=(lane([duration] * 60),), counts={"bytes_read": 8})
+    lanes = (lane([duration] * 60), lane([duration] * 60, thread=1, begin=duration // 3))
+    two = point(lanes=lanes, counts={"bytes_read": 8})
+    middles = [launch(p).value.middle for p in (one, two)]
+    assert middles[1] == pytest.approx(2 * middles[0])
+
+
+def test_lanes_of_unlike_speed_add_up() -> None:
+    two = point(lanes=(lane([1000] * 400), lane([3000] * 133, thread=1)), counts={"bytes_read": 3000})
+    assert np.median(values(RATE, two)) == pytest.approx(3e9 + 1e9, rel=0.01)
+
+
+@given(st.integers(1, 20))
+def test_a_gap_of_one_lane_is_left_out(gap: int) -> None:
+    """Bursts with a pause between: the rate is that of the bursts, whatever the pause."""
+    paused = [lane([1000] * 80, thread, gaps={40: gap * 10_000}) for thread in range(2)]
+    two = point(lanes=tuple(paused), counts={"bytes_read": 1000})
+    rates = values(RATE, two)
+    assert np.median(rates) == pytest.approx(2e9, rel=0.01)
+    assert rates.min() >= 0.8 * 2e9
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_threads_that_are_often_switched_out_keep_the_rate_that_they_have_together(seed: int) -> None:
+    """Each lane runs a third of the time, as on a machine with three times as many threads as cores."""
+    generator = np.random.default_rng(seed)
+
+    def disturbed(thread: int) -> Series:
+        slices = generator.integers(20, 60, 60)  # samples until the thread is switched out
+        out = np.cumsum(slices)
+        durations = np.full(int(out[-1]) + 1, 1000)
+        durations[out] += generator.integers(40_000, 160_000, len(out))
+        return lane([int(d) for d in durations], thread=thread, preempted=[int(i) for i in out])
+
+    two = point(lanes=(disturbed(0), disturbed(1)), counts={"bytes_read": 1000})
+    found = launch(two)
+    assert found.value.middle == pytest.approx(2e9, rel=0.02)
+    assert any(flag.startswith("threads were all at work at once in") for flag in found.flags)
+
+
+def test_the_harness_s_pauses_are_in_nobody_s_rate() -> None:
+    """Long samples leave few windows without a pause between two bursts; one lane's rate has none of it either."""
+    bursts = dict.fromkeys(range(2, 60, 2), 150000)
+    two = point(lanes=tuple(lane([1_000_000] * 60, t, gaps=bursts) for t in range(2)), counts={"bytes_read": 1000})
+    assert np.median(values(RATE, two)) == pytest.approx(2e6, rel=1e-9)
+
+
+def test_lanes_of_unlike_speed_are_no_drift() -> None:
+    generator = np.random.default_rng(3)
+    lanes = tuple(lane([int(x) for x in generator.normal(m, 10, 200)], rank=r) for r, m in enumerate((1000, 1100)))
+    found = launch(point(lanes=lanes, counts={"loads": 10}), "time")
+    assert found.flags == ()
+    assert found.value.low < 105e-9 < found.value.high
+
+
+def test_lanes_that_are_never_together_say_so() -> None:
+    """What is measured then is the machine as it was, and the flag says so."""
+    first = lane([1000] * 10 + [100_000] * 9, preempted=range(10, 19))
+    second = lane([100_000] * 9 + [1000] * 10, thread=1, preempted=range(9))
+    found = launch(point(lanes=(first, second), counts={"bytes_read": 1000}))
+    assert "threads were never all at work undisturbed at once" in found.flags
+
+
+def test_few_samples_say_that_their_interval_is_only_a_range() -> None:
+    flags = launch(point(lanes=(lane([1000] * 3),), counts={"bytes_read": 8})).flags
+    assert flags == ("only 3 samples: the interval is their range",)
+
+
+def test_samples_that_swing_slowly_say_that_their_interval_is_only_a_range() -> None:
+    two_levels = [1000, 1001] * 150 + [1010, 1011] * 300 + [1000, 1001] * 150
+    one = point(lanes=(lane(two_levels),), counts={"bytes_read": 8})
+    found = launch(one)
+    assert (found.value.low, found.value.high) == pytest.approx((8 / 1011e-9, 8 / 1000e-9))
+    assert any("swing so slowly tell no more than" in flag for flag in found.flags)
+
+
+def test_the_time_of_a_step_is_per_load_and_the_warm_up_is_dropped() -> None:
+    steps = point("steps", lanes=(lane([9000] * 5 + [1000] * 50),), counts={"loads": 10}, warmup=5)
+    found = launch(steps, "time")
+    assert found.value.middle == pytest.approx(100e-9)
+    assert len(found.samples) == 50
+
+
+def test_a_warm_up_longer_than_the_samples_drops_nothing() -> None:
+    short = point("steps", lanes=(lane([1000] * 3),), counts={"loads": 1}, warmup=10)
+    assert len(values(TIME, short)) == 3
+
+
+def least(seconds_: float) -> Workload:
+    return dataclasses.replace(WORKLOAD, least_seconds=lambda _known, _machine, _point: Limit(seconds_, "the clock"))
+
+
+def test_a_least_time_serves_rates_and_times_alike() -> None:
+    one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 2000, "loads": 10})
+    rates = limited(least(0.5e-6), one)
+    assert rates.at_limit == pytest.approx(2000 / 0.5e-6)
+    assert rates.of_limit == pytest.approx(0.5)
+    timed = limited(dataclasses.replace(least(0.5e-6), metrics=(TIME,)), one)
+    assert timed.at_limit == pytest.approx(50e-9)
+    assert timed.of_limit == pytest.approx(0.5)
+    assert limited(WORKLOAD, one).of_limit is None
+
+
+def test_the_limit_of_lanes_is_for_a_chunk_of_each() -> None:
+    """Two lanes of 1000 B in 1 us each are half of what 4000 B/us would be."""
+    two = point(lanes=(lane([1000] * 100), lane([1000] * 100, thread=1)), counts={"bytes_read": 1000, "loads": 10})
+    assert limited(least(0.5e-6), two).of_limit == pytest.approx(0.5)
+    assert limited(dataclasses.replace(least(0.5e-6), metrics=(TIME,)), two).of_limit == pytest.approx(0.5)
+
+
+BUSY = {"time_s": 1, "node_busy_s": 1.9, "own_cpu_s": 1}
+FLAGGED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
+    (lambda x: dataclasses.replace(x, preempted=frozenset(range(100))), {}, "preempted in 100 % of samples"),
+    (
+        lambda _x: lane([1000] * 90 + [1500] * 10, preempted=range(80, 100)),
+        {},
+        "preempted in 10 % of samples",  # those that it cost time
+    ),
+    (lambda x: x, {"share_cores": True}, "more threads than hardware threads"),
+    (lambda x: x, {"noise": {"during": {"time_s": 1, "node_steal_s": 0.2}}}, "the hypervisor took CPU time away"),
+    (
+        lambda x: x,
+        {"noise": {"during": BUSY}},
+        "other processes were busy",
+    ),
+    (lambda x: x, {"results": (Result("sum", 1.0, "1", 1e-9),)}, "WRONG ANSWER"),
+    (lambda x: x, {"build": {"faults_compiled": True}}, "fault-injection build"),
+]
+
+
+@pytest.mark.parametrize(("change_lane", "changes", "flag"), FLAGGED)
+def test_what_casts_doubt_is_flagged(
+    change_lane: Callable[[Series], Series], changes: dict[str, Any], flag: str
+) -> None:
+    steady = lane([1000] * 100)
+    clean = point(lanes=(steady,))
+    assert figures.doubts(clean, clean.read()) == ()
+    doubtful = point(lanes=(change_lane(steady),), **changes)
+    assert figures.doubts(doubtful, doubtful.read()) == (flag,)
+
+
+def test_what_was_given_other_than_asked_is_flagged() -> None:
+    one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8})
+    flagged = figure(WORKLOAD, [one], mismatches={0: ("rank 0: on 3", "rank 1: on 4")})
+    assert flagged.flags == ("NOT AS ASKED: rank 0: on 3 (and 1 more)",)
+    assert flagged.mismatches == ("rank 0: on 3", "rank 1: on 4")
+
+
+def test_a_phase_shorter_than_ten_of_its_marks_is_flagged() -> None:
+    pack = dataclasses.replace(lane([500] * 100, name="phase/pack"), entries=np.ones(100))
+    marked = point("steps", lanes=(lane([1000] * 100), pack), clock=Clock(mark_ns=66))
+    assert "a phase takes 500 ns, less than ten of its marks" in figures.doubts(marked, marked.read())
+
+
+def test_unsteady_samples_are_flagged() -> None:
+    assert figures.unsteady(np.full(100, 3.0)) == ()
+    noisy = np.random.default_rng(1).normal(100, 1, 200)
+    assert figures.unsteady(noisy) == ()
+    assert figures.unsteady(np.concatenate([noisy, noisy * 1.1]))[0].startswith("drifts by +10 %")
+    assert figures.unsteady(np.where(np.arange(200) % 10 == 0, 200, noisy)) == ("10 % outliers",)
+
+
+def test_correlated_samples_widen_the_interval() -> None:
+    generator = np.random.default_rng(2)
+    slow_swings = 1000 + 50 * np.repeat(generator.normal(size=20), 20) + generator.normal(size=400)
+    one = point(lanes=(lane([int(x) for x in slow_swings]),), counts={"bytes_read": 1000})
+    found = launch(one)
+    naive = stats.median_interval(found.samples)
+    assert found.value.high - found.value.low > 2 * (naive.high - naive.low)
+
+
+def test_the_best_right_answer_on_the_same_hardware_threads_is_the_limit() -> None:
+    def of(flops: int, threads: int = 1, **changes: Any) -> Figure:
+        lanes = tuple(lane([1000] * 100, thread) for thread in range(threads))
+        return figure(WORKLOAD, [point(lanes=lanes, counts={"bytes_read": flops}, threads=threads, **changes)])
+
+    wrong = of(9000, results=(Result("sum", 1.0, "1", 1e-9),))
+    names = ["memory traffic"]
+    made = [(one, names) for one in (of(1000), of(2000, knobs={"kernel": "triad"}), wrong, of(500, threads=2))]
+    known = figures.known_limits(made, machine())
+    one, two = frozenset({("node", 0)}), frozenset({("node", 0), ("node", 1)})
+    best = known.best("memory traffic", one)
+    assert best is not None
+    assert best.value == pytest.approx(2e9)
+    assert best == known.best("memory traffic", frozenset({("node", 1)})), "another core of the same kind"
+    pair = known.best("memory traffic", two)
+    assert pair is not None
+    assert pair.value == pytest.approx(1e9)
+    assert known.best("memory traffic", frozenset({("other", 0), ("node", 0)})) is None, "two hosts are no two cores"
+    with pytest.raises(KeyError):
+        known.only(()).best("memory traffic", one)
+
+
+def test_cores_of_one_domain_are_not_those_of_two() -> None:
+    two_packages = machine(packages=2, cores=2).topology
+    same = pattern(two_packages, frozenset({("n", 0), ("n", 1)}))
+    assert same == pattern(two_packages, frozenset({("m", 2), ("m", 3)}))
+    assert same != pattern(two_packages, frozenset({("n", 0), ("n", 2)}))
+
+
+def test_what_provides_a_limit_has_no_share_of_it() -> None:
+    workload = dataclasses.replace(
+        WORKLOAD,
+        bounded_by=("memory traffic",),
+        provides=(Provides("memory traffic", "rate"),),
+        least_seconds=lambda known, _m, p: Limit(
+            p.count("bytes_read") / best.value if (best := known.best("memory traffic", p.hardware_threads)) else 1, "x"
+        ),
+    )
+    slow, fast = (
+        figure(workload, [point(lanes=(lane([1000] * 100),), counts={"bytes_read": n}, knobs={"n": str(n)})])
+        for n in (1000, 2000)
+    )
+    known = figures.known_limits([(one, ["memory traffic"]) for one in (slow, fast)], machine())
+    slow, fast = (with_limit(one, known, machine()) for one in (slow, fast))
+    assert (slow.is_limit, slow.of_limit) == (False, pytest.approx(0.5))
+    assert (fast.is_limit, fast.of_limit) == (True, None)
+    alone = figures.known_limits([(slow, ["memory traffic"])], machine())
+    assert with_limit(slow, alone, machine()).of_limit is None
+
+
+def test_a_figure_is_made_from_all_launches_of_its_cell() -> None:
+    launches = [point(lanes=(lane([ns] * 50),), counts={"bytes_read": 1000}) for ns in (900, 1000, 1200)]
+    one = figure(WORKLOAD, launches)
+    assert one.value is not None
+    assert one.value.middle == pytest.approx(1e9)
+    assert len(one.launches) == 3
+    wrong = figure(WORKLOAD, [*launches, point(lanes=(lane([1] * 50),), results=(Result("sum", 1.0, "1", 0.0),))])
+    assert wrong.value is None
+    assert [check.name for check in wrong.wrong] == ["sum"]
+
+
+def test_a_launch_keeps_a_thousand_samples_and_a_sketch_of_all_times() -> None:
+    generator = np.random.default_rng(5)
+    one = launch(point(lanes=(lane([int(x) for x in generator.normal(1000, 20, 50_000)]),), counts={"bytes_read": 1}))
+    assert (len(one.samples), one.count, one.times.count) == (1000, 50_000, 50_000)
+    assert np.median(one.samples) == pytest.approx(one.value.middle, rel=0.01)
+    assert one.times.quantile(0.5) == pytest.approx(1000, rel=0.01)
+
+
+def test_a_metric_without_what_it_is_made_of_says_what_is_missing() -> None:
+    workload = dataclasses.replace(WORKLOAD, metrics=(Metric("pack", "s", "lower", seconds("phase/pack")),))
+    one = figure(workload, [point("steps", lanes=(lane([1000] * 9),))])
+    assert one.value is None
+    assert one.missing == "there is no series 'phase/pack'"
+
+
+def test_windows_in_which_a_lane_was_switched_out_do_not_count() -> None:
+    hit = [1000 if i % 20 else 200_000 for i in range(400)]  # time slices lost to somebody else
+    lost = [i for i, duration in enumerate(hit) if duration > 1000]
+    steady = lane([1000] * 5000)
+    flagged = point(lanes=(steady, lane(hit, thread=1, preempted=lost)), counts={"bytes_read": 1000})
+    assert np.median(values(RATE, flagged)) == pytest.approx(2e9, rel=0.02)
+    unflagged = point(lanes=(steady, lane(hit, thread=1)), counts={"bytes_read": 1000})
+    assert np.median(values(RATE, unflagged)) == pytest.approx(2e9, rel=0.02)  # steal time leaves no flag
+
+
+def test_a_switch_that_cost_no_time_does_not_spoil_a_long_sample() -> None:
+    long = [1_000_000] * 60
+    lanes = (lane(long, preempted=range(60)), lane(long, thread=1, preempted=range(60)))
+    flagged = launch(point(lanes=lanes, counts={"bytes_read": 1_000_000}))
+    assert flagged.value.middle == pytest.approx(2e9)
+    assert not any("at work" in flag for flag in flagged.flags)
+    assert any("preempted" in flag for flag in flagged.flags), "it is said all the same"
+
+
+def test_more_than_the_limit_is_flagged() -> None:
+    one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8000})
+    assert "beyond its limit" in limited(least(1.1e-6), one).flags[0]
+    assert not limited(least(1e-6), one).flags

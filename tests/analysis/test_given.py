@@ -1,0 +1,130 @@
+"""What a record says it was given is compared with what was asked: every difference is told."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_run import WORKLOADS, fake_run, machine, point
+from octant.analysis import given as readback
+from octant.analysis.figures import doubts
+from octant.analysis.summary import summarise
+from octant.launch import Launch
+from octant.placement import planner
+from octant.placement.request import parse_request
+from octant.record import Buffer, Given, Point
+
+MACHINE = machine(nodes=2, cores=4)
+
+
+def obedient(asked: str, hosts: int = 1, node: str = "0") -> Point:
+    """A point whose ranks were given exactly what the placement says, on each of the hosts."""
+    placement = planner.plan(MACHINE.topology, parse_request(asked))
+    answers = []
+    for host in range(hosts):
+        for place in placement.ranks:
+            home = str(place.memory[0]) if node == "own" else node
+            buffer = Buffer(1 << 20, 1 << 20, 0, 4096, {home: 64})
+            masks = tuple(tuple(sorted(mask)) for mask in place.threads)
+            answers.append(Given(f"host{host}", tuple(mask[-1] for mask in masks), masks, (buffer,)))
+    return point(ranks=len(answers), threads=len(placement.ranks[0].threads), given=tuple(answers))
+
+
+def told(asked: str, found: Point, ranks: int | None = None) -> tuple[str, ...]:
+    return readback.mismatches(planner.plan(MACHINE.topology, parse_request(asked)), found, ranks)
+
+
+REQUESTS = st.builds(
+    "{}x{},unit={},order={}".format,
+    st.integers(1, 2),
+    st.integers(1, 4),
+    st.sampled_from(["core", "hwthread", "numa"]),
+    st.sampled_from(["compact", "scatter"]),
+)
+
+
+@given(REQUESTS, st.integers(1, 3))
+def test_what_was_given_as_asked_is_not_remarked_on(asked: str, hosts: int) -> None:
+    found = obedient(asked, hosts, node="own")
+    assert told(asked, found, found.ranks) == ()
+
+
+@given(REQUESTS, st.integers(0, 7), st.data())
+def test_any_other_mask_of_any_thread_is_told(asked: str, other: int, data: st.DataObject) -> None:
+    found = obedient(asked, node="own")
+    rank = data.draw(st.integers(0, len(found.given) - 1))
+    thread = data.draw(st.integers(0, found.threads - 1))
+    masks = list(found.given[rank].thread_masks)
+    wrong = tuple(sorted({*masks[thread]} ^ {other})) or (other + 1,)
+    masks[thread] = wrong
+    given = list(found.given)
+    given[rank] = dataclasses.replace(given[rank], thread_masks=tuple(masks))
+    (text,) = told(asked, dataclasses.replace(found, given=tuple(given)))
+    assert text.startswith(f"rank {rank}: ")
+    assert "asked for hardware threads" in text
+
+
+def test_a_thread_that_ran_elsewhere_is_told() -> None:
+    found = obedient("1x2")
+    strayed = dataclasses.replace(found.given[0], cpus=(0, 5))
+    assert told("1x2", dataclasses.replace(found, given=(strayed,))) == (
+        "rank 0: thread 1 asked for hardware threads 1, ran on 5",
+    )
+
+
+def test_memory_elsewhere_is_told() -> None:
+    found = obedient("1x1,memory=bind:0", node="1")
+    assert told("1x1,memory=bind:0", found) == ("rank 0: asked for memory of nodes 0, 100 % of it lies on 1",)
+
+
+def test_ranks_alone_in_their_worlds_are_told() -> None:
+    one = obedient("1x1")
+    (text,) = told("2x1", one, 2)
+    assert text.startswith("2 ranks asked, 1 given: the launcher and the MPI library")
+
+
+def test_more_ranks_than_places_on_a_host_are_told() -> None:
+    two = obedient("2x1")
+    (text,) = told("1x1", two, 2)
+    assert text == "rank 1: number 2 on host0, which was to hold 1"
+
+
+def test_fewer_threads_than_asked_are_told() -> None:
+    assert told("1x2", obedient("1x1"))[0] == "rank 0: 2 threads asked, 1 given"
+
+
+@pytest.mark.parametrize(
+    ("pages", "huge", "said"),
+    [
+        ("default", 0.5, ()),
+        ("thp", 1.0, ()),
+        ("thp", 0.0, ("rank 0: pages=thp asked, 0 % of a buffer is on huge pages",)),
+        ("2MiB", 0.4, ("rank 0: pages=2MiB asked, 40 % of a buffer is on huge pages",)),
+        ("base", 0.0, ()),
+        ("base", 1.0, ("rank 0: pages=base asked, 100 % of a buffer is on huge pages",)),
+    ],
+)
+def test_pages_of_another_kind_are_told(pages: str, huge: float, said: tuple[str, ...]) -> None:
+    buffer = Buffer(1 << 30, 1 << 30, int(huge * (1 << 30)), 4096, {"0": 64})
+    given = (Given("h", (0,), ((0,),), (buffer,)),)
+    found = dataclasses.replace(point(), knobs={"pages": pages}, given=given)
+    assert readback.page_mismatches(found) == said
+
+
+def test_what_differs_casts_doubt_on_the_figure() -> None:
+    launch = Launch("thing", {"threads": "1"}, place="1x1")
+    wrong = dataclasses.replace(obedient("1x2,cpus=4-5", node="own"), launch=launch.key)
+    (compared,) = readback.compared([wrong], [launch], MACHINE)
+    assert any(text.startswith("NOT AS ASKED: rank 0: 1 threads asked, 2 given") for text in doubts(compared))
+    unplaced = Launch("thing", {"threads": "1"})
+    (free,) = readback.compared([dataclasses.replace(wrong, launch=unplaced.key)], [unplaced], MACHINE)
+    assert doubts(free) == doubts(wrong)
+
+
+def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
+    run = fake_run()
+    small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
+    points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
+    rows = summarise(dataclasses.replace(run, points=points), WORKLOADS).rows
+    assert all(any(flag.startswith("NOT AS ASKED: rank 0: pages=thp asked") for flag in row.flags) for row in rows)

@@ -1,0 +1,131 @@
+"""Launchers turn a shape into words; which one is used; and the words for octant-bind."""
+
+import re
+
+import pytest
+
+from fake_run import machine
+from octant.failure import Exit, Refusal
+from octant.launch import bind, launchers
+from octant.launch.launchers import Shape, direct, flux, mpiexec, srun
+from octant.placement import planner
+from octant.placement.request import parse_request
+from paths import ROOT
+
+HERE, HOSTS = Shape(4, cpus_per_rank=2), Shape(4, 2, 2, ("a", "b"), ("OMP_DYNAMIC",))
+MPIEXEC = [
+    ("mpich", HERE, "-n 4 -bind-to none"),
+    ("mpich", HOSTS, "-n 4 -hosts a,b -ppn 2 -bind-to none"),
+    ("intelmpi", HERE, "-n 4 -genv I_MPI_PIN off"),
+    ("intelmpi", HOSTS, "-n 4 -hosts a,b -ppn 2 -genv I_MPI_PIN off"),
+    ("openmpi", HERE, "-n 4 --bind-to none --map-by :OVERSUBSCRIBE"),
+    ("openmpi", HOSTS, "-n 4 --host a:2,b:2 -x OMP_DYNAMIC --bind-to none --map-by :OVERSUBSCRIBE"),
+    ("pals", HERE, "-n 4 --cpu-bind none --mem-bind none"),
+    ("pals", HOSTS, "-n 4 --hosts a,b --ppn 2 --cpu-bind none --mem-bind none"),
+]
+TAIL = "--distribution=block --kill-on-bad-exit=1 --export=ALL --job-name=octant"
+
+
+@pytest.mark.parametrize(("flavour", "shape", "words"), MPIEXEC)
+def test_mpiexec_speaks_each_dialect(flavour: mpiexec.Flavour, shape: Shape, words: str) -> None:
+    assert mpiexec.options(flavour, shape) == words.split()
+
+
+def test_open_mpi_is_told_that_root_is_meant() -> None:
+    assert mpiexec.options("openmpi", HERE, root=True)[0] == "--allow-run-as-root"
+    assert "--allow-run-as-root" not in mpiexec.options("mpich", HERE, root=True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "pmi", "words"),
+    [
+        (HERE, "pmi2", f"--ntasks=4 --cpus-per-task=2 --cpu-bind=none {TAIL} --mpi=pmi2"),
+        (Shape(4, 2, 2), "", f"--ntasks=4 --cpus-per-task=2 --cpu-bind=none --nodes=2 --ntasks-per-node=2 {TAIL}"),
+        (
+            HOSTS,
+            "pmix",
+            "--ntasks=4 --cpus-per-task=2 --cpu-bind=none --nodelist=a,b --nodes=2 --ntasks-per-node=2 "
+            f"{TAIL} --mpi=pmix",
+        ),
+    ],
+)
+def test_srun_always_restates_what_a_task_needs(shape: Shape, pmi: str, words: str) -> None:
+    assert srun.options(shape, pmi) == words.split()
+
+
+def test_flux_leaves_binding_to_us() -> None:
+    off = "--setopt=cpu-affinity=off --setopt=mpibind=off --setopt=exit-on-error"
+    assert flux.options(HERE) == f"run --ntasks=4 --cores-per-task=2 {off}".split()
+    assert flux.options(Shape(4, 2, 2)) == f"run --ntasks=4 --cores-per-task=2 --nodes=2 {off}".split()
+
+
+def test_one_rank_needs_no_launcher_and_several_do() -> None:
+    assert direct.command(["prog", "a b"], Shape(1)) == ["prog", "a b"]
+    for shape in (Shape(2), Shape(1, hosts=("a",))):
+        with pytest.raises(Refusal, match="try --launcher mpiexec"):
+            direct.command(["prog"], shape)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "environment", "expected"),
+    [
+        ("", Shape(1), {"SLURM_JOB_ID": "1"}, "direct"),
+        ("", Shape(2), {}, "mpiexec"),
+        ("", Shape(2), {"SLURM_JOB_ID": "1"}, "srun"),
+        ("", Shape(2), {"FLUX_URI": "local:///x"}, "flux"),
+        ("", Shape(2), {"PBS_JOBID": "1"}, "mpiexec"),
+        ("", HOSTS, {"SLURM_JOB_ID": "1"}, "mpiexec"),
+        ("mpiexec", Shape(2), {"SLURM_JOB_ID": "1"}, "mpiexec"),
+    ],
+)
+def test_the_launcher_at_hand_is_chosen(name: str, shape: Shape, environment: dict[str, str], expected: str) -> None:
+    assert launchers.chosen(name, shape, environment) == expected
+
+
+def test_an_unknown_launcher_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(Refusal, match="try direct, flux, mpiexec, srun") as refusal:
+        launchers.launcher("mpirum")
+    assert refusal.value.code == Exit.WRONG_ANSWER
+
+
+def test_more_ranks_than_hardware_threads_are_for_an_mpi_that_yields() -> None:
+    mpiexec.refuse_spinning("openmpi", Shape(8), 2)
+    mpiexec.refuse_spinning("mpich", Shape(2), 2)
+    for flavour in ("mpich", "intelmpi"):
+        with pytest.raises(Refusal, match="make openmpi"):
+            mpiexec.refuse_spinning(flavour, Shape(3), 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("1x1", "--rank 0 cpus=0 threads=0"),
+        ("2x2,memory=local", "--rank 0 cpus=0-1 threads=0/1 mem=local --rank 1 cpus=2-3 threads=2/3 mem=local"),
+        (
+            "2x2,unit=numa,order=scatter,memory=bind",
+            "--rank 0 cpus=0-3 threads=0-3/0-3 mem=bind:0 --rank 1 cpus=4-7 threads=4-7/4-7 mem=bind:1",
+        ),
+        ("1x1,memory=interleave", "--rank 0 cpus=0 threads=0 mem=interleave:0-1"),
+        ("1x1,memory=preferred:1", "--rank 0 cpus=0 threads=0 mem=preferred:1"),
+        ("1x2,cpus=0+4", "--rank 0 cpus=0+4 threads=0/4"),
+        ("1x1,pages=4k", "--rank 0 cpus=0 threads=0 --no-thp"),
+        ("1x1,heap=huge", "--rank 0 cpus=0 threads=0 --heap thp"),
+        ("1x1,heap=huge,pages=2m", "--rank 0 cpus=0 threads=0 --heap 2097152"),
+        ("1x1,pages=2m", "--rank 0 cpus=0 threads=0"),
+    ],
+)
+def test_octant_bind_is_told_in_words_that_no_shell_minds(asked: str, words: str) -> None:
+    request = parse_request(asked)
+    found = bind.words(planner.plan(machine(nodes=2, cores=4).topology, request), request)
+    assert found == words.split()
+    assert not set("".join(found)) & set(" ;|&$`'\"(){}<>*?~#,")
+
+
+def test_both_sides_know_the_same_local_rank_variables() -> None:
+    header = ROOT / "native" / "bind" / "local_rank.hpp"
+    assert tuple(re.findall(r'RankVariable\{"(\w+)"', header.read_text())) == bind.LOCAL_RANK_VARIABLES
+
+
+def test_every_launcher_says_when_it_is_at_hand() -> None:
+    for name in launchers.names():
+        assert launchers.launcher(name).at_hand({}) is False

@@ -1,0 +1,189 @@
+"""Where threads and memory are: the kernel's texts are read, programs are watched, differences are told."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fake_run import machine
+from octant.launch import watch
+from octant.launch.compare import differences
+from octant.placement import planner
+from octant.placement.request import parse_request
+from paths import Octant
+
+STAT = "4242 (a b) c) S 1 4242 4242 0 -1 4194304 99 0 0 0 150 50 0 0 20 0 2 0 1000 0 0 " + "0 " * 14 + "7 0 0 0 0 0"
+NUMA_MAPS = """\
+55a0 default file=/usr/bin/prog mapped=3 active=2 N0=3 kernelpagesize_kB=4
+7f00 bind:0-1 anon=512 dirty=512 active=0 N0=128 N1=384 kernelpagesize_kB=4
+7f80 default file=/anon_hugepage\\040(deleted) huge anon=2 dirty=2 N1=2 kernelpagesize_kB=2048
+7fff default stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
+"""
+CPUS = sorted(os.sched_getaffinity(0))
+SPIN = (
+    "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass\nprint('said'); raise SystemExit(5)"
+)
+
+
+def test_a_stat_line_is_read_whatever_the_name() -> None:
+    assert watch.parse_stat(STAT) == ("a b) c", 7, 200 / os.sysconf("SC_CLK_TCK"))
+    with pytest.raises(ValueError, match="not a stat line"):
+        watch.parse_stat("4242 gone")
+
+
+def test_our_own_stat_line_says_where_we_are() -> None:
+    name, cpu, _ = watch.parse_stat(Path("/proc/thread-self/stat").read_text())
+    assert name
+    assert cpu in CPUS
+
+
+def test_private_memory_is_counted_by_node_and_page_size() -> None:
+    assert watch.parse_numa_maps(NUMA_MAPS) == {0: (128 + 3) * 4096, 1: 384 * 4096 + 2 * (2 << 20)}
+
+
+def test_masks_and_huge_pages_are_read() -> None:
+    assert watch.parse_mask("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-2,8\n") == {0, 1, 2, 8}
+    assert watch.parse_huge("Rss: 9 kB\nAnonHugePages:   2048 kB\nPrivate_Hugetlb: 4096 kB\n") == 6144 * 1024
+
+
+def seen(masks: list[set[int]], node_bytes: dict[int, int], huge: int = 0) -> watch.Watched:
+    threads = {10 + i: watch.Thread(10 + i, "t", frozenset(m), Counter({min(m): 5}), 1.0) for i, m in enumerate(masks)}
+    process = watch.Process(10, 0, 0, "prog", threads, node_bytes, huge)
+    return watch.Watched("host", (process,), 0, 1.0, 10)
+
+
+PLACED = planner.plan(machine(nodes=2, cores=4).topology, parse_request("1x2"))
+
+
+def test_a_program_that_is_where_it_should_be_is_not_remarked_on() -> None:
+    assert differences(PLACED, seen([{0}, {1}], {0: 1 << 30})) == ()
+    assert differences(PLACED, seen([{0}, {1}, {0}], {0: 1 << 30, 1: 1 << 10})) == (), "a helper thread, a stray page"
+
+
+@pytest.mark.parametrize(
+    ("masks", "memory", "said"),
+    [
+        ([{0}, {0}], {0: 1}, "1 of its threads were to be on 1, 0 are"),
+        ([{0}, {5}], {0: 1}, "thread 11 may use 5, its rank was to have 0-1"),
+        ([{0}, {1}], {0: 90, 1: 10}, "10 % of its memory lies on node 1, not 0"),
+    ],
+)
+def test_threads_and_memory_elsewhere_are_told(masks: list[set[int]], memory: dict[int, int], said: str) -> None:
+    assert any(said in text for text in differences(PLACED, seen(masks, memory)))
+
+
+def test_a_heap_that_got_no_huge_pages_is_told() -> None:
+    small = seen([{0}, {1}], {0: 1 << 30}, huge=0)
+    assert "0 % of its memory is" in differences(PLACED, small, huge_heap=True)[0]
+    assert differences(PLACED, seen([{0}, {1}], {0: 1 << 30}, huge=1 << 30), huge_heap=True) == ()
+
+
+def test_a_rank_that_is_not_there_is_told() -> None:
+    placed = planner.plan(machine(nodes=2, cores=4).topology, parse_request("2x2"))
+    assert differences(placed, seen([{0}, {1}], {0: 1})) == ("ranks 1 of this node: not seen",)
+
+
+def test_memory_is_looked_at_when_a_process_is_first_seen() -> None:
+    words = [sys.executable, "-c", "print(flush=True); input()"]
+    own = {**os.environ, "OCTANT_MARK": "first seen"}
+    with subprocess.Popen(words, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        looker = watch._Looker(b"OCTANT_MARK=first seen")
+        looker.looks = 1  # the next is one of those that usually leave memory out
+        looker.look()
+        program.communicate(b"\n")
+    assert sum(looker.found[program.pid].node_bytes.values()) > 0
+
+
+def test_threads_that_were_never_started_are_told() -> None:
+    """A program that makes fewer threads than were asked for is not placed as asked."""
+    assert differences(PLACED, seen([{0, 1}], {0: 1})) == ("rank 0: 2 threads asked, 1 seen",)
+
+
+def test_a_table_that_cannot_be_written_is_told_before_the_program_runs(octant: Octant, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    done = octant("where", "--to", str(tmp_path / "none" / "x"), "--", "touch", str(mark))
+    assert (done.returncode, mark.exists()) == (1, False)
+    assert "try another --to FILE" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "said"),
+    [
+        (["true"], 0, ""),
+        (["sh", "-c", "exit 7"], 7, ""),
+        (["no such program"], 127, "cannot start 'no such program' (No such file or directory)"),
+        (["/"], 126, "cannot start '/' (Permission denied)"),
+        (["sh", "-c", "exec sleep 0.2"], 0, "sleep"),
+        (["sh", "-c", "sleep 0.2 & sleep 0.2; wait; exit 3"], 3, "sleep"),
+    ],
+)
+def test_programs_that_end_at_once_fork_or_become_others(
+    octant: Octant, program: list[str], code: int, said: str
+) -> None:
+    done = octant("where", "--", *program)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_threads_that_start_late_are_seen(octant: Octant) -> None:
+    late = (
+        "import threading as t, time; time.sleep(0.3); x = [t.Thread(target=time.sleep, args=(0.3,)) for _ in (1, 2)];"
+        "[y.start() for y in x]"
+    )
+    found = json.loads(octant("where", "--json", "--", sys.executable, "-c", late).stderr)
+    assert len(found["processes"][0]["threads"]) == 3
+
+
+def test_the_programs_output_and_end_pass_through(octant: Octant) -> None:
+    done = octant("where", "--place", f"1x1,cpus={CPUS[-1]}", "--json", "--", sys.executable, "-c", SPIN)
+    assert (done.stdout, done.returncode) == ("said\n", 5)
+    found = json.loads(done.stderr)
+    (process,) = found["processes"]
+    assert process["threads"][0]["may_use"] == [CPUS[-1]]
+    assert process["threads"][0]["seen_on"].keys() == {str(CPUS[-1])}
+    assert process["bytes_on_node"]
+    assert found["not_as_asked"] == []
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
+def test_ranks_are_told_apart(octant: Octant, tmp_path: Path) -> None:
+    table = tmp_path / "where.json"
+    words = ("where", "--place", "2x1", "--json", "--to", str(table), "--", sys.executable, "-c", SPIN)
+    assert octant(*words).stdout == "said\nsaid\n"
+    found = json.loads(table.read_text())
+    assert [p["rank"] for p in found["processes"]] == [0, 1]
+    assert [p["threads"][0]["may_use"] for p in found["processes"]] == [[cpu] for cpu in CPUS[:2]]
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
+def test_a_program_that_binds_itself_elsewhere_is_told(octant: Octant, needs: Callable[[str], str]) -> None:
+    program = (needs("taskset"), "-c", str(CPUS[1]), sys.executable, "-c", SPIN)
+    done = octant("where", "--place", f"1x1,cpus={CPUS[0]}", "--", *program)
+    assert f"may use {CPUS[1]}, its rank was to have {CPUS[0]}" in done.stderr
+
+
+def test_a_program_that_is_killed_says_so(octant: Octant) -> None:
+    assert octant("where", "--", "sh", "-c", "sleep 0.2; kill -9 $$").returncode == 137
+
+
+def test_the_words_for_ones_own_launcher_are_printed(octant: Octant) -> None:
+    done = octant("bind", "--place", f"1x1,cpus={CPUS[0]}", "--json")
+    line = json.loads(done.stdout)
+    assert line[0].endswith("octant-bind")
+    assert line[1:] == ["--rank", "0", f"cpus={CPUS[0]}", f"threads={CPUS[0]}", "--"]
+
+
+def test_words_that_cannot_be_read_exit_2_and_what_does_not_fit_exits_3(octant: Octant) -> None:
+    assert octant("bind", "--place", "2y1").returncode == 2
+    done = octant("bind", "--place", "4096x1")
+    assert done.returncode == 3
+    assert "the largest that fits" in done.stderr

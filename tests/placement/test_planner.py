@@ -1,0 +1,297 @@
+"""The planner's laws, on every recorded machine, and its answers for the reference node."""
+
+import functools
+import itertools
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octant.machine import PageSize, Topology
+from octant.machine.hwloc import load
+from octant.placement import Placement, set_text
+from octant.placement.planner import DoesNotFit, ordered_cores, plan, slots
+from octant.placement.request import Memory, Request, Unit, parse_request
+from paths import MACHINES
+
+RECORDED = sorted([*MACHINES.glob("*.xml"), *MACHINES.glob("*.synthetic")])
+
+
+@functools.cache
+def machine(name: str) -> Topology:
+    return load(MACHINES / name)
+
+
+@functools.cache
+def reference() -> Topology:
+    return machine("frameworks-node.synthetic")
+
+
+def cpus(placement: Placement) -> list[str]:
+    return [set_text(place.cpus) for place in placement.ranks]
+
+
+def answer(topology: Topology, request: Request) -> tuple[Placement | None, Request | None]:
+    """The placement, or the largest request that fits."""
+    try:
+        return plan(topology, request), None
+    except DoesNotFit as refusal:
+        return None, refusal.largest
+
+
+MACHINE = st.sampled_from([path.name for path in RECORDED]).map(machine)
+UNIT: st.SearchStrategy[Unit] = st.sampled_from(["hwthread", "core", "l2", "l3", "numa", "package"])
+ORDER = st.sampled_from(["compact", "scatter", "scatter:numa", "scatter:package", "scatter:l3"])
+REQUEST = st.builds(
+    Request,
+    ranks=st.integers(1, 40),
+    threads=st.integers(1, 9),
+    unit=UNIT,
+    order=ORDER,
+    smt=st.sampled_from([0, 1, 2, 4]),
+    share=st.booleans(),
+    kind=st.sampled_from(["any", "performance"]),
+)
+
+
+@given(MACHINE, REQUEST)
+@settings(max_examples=300)
+def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topology, request: Request) -> None:
+    placement, largest = answer(topology, request)
+    if placement is None:
+        assert largest is not None
+        assert len(plan(topology, largest).ranks) == largest.ranks
+        if request.smt > topology.smt():
+            assert largest.smt == topology.smt()
+            return
+        with pytest.raises(DoesNotFit):
+            plan(topology, replace(largest, ranks=largest.ranks + 1))
+        assert largest.ranks < request.ranks or largest.threads < request.threads
+        return
+    assert len(placement.ranks) == request.ranks
+    for place in placement.ranks:
+        assert len(place.threads) == request.threads
+        assert all(place.threads)
+        assert frozenset().union(*place.threads) == place.cpus
+        assert place.cpus <= topology.allowed
+        assert set(place.memory) == {c.numa for c in topology.cpus if c.os in place.cpus}
+
+
+@given(MACHINE, REQUEST)
+@settings(max_examples=300)
+def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Request) -> None:
+    try:
+        placement = plan(topology, request)
+    except DoesNotFit:
+        return
+    smt = request.smt or topology.smt()
+    assert smt <= topology.smt()
+    for core in topology.groups("core"):
+        ranks = [place for place in placement.ranks if place.cpus & core]
+        threads = [bound for place in ranks for bound in place.threads if bound & core]
+        if smt == 1 and request.unit in ("hwthread", "core"):
+            assert len(threads) <= 1
+        elif request.unit in ("hwthread", "core"):
+            assert len(threads) <= smt
+        elif not request.share:
+            assert len(ranks) <= 1
+    if request.unit == "hwthread":
+        held = [bound for place in placement.ranks for bound in place.threads]
+        assert len(frozenset().union(*held)) == sum(map(len, held)) == len(held)
+
+
+@given(MACHINE, st.integers(1, 40), st.integers(1, 4), st.sampled_from(["package", "numa", "l3"]))
+@settings(max_examples=200)
+def test_compact_fills_a_domain_before_the_next(topology: Topology, ranks: int, threads: int, level: str) -> None:
+    try:
+        placement = plan(topology, Request(ranks=ranks, threads=threads))
+    except DoesNotFit:
+        return
+    order = [core[0].os for core in ordered_cores(topology)]
+    group_of = {cpu: i for i, group in enumerate(topology.groups(level)) for cpu in group}
+    used = [cpu for cpu in order if any(cpu in place.cpus for place in placement.ranks)]
+    assert used == order[: len(used)]
+    domains = [group_of[cpu] for cpu in used]
+    changes = sum(1 for a, b in itertools.pairwise(domains) if a != b)
+    assert changes == len(set(domains)) - 1
+
+
+@given(MACHINE, st.integers(1, 40), st.integers(1, 4), st.sampled_from(["package", "numa", "l3"]))
+@settings(max_examples=200)
+def test_scatter_is_balanced_to_within_one(topology: Topology, ranks: int, threads: int, level: str) -> None:
+    """A domain may hold fewer only because no further rank fits into it."""
+    request = Request(ranks=ranks, threads=threads, order=f"scatter:{level}")
+    try:
+        placement = plan(topology, request)
+    except DoesNotFit:
+        return
+    room = dict.fromkeys(range(len(topology.groups(level))), 0)
+    count, left = dict(room), dict(room)
+    group_of = {cpu: i for i, group in enumerate(topology.groups(level)) for cpu in group}
+    for slot in slots(topology, request):
+        left[group_of[slot.cpu.os]] += 1
+    whole = [p for p in placement.ranks if len({group_of[c] for c in p.cpus}) == 1]
+    for place in whole:
+        count[group_of[min(place.cpus)]] += 1
+    capacity = {i: left[i] // threads for i in left}
+    most = max(count.values())
+    assert all(count[i] >= min(most - 1, capacity[i]) for i in count)
+    if len(whole) < ranks:
+        assert count == capacity
+
+
+@pytest.mark.parametrize("order", ["scatter", "scatter:numa", "scatter:package"])
+@given(topology=MACHINE, ranks=st.integers(1, 40))
+@settings(max_examples=60)
+def test_scatter_of_everything_uses_what_compact_uses(topology: Topology, ranks: int, order: str) -> None:
+    every = len(ordered_cores(topology))
+    used = plan(topology, Request(ranks=every, order=order))
+    assert frozenset().union(*(p.cpus for p in used.ranks)) == topology.allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [  # the six goals of the launcher tables; cores are two hardware threads wide
+        ("4x2", ["0-3", "4-7", "8-11", "12-15"]),
+        ("4x2,order=scatter:numa", ["0-3", "8-11", "16-19", "24-27"]),
+        ("4x2,unit=hwthread,smt=2", ["0-1", "2-3", "4-5", "6-7"]),
+        ("4x2,unit=numa", ["0-7", "8-15", "16-23", "24-31"]),
+        ("4x2,order=scatter:package", ["0-3", "16-19", "4-7", "20-23"]),
+        ("2x2,cpus=0+2/4+6", ["0,2", "4,6"]),
+        ("4x2,order=scatter", ["0-3", "16-19", "8-11", "24-27"]),
+        ("2x8,unit=numa,share=yes,smt=2", ["0-7", "8-15"]),
+        ("4x4,unit=numa,share=yes,smt=2", ["0-7", "0-7", "8-15", "8-15"]),
+        ("2x6,unit=numa", ["0-15", "16-31"]),
+        ("3x1,unit=package,share=yes,order=scatter", ["0-15", "16-31", "0-15"]),
+    ],
+)
+def test_reference_node(text: str, expected: list[str]) -> None:
+    assert cpus(plan(reference(), parse_request(text))) == expected
+
+
+def test_threads_of_a_rank_get_sets_of_their_own() -> None:
+    placement = plan(reference(), parse_request("1x3,unit=hwthread"))
+    assert [set_text(t) for t in placement.ranks[0].threads] == ["0", "2", "4"]
+    shared = plan(reference(), parse_request("1x2,cpus=0+1+8+9"))
+    assert [set_text(t) for t in shared.ranks[0].threads] == ["0-1", "8-9"]
+
+
+def test_container_gets_only_what_it_may_use() -> None:
+    placement = plan(machine("container-2s.xml"), Request(ranks=8))
+    assert cpus(placement) == ["16", "17", "2,18", "3,19", "10,26", "11,27", "12,28", "13,29"]
+
+
+def test_power7_slide_threads_per_core() -> None:
+    """128 tasks on 32 cores of SMT4, as the POWER7 STREAM table has it."""
+    power7 = load("pack:4 core:8 pu:4")
+    placement = plan(power7, parse_request("128x1,unit=hwthread,smt=4"))
+    assert cpus(placement) == [str(i) for i in range(128)]
+    assert cpus(plan(power7, parse_request("32x4,smt=4")))[1] == "4-7"
+
+
+def test_oversubscription_only_when_asked() -> None:
+    topology = machine("vm-2core.xml")
+    with pytest.raises(DoesNotFit, match="largest that fits: 2x1"):
+        plan(topology, Request(ranks=8))
+    placement = plan(topology, Request(ranks=8, oversubscribe=True))
+    assert cpus(placement) == ["0", "1"] * 4
+    assert any("share hardware threads" in remark for remark in placement.remarks)
+
+
+def test_memory_nodes() -> None:
+    def nodes(text: str) -> tuple[int, ...]:
+        return plan(reference(), parse_request(text)).ranks[-1].memory
+
+    assert nodes("4x2,unit=numa,memory=local") == (3,)
+    assert nodes("4x2,memory=interleave") == (0, 1, 2, 3)
+    assert nodes("4x2,memory=bind:0+2") == (0, 2)
+    assert nodes("4x2,memory=preferred:1") == (1,)
+    assert nodes("2x8,order=scatter:package") == (2, 3)
+    with pytest.raises(DoesNotFit, match="memory node 7"):
+        plan(reference(), Request(memory=Memory("bind", (7,))))
+
+
+def test_pages_that_the_system_lacks_are_refused() -> None:
+    known = [PageSize(4096), PageSize(1 << 21, 10, 10)]
+    assert plan(reference(), Request(pages="2m"), known)
+    assert plan(reference(), Request(pages="thp"), known)
+    with pytest.raises(DoesNotFit, match=r"pages of 16 MiB .the system has 4 KiB, 2 MiB.") as refusal:
+        plan(reference(), Request(pages="16m"), known)
+    assert refusal.value.largest == Request()
+
+
+def test_explicit_lists_outside_the_job_are_refused() -> None:
+    with pytest.raises(DoesNotFit, match="rank 1 on hardware threads 0"):
+        plan(machine("container-2s.xml"), parse_request("2x1,cpus=2/0"))
+    with pytest.raises(DoesNotFit, match="3 threads of rank 0 on 2 hardware threads"):
+        plan(reference(), parse_request("1x3,cpus=0-1"))
+
+
+def test_remarks_say_what_surprises() -> None:
+    def remarks(text: str, on: Topology) -> str:
+        return " / ".join(plan(on, parse_request(text)).remarks)
+
+    assert remarks("4x4", reference()) == ""
+    assert "rank 1: spans several NUMA domains" in remarks("2x3", reference())
+    assert "spans several packages" in remarks("5x3", reference())
+    assert "ranks 0-7: share cores" in remarks("8x1,unit=hwthread,smt=2", reference())
+    assert "slower ones set the pace" in remarks("12x1", machine("hybrid-laptop.xml"))
+    assert remarks("4x1,kind=performance", machine("hybrid-laptop.xml")) == ""
+    assert "there is no L3 cache here" in remarks("2x1,unit=l3", reference())
+    assert remarks("2x1,unit=l3", machine("epyc-2s-nps4.synthetic")) == ""
+    assert "while 6 cores idle" in remarks("2x2,order=scatter,smt=2", machine("container-2s.xml"))
+    alternating = remarks("4x2,unit=hwthread,smt=2,order=scatter:package", reference())
+    assert "alternate between packages, yet the threads of a rank share a core" in alternating
+
+
+def test_torus_letters_give_nodes_and_places() -> None:
+    node = load("core:4 pu:1")
+    xyzt = plan(node, Request(ranks=16, order="XYZT", torus=(2, 2, 1)))
+    assert [p.coordinates for p in xyzt.ranks[:5]] == [
+        (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (1, 1, 0, 0), (0, 0, 0, 1)
+    ]  # fmt: skip
+    txyz = plan(node, Request(ranks=16, order="TXYZ", torus=(2, 2, 1)))
+    assert [p.coordinates[-1] for p in txyz.ranks[:5]] == [0, 1, 2, 3, 0]
+    assert cpus(txyz)[:5] == ["0", "1", "2", "3", "0"]
+    assert txyz.remarks == ()
+    with pytest.raises(DoesNotFit, match="largest that fits: 16x1"):
+        plan(node, Request(ranks=17, order="XYZT", torus=(2, 2, 1)))
+
+
+def test_nothing_is_given_in_place_of_what_was_asked() -> None:
+    """Four threads a core of two, or efficiency cores where all are alike, would come out as something else."""
+    with pytest.raises(DoesNotFit, match=r"4 hardware threads of a core .a core has 2.*largest that fits: 4x2,smt=2"):
+        plan(reference(), parse_request("4x2,smt=4"))
+    with pytest.raises(DoesNotFit, match=r"a core has 1 hardware thread\)"):
+        plan(machine("vm-2core.xml"), parse_request("4x1,smt=2"))
+    with pytest.raises(DoesNotFit, match=r"efficiency cores .there are none.*: 4x1$"):
+        plan(reference(), parse_request("4x1,kind=efficiency"))
+    assert plan(machine("hybrid-laptop.xml"), parse_request("2x2,smt=2,kind=performance"))
+
+
+def test_memory_comes_from_nodes_that_have_some() -> None:
+    """Node 1 has cores alone, node 2 memory alone, as machines with missing modules or CXL memory show it."""
+    whole = reference()
+    far = [(10, 20, 40, 40), (20, 10, 15, 40), (40, 15, 10, 20), (40, 40, 20, 10)]
+    numa = tuple(
+        replace(node, memory_bytes=0 if node.os == 1 else node.memory_bytes, distances=row)
+        for node, row in zip(whole.numa, far, strict=True)
+    )
+    topology = replace(whole, numa=numa)
+    assert [place.memory for place in plan(topology, parse_request("4x1,unit=numa,memory=bind")).ranks] == [
+        (0,), (2,), (2,), (3,)
+    ]  # fmt: skip
+    assert plan(topology, parse_request("1x1,memory=interleave")).ranks[0].memory == (0, 2, 3)
+    with pytest.raises(DoesNotFit, match=r"memory node 1 .it has no memory"):
+        plan(topology, parse_request("1x1,memory=bind:1"))
+    nearest = replace(topology, numa=tuple(replace(node, distances=()) for node in numa))
+    assert plan(nearest, parse_request("4x1,unit=numa,memory=bind")).ranks[1].memory == (0,)
+
+
+def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:
+    node = load("core:2 pu:1")
+    places = ((0, 0, 0, 1), (1, 0, 0, 0), (0, 0, 0, 2))
+    assert cpus(plan(node, Request(2, torus=(2, 1, 1), map=places))) == ["1", "0"]
+    with pytest.raises(DoesNotFit, match=r"rank 2 of the map at place 2 of its node, which holds 2.*fits: 2x1"):
+        plan(node, Request(3, torus=(2, 1, 1), map=places))

@@ -1,0 +1,171 @@
+"""Calibration from a run of the store, on numbers written here."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_run import MIB, fake_run, lane, point, write_run
+from model_command import answer, run
+from networks import network
+from octant.failure import Refusal
+from octant.network import NetworkFile, load
+from octant.network.calibrate import Measured, calibrate
+from octant.network.files import parse
+from octant.record import Check, Given, Point, Work
+from octant.report.network.answers import store_calibration_text
+from octant.simulate.from_store import StoreCalibration, from_store
+from octant.store import StoredRun
+
+TREE = network("fat-tree", down=[4], rates={"port": 5e9, "endpoint": 4e9})
+
+
+def message(length: int, ns: int, buffers: str = "rotating", hosts: tuple[str, str] = ("a", "a"), **more: Any) -> Point:
+    """There and back in samples of 2 × (0.98, 1, 1.02) × `ns`: the interval of so few is their range."""
+    given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
+    lanes = (lane([2 * ns * part // 100 for part in (98, 100, 102)]),)
+    clean: dict[str, Any] = {
+        "workload": "mpi/pingpong",
+        "knobs": {"bytes": str(length), "buffers": buffers, "seconds": "1"},
+        "work": Work(messages=2, message_bytes=2 * length),
+        "ranks": 2,
+        "given": given,
+        "lanes": lanes,
+    }
+    return point("steps", **(clean | more))
+
+
+def stored(*points: Point, others: bool = False) -> StoredRun:
+    base = fake_run()
+    kept = tuple(p for p in base.points if p.workload == "node/stream" and "ladder" not in p.notes) if others else ()
+    return dataclasses.replace(base, points=(*points, *kept))
+
+
+def test_ranks_of_a_node_show_its_memory() -> None:
+    """1 MB in 101 µs, of which 1 µs is start-up: 10 GB/s, at least what it is with the start-up counted."""
+    found = from_store(TREE, stored(message(0, 1000), message(10**6, 101_000), message(10**6, 51_000, "hot")))
+    ((parameter,),) = (fit.parameters for fit in found.fits)
+    assert parameter.link_class == "local"
+    assert parameter.value == pytest.approx(1e10, rel=1e-3)
+    assert parameter.low == pytest.approx(1e6 / (101e-6 * 1.02), rel=1e-3)
+    assert math.isinf(parameter.high)
+    assert found.evidence[0].between == "ranks of one node"
+    start = found.evidence[0].startup
+    assert start is not None
+    assert (start.seconds.low, start.seconds.middle, start.seconds.high) == pytest.approx((0.98e-6, 1e-6, 1.02e-6))
+    assert start.overhead_s == pytest.approx((0, 0.51e-6))
+    hot = from_store(TREE, stored(message(0, 1000), message(10**6, 51_000, "hot")))
+    assert hot.fits[0].parameters[0].value == pytest.approx(1e6 / 51e-6, rel=0.03)
+    asked = from_store(TREE, stored(message(10**6, 101_000), message(10**6, 51_000, "hot")), "pingpong buffers=hot")
+    assert asked.fits[0].parameters[0].value == pytest.approx(1e6 / 51e-6, rel=1e-3)
+
+
+def test_the_memory_traffic_of_the_run_bounds_what_messages_within_a_node_can_reach() -> None:
+    """Best stream traffic of the fake run: 3.2 MB in 100 µs / 1.2; a message is read and written once."""
+    found = from_store(TREE, stored(message(0, 1000), message(10**6, 101_000), others=True))
+    assert found.fits[0].parameters[0].high == pytest.approx(38.4e9 / 2, rel=0.01)
+    beyond = from_store(TREE, stored(message(10**6, 40_000), others=True))  # 25 GB/s: some cache held the buffers
+    assert math.isinf(beyond.fits[0].parameters[0].high)
+
+
+def test_messages_between_nodes_bound_every_class_on_their_way_from_below() -> None:
+    run_of_two = stored(message(8, 2000, hosts=("a", "b")), message(10**6, 252_000, hosts=("a", "b")))
+    found = from_store(TREE, run_of_two)
+    parameters = {p.link_class: p for p in found.fits[0].parameters}
+    assert set(parameters) == {"endpoint", "port"}
+    assert all(p.value == pytest.approx(4e9, rel=1e-3) and math.isinf(p.high) for p in parameters.values())
+    (port,) = from_store(TREE.scaled("endpoint", 0.5), run_of_two, free=["port"]).fits[0].parameters
+    assert port.value == pytest.approx(4e9, rel=1e-3)  # whatever the file says of the endpoints
+    late = {name: link.model_copy(update={"latency": 0.5e-6}) for name, link in TREE.links.items()}
+    start = from_store(TREE.model_copy(update={"links": late}), run_of_two).evidence[0].startup
+    assert start is not None
+    assert start.file_latency_s == pytest.approx(1e-6)  # up and down
+    assert start.overhead_s == pytest.approx((0.48e-6, 0.52e-6))
+
+
+def updates(ranks: int, bytes_each: int) -> Point:
+    return point(
+        workload="node/randomaccess", knobs={"bytes": str(bytes_each)},
+        notes={"table_bytes": str(bytes_each)}, ranks=ranks, work=Work(loads=1000),
+        lanes=tuple(lane([10_000] * 40, rank=r) for r in range(ranks)),
+        given=tuple(Given("a", (0,), ((0,),), ()) for _ in range(ranks)),
+    )  # fmt: skip
+
+
+def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
+    """Two cores of 10⁸ updates a second each; their last-level cache has 32 MiB."""
+    found = from_store(TREE, stored(updates(2, 64 * MIB)))
+    (parameter,) = found.fits[0].parameters
+    assert (parameter.link_class, parameter.resource, parameter.low) == ("local", "packets", 0)
+    assert parameter.value == pytest.approx(2e8, rel=1e-3)
+    assert parameter.high == pytest.approx(2e8, rel=1e-3)
+    assert "[endpoint.local]" not in store_calibration_text(found)  # an upper bound is no capacity
+    for less in (updates(1, 256 * MIB), updates(2, MIB)):
+        with pytest.raises(Refusal, match="needs all 2 cores and a table of 64 MiB"):
+            from_store(TREE, stored(less))
+
+
+@pytest.mark.parametrize(
+    ("points", "machine", "why"),
+    [
+        ((), TREE, "it holds nothing"),
+        ((message(8, 1000),), TREE, "no message is as long as 64 KiB"),
+        ((message(MIB, 100_000, verdict=Check("", 1.0, 0.0, False)),), TREE, "its answer is wrong"),
+        ((message(MIB, 100_000, share_cores=True),), TREE, "more threads than hardware threads"),
+        ((message(MIB, 100_000),), load("power775"), "to_itself = 'endpoint'"),
+        ((message(8, 99_000), message(MIB, 100_000)), TREE, "no longer than the shortest"),
+    ],
+)
+def test_a_run_that_says_nothing_is_refused_with_the_reason(
+    points: tuple[Point, ...], machine: NetworkFile, why: str
+) -> None:
+    with pytest.raises(Refusal, match=why):
+        from_store(machine, stored(*points))
+
+
+def test_points_that_contradict_one_another_widen_the_range() -> None:
+    """0.09 and 0.2 per octant on 2 supernodes, each to 2 %: no capacity gives both."""
+    machine = load("power775")
+    fit = calibrate(machine, "randomaccess", [Measured(2, 0.09e9, 0.02), Measured(2, 0.2e9, 0.02)], ["D"])
+    assert fit.widened > 10
+    assert fit.parameters[0].low == pytest.approx(2 * 0.98 * 0.09e9, rel=1e-3)
+    assert fit.parameters[0].high == pytest.approx(2 * 1.02 * 0.2e9, rel=1e-3)
+
+
+def test_what_is_only_bounded_stands_at_its_bound() -> None:
+    machine = load("power775").at_size(2)
+    (least,) = calibrate(machine, "randomaccess", [Measured(2, 0.1e9, 0.05, "at_least")], ["D"]).parameters
+    assert (least.value, least.low) == pytest.approx((0.2e9, 0.19e9), rel=1e-3)
+    (most,) = calibrate(machine, "randomaccess", [Measured(2, 0.1e9, 0.05, "at_most")], ["D"]).parameters
+    assert (most.value, most.low, most.high) == pytest.approx((0.2e9, 0, 0.21e9), rel=1e-3)
+
+
+def test_the_command_reads_the_store_and_its_lines_become_a_file(tmp_path: Path) -> None:
+    kept = write_run(stored(message(0, 1000), message(10**6, 101_000)), tmp_path)
+    words = ("calibrate", "bgp", "--run", "last", "--store", str(tmp_path))
+    fit = answer(*words)
+    assert fit["fits"][0]["parameters"][0]["value"] == pytest.approx(1e10, rel=1e-3)
+    assert fit["fits"][0]["parameters"][0]["high"] is None
+    text = run(*words)
+    assert kept.id in text
+    lines = text.split("for the network file:\n")[1]
+    mine = parse(f'extends = "bgp"\nname = "mine"\n{lines}', "mine.toml")
+    bytes_per_s = mine.endpoint.local.bytes_per_s
+    assert bytes_per_s is not None
+    assert bytes_per_s.value == pytest.approx(1e10, rel=1e-3)
+    with pytest.raises(Refusal, match="no such link class"):
+        run(*words, "--free", "lonk")
+    with pytest.raises(Refusal, match="say --free"):
+        run("calibrate", "bgp")
+    assert json.loads(json.dumps(fit)) == fit
+
+
+def test_what_no_file_limits_can_be_calibrated() -> None:
+    """`local` of the test networks has no capacity at all."""
+    assert TREE.endpoint.local.bytes_per_s is None
+    found = from_store(TREE, stored(message(10**6, 100_000)))
+    assert isinstance(found, StoreCalibration)
+    assert found.fits[0].parameters[0].value == pytest.approx(1e10, rel=1e-3)

@@ -1,0 +1,163 @@
+"""Time steps of applications on the model: measured computing, modelled messages."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_run import MIB, fake_run, pingpong_s
+from networks import network
+from octant.failure import Refusal
+from octant.network import load
+from octant.simulate.timestep import Halo, Reduction, Step, measured, read_step, step_time
+from octant.store import StoredRun
+
+
+def computed(repeats: int = 1) -> StoredRun:
+    """The fake run with the knobs that real workloads read."""
+    run, double = fake_run(repeats=repeats), {"element": "double"}
+    more = {
+        "mpi/pingpong": {"buffers": "hot"},
+        "node/peakflops": double,
+        "node/gemm": double,
+        "node/noise": {"additions": "40000"},
+    }
+    points = (dataclasses.replace(p, knobs={**p.knobs, **more.get(p.workload, {})}) for p in run.points)
+    return dataclasses.replace(run, points=tuple(points))
+
+
+RING = network("torus", sizes=[8], split_ties=False)
+CUBE = network("torus", sizes=[4, 4, 4], rates={"endpoint": 1e9})
+
+
+def test_a_halo_on_its_own_torus_crosses_each_link_once() -> None:
+    step = Step(0.1, (Halo(3, 1e5, count=2),))
+    found = step_time(CUBE, step, 64)
+    assert found.halo_s == pytest.approx(2 * 0.1)  # 100 kB over links of 1 MB/s
+    assert found.limited_by == "link"
+    assert found.together_s == pytest.approx(0.3)
+    assert found.overlapped_s == pytest.approx(0.2)
+    assert found.efficiency == pytest.approx((1 / 3, 1 / 2))
+
+
+def test_the_longest_of_several_halos_says_what_they_fill() -> None:
+    """A tiny halo within leaves, a large one over them: the trunks, not the ports, take the time."""
+    tree = network("fat-tree", down=[2, 4], up=[1], rates={"port": 1e9, "endpoint": 1e9, "trunk": 1e6})
+    small, large = Halo(2, 0.0), Halo(3, 1e6)
+    for halos in ((small, large), (large, small)):
+        assert step_time(tree, Step(0.0, halos), 8).limited_by == "trunk"
+
+
+def test_a_reduction_costs_a_message_each_round() -> None:
+    tree = network("fat-tree", down=[16])
+    found = step_time(tree, Step(0.0, reductions=(Reduction(1000, count=3),)), 16, overhead_s=1e-6)
+    assert found.reduction_s == pytest.approx(3 * 4 * (1e-3 + 2e-6))  # four rounds of recursive doubling
+    odd = step_time(tree, Step(0.0, reductions=(Reduction(1000),)), 12, overhead_s=1e-6)
+    assert odd.reduction_s == pytest.approx(2 * 4 * (1e-3 + 2e-6))  # up and down a binomial tree
+
+
+def test_one_rank_sends_nothing() -> None:
+    alone = step_time(CUBE, Step(0.5, (Halo(2, 1e6),), (Reduction(8),)), 1)
+    assert alone.reduction_s == 0
+    assert alone.compute_s == 0.5
+
+
+def test_ranks_of_a_node_share_its_endpoint() -> None:
+    tree = network("fat-tree", down=[16], rates={"port": 1e9})
+    apart, packed = (step_time(tree, Step(1.0, (Halo(3, 1e5),)), 16, per_node=n) for n in (1, 4))
+    assert packed.nodes == 4
+    assert packed.halo_s > 1.5 * apart.halo_s
+
+
+@given(st.floats(1, 1e6), st.floats(1, 1e6), st.sampled_from([2, 3, 8, 12, 27, 64]))
+def test_more_bytes_never_take_less_time(few: float, more: float, ranks: int) -> None:
+    low, high = sorted((few, more))
+    steps = (Step(0.0, (Halo(3, size),), (Reduction(size),)) for size in (low, high))
+    times = [step_time(CUBE, step, ranks, overhead_s=1e-6).together_s for step in steps]
+    assert times[0] <= times[1]
+
+
+def test_a_kernel_of_the_store_gives_the_seconds() -> None:
+    """2 × 448³ flop in 2 ms a chunk, in launches that differ by nothing."""
+    run = computed(repeats=3)
+    step = measured(run, "gemm mode=one", 10)
+    assert step.compute_s == pytest.approx(10 * 2e-3, rel=1e-3)
+    assert step.range_s is not None
+    assert step.range_s[0] <= step.compute_s <= step.range_s[1] < 10 * 2.1e-3
+    assert run.id in step.source
+    assert "launches: 3" in step.source
+    assert "179,830,784 flops" in step.source  # what a chunk is
+
+
+def test_ranks_that_compute_at_once_are_not_mixed_with_one_alone() -> None:
+    run = computed()
+    with pytest.raises(Refusal, match=r"one of 3 points of gemm; say mode=one\|star\|threads ranks=1\|2 threads=1\|2"):
+        measured(run, "gemm n=448", 1)
+    alone, both, shared = (measured(run, f"gemm mode={mode}", 1).compute_s for mode in ("one", "star", "threads"))
+    assert (alone, both) == pytest.approx((2e-3, 2e-3), rel=0.01)
+    assert shared == pytest.approx(1e-3, rel=0.01)  # two threads share a rank's chunks
+
+
+def test_times_of_several_ranks_are_those_of_one() -> None:
+    """1,000 loads of 110 ns, on one rank or on two at once; a message there and back is one for both of its ranks."""
+    run = computed()
+    far = {"pages": "thp", "bytes": str(256 * MIB)}
+    loads = next(p for p in run.points if p.workload == "node/latency" and far.items() <= p.knobs.items())
+    second = dataclasses.replace(loads.lanes[0], rank=1)
+    pair = dataclasses.replace(loads, ranks=2, lanes=(loads.lanes[0], second))
+    for point in (loads, pair):
+        found = measured(dataclasses.replace(run, points=(point,)), "latency", 1)
+        assert found.compute_s == pytest.approx(110e-6, rel=0.01)
+    there_and_back = measured(run, "pingpong bytes=1KiB", 1).compute_s
+    assert there_and_back == pytest.approx(2 * pingpong_s(1024), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [
+        ("gemmm", "cannot find gemmm"),
+        ("gemm n=449", "it has n=448"),
+        ("gemm n", "write knob=value with one of element, mode, n, ranks"),
+        ("gemm m=448", "write knob=value"),
+        ("latency", "say"),
+    ],
+)
+def test_words_that_choose_no_point_are_refused(kernel: str, says: str) -> None:
+    with pytest.raises(Refusal, match=says):
+        measured(computed(), kernel, 1)
+
+
+@pytest.mark.parametrize("chunks", [0.0, -1.0, float("inf"), float("nan")])
+def test_no_number_of_chunks_is_refused(chunks: float) -> None:
+    with pytest.raises(Refusal, match="--chunks 1"):
+        measured(computed(), "gemm mode=one", chunks)
+
+
+def test_a_wrong_answer_has_no_seconds() -> None:
+    run = computed()
+    wrong = dataclasses.replace(run.points[0], verdict=dataclasses.replace(run.points[0].verdict, passed=False))
+    with pytest.raises(Refusal, match="its answer is wrong"):
+        measured(dataclasses.replace(run, points=(wrong,)), wrong.workload, 1)
+
+
+def test_words_become_a_step() -> None:
+    step = read_step("1.2ms", ["3d:64KiB:2", "2d:1KiB"], ["8:4", "1KiB"])
+    assert step == Step(1.2e-3, (Halo(3, 65536, 2), Halo(2, 1024)), (Reduction(8, 4), Reduction(1024)))
+
+
+@pytest.mark.parametrize("words", ["soon 3d:8 8", "1s 4d:8 8", "1s 3d 8", "1s 3d:8 8:x", "1s 3d:8:-1 8"])
+def test_words_that_are_no_step_are_refused(words: str) -> None:
+    compute, halo, reduction = words.split()
+    with pytest.raises(Refusal, match="--halo 3d:64KiB:2"):
+        read_step(compute, [halo], [reduction])
+
+
+def test_a_measured_kernel_runs_on_64_octants() -> None:
+    octants = load("power775").at_size(4)
+    with pytest.raises(Refusal, match="give --overhead"):  # the file has no latency: reductions would take nothing
+        step_time(octants, read_step("1ms", ["3d:1MB"], ["8"]), 64)
+    found = step_time(octants, read_step("1ms", ["3d:1MB"], ["8"]), 64, overhead_s=1e-6)
+    assert found.reduction_s > 6 * 2e-6
+    assert found.nodes == 64
+    assert 0 < found.efficiency[0] <= found.efficiency[1] <= 1

@@ -1,0 +1,441 @@
+"""A believable run that nobody measured: every number in it is written here, so tests know what must come out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.limit import Known, Limit, Provides
+from octant.machine import (
+    Cache,
+    CacheKind,
+    Cpu,
+    CpuSet,
+    Disagreement,
+    Machine,
+    NumaNode,
+    PageSize,
+    Processor,
+    Topology,
+    codec,
+)
+from octant.metric import Metric, per, rate
+from octant.record import (
+    Buffer,
+    Clock,
+    Failure,
+    Given,
+    Head,
+    Pace,
+    Point,
+    Process,
+    Result,
+    Samples,
+    Series,
+    Work,
+)
+from octant.record.lines import failure_line, sealed
+from octant.store import Store, StoredRun
+from octant.workload import Bars, Curve, Histogram, Workload
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+
+
+def machine(
+    packages: int = 1, nodes: int = 1, cores: int = 2, smt: int = 1, name: str = "fake", model: str = "Fake CPU 9000"
+) -> Machine:
+    """`packages` × `nodes` NUMA domains × `cores` × `smt` threads; L1 and L2 a core, L3 a domain, 16 GiB a domain."""
+    cpus = []
+    for os in range(packages * nodes * cores * smt):
+        core = os % (packages * nodes * cores)
+        cpus.append(Cpu(os, core, core // (nodes * cores), core // cores))
+    sets: dict[str, dict[int, set[int]]] = {"core": {}, "numa": {}}
+    for cpu in cpus:
+        sets["core"].setdefault(cpu.core, set()).add(cpu.os)
+        sets["numa"].setdefault(cpu.numa, set()).add(cpu.os)
+    kinds: tuple[tuple[str, int, CacheKind, int], ...] = (
+        ("core", 1, "data", 48 * KIB),
+        ("core", 1, "instruction", 32 * KIB),
+        ("core", 2, "unified", 2 * MIB),
+        ("numa", 3, "unified", 32 * MIB),
+    )
+    caches = [
+        Cache(level, kind, size, 64, CpuSet(group))
+        for unit, level, kind, size in kinds
+        for group in sets[unit].values()
+    ]
+    numa = tuple(NumaNode(n, CpuSet(group), 16 * GIB) for n, group in sets["numa"].items())
+    return Machine(
+        name=name,
+        topology=Topology(tuple(cpus), tuple(caches), numa, CpuSet(cpu.os for cpu in cpus)),
+        processor=Processor("x86_64", "GenuineFake", model, frozenset({"avx2", "avx512f"}), 2.0e9),
+        memory_bytes=len(numa) * 16 * GIB,
+        page_sizes=(PageSize(4 * KIB), PageSize(2 * MIB, 0, 0)),
+        system={"kernel": "6.18.5", "thp": "madvise", "governor": "none visible", "virtualisation": "kvm"},
+        software={"mpi": "MPICH 5.0.1", "blas": "OpenBLAS 0.3.30"},
+        disagreements=(
+            Disagreement(
+                "clock",
+                (("cpuinfo", "2.00 GHz"), ("measured", "2.99 GHz")),
+                "the measurement: hypervisors mask the clock",
+            ),
+        ),
+    )
+
+
+def lane(
+    durations: Sequence[int],
+    thread: int = 0,
+    rank: int = 0,
+    begin: int = 0,
+    gaps: Mapping[int, int] | None = None,
+    preempted: Sequence[int] = (),
+    clock_hz: Sequence[int] = (),
+    **head: Any,
+) -> Series:
+    """Samples one after the other; before sample i is a pause of `gaps[i]` ns. `head`: name, group, role, unit."""
+    gap_ns = np.zeros(len(durations))
+    for i, pause in {0: begin, **(gaps or {})}.items():
+        if i < len(gap_ns):
+            gap_ns[i] = pause
+    of = Head(**{"name": "step", "rank": rank, "thread": thread, "clock_hz": tuple(clock_hz), **head})
+    return Series(of, np.asarray(durations, dtype=np.float64), gap_ns, frozenset(preempted))
+
+
+def point(pace: Pace = "chunks", **changes: Any) -> Point:
+    """A clean point of workload `fake/thing`, with the changes.
+
+    `lanes` are its series, `counts` what one of its lanes (or a step of all) does, `batch` how often in one sample;
+    `build`, `mpi` and `clock` are of its process. Threads are one on each hardware thread from 0 on.
+    """
+    lanes: tuple[Series, ...] = changes.pop("lanes", ())
+    counts, batch = changes.pop("counts", {}), changes.pop("batch", 1)
+    steps = sum(series.head.name == "step" for series in lanes)
+    each = max(1, steps) if pace == "chunks" else 1
+    build = {"compiler": "g++ 12.2.0", "optimised": True, "faults_compiled": False}
+    process = Process(
+        changes.pop("mpi", "MPICH 5.0.1"), changes.pop("build", build), changes.pop("clock", Clock("", 21.0, 1.0))
+    )
+    ranks, threads = changes.get("ranks", 1), changes.get("threads", 1)
+    clean: dict[str, Any] = {
+        "workload": "fake/thing",
+        "launch": "fake-thing-0",
+        "knobs": {},
+        "ranks": 1,
+        "threads": 1,
+        "pace": pace,
+        "stopped_by": "interval",
+        "work": (Work({name: count * each for name, count in counts.items()}, lanes=each, batch=batch),),
+        "results": (Result("compared with the plain loop", 0.0, "1", 1e-12),),
+        "read": lambda: Samples(lanes),
+        "heads": tuple(series.head for series in lanes),
+        "process": process,
+        "given": tuple(
+            Given(
+                "node",
+                tuple(range(rank * threads, (rank + 1) * threads)),
+                tuple((cpu,) for cpu in range(rank * threads, (rank + 1) * threads)),
+                (Buffer(MIB, MIB, MIB, 4096, {"0": 256}),),
+            )
+            for rank in range(ranks)
+        ),
+    }
+    whole = {**clean, **changes}
+    if whole["knobs"].get("pages") == "base":
+        whole["given"] = tuple(
+            replace(g, buffers=tuple(replace(b, huge_bytes=0) for b in g.buffers)) for g in whole["given"]
+        )
+    return Point(**whole)
+
+
+def durations(middle_ns: int, n: int = 101, spread: float = 0.01, late: Sequence[int] = ()) -> list[int]:
+    """`n` (odd) durations whose median is exactly `middle_ns`; the samples in `late` are made five times as long.
+
+    The order jumps about (37 is prime to n), so neighbours are not alike.
+    """
+    half = n // 2
+    found = [middle_ns + round(middle_ns * spread * (i * 37 % n - half) / half) for i in range(n)]
+    for i in late:
+        found[i] = max(found[i], middle_ns) * 5
+    return found
+
+
+TRAFFIC = ("bytes_read", "bytes_written", "bytes_allocated")
+
+
+def _of_clock(cycles_per_s: float, name: str, source: str) -> Any:
+    """A limit of so many of `name` per second and hardware thread."""
+
+    def least_seconds(_known: Known, _machine: Machine, p: Point) -> Limit:
+        return Limit(p.count(name) / (cycles_per_s * len(p.hardware_threads)), source)
+
+    return least_seconds
+
+
+def _of_memory(known: Known, _machine: Machine, p: Point) -> Limit | None:
+    best = known.best("memory traffic", p.hardware_threads)
+    return Limit(p.count(*TRAFFIC) / best.value, "best memory traffic of this run") if best else None
+
+
+def _of_latency(_known: Known, _machine: Machine, p: Point) -> Limit:
+    return Limit(p.count("loads") / p.lanes * 1.67e-9, "5 cycles at 2.99 GHz (measured)")
+
+
+def _from_memory(_machine: Machine, p: Point) -> bool:
+    return "ladder" not in p.notes
+
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        Workload(
+            "Fused multiply-adds in registers",
+            (Metric("rate", "flop/s", "higher", rate("flops")),),
+            {},
+            "node/peakflops",
+            least_seconds=_of_clock(95.7e9, "flops", "32 flop per cycle at 2.99 GHz (measured)"),
+            provides=(Provides("fma double", "rate"),),
+            pictures=(Bars("width"),),
+        ),
+        Workload(
+            "Sustained memory bandwidth",
+            (
+                Metric(
+                    "bandwidth",
+                    "B/s",
+                    "higher",
+                    rate("bytes_read", "bytes_written"),
+                    note="bytes that the source reads and writes",
+                ),
+                Metric("traffic", "B/s", "higher", rate(*TRAFFIC)),
+            ),
+            {},
+            "node/stream",
+            ("memory traffic",),
+            _of_memory,
+            provides=(Provides("memory traffic", "traffic", _from_memory),),
+            pictures=(Curve("bytes", marks="caches"),),
+        ),
+        Workload(
+            "Dependent loads",
+            (Metric("latency", "s", "lower", per("loads")),),
+            {},
+            "node/latency",
+            least_seconds=_of_latency,
+            pictures=(Curve("bytes", marks="caches"),),
+        ),
+        Workload(
+            "Matrix product",
+            (Metric("rate", "flop/s", "higher", rate("flops")),),
+            {},
+            "node/gemm",
+            least_seconds=_of_clock(95.7e9, "flops", "best compute rate of this run"),
+            pictures=(Curve("n"),),
+        ),
+        Workload(
+            "Messages there and back",
+            (Metric("half round trip", "s", "lower", per("messages")),),
+            {},
+            "mpi/pingpong",
+            pictures=(Curve("bytes", fit="loggp"),),
+            messages=True,
+        ),
+        Workload(
+            "What the system takes from us",
+            (Metric("quantum", "s", "lower", per("quanta")),),
+            {},
+            "node/noise",
+            pictures=(Histogram(title="What the system takes from us"),),
+        ),
+    )
+}
+LADDER = [1 << shift for shift in range(12, 29)]
+MESSAGES = [0, *(1 << shift for shift in range(23))]
+
+
+def pingpong_s(size: float) -> float:
+    """The fake network: 0.4 µs and 0.12 ns per byte."""
+    return 0.4e-6 + 0.12e-9 * size
+
+
+def _latency_ns(size: int) -> float:
+    return next(ns for top, ns in ((48 * KIB, 1.67), (2 * MIB, 5.2), (32 * MIB, 24.0), (GIB, 110.0)) if size <= top)
+
+
+def _stars(
+    middle_ns: int, ranks: int, threads: int = 1, clock_hz: tuple[int, ...] = (), **noise: Any
+) -> tuple[Series, ...]:
+    pairs = [(r, t) for r in range(ranks) for t in range(threads)]
+    return tuple(lane(durations(middle_ns, **noise), t, r, begin=97 * (r + t), clock_hz=clock_hz) for r, t in pairs)
+
+
+@dataclass
+class _Recorder:
+    """Takes down launches and points of a run that is `speed` times as fast as `speed=1`."""
+
+    speed: float
+    repeats: int
+    launches: list[Launch] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+
+    def add(self, workload: str, label: str, knobs: dict[str, str], table: bool = True, **changes: Any) -> None:
+        """One point of each repeat; `at` are the knobs of the point where those of the ask are lists."""
+        at = changes.pop("at", {})
+        shape = Shape(changes.get("ranks", 1))
+        ask = Ask(Subject(workload), knobs, shape, show=Presentation(label, table), repeats=self.repeats)
+        for repeat in range(self.repeats):
+            launch = Launch(ask, repeat)
+            if launch.key not in {known.key for known in self.launches}:
+                self.launches.append(launch)
+            given = {**knobs, **at, "seconds": "1", "threads": str(changes.get("threads", 1))}
+            self.points.append(point(workload=workload, launch=launch.key, knobs=given, **changes))
+
+    def ns(self, value: float) -> int:
+        """A duration of `speed=1`."""
+        return round(value / self.speed)
+
+
+def _rates(to: _Recorder) -> None:
+    """Arithmetic, memory and matrix product on one core, on all by ranks, and on all by threads."""
+    for mode, ranks, threads in (("one", 1, 1), ("star", 2, 1), ("threads", 1, 2)):
+        at: dict[str, Any] = {"ranks": ranks, "threads": threads}
+        own = {"threads": str(threads)} if threads > 1 else {}
+        lanes = _stars(to.ns(100_000), ranks, threads, clock_hz=(2_990_000_000,))
+        knobs = {"width": "512", **own}
+        to.add("node/peakflops", "double, 512-bit", knobs, counts={"flops": 9_380_000}, lanes=lanes, **at)
+        lanes = _stars(to.ns(100_000 * ranks * threads / 1.2), ranks, threads, late=(7, 41, 77))
+        work = {"bytes_read": 1_600_000, "bytes_written": 800_000, "bytes_allocated": 800_000, "flops": 200_000}
+        noise = {"during": {"time_s": 1.0, "node_busy_s": 2.0, "own_cpu_s": 1.0}, "before": {"frequency_hz": 2.99e9}}
+        knobs = {"kernel": "triad", "bytes": "134217728", **own}
+        to.add("node/stream", f"triad, {mode}", knobs, lanes=lanes, counts=work, noise=noise, **at)
+        lanes = _stars(to.ns(2_000_000), ranks, threads)
+        work = {"flops": 2 * 448**3, "bytes_read": 2 * 8 * 448**2, "bytes_written": 8 * 448**2}
+        to.add("node/gemm", "double, n = 448", {"n": "448", **own}, lanes=lanes, counts=work, **at)
+
+
+def _ladders(to: _Recorder) -> None:
+    """Bandwidth and latency from the first cache to memory."""
+    sizes = ",".join(map(str, LADDER))
+    loads = {"loads": 1000}
+    for size in LADDER:
+        rate = next(r for top, r in ((48 * KIB, 180), (2 * MIB, 70), (32 * MIB, 30), (GIB, 20)) if size <= top)
+        at = {"bytes": str(size)}
+        lanes = _stars(to.ns(2_400_000 / rate), 1)
+        moved = {"bytes_read": 1_600_000, "bytes_written": 800_000}
+        knobs = {"kernel": "triad", "bytes": sizes}
+        to.add("node/stream", "triad ladder", knobs, False, notes={"ladder": "yes"}, at=at, lanes=lanes, counts=moved)
+        for pages in ("base", "thp"):
+            slower = 1.3 if pages == "base" and size > 2 * MIB else 1.0
+            lanes = _stars(to.ns(1000 * slower * _latency_ns(size)), 1)
+            knobs = {"pages": pages, "bytes": sizes}
+            to.add("node/latency", f"load, {pages} pages", knobs, False, at=at, lanes=lanes, counts=loads)
+    for pages in ("base", "thp"):
+        knobs, lanes = {"pages": pages, "bytes": str(256 * MIB)}, _stars(to.ns(110_000), 1)
+        to.add("node/latency", f"load from memory, {pages} pages", knobs, lanes=lanes, counts=loads)
+
+
+def _messages(to: _Recorder) -> None:
+    """Messages of all sizes in one launch, and the small one that stands in the table."""
+    every = ",".join(map(str, MESSAGES))
+    for size, label, listed in [*((size, "hot buffers", every) for size in MESSAGES), (8, "8 B, hot buffers", "8")]:
+        to.add(
+            "mpi/pingpong", label, {"bytes": listed}, listed == "8", at={"bytes": str(size)}, ranks=2,
+            pace="steps", batch=10, sync="clock", counts={"messages": 2, "bytes_sent": 2 * size},
+            lanes=(lane(durations(to.ns(20e9 * pingpong_s(size)))),),
+        )  # fmt: skip
+
+
+def fake_run(
+    folder: Path = Path("runs/20261121-214530-3f2a"),
+    speed: float = 1.0,
+    repeats: int = 1,
+    on: Machine | None = None,
+    title: str = "evaluate --quick",
+) -> StoredRun:
+    """All six workloads, `speed` times as fast as `speed=1`."""
+    to = _Recorder(speed, repeats)
+    _rates(to)
+    _ladders(to)
+    _messages(to)
+    late = range(5, 1001, 97)
+    lanes = tuple(lane(durations(to.ns(100_000), 1001, 0.002, late=late), rank=rank) for rank in range(2))
+    knobs = {"quantum": "100us"}
+    to.add("node/noise", "fixed quantum of 100 µs", knobs, ranks=2, counts={"quanta": 1}, lanes=lanes)
+    reason = "no 1 GiB pages are reserved; try `sysctl …`"
+    failure = Failure("node/latency", to.launches[-1].key, {"pages": "1GiB"}, 1, reason, 3)
+    return StoredRun(
+        folder.name, folder, title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
+        tuple(to.launches), tuple(to.points), (failure,), 0,
+    )  # fmt: skip
+
+
+def point_line(p: Point) -> str:
+    """The line that `record.lines` reads back to this point."""
+    samples = p.read()
+    data = {
+        "format": 2,
+        "kind": "point",
+        "workload": p.workload,
+        "launch": p.launch,
+        "knobs": dict(p.knobs),
+        "shape": {"ranks": p.ranks, "threads": p.threads, "groups": [list(group) for group in p.groups]},
+        "pace": p.pace,
+        "warmup": p.warmup,
+        "stopped_by": p.stopped_by,
+        "work": [
+            {"group": w.group, "role": w.role, "lanes": w.lanes, "batch": w.batch, "counts": dict(w.counts)}
+            for w in p.work
+        ],
+        "series": list(map(_series_json, samples.series)),
+        "results": [_without_nothing(r.__dict__) for r in p.results],
+        "sync": {"method": p.sync, "exit_skew_ns": list(p.exit_skew_ns)},
+        "share_cores": p.share_cores,
+        "noise": {name: dict(look) for name, look in p.noise.items()},
+        "notes": dict(p.notes),
+        "given": [
+            {**g.__dict__, "buffers": [{**b.__dict__, "pages_on_node": dict(b.pages_on_node)} for b in g.buffers]}
+            for g in p.given
+        ],
+    }
+    return sealed(data)
+
+
+def _without_nothing(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def _series_json(series: Series) -> dict[str, Any]:
+    head = {**series.head.__dict__, "clock_hz": list(series.head.clock_hz)}
+    if series.head.name.startswith("reading/"):
+        return {**head, "values": series.values.tolist()}
+    gaps = {} if series.gap_ns is None else {"gap_ns": series.gap_ns.astype(int).tolist()}
+    entries = {} if series.entries is None else {"entries": series.entries.astype(int).tolist()}
+    return {**head, "ns": series.values.astype(int).tolist(), **gaps, **entries, "preempted": sorted(series.preempted)}
+
+
+def launch_line(p: Point) -> str:
+    """The line of the process that made this point."""
+    clock = p.process.clock.__dict__
+    process = {"mpi": p.process.mpi, "build": dict(p.process.build), "clock": dict(clock), "hosts": []}
+    return sealed({"format": 2, "kind": "launch", "launch": p.launch, **process})
+
+
+def write_run(run: StoredRun, store: Path) -> StoredRun:
+    """Puts a run into a store as the command would have, and reads it back."""
+    folder = store / "runs" / run.id
+    folder.mkdir(parents=True)
+    asked = {
+        "schema": 1,
+        "title": run.title,
+        "started": run.started,
+        "machine": codec.to_json(run.machine),
+        "environment": dict(run.environment),
+        "launches": [asdict(launch) for launch in run.launches],
+    }
+    (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+    lines = [*map(point_line, run.points), *map(failure_line, run.failures)]
+    (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return Store(store).read(run.id)

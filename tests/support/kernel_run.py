@@ -1,0 +1,64 @@
+"""One run of a kernel's program, as tests start it."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from octant import workloads
+from octant.build import program_name
+from octant.build.blas import openblas_path
+from octant.launch import leftovers
+from octant.record import Failure, Point
+from octant.record.lines import Reader
+
+QUICK = ("seconds=0.05", "least=5", "samples=200")
+
+
+def smoke(name: str) -> tuple[str, ...]:
+    """The words of a workload's tiny and complete run."""
+    return tuple(f"{knob}={value}" for knob, value in workloads.workload(name).smoke.items())
+
+
+def read_records(path: Path) -> tuple[list[Point], list[Failure]]:
+    """Points and failures of a records file, every line of which must be whole."""
+    reader = Reader()
+    records = [reader.read(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+    points = [item for item in records if isinstance(item, Point)]
+    return points, [item for item in records if isinstance(item, Failure)]
+
+
+class KernelRun:
+    """Exit status, records, and what the program wrote to standard error."""
+
+    def __init__(
+        self,
+        folder: Path,
+        output: Path,
+        name: str,
+        *words: str,
+        ranks: int = 0,
+        fault: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Runs it to its end; `ranks` 0 stands for as few as the kernel needs."""
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
+        environment = {**inherited, **(environment or {})}
+        blas = openblas_path()
+        environment |= {"OCTANT_FAULT": fault} if fault else {}
+        environment |= {"OCTANT_BLAS": str(blas)} if blas else {}
+        workload = workloads.workload(name)
+        ranks = ranks or (2 if workload.messages else 1)
+        launcher = [str(Path(sys.executable).parent / "mpiexec"), "-n", str(ranks)] if ranks > 1 else []
+        command = [*launcher, str(folder / program_name(workload.name)), *words, "--output", str(output)]
+        begin_s = time.time()
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode != 0:
+            leftovers.remove(begin_s)  # an abort leaves 2 MiB of shared memory, of which a container may have 64
+        self.code, self.stderr = done.returncode, done.stderr
+        self.points, self.failures = read_records(output)
+
+
+KernelRuns = Callable[..., KernelRun]

@@ -1,0 +1,114 @@
+"""Every workload of the registry is whole: declared, described, run, checked, and seen to fail."""
+
+import dataclasses
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kernel_run import QUICK, KernelRuns, smoke
+from octant import workloads
+from octant.analysis.figures import figures_of
+from octant.build import program_name
+from octant.workload import Bars, Curve, Stacked
+
+NAMES = sorted(workloads.workloads())
+LANES = [name for name in NAMES if not workloads.workload(name).messages]
+
+
+def describe(kernels: Path, name: str) -> dict[str, object]:
+    shown = subprocess.run([kernels / program_name(name), "--describe"], capture_output=True, text=True, check=True)
+    found = json.loads(shown.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_declaration_is_whole(name: str) -> None:
+    workload = workloads.workload(name)
+    names = [metric.name for metric in workload.metrics]
+    assert len(set(names)) == len(names) >= 1
+    assert workload.smoke, "a workload has a tiny and complete run"
+    assert all(re.fullmatch(r"[a-z0-9_/ ]+", text) for text in (*workload.bounded_by, workload.name))
+    for provides in workload.provides:
+        assert provides.metric in names
+    for picture in workload.pictures:
+        if isinstance(picture, Curve | Bars):
+            assert picture.y in ("", *names)
+        elif isinstance(picture, Stacked):
+            assert picture.phases
+
+
+def test_every_limit_that_somebody_needs_somebody_provides() -> None:
+    known = workloads.workloads().values()
+    provided = {provides.name for workload in known for provides in workload.provides}
+    assert {name for workload in known for name in workload.bounded_by} <= provided
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kernel_s_description_agrees_with_the_declaration(kernels: Path, name: str) -> None:
+    described, workload = describe(kernels, name), workloads.workload(name)
+    knobs = described["knobs"]
+    assert isinstance(knobs, list)
+    names = [knob["name"] for knob in knobs]
+    assert len(names) == len(set(names))
+    assert set(workload.smoke) <= set(names)
+    assert described["workload"] == name
+    assert described["pace"] in ("chunks", "steps", "whole")
+    least_ranks = described["least_ranks"]
+    assert isinstance(least_ranks, int)
+    assert workload.messages == (least_ranks > 1)
+    metric_names = {metric.name for metric in workload.metrics}
+    for picture in workload.pictures:
+        if isinstance(picture, Curve | Bars | Stacked):
+            assert picture.x in {*names, *metric_names}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", NAMES)
+def test_the_smoke_run_is_right_and_every_metric_has_a_value(run_kernel: KernelRuns, name: str) -> None:
+    done = run_kernel(name, *smoke(name), *QUICK)
+    assert done.code == 0, done.stderr
+    assert done.points
+    for point in done.points:
+        assert point.checks
+        assert point.passed
+        assert all(len(series.values) for series in point.read().series)
+        for metric, figure in figures_of(workloads.workload(name), [point], workloads.workload(name).metrics).items():
+            assert figure.value is not None, f"{metric}: {figure.missing}"
+            assert figure.value.middle >= 0
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_answer_exits_2_and_is_recorded_as_wrong(run_kernel: KernelRuns, name: str) -> None:
+    done = run_kernel(name, *smoke(name), *QUICK, fault="wrong")
+    assert done.code == 2, done.stderr
+    assert done.points
+    assert not any(point.passed for point in done.points)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", NAMES)
+def test_a_throw_on_one_rank_ends_the_job_with_the_reason(run_kernel: KernelRuns, name: str) -> None:
+    done = run_kernel(name, *smoke(name), *QUICK, ranks=2, fault="throw:1")
+    assert done.code == 1
+    assert "fault 'throw' was injected" in done.stderr
+    assert ["rank 1" in failure.reason and "injected" in failure.reason for failure in done.failures] == [True]
+    assert not done.points
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_limit_is_a_least_time_or_nothing(run_kernel: KernelRuns, name: str) -> None:
+    """On a point that a real kernel made, with nothing known of this machine."""
+    from fake_run import machine
+    from octant.limit import Known
+
+    workload = workloads.workload(name)
+    point = run_kernel(name, *smoke(name), *QUICK).points[0]
+    known = Known(machine().topology, {name: {} for name in workload.bounded_by})
+    limit = workload.least_seconds(known, machine(), point)
+    assert limit is None or (limit.seconds > 0 and limit.source)
+    assert dataclasses.is_dataclass(workload.traffic(point)) or workload.traffic(point) is None

@@ -1,0 +1,182 @@
+"""Kernels one by one: threads, ranks, loops, widths, stores, pages, memory, what is refused and with which words."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernel_run import QUICK, KernelRuns, read_records, smoke
+
+
+@pytest.mark.parametrize("name", ["stream", "latency", "peakflops", "noise"])
+def test_threads_are_lanes_and_each_is_checked(run_kernel: KernelRuns, name: str) -> None:
+    done = run_kernel(name, *smoke(name), *QUICK, "threads=2")
+    assert done.code == 0, done.stderr
+    assert [head.thread for head in done.points[0].heads] == [0, 1]
+    assert len(done.points[0].given[0].thread_masks) == 2
+
+
+@pytest.mark.mpi
+def test_two_ranks_are_two_copies(run_kernel: KernelRuns) -> None:
+    done = run_kernel("stream", *smoke("stream"), *QUICK, ranks=2)
+    assert done.code == 0, done.stderr
+    assert [head.rank for head in done.points[0].heads] == [0, 1]
+    assert len(done.points[0].given) == 2
+
+
+@pytest.mark.mpi
+def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:
+    done = run_kernel("stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
+    assert done.code == 3
+    assert [failure.exit for failure in done.failures] == [3]
+    assert "pages=16GiB" in done.failures[0].reason
+    assert len(done.points) == 1
+
+
+def test_pages_that_were_not_given_are_seen_in_the_record(run_kernel: KernelRuns) -> None:
+    honest = run_kernel("stream", "bytes=12MiB", "pages=base", *QUICK)
+    buffers = honest.points[0].given[0].buffers
+    assert [buffer.resident_bytes for buffer in buffers] == [buffer.bytes // 4096 * 4096 for buffer in buffers]
+    faulty = run_kernel("stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
+    assert {buffer.page_bytes for buffer in faulty.points[-1].given[0].buffers} == {1}
+
+
+@pytest.mark.parametrize("kernel", ["load", "copy", "scale", "add", "triad"])
+def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: KernelRuns, kernel: str) -> None:
+    words = (
+        f"kernel={kernel}",
+        "bytes=3MiB",
+        "store=plain,streaming",
+        "width=scalar,128,auto",
+        "seconds=0.01",
+        "least=5",
+    )
+    done = run_kernel("stream", *words)
+    assert done.code == 0, done.stderr
+    assert {point.notes["width"] for point in done.points} >= {"scalar", "128"}
+    written = {point.knobs["store"]: point.count("bytes_allocated") for point in done.points}
+    assert written["streaming"] == 0
+    assert (written["plain"] > 0) == (kernel != "load")
+    spoilt = run_kernel("stream", *words, fault="wrong")
+    assert spoilt.code == 2
+    assert sum(not point.passed for point in spoilt.points) == len(done.points)
+
+
+@pytest.mark.parametrize(("kernel", "arrays"), [("load", 1), ("copy", 2), ("triad", 3)])
+@pytest.mark.parametrize("size", [100_000, 4 * 2**20, 5_000_000])
+def test_the_arrays_of_stream_fill_what_was_asked_for(
+    run_kernel: KernelRuns, kernel: str, arrays: int, size: int
+) -> None:
+    done = run_kernel("stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
+    buffers = done.points[0].given[0].buffers
+    whole = buffers[0].bytes * arrays
+    assert 0.97 * size <= whole <= size
+    assert {buffer.bytes for buffer in buffers} == {buffers[0].bytes}
+
+
+def test_more_memory_than_there_is_is_refused_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:
+    done = run_kernel("stream", "bytes=100TiB,384KiB", *QUICK)
+    assert done.code == 3
+    assert "MiB are left of this rank's share" in done.failures[0].reason
+    assert [point.knobs["bytes"] for point in done.points] == ["384KiB"]
+
+
+def test_threads_that_openmp_does_not_give_are_refused(run_kernel: KernelRuns) -> None:
+    done = run_kernel("noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
+    assert (done.code, done.points) == (1, [])
+    assert "cannot start threads=2 (OpenMP gives 1)" in done.stderr
+    done = run_kernel("noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
+    assert done.points[0].lanes == 2
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("own", [0, 1])
+def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path, tmp_path: Path, own: int) -> None:
+    """As where a launcher binds to packages: two ranks with one mask, or one within the other."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        pytest.skip("needs two hardware threads")
+    program = [str(kernels / "octant-node-noise"), *QUICK, "--output", str(tmp_path / "r")]
+    wide, narrow = (["taskset", "-c", mask, *program] for mask in (f"{cpus[0]},{cpus[1]}", f"{cpus[own]}"))
+    mpiexec = str(Path(sys.executable).parent / "mpiexec")
+    subprocess.run([mpiexec, "-n", "1", *wide, ":", "-n", "1", *narrow], check=True, timeout=60)
+    point = read_records(tmp_path / "r")[0][0]
+    assert [given.thread_masks for given in point.given] == [((cpus[1 - own],),), ((cpus[own],),)]
+    assert not point.share_cores
+
+
+@pytest.mark.mpi
+def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run_kernel: KernelRuns) -> None:
+    """What METHOD.md promises: the reading itself is then 1 % of a sample at most. Load may deceive it once."""
+    points = [point for _ in range(3) for point in run_kernel("pingpong", "bytes=0,8", *QUICK).points]
+    long_enough = [np.median(point.read().series[0].values) >= 90 * point.process.clock.cost_ns for point in points]
+    assert sum(long_enough) > len(points) / 2
+
+
+@pytest.mark.mpi
+def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) -> None:
+    """MPICH spins in collectives: the middle rank would take a core from the two that play."""
+    told = "import os,resource,subprocess,sys; subprocess.run(sys.argv[2:], check=True, close_fds=False); "
+    told += "cpu = resource.getrusage(resource.RUSAGE_CHILDREN); rank = os.environ['PMI_RANK']; "
+    told += "open(sys.argv[1] + rank, 'w').write(str(cpu.ru_utime + cpu.ru_stime))"
+    words = [str(kernels / "octant-mpi-pingpong"), "bytes=4MiB", "seconds=1.5", "precision=0", "--output"]
+    command = [sys.executable, "-c", told, str(tmp_path / "cpu"), *words, str(tmp_path / "records")]
+    mpiexec = str(Path(sys.executable).parent / "mpiexec")
+    subprocess.run([mpiexec, "-n", "3", *command], check=True, timeout=60, capture_output=True)
+    player_s, waiting_s = (float((tmp_path / f"cpu{rank}").read_text()) for rank in (0, 1))
+    assert waiting_s < 0.5 * player_s
+
+
+@pytest.mark.mpi
+@pytest.mark.root
+def test_lanes_of_hosts_with_clocks_of_their_own_have_one_beginning(kernels: Path, tmp_path: Path) -> None:
+    """A time namespace is a host that was started a day earlier; its samples still belong beside the others'."""
+    away = ["unshare", "--time", "--monotonic", "86400"]
+    if subprocess.run([*away, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no time namespaces here")
+    program = [str(kernels / "octant-node-noise"), *QUICK, "--output", str(tmp_path / "r")]
+    mpiexec = str(Path(sys.executable).parent / "mpiexec")
+    command = [mpiexec, "-genv", "MPIR_CVAR_NOLOCAL", "1", "-n", "1", *program, ":", "-n", "1", *away, *program]
+    subprocess.run(command, check=True, timeout=60)
+    point = read_records(tmp_path / "r")[0][0]
+    assert point.ranks == 2
+    begins = [series.begin_ns for series in point.read().series]
+    assert all(begin is not None and 0 <= begin[0] < 10**10 for begin in begins)
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones(run_kernel: KernelRuns) -> None:
+    done = run_kernel("stream", "kernle=triad")
+    assert done.code == 1
+    assert "kernel, bytes, store, width" in done.stderr
+    assert "auto, scalar, 128, 256, 512" in run_kernel("stream", "width=77").stderr
+
+
+@pytest.mark.parametrize("element", ["double", "single"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(
+    run_kernel: KernelRuns, element: str, threads: int
+) -> None:
+    words = (f"element={element}", f"threads={threads}", "n=1,77,256", *QUICK)
+    done = run_kernel("gemm", *words)
+    assert done.code == 0, done.stderr
+    assert all(check.value < 0.1 for point in done.points for check in point.checks)
+    assert "OpenBLAS" in done.points[0].notes["library_version"]
+    assert len(done.points[0].given[0].thread_masks[0]) == threads
+    spoilt = run_kernel("gemm", *words, fault="wrong")
+    assert spoilt.code == 2
+    assert sum(not point.passed for point in spoilt.points) == 3
+
+
+def test_gemm_refuses_what_is_no_blas(run_kernel: KernelRuns) -> None:
+    assert "no cblas_dgemm" in run_kernel("gemm", "library=libm.so.6").stderr
+    assert "cannot load" in run_kernel("gemm", "library=/nowhere/libblas.so").stderr
+    assert "no such choice" in run_kernel("gemm", "library=essl").stderr
+
+
+def test_a_ping_pong_of_one_rank_is_refused(kernels: Path) -> None:
+    done = subprocess.run([kernels / "octant-mpi-pingpong"], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert "mpiexec -n 2" in done.stderr
