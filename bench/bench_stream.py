@@ -44,7 +44,7 @@ def ours(store: str, pages: str, size: str, threads: int) -> float:
         subprocess.run(command, check=True)
         point = record.parse(output.read_text())
     if not isinstance(point, record.Point):
-        raise SystemExit(f"octant-stream failed: {point.reason}")
+        raise SystemExit(f"octant-node-stream failed: {point.reason}")
     return figures.figure(workloads.workload("node/stream"), point).value.middle
 
 

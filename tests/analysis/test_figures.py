@@ -17,7 +17,7 @@ from octant.analysis.figures import Figure, LaunchFigure, figure
 from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Known, Limit, Provides, pattern
-from octant.metric import Metric, per, rate, seconds
+from octant.metric import Metric, per, rate, result, seconds
 from octant.record import Clock, Point, Result, Series
 from octant.workload import Workload
 
@@ -329,3 +329,10 @@ def test_more_than_the_limit_is_flagged() -> None:
     one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8000})
     assert "beyond its limit" in limited(least(1.1e-6), one).flags[0]
     assert not limited(least(1e-6), one).flags
+
+
+def test_a_result_has_no_samples_and_no_doubt_about_their_number() -> None:
+    workload = dataclasses.replace(WORKLOAD, metrics=(Metric("iterations", "1", "lower", result("iterations")),))
+    one = figure(workload, [point("steps", lanes=(lane([1000] * 9),), results=(Result("iterations", 42.0),))])
+    assert one.value == stats.Interval(42, 42, 42)
+    assert one.flags == ()

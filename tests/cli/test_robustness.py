@@ -285,7 +285,7 @@ def test_paths_with_spaces_and_letters_of_all_kinds_work(octant: Octant, tmp_pat
     ("words", "sentence"),
     [
         (("run", "strem"), "no workload 'strem'"),
-        (("run", "stream", "byts=1"), "no such knob of stream"),
+        (("run", "stream", "byts=1"), "no such knob of node/stream"),
         (("run", "stream", "bytes"), "not of the form knob=value"),
         (("run", "stream", "bytes=1", "bytes=2"), "bytes=a,b"),
         (("run", "stream", "bytes=many"), "as a"),

@@ -11,7 +11,7 @@ import pytest
 from kernel_run import QUICK, KernelRuns, read_records, smoke
 
 
-@pytest.mark.parametrize("name", ["stream", "latency", "peakflops", "noise"])
+@pytest.mark.parametrize("name", ["node/stream", "node/latency", "node/peakflops", "node/noise"])
 def test_threads_are_lanes_and_each_is_checked(run_kernel: KernelRuns, name: str) -> None:
     done = run_kernel(name, *smoke(name), *QUICK, "threads=2")
     assert done.code == 0, done.stderr
@@ -21,7 +21,7 @@ def test_threads_are_lanes_and_each_is_checked(run_kernel: KernelRuns, name: str
 
 @pytest.mark.mpi
 def test_two_ranks_are_two_copies(run_kernel: KernelRuns) -> None:
-    done = run_kernel("stream", *smoke("stream"), *QUICK, ranks=2)
+    done = run_kernel("node/stream", *smoke("node/stream"), *QUICK, ranks=2)
     assert done.code == 0, done.stderr
     assert [head.rank for head in done.points[0].heads] == [0, 1]
     assert len(done.points[0].given) == 2
@@ -29,7 +29,7 @@ def test_two_ranks_are_two_copies(run_kernel: KernelRuns) -> None:
 
 @pytest.mark.mpi
 def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:
-    done = run_kernel("stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
+    done = run_kernel("node/stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
     assert done.code == 3
     assert [failure.exit for failure in done.failures] == [3]
     assert "pages=16GiB" in done.failures[0].reason
@@ -37,10 +37,10 @@ def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run
 
 
 def test_pages_that_were_not_given_are_seen_in_the_record(run_kernel: KernelRuns) -> None:
-    honest = run_kernel("stream", "bytes=12MiB", "pages=base", *QUICK)
+    honest = run_kernel("node/stream", "bytes=12MiB", "pages=base", *QUICK)
     buffers = honest.points[0].given[0].buffers
     assert [buffer.resident_bytes for buffer in buffers] == [buffer.bytes // 4096 * 4096 for buffer in buffers]
-    faulty = run_kernel("stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
+    faulty = run_kernel("node/stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
     assert {buffer.page_bytes for buffer in faulty.points[-1].given[0].buffers} == {1}
 
 
@@ -54,13 +54,13 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: Kern
         "seconds=0.01",
         "least=5",
     )
-    done = run_kernel("stream", *words)
+    done = run_kernel("node/stream", *words)
     assert done.code == 0, done.stderr
     assert {point.notes["width"] for point in done.points} >= {"scalar", "128"}
     written = {point.knobs["store"]: point.count("bytes_allocated") for point in done.points}
     assert written["streaming"] == 0
     assert (written["plain"] > 0) == (kernel != "load")
-    spoilt = run_kernel("stream", *words, fault="wrong")
+    spoilt = run_kernel("node/stream", *words, fault="wrong")
     assert spoilt.code == 2
     assert sum(not point.passed for point in spoilt.points) == len(done.points)
 
@@ -70,7 +70,7 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: Kern
 def test_the_arrays_of_stream_fill_what_was_asked_for(
     run_kernel: KernelRuns, kernel: str, arrays: int, size: int
 ) -> None:
-    done = run_kernel("stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
+    done = run_kernel("node/stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
     buffers = done.points[0].given[0].buffers
     whole = buffers[0].bytes * arrays
     assert 0.97 * size <= whole <= size
@@ -78,17 +78,17 @@ def test_the_arrays_of_stream_fill_what_was_asked_for(
 
 
 def test_more_memory_than_there_is_is_refused_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:
-    done = run_kernel("stream", "bytes=100TiB,384KiB", *QUICK)
+    done = run_kernel("node/stream", "bytes=100TiB,384KiB", *QUICK)
     assert done.code == 3
     assert "MiB are left of this rank's share" in done.failures[0].reason
     assert [point.knobs["bytes"] for point in done.points] == ["384KiB"]
 
 
 def test_threads_that_openmp_does_not_give_are_refused(run_kernel: KernelRuns) -> None:
-    done = run_kernel("noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
+    done = run_kernel("node/noise", "threads=2", *QUICK, environment={"OMP_THREAD_LIMIT": "1"})
     assert (done.code, done.points) == (1, [])
     assert "cannot start threads=2 (OpenMP gives 1)" in done.stderr
-    done = run_kernel("noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
+    done = run_kernel("node/noise", "threads=2", *QUICK, environment={"OMP_DYNAMIC": "true"})
     assert done.points[0].lanes == 2
 
 
@@ -111,7 +111,7 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
 @pytest.mark.mpi
 def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run_kernel: KernelRuns) -> None:
     """What METHOD.md promises: the reading itself is then 1 % of a sample at most. Load may deceive it once."""
-    points = [point for _ in range(3) for point in run_kernel("pingpong", "bytes=0,8", *QUICK).points]
+    points = [point for _ in range(3) for point in run_kernel("mpi/pingpong", "bytes=0,8", *QUICK).points]
     long_enough = [np.median(point.read().series[0].values) >= 90 * point.process.clock.cost_ns for point in points]
     assert sum(long_enough) > len(points) / 2
 
@@ -148,10 +148,10 @@ def test_lanes_of_hosts_with_clocks_of_their_own_have_one_beginning(kernels: Pat
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(run_kernel: KernelRuns) -> None:
-    done = run_kernel("stream", "kernle=triad")
+    done = run_kernel("node/stream", "kernle=triad")
     assert done.code == 1
     assert "kernel, bytes, store, width" in done.stderr
-    assert "auto, scalar, 128, 256, 512" in run_kernel("stream", "width=77").stderr
+    assert "auto, scalar, 128, 256, 512" in run_kernel("node/stream", "width=77").stderr
 
 
 @pytest.mark.parametrize("element", ["double", "single"])
@@ -160,20 +160,20 @@ def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(
     run_kernel: KernelRuns, element: str, threads: int
 ) -> None:
     words = (f"element={element}", f"threads={threads}", "n=1,77,256", *QUICK)
-    done = run_kernel("gemm", *words)
+    done = run_kernel("node/gemm", *words)
     assert done.code == 0, done.stderr
     assert all(check.value < 0.1 for point in done.points for check in point.checks)
     assert "OpenBLAS" in done.points[0].notes["library_version"]
     assert len(done.points[0].given[0].thread_masks[0]) == threads
-    spoilt = run_kernel("gemm", *words, fault="wrong")
+    spoilt = run_kernel("node/gemm", *words, fault="wrong")
     assert spoilt.code == 2
     assert sum(not point.passed for point in spoilt.points) == 3
 
 
 def test_gemm_refuses_what_is_no_blas(run_kernel: KernelRuns) -> None:
-    assert "no cblas_dgemm" in run_kernel("gemm", "library=libm.so.6").stderr
-    assert "cannot load" in run_kernel("gemm", "library=/nowhere/libblas.so").stderr
-    assert "no such choice" in run_kernel("gemm", "library=essl").stderr
+    assert "no cblas_dgemm" in run_kernel("node/gemm", "library=libm.so.6").stderr
+    assert "cannot load" in run_kernel("node/gemm", "library=/nowhere/libblas.so").stderr
+    assert "no such choice" in run_kernel("node/gemm", "library=essl").stderr
 
 
 def test_a_ping_pong_of_one_rank_is_refused(kernels: Path) -> None:

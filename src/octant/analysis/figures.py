@@ -171,6 +171,9 @@ def _launch_figure(
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples = measured.samples
+    if not len(samples):
+        value = stats.Interval(measured.value, measured.value, measured.value)
+        return LaunchFigure(metric, point, value, samples, 0, times, doubtful, measured.by_group, mismatches)
     correlation = stats.correlation_time(samples)
     interval = stats.median_interval(samples, correlation)
     middle = measured.value

@@ -44,7 +44,7 @@ class Measured:
     """What one launch says: the value, the samples behind it in time order, and the value of each group."""
 
     value: float
-    samples: Array  # base units; before the last reduction
+    samples: Array  # base units; before the last reduction; none behind a result or a function of the whole point
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     together: float = 1.0  # share of the time in which all lanes or groups were at work at once
 
@@ -150,11 +150,12 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
     share = sums[0] / sums[1]
     if len(per_step) == 2 and len(per_step[0]) == len(per_step[1]) and (per_step[1] > 0).all():
         return Measured(share, per_step[0] / per_step[1])
-    return Measured(share, np.asarray([share]))
+    return Measured(share, np.empty(0))
 
 
 def _of_groups(values: Array) -> Measured:
-    return Measured(float(np.median(values)), values, tuple(map(float, values)) if len(values) > 1 else ())
+    """A value that no samples stand behind, or one of each group."""
+    return Measured(float(np.median(values)), np.empty(0), tuple(map(float, values)) if len(values) > 1 else ())
 
 
 def _batch(point: Point, role: str) -> int:
