@@ -65,7 +65,7 @@ def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], sho
         return None
     kept = thinned(found, MOST_BARS)
     labels = bar_labels([figure for figure, _ in kept], shown.x)
-    names = list(dict.fromkeys(name for _, parts in kept for name in parts if name != REST)) + [REST]
+    names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
     places = tuple(map(float, range(len(kept))))
     series = [
         Series(name, "stack", tuple(parts.get(name, 0.0) for _, parts in kept), places, labels=tuple(labels))

@@ -182,9 +182,7 @@ def _line_key(x: _X, figure: Figure, shown: Curve) -> tuple[object, ...]:
 
 
 def _line_name(figures: Sequence[Figure]) -> str:
-    names = [
-        figure.label if figure.mode in figure.label else f"{figure.label} ({figure.mode})" for figure in figures
-    ]
+    names = [figure.label if figure.mode in figure.label else f"{figure.label} ({figure.mode})" for figure in figures]
     return max(names, key=names.count)
 
 

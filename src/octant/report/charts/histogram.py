@@ -41,8 +41,8 @@ def histogram(_summary: Summary, workload: Workload, figures: Sequence[Figure], 
     return Picture(
         "histogram",
         f"{workload.name}: {title}",
-        f"{workload.summary}. How many samples took how long, over all lanes and launches, warm-up left out; times of a "
-        "sample of several steps are divided by their number. The vertical lines are quantiles of the first series."
+        f"{workload.summary}. How many samples took how long, over all lanes and launches without warm-up; times of "
+        "a sample of several steps are divided by their number. The vertical lines are quantiles of the first series."
         + thinned_text(len(kept), len(every), "figures"),
         Axis("time", True, decades(min(xs), max(xs), si_ticks("s")), "s"),
         Axis("samples", True, decades(1, max(most, 2), lambda v: f"{v:g}"), "1"),

@@ -36,9 +36,7 @@ def pictures(summary: Summary) -> list[Picture]:
     return found
 
 
-def _picture(
-    summary: Summary, of: Workload, figures: Sequence[Figure], declared: workload.Picture
-) -> Picture | None:
+def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared: workload.Picture) -> Picture | None:
     match declared:
         case workload.Curve():
             return curve(summary, of, figures, declared)

@@ -42,7 +42,8 @@ class NamedValue:
 
 def named_results(figure: Figure) -> list[NamedValue]:
     """The results without a bound, each name once, without the one that is the figure itself."""
-    return _named(r for point in figure.points for r in point.results if r.bound is None and r.name != figure.metric.name)
+    results = (one for point in figure.points for one in point.results)
+    return _named(one for one in results if one.bound is None and one.name != figure.metric.name)
 
 
 def checks(figure: Figure) -> list[NamedValue]:
@@ -55,8 +56,8 @@ def _named(results: Iterable[Result]) -> list[NamedValue]:
     for one in results:
         groups.setdefault((one.name, one.unit, one.bound), []).append(one.value)
     return [
-        NamedValue(name, unit, float(np.min(values)), float(np.median(values)), float(np.max(values)), len(values), bound)
-        for (name, unit, bound), values in groups.items()
+        NamedValue(name, unit, float(np.min(some)), float(np.median(some)), float(np.max(some)), len(some), bound)
+        for (name, unit, bound), some in groups.items()
     ]
 
 

@@ -33,7 +33,7 @@ class Place:
     cell: Cell
     at: str
     answer: Answer | None
-    told: Row | None
+    published: Row | None
 
 
 def list_text() -> str:
@@ -66,7 +66,7 @@ def show_text(name: str, machine: Machine) -> str:
     lines = [f"{name}: {study.question}", ""]
     for factor, levels in study.factors.items():
         lines.append(f"  {factor}: {', '.join(levels)}  (baseline: {study.baseline[factor]})")
-    lines += [f"  measure {name}: {_measured(study, name)}" for name in study.measures]
+    lines += [f"  measure {name}: {_measure_text(study, name)}" for name in study.measures]
     if study.source == "model":
         return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
     lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
@@ -91,12 +91,12 @@ def show_json(name: str) -> str:
     return json.dumps({"name": name, **file.load(name).model_dump(mode="json")}, indent=2)
 
 
-def _measured(study: Study, name: str) -> str:
+def _measure_text(study: Study, name: str) -> str:
     measure = study.measures[name]
     knobs = {**study.knobs, **measure.knobs, **measure.arguments}
-    said = " ".join(f"{key}={value}" for key, value in knobs.items())
+    words = " ".join(f"{key}={value}" for key, value in knobs.items())
     axis = f", along {measure.axis.knob}" if measure.axis else ""
-    return f"{measure.workload or measure.model} {said}{axis}"
+    return f"{measure.workload or measure.model} {words}{axis}"
 
 
 def report_text(outcome: Outcome) -> str:
@@ -147,7 +147,8 @@ def _table_text(outcome: Outcome, measure: str) -> str:
     if columns[-1] == "doubts":
         columns = [*columns[:-1], "!"]
         answers = [place.answer for place in places(outcome, measure)]
-        rows = [[*cells[:-1], _numbered(a.doubts if a else (), known)] for cells, a in zip(rows, answers, strict=True)]
+        numbers = [_doubt_numbers(answer.doubts if answer else (), known) for answer in answers]
+        rows = [[*cells[:-1], marks] for cells, marks in zip(rows, numbers, strict=True)]
     bars = _bars(outcome, measure)
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
@@ -184,7 +185,7 @@ def _bars(outcome: Outcome, measure: str) -> list[str]:
     return [bar(value / most, BAR) if value is not None else "" for value in values]
 
 
-def _numbered(doubts: Iterable[str], known: dict[str, int]) -> str:
+def _doubt_numbers(doubts: Iterable[str], known: dict[str, int]) -> str:
     """Doubts as numbers; `known` learns the new ones."""
     numbers = []
     for doubt in (re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts):
@@ -215,16 +216,16 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
     bases = {place.at: place for place in found if place.cell == base}
     rows = []
     for place in found:
-        answer, told, origin = place.answer, place.told, bases.get(place.at)
-        beside = origin is not None and place.cell != base
+        answer, published, origin = place.answer, place.published, bases.get(place.at)
+        beside = place.cell != base
         rows.append(
             {
                 "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
                 **({axis.knob: place.at} if axis else {}),
                 "here": value_text(answer.value, unit) if answer else "",
                 "× baseline": _factor(outcome, measure, answer, origin.answer) if origin and beside else "",
-                "there": units.si_text(told.value, unit) if told else "",
-                "× there": _told_factor(outcome, measure, told, origin.told) if origin and beside else "",
+                "there": units.si_text(published.value, unit) if published else "",
+                "× there": _published_factor(outcome, measure, place, origin) if origin and beside else "",
                 "doubts": ", ".join(answer.doubts) if answer else "",
             }
         )
@@ -237,7 +238,7 @@ def places(outcome: Outcome, measure: str) -> list[Place]:
     there = {(row.cell, row.at): row for row in outcome.published}
     every = [(cell, at) for cell in outcome.cells(measure) for at in (axis.values if axis else ("",))]
     found = [Place(c, at, outcome.answers.values.get(c, {}).get(at), there.get((c, at))) for c, at in every]
-    return [place for place in found if place.answer is not None or place.told is not None]
+    return [place for place in found if place.answer is not None or place.published is not None]
 
 
 def _factor(outcome: Outcome, measure: str, answer: Answer | None, base: Answer | None) -> str:
@@ -246,11 +247,12 @@ def _factor(outcome: Outcome, measure: str, answer: Answer | None, base: Answer 
     return factor_text(gain(answer, base, outcome.answers.better(measure)))
 
 
-def _told_factor(outcome: Outcome, measure: str, told: Row | None, base: Row | None) -> str:
-    if told is None or base is None or not told.value or not base.value:
+def _published_factor(outcome: Outcome, measure: str, place: Place, origin: Place) -> str:
+    value, base = place.published, origin.published
+    if value is None or base is None or not value.value or not base.value:
         return ""
     better = outcome.answers.better(measure)
-    return f"×{digits(told.value / base.value if better else base.value / told.value)}"
+    return f"×{digits(value.value / base.value if better else base.value / value.value)}"
 
 
 def value_text(value: stats.Interval, unit: str) -> str:
@@ -307,7 +309,7 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
     found: list[Mapping[str, object]] = []
     for cell in outcome.cells(measure):
         for at, answer in outcome.answers.values.get(cell, {}).items():
-            told = there.get((cell, at))
+            published = there.get((cell, at))
             found.append(
                 {
                     "measure": measure,
@@ -319,7 +321,7 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
                     "low": answer.value.low,
                     "middle": answer.value.middle,
                     "high": answer.value.high,
-                    "there": told.value if told else None,
+                    "there": published.value if published else None,
                     "doubts": list(answer.doubts),
                 }
             )
