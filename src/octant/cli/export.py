@@ -38,7 +38,9 @@ def export(
     from octant.store import open_store
 
     if samples and results:
-        raise Refusal("cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_ANSWER)
+        raise Refusal(
+            "cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_ANSWER
+        )
     form = "json" if json else to
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():

@@ -15,7 +15,10 @@ def register(app: typer.Typer) -> None:
 
 def workloads(
     name: Annotated[
-        str | None, typer.Argument(help="Show the page, metrics, limits and knobs of this one.", autocompletion=_complete.workloads)
+        str | None,
+        typer.Argument(
+            help="Show the page, metrics, limits and knobs of this one.", autocompletion=_complete.workloads
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -79,7 +79,7 @@ class _X:
     def axis(self, xs: Sequence[float]) -> Axis:
         """The axis with its ticks; `xs` ascend."""
         if self.sized:
-            return Axis(self.title, True, size_ticks(xs))
+            return Axis(self.title, True, size_ticks(xs), "B")
         if self.metric:
             return value_axis(self.title, xs, self.metric.unit)
         if xs[0] > 0:

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from octant import units
+from octant.report.charts.pictures import pictures
+from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import in_ascii
 from octant.report.run import results
 
@@ -22,12 +24,17 @@ if TYPE_CHECKING:
 
 BAR = 8
 LEAST_TITLE = 24
-EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def show(summary: Summary, file: TextIO | None = None) -> None:
     """Prints a run to `file` (default: standard output), as wide as it is."""
     put(lambda width: lines(summary, width), file or sys.stdout)
+
+
+def show_pictures(summary: Summary, file: TextIO | None = None) -> None:
+    """Prints the pictures of a run in characters."""
+    drawn = pictures(summary)
+    put(lambda width: [line for picture in drawn for line in picture_lines(picture, width)], file or sys.stdout)
 
 
 def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
@@ -172,13 +179,6 @@ def _mark(number: int) -> str:
     """`a` … `z`, then `aa`, `ab` …: never twice the same."""
     more, last = divmod(number, 26)
     return (_mark(more - 1) if more else "") + chr(ord("a") + last)
-
-
-def bar(share: float, cells: int = BAR) -> str:
-    """A bar of `cells` characters, full at 1."""
-    eighths = round(max(0.0, min(1.0, share)) * 8 * cells)
-    text = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
-    return f"{text:<{cells}}"
 
 
 def _head(summary: Summary, width: int) -> list[Text]:
