@@ -28,7 +28,7 @@ _LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, w
 
 def histogram(_summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Histogram) -> Picture | None:
     """The times of the figures of the table; `None` without samples."""
-    every = [figure for figure in figures if figure.show.table and any(one.times.count for one in figure.launches)]
+    every = [one for one in figures if one.show.table and one.value and one.launches[0].times.count]
     kept = thinned(every, MOST_LINES)
     if not kept:
         return None

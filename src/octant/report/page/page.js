@@ -47,7 +47,7 @@
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: font, color: colours.ink, size: 13 },
     margin: { l: 8, r: 12, t: 22, b: 8 }, hovermode: "closest", dragmode: false,
     hoverlabel: { bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink, family: font } },
-    legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12, color: colours.ink }, itemclick: "toggle" },
+    legend: { orientation: "h", traceorder: "normal", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12, color: colours.ink }, itemclick: "toggle" },
     ...more,
   });
 

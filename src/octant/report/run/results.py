@@ -73,7 +73,9 @@ def failed_texts(figure: Figure) -> list[str]:
 
 def further_figures(summary: Summary, headline: Figure) -> list[Figure]:
     """The other metrics of a cell, then its phases and readings, as far as the summary holds them."""
-    metrics = (*headline.workload.metrics[1:], *series_metrics(headline.points))
+    declared = headline.workload.metrics
+    known = [metric.value for metric in declared]
+    metrics = (*declared[1:], *(metric for metric in series_metrics(headline.points) if metric.value not in known))
     return [figure for metric in metrics for figure in [summary.figure(headline, metric.name)] if figure is not None]
 
 
