@@ -12,40 +12,51 @@ from octant.record import Point
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric against a knob or another metric, a line for each value of the other knobs that vary."""
+    """A metric against a knob or another metric, with a line for each mode and each value of the other knobs.
 
-    x: str
+    Against a knob, points lie in the order of its values; against a metric, a line joins the points of one ask in the
+    order in which it lists them.
+    """
+
+    x: str  # a knob, or a metric of the workload
     y: str = ""  # "": the headline
-    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary
+    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary or, against a metric, the asks
     fit: Literal["", "loggp"] = ""
     marks: Literal["", "caches"] = ""  # lines across the picture
+    along: str = ""  # what x is in words; "": its name
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How a time is distributed over the samples of every lane."""
+    """How the time of a step or chunk is distributed over the samples of all lanes."""
 
-    of: str = "step"
     title: str = ""
 
 
 @dataclass(frozen=True)
 class Bars:
-    """A metric as bars, one for each value of a knob."""
+    """A metric as bars, one for each value of a knob, which may be a word."""
 
     x: str
-    y: str = ""
+    y: str = ""  # "": the headline
 
 
 @dataclass(frozen=True)
 class Stacked:
-    """The phases of a step, one above the other, against a knob."""
+    """Where the time of a step goes: its phases side by side in one bar, a bar for each value of a knob."""
 
-    x: str
-    phases: tuple[str, ...]
+    x: str = ""  # "": a bar for each cell
+    phases: tuple[str, ...] = ()  # "solve", "solve/halo", …; none: all
 
 
-Picture: TypeAlias = Curve | Histogram | Bars | Stacked
+@dataclass(frozen=True)
+class Timeline:
+    """The samples of a metric in the order in which they were taken: a residual by iteration."""
+
+    y: str = ""  # "": the headline
+
+
+Picture: TypeAlias = Curve | Histogram | Bars | Stacked | Timeline
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from octant.network.predictions import Prediction
 from octant.network.calibrate import Calibration
 from octant.network.failures import Random, Recovery, Sweep
 from octant.network.files import NetworkFile
+from octant.network.predictions import Prediction
 from octant.network.scale import Curve
 from octant.network.whatif import Bracket, Change, Difference, Explanation, Sensitivity
 from octant.report.terminal import rendered

@@ -133,12 +133,12 @@ def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> s
         whole = f"{si_text(one.overlapped_s, 's')} … {si_text(one.together_s, 's')}"
         share = " … ".join(percent_text(part) for part in one.efficiency)
         table.add_row(str(one.ranks), str(one.nodes), *parts, whole, share, one.limited_by)
-    told = "a step's time: halos hidden behind computing as far as they fit … nothing overlaps"
+    heading = "a step's time: halos hidden behind computing as far as they fit … nothing overlaps"
     if step.range_s:
         ends = " … ".join(si_text(one, "s") for one in step.range_s)
-        told += f"\ncomputing as measured: {ends}"
+        heading += f"\ncomputing as measured: {ends}"
     doubts = [f"doubt: {doubt}" for doubt in step.doubts]
-    return "\n".join([f"{network.name}: a time step, computing: {step.source}", rendered(table), told, *doubts])
+    return "\n".join([f"{network.name}: a time step, computing: {step.source}", rendered(table), heading, *doubts])
 
 
 def _some(items: Sequence[Item]) -> list[Item]:

@@ -43,7 +43,7 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", fit="loggp"),),
+    pictures=(Curve("bytes", fit="loggp", along="message size"),),
     traffic=_traffic,
     smoke={"bytes": "0,1000"},
     messages=True,
