@@ -1,6 +1,7 @@
 """Studies from launches to verdicts: what is made of what a run measured, what it lacks, and what is refused."""
 
 import dataclasses
+import shutil
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -254,10 +255,10 @@ def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.Mon
     }
 
 
-def test_a_study_of_format_1_is_designed_again() -> None:
+def test_a_study_of_format_1_is_designed_again(tmp_path: Path) -> None:
     """Two launches of each of two sizes, as version 0.1 stored them."""
-    store = Store(ROOT / "tests" / "data" / "store-format-1")
-    found = outcome.outcome_of_run(outcome.last_run(store, "tiny"))
+    kept = shutil.copytree(ROOT / "tests" / "data" / "store-format-1", tmp_path / "store")
+    found = outcome.outcome_of_run(outcome.last_run(Store(kept), "tiny"))
     launches = {str(cell): len(curve[""].launches) for cell, curve in found.values.by_cell.items()}
     assert launches == {"bandwidth: cached": 2, "bandwidth: larger": 2}
     assert not found.values.absent
