@@ -174,7 +174,7 @@ def last_run(where: Store, name: str) -> StoredRun:
         Refusal: none.
     """
     sought = Path(name).stem if name.endswith(".toml") else name
-    for candidate in reversed(where.listed()[0]):
+    for candidate in reversed(where.listed()):
         if candidate.study == sought:
             return where.read(candidate.id)
     if name in file.names():

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 
 from octant import stats
+from octant.simulate.studied import MODELS
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
 from octant.study.parts import Argument, Measure
@@ -35,17 +36,9 @@ def model(name: str) -> Model:
     Raises:
         StudyError: no such function.
     """
-    try:
-        from octant.simulate import studied  # noqa: PLC0415 - needs the compiled engine, which measuring does not
-    except ImportError as error:
-        raise StudyError(f"cannot ask the model {name!r} ({error}); try pip install octant-hpc again") from error
-    # Only what that module itself offers: a study file is data, and must not reach what happens to be imported there.
-    known = [key for key, value in vars(studied).items() if getattr(value, "__module__", "") == studied.__name__]
-    offered = [key for key in known if not key.startswith("_")]
-    if name not in offered:
-        raise StudyError(f"cannot ask the model {name!r} (there is none of that name); try {', '.join(offered)}")
-    found: Model = getattr(studied, name)
-    return found
+    if name not in MODELS:
+        raise StudyError(f"cannot ask the model {name!r} (there is none of that name); try {', '.join(MODELS)}")
+    return MODELS[name]
 
 
 def _curve(call: Model, measure: Measure, arguments: Mapping[str, Argument]) -> Iterator[tuple[str, StudyValue]]:

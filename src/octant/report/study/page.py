@@ -14,8 +14,8 @@ from octant.study.outcome import Outcome
 def render(outcome: Outcome) -> str:
     """A page with one study; the same outcome gives the same text."""
     shown = pictures(outcome)
-    told = json.loads(study.report_json(outcome))
-    data = {**told, "run": told["run"] or outcome.name, "octant": __version__}
+    document = json.loads(study.report_json(outcome))
+    data = {**document, "run": document["run"] or outcome.name, "octant": __version__}
     return html.templates().get_template("study.html.jinja").render(
         name=outcome.name,
         study=outcome.study,
@@ -29,7 +29,7 @@ def render(outcome: Outcome) -> str:
         style=html.page_file("style.css"),
         script=html.page_file("page.js"),
         plotly=html.plotly(),
-        data=html.embedded({"run": data, "pictures": [asdict(picture) for picture in shown], "figures": []}),
+        data=html.json_markup({"run": data, "pictures": [asdict(picture) for picture in shown], "figures": []}),
     )  # fmt: skip
 
 

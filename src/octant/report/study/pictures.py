@@ -6,17 +6,9 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from octant import catalogue
-from octant.report.charts.pictures import (
-    ZERO_BYTES,
-    Axis,
-    Picture,
-    Series,
-    decades,
-    even_ticks,
-    places,
-    si_ticks,
-    size_ticks,
-)
+from octant.report.charts.curve import value_axis
+from octant.report.charts.picture import Axis, Picture, Series
+from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, si_ticks, size_ticks
 from octant.report.study.text import Place, columns_and_rows
 from octant.report.study.text import places as places_of
 from octant.study.factors import ENOUGH
@@ -31,7 +23,6 @@ if TYPE_CHECKING:
     from octant.study.outcome import Outcome
 
 _LABEL = 26  # characters of a line of a bar's label
-_WIDE = 20  # from this factor on between the least and the most, rates and times stand on a logarithmic axis
 _WIDE_AXIS = 100  # the same of the axis along which a curve runs
 
 
@@ -56,11 +47,11 @@ def bars(outcome: Outcome, measure: str) -> Picture:
                 tuple(labels[int(n)] for n, _ in ours),
             )
         )  # fmt: skip
-    told = [(float(n), place.published.value) for n, place in enumerate(found) if place.published]
-    if told:
-        texts = tuple(f"published: {labels[int(n)]}" for n, _ in told)
-        there = Series("published", "across", tuple(v for _, v in told), tuple(n for n, _ in told), labels=texts)
-        series.append(there)
+    rows = [(float(n), place.published.value) for n, place in enumerate(found) if place.published]
+    if rows:
+        texts = tuple(f"published: {labels[int(n)]}" for n, _ in rows)
+        drawn = Series("published", "across", tuple(v for _, v in rows), tuple(n for n, _ in rows), labels=texts)
+        series.append(drawn)
     unit, title = _unit(outcome, measure)
     most = max(x for one in series for x in (*one.x, *one.high))
     ticks = tuple((float(n), textwrap.fill(label, _LABEL)) for n, label in enumerate(labels))
@@ -79,7 +70,7 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     sized = axis.knob == "bytes"
     cells = list(dict.fromkeys(place.cell for place in found))
     names = _names(outcome.study, cells)
-    told_of = list(dict.fromkeys(place.cell for place in found if place.published))
+    published_cells = list(dict.fromkeys(place.cell for place in found if place.published))
     word = axis.unit if axis.unit and not sized else axis.knob
     series = []
     for cell in cells:
@@ -94,20 +85,16 @@ def curves(outcome: Outcome, measure: str) -> Picture:
                     tuple(f"{name}, {word} {one}" for one in at),
                 )
             )  # fmt: skip
-    for cell in told_of:
+    for cell in published_cells:
         name = f"published, {names[cell]}" if len(cells) > 1 else "published"
-        points = [
-            (_x(place, sized), place.published.value, place.at)
-            for place in found
-            if place.cell == cell
-            if place.published
-        ]
+        rows = [(place, place.published.value) for place in found if place.cell == cell and place.published]
+        points = [(_x(place, sized), value, place.at) for place, value in rows]
         xs, ys = tuple(x for x, _, _ in points), tuple(y for _, y, _ in points)
         series.append(Series(name, "points", xs, ys, labels=tuple(f"{name}, {word} {at}" for _, _, at in points)))
     unit, title = _unit(outcome, measure)
     xs = tuple(sorted({x for one in series for x in one.x}))
     along = _along(word, xs, sized)
-    upright = _upright(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
+    upright = value_axis(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
     return _picture(outcome, measure, f"{_capital(measure)} against {word}", along, upright, series)
 
 
@@ -176,12 +163,6 @@ def _along(word: str, xs: Sequence[float], sized: bool) -> Axis:
     if xs[0] > 0 and xs[-1] / xs[0] > _WIDE_AXIS:
         return Axis(word, True, places(xs))
     return Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}"))
-
-
-def _upright(title: str, ys: Sequence[float], unit: str) -> Axis:
-    if min(ys) > 0 and max(ys) / min(ys) > _WIDE:
-        return Axis(title, True, decades(min(ys), max(ys), si_ticks(unit)), unit)
-    return Axis(title, False, even_ticks(max(ys), si_ticks(unit)), unit)
 
 
 def _capital(text: str) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from octant import stats, units
 from octant.machine import Machine, facts
-from octant.report.run.text import bar
+from octant.report.charts.terminal import bar
 from octant.report.terminal import console, rendered
 from octant.study import file
 from octant.study.cells import Cell, combinations
