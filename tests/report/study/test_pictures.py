@@ -10,7 +10,7 @@ import pytest
 import fake_study
 from fake_run import machine
 from octant.ask import Launch
-from octant.report.charts.pictures import Picture
+from octant.report.charts.picture import Picture
 from octant.report.run import html
 from octant.report.study import page as study_page
 from octant.report.study import text as report
