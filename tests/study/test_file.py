@@ -44,7 +44,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             '"stream"',
             f'"stream"\n{AXIS.replace("2KiB", "1024")}',
             7,
-            "measures.m.axis.values: '1024' stands there twice",
+            "measures.m.axis.values: '1024' is there twice",
         ),
         (
             '"stream"',
@@ -116,14 +116,14 @@ def test_what_is_no_toml_is_refused_by_line() -> None:
         file.parse(STUDY.replace("[baseline]", "[baseline"), "mine")
 
 
-def test_a_study_of_absurd_size_is_refused_before_it_is_planned() -> None:
+def test_a_study_of_too_many_launches_is_refused_before_it_is_planned() -> None:
     """Twelve factors of ten levels are a million million combinations."""
     levels = "\n".join(f'{n} = {{ knobs = {{ bytes = "{n}KiB" }} }}' for n in range(10))
     factors = "\n".join(f"[factors.f{n}]\n{levels}" for n in range(12))
     baseline = "\n".join(f'f{n} = "0"' for n in range(12))
     text = f'question = "?"\n[baseline]\n{baseline}\n[measures.m]\nworkload = "stream"\n{factors}'
     with pytest.raises(
-        file.StudyError, match=r"line 17 \(factors: 6,000,000,000,000 launches are absurd, at most 20,000"
+        file.StudyError, match=r"line 17 \(factors: 6,000,000,000,000 launches are too many, at most 20,000"
     ):
         file.parse(text, "mine")
 

@@ -224,7 +224,7 @@ def test_two_levels_that_come_to_the_same_launch_are_asked_once_and_not_compared
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9)
     assert len(run.launches) == 6
     (verdict,) = outcome.outcome_of_run(run).verdicts
-    assert verdict.text == "cannot be tested here: both combinations come to the same launch"
+    assert verdict.text == "cannot be tested here: both combinations are the same launch here"
 
 
 def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
