@@ -55,7 +55,7 @@ Observe = Callable[[Step, float], None]
 def in_turn(launches: Iterable[Launch]) -> Decide:
     """One after the other, whatever comes of them."""
     for launch in launches:  # not `yield from`, which would hand what is sent on to the iterator of a tuple
-        yield launch  # noqa: UP028
+        yield launch
 
 
 def carry_out(
