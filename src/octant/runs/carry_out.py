@@ -101,13 +101,13 @@ class _Session:
         start: Callable[..., Outcome],
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
-        self.asked = {ask.key for ask in run.asked.asks}
+        self.asked = {ask.key for ask in run.asks}
         self.number = 0
         self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
         with _writing(run):
             self.starts, self.records = (_opened(path, stack) for path in (run.plan, run.records))
             files.end_torn_line(self.records)  # or the next record would be lost with it
-        self.tail = Records(run.records, run.asked.keys)
+        self.tail = Records(run.records, run.keys)
         self._read_new()
 
     def batch_of(self, launch: Launch) -> Batch:
