@@ -9,7 +9,10 @@ import pytest
 from fake_kernel import ask
 from fake_run import machine
 from octant.ask import Ask, Launch, Shape, Subject
+from octant.catalogue.mpi_settings import knobs
 from octant.failure import Exit, Refusal
+from octant.launch import Planned
+from octant.machine import Machine
 from octant.runs import plan
 from octant.store import Store
 
@@ -31,7 +34,7 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def resolved(question: Ask, timeout_s: float | None = None) -> plan.Planned:
+def resolved(question: Ask, timeout_s: float | None = None) -> Planned:
     return plan.resolve(Launch(question), RECORDS, functools.partial(plan.placed, machine=MACHINE), OWN, timeout_s)
 
 
@@ -75,9 +78,14 @@ def test_a_placement_that_cannot_be_had_is_refused_alike_everywhere(place: str, 
 
 
 def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
+    calls: list[str] = []
     work_out = plan.placed
-    monkeypatch.setattr(plan, "placed", lambda text, machine: calls.append(text) or work_out(text, machine))
+
+    def counted(text: str, machine: Machine) -> plan.Placed:
+        calls.append(text)
+        return work_out(text, machine)
+
+    monkeypatch.setattr(plan, "placed", counted)
     run = Store(tmp_path / "store").create("q", MACHINE, [dataclasses.replace(ask(5), shape=Shape(1, "1x1"))])
     planner = plan.planner_of(run)
     assert {planner(launch).places for launch in run.launches} == {planner(run.launches[0]).places}
@@ -90,14 +98,14 @@ def stored(tmp_path: Path, question: Ask) -> tuple[Launch, ...]:
 
 @pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "OMPI_MCA_plm_rsh_agent", "OMPI_MCA_mca_base_component_path"])
 def test_a_store_cannot_set_what_our_table_of_settings_does_not_have(tmp_path: Path, name: str) -> None:
-    question = dataclasses.replace(ask(), mpi={name: "/tmp/evil.so"})
+    question = dataclasses.replace(ask(), mpi={name: "evil.so"})
     with pytest.raises(Refusal, match=f"cannot set '{name}'"):
         plan.check_stored(stored(tmp_path, question))
 
 
 @pytest.mark.parametrize("name", ["OMPI_MCA_btl_sm_eager_limit", "I_MPI_FABRICS"])
 def test_settings_of_our_table_are_set_again_on_resuming(tmp_path: Path, name: str) -> None:
-    known = [n for knob in plan.mpi_settings.knobs() for n in knob.names()]
+    known = [n for knob in knobs() for n in knob.names()]
     if name.removeprefix("OMPI_MCA_") not in known:
         pytest.skip("not in the table")
     plan.check_stored(stored(tmp_path, dataclasses.replace(ask(), mpi={name: "1"})))
