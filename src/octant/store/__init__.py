@@ -224,7 +224,8 @@ class Store:
         fitting = [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
             what = f"{len(fitting)} runs start so" if fitting else "no such run"
-            raise Refusal(f"cannot find the run {name!r} ({what}); try one of: {', '.join(ids[-5:])}, last, previous")
+            known = f"{', '.join(ids[-5:])}, last, previous"
+            raise Refusal(f"cannot find the run {name!r} ({what}); try one of: {known}", Exit.WRONG_WORD)
         return self.read(fitting[0])
 
 
