@@ -34,8 +34,8 @@ def export(
 ) -> None:
     """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON."""
     from octant.analysis.summary import summarise
+    from octant.cli._stored import find_run
     from octant.report.run import tidy
-    from octant.store import open_store
 
     if samples and results:
         raise Refusal(
@@ -45,7 +45,7 @@ def export(
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():
         raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_ANSWER)
-    summary = summarise(open_store(store).find(name), all_metrics=what == "figures")
+    summary = summarise(find_run(store, name), all_metrics=what == "figures")
     if output is None:
         tidy.write(summary, form, what, sys.stdout.buffer)
         return

@@ -32,10 +32,10 @@ def report(
 ) -> None:
     """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
     from octant.analysis.summary import summarise
+    from octant.cli._stored import find_run
     from octant.report.run import html, text, tidy
-    from octant.store import open_store
 
-    run = open_store(store).find(name)
+    run = find_run(store, name)
     summary = summarise(run, all_metrics=True)
     if json:
         print(tidy.as_json(summary))
