@@ -61,12 +61,25 @@ Picture: TypeAlias = Curve | Histogram | Bars | Stacked | Timeline
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a point's messages are to the network model, and what the measured rate says of the link they use."""
+    """What a point sends, in the words of the network model, and what its headline says of the links on the way.
 
-    pattern: str  # of octant.network.traffic
-    bytes: float  # of one message
-    messages: int = 1  # of the slowest rank, one after the other, in one step
-    says: Literal["equal", "at least", "at most"] = "at least"
+    A headline in seconds is the time in which the largest flow carries `units`; one in units per second is the rate of
+    a node, or of the only flow.
+    """
+
+    pattern: str  # of octant.network.traffic; `first-to-last` is a node with itself where both ranks are on one
+    units: float = 0.0  # of one message, where the headline is a time
+    cost: Literal["bulk", "update", "transpose"] = "bulk"  # what one unit takes: a byte of a long message, an update, …
+    relation: Literal["eq", "at_least", "at_most"] = "at_least"  # of what the links carry to the measured rate
+    description: str = ""  # "messages of 1 MiB, rotating buffers"
+    may_be_cached: bool = False  # what is sent may lie in a cache; figures without are preferred
+
+
+@dataclass(frozen=True)
+class NoTraffic:
+    """Why a point says nothing of a network."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class Workload:
     least_seconds: Callable[[Known, Machine, Point], Limit | None] = lambda _known, _machine, _point: None
     provides: tuple[Provides, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    traffic: Callable[[Point], Traffic | None] = lambda _point: None
+    traffic: Callable[[Machine, Point], Traffic | NoTraffic] | None = None
     messages: bool = False  # whether it needs at least two ranks that exchange messages
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s, point
+from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s, point, retitled, stored
 from octant.analysis.summary import Summary, summarise
 from octant.failure import Refusal
 from octant.machine import NumaNode
@@ -78,16 +78,16 @@ def test_a_page_lists_what_can_be_read_and_says_how_much_there_is(monkeypatch: p
 
 
 def test_nothing_from_outside_becomes_markup() -> None:
-    run = fake_run(on=machine(name=NASTY, model=NASTY), title=NASTY)
+    run = retitled(fake_run(on=machine(name=NASTY, model=NASTY), title=NASTY), NASTY)
     run = dataclasses.replace(
         run,
-        launches=titled(run.launches, NASTY),
         failures=tuple(dataclasses.replace(f, reason=NASTY, workload=NASTY) for f in run.failures),
         points=tuple(
             dataclasses.replace(p, stopped_by=NASTY, process=Process(NASTY), results=(Result(NASTY, 1.0, NASTY),))
             for p in run.points
         ),
-        environment={NASTY: NASTY},
+        asked=dataclasses.replace(run.asked, environment={NASTY: NASTY}),
+        damaged=(NASTY,),
     )
     page = without_plotly(html.render(summary_of(run)))
     assert "<script>alert" not in page
@@ -124,16 +124,18 @@ def test_an_empty_run_and_an_unwritable_place_are_said_so(tmp_path: Path) -> Non
 
 def test_curves_hold_the_numbers_that_were_put_in() -> None:
     found = {picture.id: picture for picture in pictures(summarise(fake_run(), WORKLOADS))}
-    assert set(found) == {"roofline", "node-stream", "node-latency", "mpi-pingpong", "noise-histogram"}
-    line = found["mpi-pingpong"].series[0]
+    assert set(found) == {
+        "roofline", "node-stream-curve", "node-latency-curve", "mpi-pingpong-curve", "node-noise-histogram",
+    }  # fmt: skip
+    line = found["mpi-pingpong-curve"].series[0]
     assert line.y == pytest.approx([pingpong_s(0 if x < 1 else int(x)) for x in line.x], rel=1e-4)  # whole ns
     assert len(line.x) == 24
-    fitted = found["mpi-pingpong"].series[-1]
+    fitted = found["mpi-pingpong-curve"].series[-1]
     assert fitted.name == "LogGP fit"
     assert fitted.y == pytest.approx([pingpong_s(x if x >= 1 else 0) for x in fitted.x], rel=0.02)
-    assert "Fitted to “hot buffers (all)”: " in found["mpi-pingpong"].caption
-    assert [mark.label for mark in found["node-latency"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
-    assert [series.name for series in found["node-latency"].series] == [
+    assert "Fitted to “hot buffers (all)”: " in found["mpi-pingpong-curve"].caption
+    assert [mark.label for mark in found["node-latency-curve"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
+    assert [series.name for series in found["node-latency-curve"].series] == [
         "load, base pages (one)",
         "load, thp pages (one)",
         "limit",
@@ -141,17 +143,17 @@ def test_curves_hold_the_numbers_that_were_put_in() -> None:
     roofs = [series for series in found["roofline"].series if series.kind == "line"]
     dots = [series for series in found["roofline"].series if series.kind == "points"]
     assert roofs[0].y[-1] == pytest.approx(93.8e9)
-    assert dots[0].x[0] == pytest.approx(200_000 / 3_200_000)
-    assert dots[0].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
+    assert dots[2].x[0] == pytest.approx(200_000 / 3_200_000)
+    assert dots[2].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
     assert [series.name for series in dots] == [
-        "node/stream, 1 thread",
-        "node/stream, 2 threads",
         "node/gemm, 1 thread",
         "node/gemm, 2 threads",
+        "node/stream, 1 thread",
+        "node/stream, 2 threads",
     ]
-    limit = found["node-latency"].series[-1]
+    limit = found["node-latency-curve"].series[-1]
     assert (limit.name, set(limit.y)) == ("limit", {1.67e-9})
-    assert found["node-latency"].rows[0][-2:] == ("100 %", "1.670 ns: 5 cycles at 2.99 GHz (measured)")
+    assert found["node-latency-curve"].rows[0][-2:] == ("100 %", "1.670 ns: 5 cycles at 2.99 GHz (measured)")
     for picture in found.values():
         assert all(len(cells) == len(picture.header) for cells in picture.rows)
         assert picture.rows
@@ -235,8 +237,7 @@ def test_it_prints_in_light_colours(browser: "Browser", report: Path) -> None:
 
 @pytest.mark.browser
 def test_a_hostile_name_does_nothing(browser: "Browser", tmp_path: Path) -> None:
-    run = fake_run(on=machine(name=NASTY))
-    run = dataclasses.replace(run, launches=titled(run.launches, NASTY))
+    run = retitled(fake_run(on=machine(name=NASTY)), NASTY)
     page, wrong = opened(browser, html.write(summary_of(run), tmp_path / "report.html"))
     page.locator("details.samples").first.evaluate("one => { one.open = true; }")
     page.locator(".plot[data-drawn]").last.wait_for()
@@ -246,22 +247,24 @@ def test_a_hostile_name_does_nothing(browser: "Browser", tmp_path: Path) -> None
 
 
 @pytest.mark.browser
-def test_the_data_can_be_taken_away(browser: "Browser", report: Path) -> None:
+def test_figures_and_samples_can_be_saved(browser: "Browser", report: Path) -> None:
     page, _ = opened(browser, report)
     with page.expect_download() as download:
         page.locator("#download").click()
     data = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert data["run"] == fake_run().id
-    taken = [lane for f in data["samples"] for launch in f["launches"] for lane in launch["lanes"]]
-    kept = [lane for p in fake_run(repeats=2).points for lane in p.lanes]
-    for part in ("begin_ns", "duration_ns"):
-        assert sorted(one[part] for one in taken) == sorted(list(getattr(lane, part)) for lane in kept)
+    figures = summary_of(fake_run(repeats=2)).figures
+    assert [len(samples) for one in data["samples"] for samples in one["samples"]] == [
+        len(launch.samples) for figure in figures for launch in figure.launches
+    ]
+    assert data["figures"][0]["median"] == pytest.approx(93.8e9)
 
 
 @pytest.mark.browser
 def test_ticks_of_samples_are_whole_units(browser: "Browser", tmp_path: Path) -> None:
     run = fake_run()
-    slow = dataclasses.replace(run.points[-1], lanes=(lane([10_000, 12_000] * 20), lane([400_000] * 40, thread=1)))
+    lanes = (lane([10_000, 12_000] * 20), lane([400_000] * 40, thread=1))
+    slow = point(workload="node/noise", launch=run.points[-1].launch, lanes=lanes, counts={"quanta": 1}, threads=2)
     page, _ = opened(browser, html.write(summary_of(dataclasses.replace(run, points=(slow,))), tmp_path / "report.html"))
     page.locator("#figure-0").evaluate("one => { one.open = true; }")
     page.locator("#figure-0 .plot[data-drawn]").wait_for()
@@ -276,19 +279,3 @@ def test_a_browser_that_cannot_unpack_says_so(browser: "Browser", report: Path) 
     page.add_init_script("delete window.DecompressionStream")
     page.goto(report.as_uri())
     page.get_by_text("too old to unpack").wait_for()
-
-
-@pytest.mark.browser
-def test_many_samples_are_thinned_only_in_the_drawing(browser: "Browser", tmp_path: Path) -> None:
-    run = fake_run()
-    longest = dataclasses.replace(run.points[0].lanes[0], duration_ns=(*range(90_000, 110_000), 500_000))
-    first = dataclasses.replace(run.points[0], lanes=(dataclasses.replace(longest, begin_ns=tuple(range(20_001))),))
-    run = dataclasses.replace(run, points=(first, *run.points[1:]))
-    page, _ = opened(browser, html.write(summary_of(run), tmp_path / "report.html"))
-    page.locator("#figure-0").evaluate("one => { one.open = true; }")
-    page.locator("#figure-0 .plot[data-drawn]").wait_for()
-    page.locator("#figure-0 .drawn:not(:empty)").wait_for()
-    told = page.locator("#figure-0 .drawn").inner_text()
-    assert re.match(r"Drawn: \d{4} of 20001 samples", told)
-    least = page.evaluate("Math.min(...document.querySelector('#figure-0 .plot').data[0].y)")
-    assert least == pytest.approx(9_380_000 / 500e-6, rel=1e-4)  # the slowest sample is still drawn

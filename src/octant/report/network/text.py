@@ -115,7 +115,7 @@ def on_model_text(found: OnModel) -> str:
         table.add_row(
             " ".join(f"{knob}={value}" for knob, value in one.knobs.items()),
             one.metric,
-            si_text(one.value, one.unit, 4),
+            si_text(one.value, one.unit, 4) if one.value is not None else "",
             si_text(one.alone, one.unit, 4) if one.alone is not None else "",
             "passed" if one.passed else "WRONG",
         )

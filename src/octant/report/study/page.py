@@ -23,7 +23,7 @@ def render(outcome: Outcome) -> str:
         verdicts=outcome.verdicts,
         pictures=shown,
         absent=study.absent_texts(outcome),
-        wrong=outcome.answers.wrong,
+        wrong=outcome.values.wrong,
         document=lambda file: catalogue.documents()[file].title,
         version=__version__,
         style=html.page_file("style.css"),

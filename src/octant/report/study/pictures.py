@@ -11,14 +11,14 @@ from octant.report.charts.picture import Axis, Picture, Series
 from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, si_ticks, size_ticks
 from octant.report.study.text import Place, columns_and_rows
 from octant.report.study.text import places as places_of
-from octant.study.file import number
-from octant.study.sources import kinds
-from octant.study.verdict import ENOUGH
+from octant.study.factors import ENOUGH
+from octant.study.parts import number
+from octant.study.values import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from octant.study.design import Cell
+    from octant.study.cells import Cell
     from octant.study.file import Study
     from octant.study.outcome import Outcome
 
@@ -38,7 +38,7 @@ def bars(outcome: Outcome, measure: str) -> Picture:
     names = _names(outcome.study, [place.cell for place in found])
     labels = [f"{names[place.cell]}{', ' * bool(place.at)}{place.at}" for place in found]
     series = []
-    ours = [(float(n), place.answer.value) for n, place in enumerate(found) if place.answer]
+    ours = [(float(n), place.ours.value) for n, place in enumerate(found) if place.ours]
     if ours:
         series.append(
             Series(
@@ -75,8 +75,8 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     series = []
     for cell in cells:
         name = names[cell] if len(cells) > 1 else _ours(outcome)
-        mine = [(_x(place, sized), place.answer.value) for place in found if place.cell == cell and place.answer]
-        at = [place.at for place in found if place.cell == cell and place.answer]
+        mine = [(_x(place, sized), place.ours.value) for place in found if place.cell == cell and place.ours]
+        at = [place.at for place in found if place.cell == cell and place.ours]
         if mine:
             series.append(
                 Series(
@@ -107,18 +107,18 @@ def _picture(outcome: Outcome, measure: str, title: str, x: Axis, y: Axis, serie
 
 
 def _caption(outcome: Outcome, measure: str, across: bool) -> str:
-    study, unit = outcome.study, kinds(outcome.study)[measure][0]
+    study, unit = outcome.study, quantities(outcome.study)[measure].unit
     whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
     found = places_of(outcome, measure)
-    better = "More is better" if outcome.answers.better(measure) else "Less is better"
+    better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
     if outcome.run is None:
         text = f"Values{whose} of a model. {better}."
-        if any(place.answer and place.answer.value.low < place.answer.value.high for place in found):
+        if any(place.ours and place.ours.value.low < place.ours.value.high for place in found):
             text += (
                 " Thin lines are the range that the evidence for calibrated capacities allows, not a statistical error."
             )
     else:
-        fewest = min((len(place.answer.launches) for place in found if place.answer), default=0)
+        fewest = min((len(place.ours.launches) for place in found if place.ours), default=0)
         lines = "their 95 % intervals" if fewest >= ENOUGH else "what launches reached, too few for an interval of 95 %"
         text = f"Medians over launches with {lines}. {better}."
     if len({place.cell for place in found}) > 1:
@@ -148,7 +148,7 @@ def _ours(outcome: Outcome) -> str:
 
 def _unit(outcome: Outcome, measure: str) -> tuple[str, str]:
     """The unit that ticks can carry, and the axis's title with the rest of it."""
-    unit, _, per = kinds(outcome.study)[measure][0].partition(" per ")
+    unit, _, per = quantities(outcome.study)[measure].unit.partition(" per ")
     return unit, f"{measure} per {per}" if per else measure
 
 
