@@ -49,7 +49,7 @@ sanitize: setup  ## kernels under the address and undefined-behaviour sanitizers
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error
 
 quick: setup  ## the tests that build nothing and start none of our programs, in a minute
-	$(BIN)/pytest -q --quick
+	$(BIN)/pytest -q --quick -n 2
 
 check: setup  ## format, lint, types, layering, spelling
 	$(BIN)/ruff format --check src tests bench cmake conftest.py

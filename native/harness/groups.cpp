@@ -57,6 +57,11 @@ class Reader {  // of one value of the knob
                    "groups=" + std::to_string(ranks_) + (count > ranks_ ? ", or mpiexec -n " + word : ""));
         return count;
     }
+    [[nodiscard]] std::string one_after_the_other() const {
+        std::string values = text_;
+        std::ranges::replace(values, '/', ',');
+        return "groups=" + values + ", one after the other, or each rank once";
+    }
     [[nodiscard]] std::vector<std::vector<int>> lists() const {
         std::vector<std::vector<int>> all;
         std::set<int> seen;
@@ -66,8 +71,7 @@ class Reader {  // of one value of the knob
                 int const rank = number(word);
                 if (rank < 0 || rank >= ranks_)
                     refuse("there is no rank " + word, "ranks from 0 to " + std::to_string(ranks_ - 1));
-                if (!seen.insert(rank).second)
-                    refuse("rank " + word + " is in two places", "one group for each rank, and two values of groups");
+                if (!seen.insert(rank).second) refuse("rank " + word + " is in two places", one_after_the_other());
                 all.back().push_back(rank);
             }
         }
@@ -85,9 +89,11 @@ Groups Groups::parse(std::string const& text, int ranks, int least) {
     for (auto const& group : found.members)
         if (static_cast<int>(group.size()) < least) {
             std::string const needed = std::to_string(least);
-            throw Refusal("cannot run on " + std::to_string(group.size()) + " rank" + (group.size() == 1 ? "" : "s") +
-                          (text == "all" ? "" : " (groups=" + text + ")") + " (it needs " + needed + "); try " +
-                          (ranks < least ? "mpiexec -n " + needed : "groups=" + needed));
+            std::string const count = std::to_string(group.size()) + (group.size() == 1 ? " rank" : " ranks");
+            if (ranks < least)
+                throw Refusal("cannot run on " + count + " (it needs " + needed + "); try mpiexec -n " + needed);
+            throw Refusal("cannot use groups=" + text + " (it needs " + needed + " ranks in a group, and one has " +
+                          count + "); try groups=" + needed);
         }
     return found;
 }

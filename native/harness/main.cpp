@@ -19,9 +19,10 @@ namespace octant {
 namespace {
 
 // A launcher may end a job before it has passed on what the failing rank said; what is in the records stays.
-void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, char const* reason, Exit code) {
+void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, char const* reason, Exit code,
+                  std::string const& progress) {
     try {
-        recorder.write_failure(knobs, "rank " + std::to_string(rank) + ": " + reason, code);
+        recorder.write_failure(knobs, "rank " + std::to_string(rank) + ": " + reason, code, progress);
     } catch (Refusal const&) {  // the records may be what failed, or lie on another host: standard error remains
     }
 }
@@ -34,12 +35,15 @@ int measure_all(Session const& session, KernelInfo const& info, Build build, std
     Recorder recorder(session, workload_name, arguments.output, arguments.launch);
     int worst = 0;
     for (Knobs const& knobs : all) {
+        bool const tells =
+            Groups::parse(knobs.word("groups"), world.size(), info.least_ranks).members[0][0] == world.rank();
+        Progress progress(tells && arguments.output != "-" ? arguments.output + ".progress" : "", arguments.launch);
         try {
-            worst = std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder)));
+            worst = std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder, progress)));
         } catch (Refusal const& refusal) {
             // What this system does not have is recorded and the sweep goes on; all ranks are here together.
             if (refusal.code() != Exit::not_supported) {
-                leave_reason(recorder, knobs, world.rank(), refusal.what(), refusal.code());
+                leave_reason(recorder, knobs, world.rank(), refusal.what(), refusal.code(), progress.last());
                 throw;
             }
             if (world.rank() == 0) {
@@ -48,7 +52,7 @@ int measure_all(Session const& session, KernelInfo const& info, Build build, std
             }
             worst = std::max(worst, static_cast<int>(refusal.code()));
         } catch (std::exception const& error) {
-            leave_reason(recorder, knobs, world.rank(), error.what(), Exit::cannot_run);
+            leave_reason(recorder, knobs, world.rank(), error.what(), Exit::cannot_run, progress.last());
             throw;
         }
     }

@@ -35,9 +35,10 @@ class Measurer {
         budget_ns_ = begin + static_cast<std::int64_t>(std::min(settings_.seconds, 1e9) * 1e9);
         for (int bursts = 1; found_.stopped_by.empty(); ++bursts) {
             one_burst(bursts % 2 == 1 || !costly_);
+            if (costly_ && found_.marks_off.empty()) continue;  // no sample of a step yet that is one
             double const elapsed_s = static_cast<double>(now_ns() - begin) * 1e-9;
-            found_.stopped_by = reason_to_stop(context_.world, watched(costly_ ? found_.marks_off : Ranges{}),
-                                               {bursts, samples(), elapsed_s, pacing_->next_s()}, settings_);
+            found_.stopped_by = reason_to_stop(context_.world, watched(found_.marks_off),
+                                               {bursts, pacing_->taken(), elapsed_s, pacing_->next_s()}, settings_);
         }
         found_.noise.during = difference(from, NoiseTotals::read());
         Comm const node = context_.world.node();
@@ -49,10 +50,6 @@ class Measurer {
     }
 
   private:
-    [[nodiscard]] std::int64_t samples() const {
-        return found_.lanes.empty() ? 0 : static_cast<std::int64_t>(found_.lanes[0].begin_ns.size());
-    }
-
     [[nodiscard]] std::vector<std::vector<double>> watched(Ranges const& off) const {
         std::vector<std::vector<double>> series;
         for (auto const* one : pacing_->watched()) series.push_back(within(*one, off));
@@ -78,10 +75,10 @@ class Measurer {
     void one_burst(bool marks) {
         std::int64_t const start = common_start();
         if (found_.origin_ns == 0) found_.origin_ns = start;
-        std::int64_t const before = samples();
+        std::int64_t const before = pacing_->taken();
         context_.marks.switch_on(marks);
         pacing_->burst({start, budget_ns_});
-        if (!marks) found_.marks_off.emplace_back(before, samples());
+        if (!marks) found_.marks_off.emplace_back(before, pacing_->taken());
         if (info_.phases.empty() || costly_) return;
         found_.marks_share = context_.world.max(context_.marks.share(settings_.mark_ns));
         costly_ = found_.marks_share > costly_marks;

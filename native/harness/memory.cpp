@@ -110,9 +110,9 @@ NodePolicy NodePolicy::parse(std::string const& text) {
     if (kind == "local" && nodes.empty()) return {text, mode_local, {}};
     if (kind == "interleave") return {text, mode_interleave, nodes};
     if (kind == "bind" && !nodes.empty()) return {text, mode_bind, nodes};
-    if (kind == "prefer" && nodes.size() == 1) return {text, mode_preferred, nodes};
+    if ((kind == "preferred" || kind == "prefer") && nodes.size() == 1) return {text, mode_preferred, nodes};
     throw Refusal("cannot read memory=" + text +
-                  "; try default, local, interleave, interleave:0+1, bind:0 or prefer:0");
+                  "; try default, local, interleave, interleave:0+1, bind:0 or preferred:0");
 }
 
 Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes)

@@ -37,6 +37,8 @@ class Pacing {  // one pace of one point; this class itself is a rank that takes
     // The series that the stopping rule looks at, as far as this rank has them: the first role's lanes, or on the
     // group's first rank the times of its steps.
     [[nodiscard]] virtual std::vector<std::vector<std::int64_t> const*> watched() const { return {}; }
+    // Samples so far, of the first lane or of this rank's group, whether this rank's are kept or not.
+    [[nodiscard]] virtual std::int64_t taken() const { return 0; }
     [[nodiscard]] virtual double next_s() const { return 0; }  // that another burst needs at least
 };
 
@@ -46,6 +48,7 @@ class Chunks final : public Pacing {  // each lane works alone, in bursts that b
     void calibrate() override;
     void burst(Window const& window) override;
     [[nodiscard]] std::vector<std::vector<std::int64_t> const*> watched() const override;
+    [[nodiscard]] std::int64_t taken() const override;
 
   private:
     std::vector<std::int64_t> try_batches();
@@ -66,6 +69,7 @@ class Together : public Pacing {  // what steps and whole repetitions share
   public:
     Together(Job job, Measurement& found);
     [[nodiscard]] std::vector<std::vector<std::int64_t> const*> watched() const override;
+    [[nodiscard]] std::int64_t taken() const override { return taken_; }
 
   protected:
     [[nodiscard]] Role const& role() const { return job_.info.roles[found_.lanes[0].role]; }
@@ -75,7 +79,8 @@ class Together : public Pacing {  // what steps and whole repetitions share
 
     Job job_;
     Measurement& found_;
-    std::int64_t next_ = 0;
+    std::int64_t next_ = 0;   // the next step's index
+    std::int64_t taken_ = 0;  // samples
     std::int64_t last_end_ns_ = 0;
 
   private:
@@ -96,7 +101,6 @@ class Steps final : public Together {  // in bursts of as many steps on all rank
     [[nodiscard]] std::int64_t next_count(std::int64_t taken, std::int64_t end_ns) const;
     void round(std::int64_t count);
     std::int64_t last_step_ns_ = 1'000'000;  // with synchronisation and preparation
-    std::int64_t all_taken_ = 0;             // samples so far, whether this rank's are kept or not
 };
 
 class Whole final : public Together {  // one repetition a burst, verified

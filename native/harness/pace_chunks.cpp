@@ -40,6 +40,8 @@ std::vector<std::vector<std::int64_t> const*> Chunks::watched() const {
     return series;
 }
 
+std::int64_t Chunks::taken() const { return static_cast<std::int64_t>(found_.lanes[0].begin_ns.size()); }
+
 // All lanes at once, as they will work, each role with a batch of its own that grows until a sample is long enough.
 void Chunks::calibrate() {
     std::int64_t const enough_ns = job_.info.sample_ns;

@@ -46,6 +46,7 @@ void Together::sample() {
     std::int64_t const end = now_ns();
     context.readings.on = false;
     next_ += found_.batch[0];
+    ++taken_;
     last_ns_.push_back(lane.role == 0 ? end - begin : 0);
     if (!timed) return;
     context.marks.keep(end - begin);
@@ -67,7 +68,8 @@ void Together::collect(std::int64_t count) {
 
 void Steps::calibrate() {
     Comm const& group = job_.context.group;
-    if (job_.kernel.prepares() || !job_.info.readings.empty()) {  // each step is a sample
+    expects(group.max(std::int64_t{found_.lanes[0].role == 0 ? 1 : 0}) == 1);  // else nobody's time is a step's
+    if (job_.kernel.prepares() || !job_.info.readings.empty()) {               // each step is a sample
         last_step_ns_ = std::max<std::int64_t>(quickest_batch(1), 1000);
         return;
     }
@@ -103,15 +105,18 @@ std::int64_t Steps::quickest_batch(std::int64_t times) {
     return group.max(found_.lanes[0].role == 0 ? quickest : 0);
 }
 
-// How many steps the next round has; 0: the burst is over. The group's first rank decides from what the last ones took:
-// one round of as many as fit, or where groups of different speed are at work, rounds until the burst's time is over.
+// How many steps the next round of a burst has; 0: the burst, which has taken `taken` so far, is over. The group's
+// first rank decides from what the last ones took: one round of as many as fit, or where groups of different speed are
+// at work, rounds until the burst's time is over.
 std::int64_t Steps::next_count(std::int64_t taken, std::int64_t end_ns) const {
-    std::int64_t const left = job_.settings.samples - all_taken_ - taken;
+    bool const first = taken_ == taken;
+    // Where marks turn out to cost too much, samples without them have to follow.
+    std::int64_t const most = first && !job_.info.phases.empty() ? job_.settings.samples / 2 : job_.settings.samples;
+    std::int64_t const left = most - taken_;
     std::int64_t const time_ns = job_.alone ? static_cast<std::int64_t>(burst_s * 1e9) : (end_ns - now_ns()) / 2;
-    std::int64_t const least = job_.alone ? 5 : 1;
     bool const over = job_.alone || now_ns() >= end_ns || left <= 0;
     if (taken > 0 && over) return 0;
-    std::int64_t const fitting = std::clamp<std::int64_t>(time_ns / last_step_ns_, least, most_steps);
+    std::int64_t const fitting = std::clamp<std::int64_t>(time_ns / last_step_ns_, job_.alone ? 5 : 1, most_steps);
     return std::max<std::int64_t>(1, std::min(fitting, left));
 }
 
@@ -120,14 +125,13 @@ void Steps::burst(Window const& window) {
     found_.lanes[0].cpu = current_cpu();
     pause_until(window.start_ns, job_.settings.share_cores);
     std::int64_t const end_ns = std::min(window.start_ns + static_cast<std::int64_t>(burst_s * 1e9), window.budget_ns);
-    std::int64_t taken = 0;
-    for (std::int64_t count = 1; count > 0; taken += count) {
+    std::int64_t const before = taken_;
+    for (std::int64_t count = 1; count > 0;) {
         group.wait_for_first(polls());  // who has nothing to do sleeps here, not in the broadcast
-        count = group.broadcast(next_count(taken, end_ns));
+        count = group.broadcast(next_count(taken_ - before, end_ns));
         round(count);
     }
-    all_taken_ += taken;
-    collect(taken);
+    collect(taken_ - before);
 }
 
 void Steps::round(std::int64_t count) {

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <memory>
 
@@ -63,8 +64,8 @@ void ask(Runnable& kernel, KernelInfo const& info, Context const& context, Outco
 
 }  // namespace
 
-Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs,
-                   Recorder& recorder) {
+Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs, Recorder& recorder,
+                   Progress& progress) {
     Comm const& world = session.world();
     Comm const node = world.node();
     Groups const groups = Groups::parse(knobs.word("groups"), world.size(), info.least_ranks);
@@ -72,8 +73,6 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     bool const works = mine >= 0;
     Comm const group =
         world.split(works ? mine : static_cast<int>(groups.members.size()), groups.place_of(world.rank()));
-    bool const tells = mine == 0 && group.rank() == 0 && recorder.path() != "-";
-    Progress progress(tells ? recorder.path() + ".progress" : "", recorder.launch());
     std::int64_t const process = world.broadcast(getpid());
     Scratch const scratch((recorder.path() == "-" ? "octant" : recorder.path()) + ".scratch-" + std::to_string(process),
                           node.rank() == 0);
@@ -84,7 +83,8 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
                     .threads = threads,
                     .pages = PagePolicy::parse(knobs.word("pages")),
                     .nodes = NodePolicy::parse(knobs.word("memory")),
-                    .memory_left_bytes = node.broadcast(available_memory_bytes()) / node.size()};
+                    .memory_left_bytes =
+                        node.broadcast(available_memory_bytes()) / std::max<std::int64_t>(1, node.sum(works ? 1 : 0))};
     Restored const before(masks_of_threads(threads));
     auto const [share_cores, unpinned] =
         pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works);

@@ -125,7 +125,7 @@ class Writer {  // of the lists that grow with ranks and samples; `place` -1: th
             samples = std::max(samples, static_cast<std::int64_t>(lane.begin_ns.size()));
         samples = world_.max(samples);
         std::int64_t k = 2;
-        while (all / k > 2 * most) k *= 2;  // sums have more digits: these are too many in any case
+        while (k <= samples && all / k > 2 * most) k *= 2;  // sums have more digits: these are too many in any case
         for (; k <= samples; k *= 2) {
             std::string const mine = works_ ? series_text(part_, k) : "";
             if (world_.sum(static_cast<std::int64_t>(mine.size())) > most) continue;

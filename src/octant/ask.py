@@ -1,9 +1,10 @@
 """What is asked and what is started: asks, their cells, and the launches that answer them, as data."""
 
+import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,6 +12,8 @@ from octant import units
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
 """Knobs that say how long to measure, not what."""
+_OLD_SPELLINGS = {"4k": "4KiB", "64k": "64KiB", "2m": "2MiB", "16m": "16MiB", "1g": "1GiB", "prefer": "preferred"}
+"""Values, up to a colon, that are read and no longer written."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,8 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """The workload's name, or the program's."""
-        return self.workload or self.command[0].rpartition("/")[2]
+        """The workload's name, or `program/` and the program's."""
+        return self.workload or f"program/{self.command[0].rpartition('/')[2]}"
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,17 @@ class Ask:
 
     @cached_property
     def key(self) -> str:
-        """The same question, the same key, on every machine and day, however it is shown."""
+        """The same question, the same key, on every machine and day, however it is spelled and shown."""
         shape = self.shape
-        asked: list[object] = [self.subject.workload, list(self.subject.command), sorted(self.knobs.items())]
+        knobs = sorted((name, canonical(values)) for name, values in self.knobs.items())
+        asked: list[object] = [self.subject.workload, list(self.subject.command), knobs]
         asked += [shape.ranks, shape.place, list(shape.hosts), shape.launcher, sorted(self.mpi.items())]
         name = self.subject.name.replace("/", "-")
         return f"{name}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}"
+
+    def launches(self) -> "tuple[Launch, ...]":
+        """Every launch of it, in turn."""
+        return tuple(Launch(self, repeat) for repeat in range(self.repeats))
 
     def cells(self) -> list[dict[str, str]]:
         """The knob values of each cell, in the order in which a kernel takes them."""
@@ -96,23 +104,25 @@ class Launch:
         """The knob values of each cell that this start covers."""
         return cells_of(self.started_knobs)
 
-    def without(self, done: Sequence[Mapping[str, str]]) -> "tuple[Launch, ...]":
+    def without(self, done: Iterable[Mapping[str, str]]) -> "tuple[Launch, ...]":
         """The launches that cover exactly the cells of this one that are not done."""
-        cells = self.cells()
-        missing = [cell for cell in cells if not any(cell.items() <= dict(d).items() for d in done)]
+        knobs, cells = self.started_knobs, self.cells()
+        finished = {tuple(canonical(one.get(name, "")) for name in knobs) for one in done}
+        missing = [cell for cell in cells if tuple(map(canonical, cell.values())) not in finished]
         if len(missing) == len(cells):
             return (self,)
-        *outer, inner = [name for name, value in self.started_knobs.items() if "," in value] or [""]
+        *outer, inner = [name for name, value in knobs.items() if "," in value] or [""]
         rest: dict[tuple[str, ...], list[str]] = {}  # values of the innermost list, for each choice from the others
         for cell in missing:
             rest.setdefault(tuple(cell[name] for name in outer), []).append(cell[inner])
         return tuple(
-            replace(
-                self,
-                knobs={**self.started_knobs, **dict(zip(outer, chosen, strict=True)), inner: ",".join(values)},
-            )
+            replace(self, knobs={**knobs, **dict(zip(outer, chosen, strict=True)), inner: ",".join(values)})
             for chosen, values in rest.items()
         )
+
+    def starts(self) -> "tuple[Launch, ...]":
+        """What has to be started: a kernel takes all its cells at once, a command line one at a time."""
+        return tuple(replace(self, knobs=cell) for cell in self.cells()) if self.ask.subject.command else (self,)
 
 
 def cells_of(knobs: Mapping[str, str]) -> list[dict[str, str]]:
@@ -121,22 +131,46 @@ def cells_of(knobs: Mapping[str, str]) -> list[dict[str, str]]:
     return [dict(zip(knobs, values, strict=True)) for values in itertools.product(*lists)]
 
 
-def canonical(value: str) -> str:
-    """One spelling of a knob's value: a size in bytes, a sum sign between hardware threads or nodes, no other case."""
-    try:
-        return str(units.parse_bytes(value))
-    except ValueError:
+@functools.lru_cache(maxsize=4096)
+def canonical(values: str) -> str:
+    """One spelling of a knob's value, or of each in a list: `preferred:0` for `prefer:0`, `2MiB` for `2048KiB` or `2m`.
+
+    A number without a unit stays as it is: it may be a count.
+    """
+    return ",".join(map(_canonical, values.split(",")))
+
+
+def _canonical(value: str) -> str:
+    head, colon, tail = value.partition(":")
+    value = f"{_OLD_SPELLINGS.get(head, head)}{colon}{tail}"
+    if not value[-1:].isalpha() or not (size := _bytes(value)):
         return value
+    exponent = min((size & -size).bit_length() - 1, 40) // 10
+    return f"{size >> 10 * exponent}{('B', 'KiB', 'MiB', 'GiB', 'TiB')[exponent]}"
+
+
+def _bytes(value: str) -> int | None:
+    try:
+        return units.parse_bytes(value)
+    except ValueError:
+        return None
 
 
 def cell_key(
     subject: str, knobs: Mapping[str, str], ranks: int, defaults: Mapping[str, str] | None = None
 ) -> tuple[object, ...]:
-    """What makes a figure the same in another run: subject, ranks and knobs, without effort.
+    """What makes a figure the same in another run: subject, ranks and knobs, without effort; sizes are in bytes.
 
     Args:
         defaults: values of knobs that the other side may not know yet; a knob at its default is left out.
     """
-    kept = {name: canonical(value) for name, value in knobs.items() if name not in EFFORT}
-    plain = {name: canonical(value) for name, value in (defaults or {}).items()}
+    kept = {name: _comparable(value) for name, value in knobs.items() if name not in EFFORT}
+    plain = {name: _comparable(value) for name, value in (defaults or {}).items()}
     return subject, ranks, tuple(sorted((n, v) for n, v in kept.items() if plain.get(n) != v))
+
+
+@functools.lru_cache(maxsize=4096)
+def _comparable(value: str) -> str:
+    spelled = canonical(value)
+    size = _bytes(spelled)
+    return spelled if size is None else str(size)

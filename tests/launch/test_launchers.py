@@ -7,12 +7,12 @@ import pytest
 from fake_run import machine
 from octant.failure import Exit, Refusal
 from octant.launch import bind, launchers
-from octant.launch.launchers import Shape, direct, flux, mpiexec, srun
+from octant.launch.launchers import JobSize, direct, flux, mpiexec, srun
 from octant.placement import planner
 from octant.placement.request import parse_request
 from paths import ROOT
 
-HERE, HOSTS = Shape(4, cpus_per_rank=2), Shape(4, 2, 2, ("a", "b"), ("OMP_DYNAMIC",))
+HERE, HOSTS = JobSize(4, cpus_per_rank=2), JobSize(4, 2, 2, ("a", "b"), ("OMP_DYNAMIC",))
 MPIEXEC = [
     ("mpich", HERE, "-n 4 -bind-to none"),
     ("mpich", HOSTS, "-n 4 -hosts a,b -ppn 2 -bind-to none"),
@@ -27,7 +27,7 @@ TAIL = "--distribution=block --kill-on-bad-exit=1 --export=ALL --job-name=octant
 
 
 @pytest.mark.parametrize(("flavour", "shape", "words"), MPIEXEC)
-def test_mpiexec_speaks_each_dialect(flavour: mpiexec.Flavour, shape: Shape, words: str) -> None:
+def test_mpiexec_speaks_each_dialect(flavour: mpiexec.Flavour, size: JobSize, words: str) -> None:
     assert mpiexec.options(flavour, shape) == words.split()
 
 
@@ -40,7 +40,7 @@ def test_open_mpi_is_told_that_root_is_meant() -> None:
     ("shape", "pmi", "words"),
     [
         (HERE, "pmi2", f"--ntasks=4 --cpus-per-task=2 --cpu-bind=none {TAIL} --mpi=pmi2"),
-        (Shape(4, 2, 2), "", f"--ntasks=4 --cpus-per-task=2 --cpu-bind=none --nodes=2 --ntasks-per-node=2 {TAIL}"),
+        (JobSize(4, 2, 2), "", f"--ntasks=4 --cpus-per-task=2 --cpu-bind=none --nodes=2 --ntasks-per-node=2 {TAIL}"),
         (
             HOSTS,
             "pmix",
@@ -49,19 +49,19 @@ def test_open_mpi_is_told_that_root_is_meant() -> None:
         ),
     ],
 )
-def test_srun_always_restates_what_a_task_needs(shape: Shape, pmi: str, words: str) -> None:
+def test_srun_always_restates_what_a_task_needs(size: JobSize, pmi: str, words: str) -> None:
     assert srun.options(shape, pmi) == words.split()
 
 
 def test_flux_leaves_binding_to_us() -> None:
     off = "--setopt=cpu-affinity=off --setopt=mpibind=off --setopt=exit-on-error"
     assert flux.options(HERE) == f"run --ntasks=4 --cores-per-task=2 {off}".split()
-    assert flux.options(Shape(4, 2, 2)) == f"run --ntasks=4 --cores-per-task=2 --nodes=2 {off}".split()
+    assert flux.options(JobSize(4, 2, 2)) == f"run --ntasks=4 --cores-per-task=2 --nodes=2 {off}".split()
 
 
 def test_one_rank_needs_no_launcher_and_several_do() -> None:
-    assert direct.command(["prog", "a b"], Shape(1)) == ["prog", "a b"]
-    for shape in (Shape(2), Shape(1, hosts=("a",))):
+    assert direct.command(["prog", "a b"], JobSize(1)) == ["prog", "a b"]
+    for shape in (JobSize(2), JobSize(1, hosts=("a",))):
         with pytest.raises(Refusal, match="try --launcher mpiexec"):
             direct.command(["prog"], shape)
 
@@ -69,16 +69,16 @@ def test_one_rank_needs_no_launcher_and_several_do() -> None:
 @pytest.mark.parametrize(
     ("name", "shape", "environment", "expected"),
     [
-        ("", Shape(1), {"SLURM_JOB_ID": "1"}, "direct"),
-        ("", Shape(2), {}, "mpiexec"),
-        ("", Shape(2), {"SLURM_JOB_ID": "1"}, "srun"),
-        ("", Shape(2), {"FLUX_URI": "local:///x"}, "flux"),
-        ("", Shape(2), {"PBS_JOBID": "1"}, "mpiexec"),
+        ("", JobSize(1), {"SLURM_JOB_ID": "1"}, "direct"),
+        ("", JobSize(2), {}, "mpiexec"),
+        ("", JobSize(2), {"SLURM_JOB_ID": "1"}, "srun"),
+        ("", JobSize(2), {"FLUX_URI": "local:///x"}, "flux"),
+        ("", JobSize(2), {"PBS_JOBID": "1"}, "mpiexec"),
         ("", HOSTS, {"SLURM_JOB_ID": "1"}, "mpiexec"),
-        ("mpiexec", Shape(2), {"SLURM_JOB_ID": "1"}, "mpiexec"),
+        ("mpiexec", JobSize(2), {"SLURM_JOB_ID": "1"}, "mpiexec"),
     ],
 )
-def test_the_launcher_at_hand_is_chosen(name: str, shape: Shape, environment: dict[str, str], expected: str) -> None:
+def test_the_launcher_at_hand_is_chosen(name: str, size: JobSize, environment: dict[str, str], expected: str) -> None:
     assert launchers.chosen(name, shape, environment) == expected
 
 
@@ -89,11 +89,11 @@ def test_an_unknown_launcher_is_refused_with_the_known_ones() -> None:
 
 
 def test_more_ranks_than_hardware_threads_are_for_an_mpi_that_yields() -> None:
-    mpiexec.refuse_spinning("openmpi", Shape(8), 2)
-    mpiexec.refuse_spinning("mpich", Shape(2), 2)
+    mpiexec.refuse_spinning("openmpi", JobSize(8), 2)
+    mpiexec.refuse_spinning("mpich", JobSize(2), 2)
     for flavour in ("mpich", "intelmpi"):
         with pytest.raises(Refusal, match="make openmpi"):
-            mpiexec.refuse_spinning(flavour, Shape(3), 2)
+            mpiexec.refuse_spinning(flavour, JobSize(3), 2)
 
 
 @pytest.mark.parametrize(

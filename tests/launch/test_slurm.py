@@ -112,9 +112,9 @@ def test_a_launcher_that_binds_first_is_found_out(run: Run, kernels: Path) -> No
 
 def test_a_rank_that_fails_ends_the_step(run: Run) -> None:
     step = 'if [ "$SLURM_PROCID" = 1 ]; then exit 9; fi; sleep 300'
-    from octant.launch.launchers import Shape, srun
+    from octant.launch.launchers import JobSize, srun
 
-    done = run("srun", *srun.options(Shape(2, 2)), "sh", "-c", step)
+    done = run("srun", *srun.options(JobSize(2, 2)), "sh", "-c", step)
     assert done.returncode != 0
 
 

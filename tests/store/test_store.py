@@ -1,139 +1,170 @@
-"""The store only grows; what was interrupted is finished, never done twice."""
+"""The store only grows; what cannot be read is named and hides nothing else."""
 
 import dataclasses
 import json
+import os
+import stat
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from fake_run import machine
+from fake_kernel import answer, ask
+from fake_run import launch_line, machine, point_line
 from octant.failure import Refusal
-from octant.launch import Launch
-from octant.launch.execute import Outcome
-from octant.record import Failure, failure_line
-from octant.runs.carry_out import Step, carry_out
-from octant.store import Store
+from octant.record import Failure
+from octant.record.lines import failure_line
+from octant.store import Store, StoredRun, StudyAsked, asked
 
-LAUNCHES = (Launch("node/stream", {"bytes": "1MiB,2MiB"}), Launch("node/stream", {"bytes": "4MiB", "kernel": "copy"}))
-
-
-def record(words: Sequence[str], knobs: Mapping[str, str]) -> str:
-    """The line that a kernel started with `words` would write for one point."""
-    look = {"frequency_hz": 3e9, "time_s": 0.003}
-    return json.dumps(
-        {
-            "schema": 1, "kind": "point", "workload": "stream", "run": words[words.index("--run") + 1],
-            "knobs": dict(knobs), "ranks": 1, "threads": 1, "sampling": "steps", "batch": 1, "warmup": 0,
-            "stopped_by": "interval", "work": {"bytes_read": 10, "bytes_written": 5},
-            "verdict": {"check": "plain loop", "error": 0.0, "tolerance": 0.0, "passed": True},
-            "clock": {"cost_ns": 20.0, "resolution_ns": 1.0},
-            "sync": {"method": "none", "exit_skew_ns": []}, "share_cores": False,
-            "noise": {"before": look, "during": look, "after": look}, "notes": {},
-            "given": [{"host": "fake", "cpus": [0], "thread_masks": [[0]], "buffers": []}], "mpi": "fake", "build": {},
-            "samples": {"duration_ns": [100] * 40, "slowest_rank": [0] * 40, "preempted": []},
-        }
-    )  # fmt: skip
-
-
-class Kernel:
-    """Answers like a kernel; `fails` says how the n-th start ends instead."""
-
-    def __init__(self, fails: Mapping[int, Outcome] | None = None) -> None:
-        self.starts: list[list[str]] = []
-        self.fails = fails or {}
-
-    def __call__(self, words: Sequence[str], _env: object, _timeout: float, _tick: object) -> Outcome:
-        self.starts.append(list(words))
-        failed = self.fails.get(len(self.starts) - 1)
-        if failed:
-            return failed
-        knobs = dict(word.split("=", 1) for word in words if "=" in word)
-        with Path(words[words.index("--output") + 1]).open("a") as file:
-            for point in Launch("node/stream", knobs).points():
-                file.write(record(words, {**point, "pin": "each"}) + "\n")
-        return Outcome(0, False, 0.1, "")
+ASKS = (ask(bytes="1MiB,2MiB"), ask(2, bytes="4MiB", kernel="copy"))
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    program = tmp_path / "octant-node-stream"
-    program.write_text("never started")
-    program.chmod(0o755)
-    monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
+def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def quiet(_step: Step, _elapsed_s: float) -> None:
-    """Nobody looks."""
+def write(run: StoredRun, *lines: str) -> None:
+    with run.records.open("a", encoding="utf-8") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+
+
+def lines(run: StoredRun) -> list[str]:
+    """What the kernels of the run's first launch write."""
+    launch = run.launches[0]
+    points = [answer("node/stream", launch.key, cell) for cell in launch.cells()]
+    return [launch_line(points[0]), *map(point_line, points)]
 
 
 def test_a_run_is_read_back_as_it_was_asked(store: Store) -> None:
-    run = store.create("a question", machine(packages=2), LAUNCHES)
+    study = StudyAsked("page-size", 7, "question = '?'", "mpich", {"A": "why"})
+    run = store.create("a question", machine(packages=2), ASKS, [(1, 1), (0, 0), (1, 0)], "study page-size", study)
     assert run == store.read(run.id)
-    assert (run.title, run.launches, run.points) == ("a question", LAUNCHES, ())
+    assert run.asked.asks == ASKS
+    assert [(launch.ask, launch.repeat) for launch in run.launches] == [(ASKS[1], 1), (ASKS[0], 0), (ASKS[1], 0)]
+    assert (run.title, run.asked.who, run.asked.seed, run.study) == ("a question", "study page-size", 7, study)
     assert run.machine == machine(packages=2)
-    assert not run.complete
+    assert run.left() == run.launches
+    assert run.ask_of(run.launches[0].key) == ASKS[1]
+    assert run.ask_of("absent: 4 KiB pages") is None
 
 
-def test_every_launch_is_started_once_and_nothing_is_left(store: Store) -> None:
-    kernel = Kernel()
-    steps: list[Step] = []
-    run = carry_out(store, store.create("q", machine(), LAUNCHES), quiet, start=kernel)
-    assert [point.knobs["bytes"] for point in run.points] == ["1MiB", "2MiB", "4MiB"]
-    assert run.complete
-    carry_out(store, run, lambda step, _s: steps.append(step), start=kernel)
-    assert len(kernel.starts) == 2, "what is done is not done again"
-    assert not steps
+def test_without_an_order_asks_are_launched_one_after_the_other(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    assert [launch.key for launch in run.launches] == [f"{ASKS[0].key}-0", f"{ASKS[1].key}-0", f"{ASKS[1].key}-1"]
 
 
-def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(store: Store) -> None:
-    said = "noise\noctant-stream: rank 1: cannot go on (test); try again\n"
-    kernel = Kernel({0: Outcome(1, False, 0.1, said)})
-    run = carry_out(store, store.create("q", machine(), LAUNCHES), quiet, start=kernel)
-    assert [point.knobs["bytes"] for point in run.points] == ["4MiB"]
-    assert "cannot go on (test); try again (exit status 1)" in run.failures[0].reason
-    assert [launch.key for launch in run.left()] == [LAUNCHES[0].key]
-    assert carry_out(store, run, quiet, start=kernel).complete
+def test_points_are_read_without_samples_and_samples_when_asked_for(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    write(run, *lines(run))
+    read = store.read(run.id)
+    assert [point.knobs["bytes"] for point in read.points] == ["1MiB", "2MiB"]
+    assert {point.process.mpi for point in read.points} == {"MPICH 5.0.1"}
+    (series,) = read.points[1].read().series
+    assert len(series.values) == 5
+    assert [launch.key for launch in read.left()] == [f"{ASKS[1].key}-0", f"{ASKS[1].key}-1"]
 
 
-def test_a_hung_launch_and_a_killed_one_say_so(store: Store) -> None:
-    kernel = Kernel({0: Outcome(-9, False, 0.1, ""), 1: Outcome(-15, True, 7.0, "")})
-    run = carry_out(store, store.create("q", machine(), LAUNCHES), quiet, start=kernel)
-    assert [failure.reason for failure in run.failures] == ["ended by SIGKILL", "no end after 7 s; it was stopped"]
+def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    first, second, third = lines(run)
+    write(run, first, second.replace('"ranks":1', '"ranks":2'), "", third, second[:80], failure_line(failure(run)))
+    read = store.read(run.id)
+    assert [point.knobs["bytes"] for point in read.points] == ["2MiB"]
+    assert len(read.failures) == 1
+    assert read.damaged == (
+        "records.jsonl, line 2: damaged: its checksum is another",
+        "records.jsonl, line 5: torn or no record: it does not end with a checksum",
+    )
+    assert read.torn_lines == 0
 
 
-def test_the_missing_points_alone_are_asked_again(store: Store) -> None:
-    kernel = Kernel()
-    run = carry_out(store, store.create("q", machine(), LAUNCHES[:1]), quiet, start=kernel)
-    whole = run.records.read_text().splitlines()
-    run.records.write_text(whole[0] + "\n" + whole[1][:50])
-    torn = store.read(run.id)
-    assert (torn.torn_lines, len(torn.points)) == (1, 1)
-    mended = carry_out(store, torn, quiet, start=kernel)
-    assert "bytes=2MiB" in kernel.starts[-1]
-    assert [point.knobs["bytes"] for point in mended.points] == ["1MiB", "2MiB"]
-    assert mended.complete
+def failure(run: StoredRun) -> Failure:
+    return Failure("node/stream", run.launches[1].key, {}, 1, "no pages", 3)
 
 
-def test_ctrl_c_is_passed_on(store: Store) -> None:
-    def stopped(*_: object) -> Outcome:
-        raise KeyboardInterrupt
+def test_a_torn_last_line_is_no_damage(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    write(run, *lines(run)[:2])
+    with run.records.open("a") as file:
+        file.write(lines(run)[2][:100])
+    read = store.read(run.id)
+    assert (len(read.points), read.torn_lines, read.damaged) == (1, 1, ())
+    store.append(read, failure(run))
+    again = store.read(run.id)
+    assert (len(again.failures), again.torn_lines, len(again.damaged)) == (1, 0, 1)
 
-    run = store.create("q", machine(), LAUNCHES)
-    with pytest.raises(KeyboardInterrupt):
-        carry_out(store, run, quiet, start=stopped)
-    assert store.read(run.id).failures == (), "a stop by the user is no failure"
+
+def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octant.store.lines.MOST_BYTES", 1 << 20)
+    run = store.create("q", machine(), ASKS)
+    first, second, third = lines(run)
+    write(run, first, "x" * (3 << 20), second, third)
+    read = store.read(run.id)
+    assert (len(read.points), read.damaged) == (2, ("records.jsonl, line 2: longer than 1 MiB",))
+
+
+def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    write(run, point_line(answer("node/stream", run.launches[0].key, {"library": "/a\u2028b\x85c"})))
+    read = store.read(run.id)
+    assert [point.knobs["library"] for point in read.points] == ["/a\u2028b\x85c"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"format": 2', '"format": 99', "99"),
+        ('"ranks": 1', '"ranks": -1', "asks"),
+        ('"workload": "node/stream"', '"workload": "../../bin/sh"', "regex"),
+        ('"hosts": []', '"hosts": ["-oProxyCommand=x"]', "regex"),
+        ('"order": [[0,0]', '"order": [[7,0]', "launch 0 of ask 7"),
+        ('"title": "q"', '"title": 7', "title"),
+    ],
+)
+def test_what_is_no_description_of_a_run_is_refused_with_its_file(store: Store, old: str, new: str, why: str) -> None:
+    run = store.create("q", machine(), ASKS)
+    path = run.folder / "asked.json"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(Refusal, match=why) as refused:
+        store.read(run.id)
+    assert str(path) in str(refused.value)
+
+
+def test_a_description_of_any_size_is_not_read(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    with (run.folder / "asked.json").open("ab") as file:
+        file.truncate(asked.MOST_BYTES + 1)
+    with pytest.raises(Refusal, match="more than 64 MiB"):
+        store.read(run.id)
+
+
+def test_nobody_else_may_look_and_no_link_is_followed(store: Store, tmp_path: Path) -> None:
+    os.umask(before := os.umask(0))
+    try:
+        os.umask(0)
+        run = store.create("q", machine(), ASKS)
+        store.append(run, failure(run))
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (run.folder, *run.folder.iterdir())}
+    assert modes == {run.id: 0o700, "asked.json": 0o600, "records.jsonl": 0o600}
+    run.records.unlink()
+    run.records.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Refusal, match="cannot write to"):
+        store.append(run, failure(run))
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -> None:
     with pytest.raises(Refusal, match="is empty"):
         store.find("last")
-    first = store.create("first", machine(), LAUNCHES)
+    first = store.create("first", machine(), ASKS)
     with pytest.raises(Refusal, match="has only one"):
         store.find("previous")
-    second = store.create("second", machine(), LAUNCHES)
+    second = store.create("second", machine(), ASKS)
     if first.id[:19] != second.id[:19]:  # two runs of the same millisecond sort by their random tails
         assert store.find("last").title == "second"
         assert store.find("previous").title == "first"
@@ -149,75 +180,18 @@ def test_the_last_run_is_the_last_in_any_time_zone(store: Store, monkeypatch: py
     for zone in ("UTC-14", "UTC+11"):
         monkeypatch.setenv("TZ", zone)
         time.tzset()
-        started = store.create(zone, machine(), LAUNCHES).started
+        started = store.create(zone, machine(), ASKS).started
         assert started.endswith({"UTC-14": "+14:00", "UTC+11": "-11:00"}[zone])
     monkeypatch.undo()
     time.tzset()
     assert store.find("last").title == "UTC+11"
 
 
-def test_a_foreign_schema_is_refused_by_number(store: Store) -> None:
-    run = store.create("q", machine(), LAUNCHES)
-    path = run.folder / "asked.json"
-    path.write_text(path.read_text().replace('"schema": 1', '"schema": 99', 1))
-    with pytest.raises(Refusal, match="schema 99"):
-        store.read(run.id)
-
-
-def test_a_run_of_the_time_without_families_reads_under_todays_names(store: Store) -> None:
-    run = store.create("q", machine(), LAUNCHES)
-    old = [dataclasses.replace(launch, workload="stream") for launch in LAUNCHES]
-    asked = json.loads((run.folder / "asked.json").read_text())
-    asked["launches"] = [dataclasses.asdict(launch) for launch in old]
-    (run.folder / "asked.json").write_text(json.dumps(asked))
-    lines = [record(["--run", launch.key], knobs) for launch in old for knobs in launch.points()]
-    failure = Failure("stream", old[0].key, old[0].knobs, 1, "no", 3)
-    run.records.write_text("\n".join([*lines, failure_line(failure), ""]))
-    found = store.read(run.id)
-    assert found.launches == LAUNCHES
-    assert found.complete
-    assert {(point.workload, point.launch) for point in found.points} == {("node/stream", x.key) for x in LAUNCHES}
-    assert [(f.workload, f.launch) for f in found.failures] == [("node/stream", LAUNCHES[0].key)]
-
-
 def test_stores_merge_by_copying(store: Store, tmp_path: Path) -> None:
-    other = Store(tmp_path / "other")
-    copied = other.create("theirs", machine(), LAUNCHES)
-    mine = store.create("mine", machine(), LAUNCHES)
+    copied = Store(tmp_path / "other").create("theirs", machine(), ASKS)
+    mine = store.create("mine", machine(), ASKS)
     copied.folder.rename(mine.folder.parent / copied.id)
     assert sorted(run.title for run in store.runs()) == ["mine", "theirs"]
-
-
-def test_a_list_of_runs_says_the_same_without_reading_the_samples(store: Store) -> None:
-    kernel = Kernel({1: Outcome(1, False, 0.1, "no")})
-    whole = carry_out(store, store.create("q", machine(), LAUNCHES), quiet, start=kernel)
-    with whole.records.open("a") as file:
-        file.write(record(["--run", LAUNCHES[1].key], {"bytes": "4MiB", "library": "/a\u2028b/[1,2]"})[:-400] + "\n")
-    whole = store.read(whole.id)
-    (found,), unread = store.listed()
-    assert unread == []
-    assert [lane.duration_ns for point in found.points for lane in point.lanes] == [(), ()]
-    for name in ("id", "title", "started", "machine", "launches", "failures", "torn_lines", "complete"):
-        assert getattr(found, name) == getattr(whole, name), name
-    assert found.left() == whole.left()
-
-
-def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
-    run = store.create("q", machine(), LAUNCHES[1:])
-    text = json.dumps(json.loads(record(["--run", LAUNCHES[1].key], {"library": "/a\u2028b\x85c"})), ensure_ascii=False)
-    run.records.write_text(text + "\n", encoding="utf-8")
-    read = store.read(run.id)
-    assert (len(read.points), read.torn_lines) == (1, 0)
-
-
-def test_a_run_that_cannot_be_read_does_not_hide_the_others(store: Store) -> None:
-    bad, good = (store.create(title, machine(), LAUNCHES) for title in ("bad", "good"))
-    (bad.folder / "asked.json").write_text('{"schema": 1, "ti')
-    found, unread = store.listed()
-    assert [run.title for run in found] == ["good"]
-    assert len(unread) == 1
-    assert bad.id in unread[0]
-    assert good.id not in unread[0]
 
 
 def test_a_run_that_is_being_made_is_not_seen_and_a_full_disk_leaves_none(
@@ -229,20 +203,58 @@ def test_a_run_that_is_being_made_is_not_seen_and_a_full_disk_leaves_none(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(Refusal, match="No space left on device"):
-        store.create("q", machine(), LAUNCHES)
+        store.create("q", machine(), ASKS)
     assert store.ids() == []
 
 
-def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
-    run = store.create("q", machine(), LAUNCHES)
+def test_a_list_says_the_same_as_the_runs(store: Store) -> None:
+    run = store.create("q", machine(name="n1"), ASKS)
+    write(run, *lines(run), "nonsense", failure_line(failure(run)))
+    (row,) = store.listed()
+    read = store.read(run.id)
+    assert (row.id, row.title, row.who, row.machine, row.study) == (run.id, "q", "run", "n1", "")
+    assert (row.points, row.failures, row.left) == (2, 1, len(read.left()))
+    assert row.problems == read.damaged
+    assert row == store.listed()[0], "from the index"
 
-    def meanwhile(*_: object) -> Outcome:
-        with pytest.raises(Refusal, match="another octant is measuring it"):
-            carry_out(store, run, quiet, start=Kernel())
-        return Outcome(1, False, 0.1, "")
 
-    carry_out(store, run, quiet, start=meanwhile)
-    kernel = Kernel()
-    assert carry_out(store, run, quiet, start=kernel).complete
-    carry_out(store, run, quiet, start=kernel)
-    assert len(kernel.starts) == 2, "what another process did meanwhile is not done again"
+def test_the_index_follows_the_files_and_is_never_needed(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    assert [row.points for row in store.listed()] == [0]
+    write(run, *lines(run))
+    assert [row.points for row in store.listed()] == [2]
+    index = store.root / "index.sqlite"
+    assert stat.S_IMODE(index.stat().st_mode) == 0o600
+    for broken in (b"no database", index.read_bytes()[:200] + b"\xff" * 5000):
+        index.write_bytes(broken)
+        assert [row.points for row in store.listed()] == [2]
+    index.unlink()
+    index.mkdir()  # there can be none
+    assert [row.points for row in store.listed()] == [2]
+    run.folder.rename(store.root / "elsewhere")
+    assert store.listed() == []
+
+
+def test_an_index_of_another_place_is_not_believed(store: Store, tmp_path: Path) -> None:
+    store.create("q", machine(), ASKS)
+    (before,) = store.listed()
+    (moved,) = Store(store.root.rename(tmp_path / "moved")).listed()
+    assert moved == dataclasses.replace(before, folder=str(tmp_path / "moved" / "runs" / before.id))
+
+
+def test_a_run_that_cannot_be_read_hides_no_other(store: Store) -> None:
+    bad, good = (store.create(title, machine(), ASKS) for title in ("bad", "good"))
+    (bad.folder / "asked.json").write_text('{"format": 2, "ti')
+    rows = {row.id: row for row in store.listed()}
+    assert rows[good.id].title == "good"
+    assert not rows[good.id].refused
+    assert str(bad.folder / "asked.json") in rows[bad.id].refused
+
+
+def test_the_environment_is_noted_by_what_may_matter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_PROC_BIND", "close")
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    run = store.create("q", machine(), ASKS)
+    noted = json.loads((run.folder / "asked.json").read_text())["environment"]
+    assert noted["OMP_PROC_BIND"] == "close"
+    assert "SECRET_TOKEN" not in noted

@@ -20,7 +20,6 @@ from octant.machine import (
     PageSize,
     Processor,
     Topology,
-    codec,
 )
 from octant.metric import Metric, per, rate
 from octant.record import (
@@ -39,6 +38,7 @@ from octant.record import (
 )
 from octant.record.lines import failure_line, sealed
 from octant.store import Store, StoredRun
+from octant.store.asked import Asked, asked_text
 from octant.workload import Bars, Curve, Histogram, Workload
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -366,10 +366,26 @@ def fake_run(
     to.add("node/noise", "fixed quantum of 100 µs", knobs, ranks=2, counts={"quanta": 1}, lanes=lanes)
     reason = "no 1 GiB pages are reserved; try `sysctl …`"
     failure = Failure("node/latency", to.launches[-1].key, {"pages": "1GiB"}, 1, reason, 3)
-    return StoredRun(
-        folder.name, folder, title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
-        tuple(to.launches), tuple(to.points), (failure,), 0,
+    return stored(to.launches, to.points, (failure,), folder, on or machine(), title)
+
+
+def stored(
+    launches: Sequence[Launch],
+    points: Sequence[Point] = (),
+    failures: Sequence[Failure] = (),
+    folder: Path = Path("runs/20261121-214530-3f2a"),
+    on: Machine | None = None,
+    title: str = "run",
+) -> StoredRun:
+    """A run in which these launches were asked, in this order."""
+    asks = {launch.ask.key: launch.ask for launch in launches}
+    numbers = {key: number for number, key in enumerate(asks)}
+    order = tuple((numbers[launch.ask.key], launch.repeat) for launch in launches)
+    asked = Asked(
+        title.partition(" ")[0], title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
+        tuple(asks.values()), order,
     )  # fmt: skip
+    return StoredRun(folder.name, folder, asked, tuple(points), tuple(failures))
 
 
 def point_line(p: Point) -> str:
@@ -427,15 +443,8 @@ def write_run(run: StoredRun, store: Path) -> StoredRun:
     """Puts a run into a store as the command would have, and reads it back."""
     folder = store / "runs" / run.id
     folder.mkdir(parents=True)
-    asked = {
-        "schema": 1,
-        "title": run.title,
-        "started": run.started,
-        "machine": codec.to_json(run.machine),
-        "environment": dict(run.environment),
-        "launches": [asdict(launch) for launch in run.launches],
-    }
-    (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
-    lines = [*map(point_line, run.points), *map(failure_line, run.failures)]
+    (folder / "asked.json").write_text(asked_text(run.asked), encoding="utf-8")
+    processes = {point.launch: launch_line(point) for point in run.points}
+    lines = [*processes.values(), *map(point_line, run.points), *map(failure_line, run.failures)]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return Store(store).read(run.id)

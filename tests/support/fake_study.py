@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fake_run import durations
+from fake_run import durations, lane, point, point_line
 from octant.build import program_name
-from octant.launch import Launch
+from octant.ask import Launch
 from octant.launch.execute import Outcome as Ended
 from octant.machine import Machine
-from octant.record import SCHEMA
-from octant.runs.carry_out import carry_out
+from octant.record import Result
+from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun
 from octant.study import outcome
 
@@ -38,18 +39,13 @@ def programs(folder: Path, monkeypatch: pytest.MonkeyPatch, names: Sequence[str]
 
 def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = True) -> str:
     """A record of one lane that moves `rate` bytes a second, in the median exactly."""
-    times = durations(round(BYTES / rate * 1e9))
-    begins = [sum(times[:i]) for i in range(len(times))]
-    record = {
-        "schema": SCHEMA, "kind": "point", "workload": launch.workload, "run": launch.key, "knobs": dict(knobs),
-        "ranks": launch.ranks, "threads": 1, "sampling": "lanes", "batch": 1, "warmup": 0, "stopped_by": "interval",
-        "work": {"bytes_read": BYTES}, "clock": {"cost_ns": 20, "resolution_ns": 1}, "share_cores": False,
-        "verdict": {"check": "compared", "error": 0 if passed else 1, "tolerance": 0, "passed": passed},
-        "sync": {"method": "none", "exit_skew_ns": []}, "noise": {}, "notes": {}, "given": [],
-        "mpi": "fake", "build": {},
-        "samples": {"lanes": [{"rank": 0, "thread": 0, "begin_ns": begins, "duration_ns": times, "preempted": []}]},
-    }  # fmt: skip
-    return json.dumps(record)
+    return point_line(
+        point(
+            workload=launch.ask.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.ask.shape.ranks,
+            results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), counts={"bytes_read": BYTES}, given=(),
+            lanes=(lane(durations(round(BYTES / rate * 1e9))),),
+        )
+    )  # fmt: skip
 
 
 def run(where: Store, study: str, on: Machine, answer: Answer, repeats: int = 6, seed: int = 7) -> StoredRun:
@@ -64,12 +60,12 @@ def go_on(where: Store, begun: StoredRun, answer: Answer) -> StoredRun:
 
     def start(words: Sequence[str], _environment: object, _timeout_s: float, _tick: object) -> Ended:
         launch = by_key[words[words.index("--run") + 1]]
-        for point in launch.points():
-            rate = answer(launch, point)
+        for cell in launch.cells():
+            rate = answer(launch, cell)
             if rate is None:
-                return Ended(1, False, 0.1, "octant-stream: cannot go on (no reason); try again")
+                return Ended(1, False, 0.1, "node/stream: cannot go on (no reason); try again")
             with Path(words[words.index("--output") + 1]).open("a") as records:
-                records.write(line(launch, point, rate) + "\n")
+                records.write(line(launch, cell, rate) + "\n")
         return Ended(0, False, 0.1, "")
 
-    return carry_out(where, begun, lambda _step, _elapsed_s: None, start=start)
+    return carry_out(where, begun, in_turn(begun.launches), planner_of(begun), start=start)

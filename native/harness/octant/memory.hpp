@@ -18,7 +18,7 @@ struct PagePolicy {
     [[nodiscard]] static PagePolicy parse(std::string const& text);  // throws Refusal
 };
 
-// "default" (first touch), "local", "interleave", "bind:0,1", "prefer:0".
+// "default" (first touch), "local", "interleave", "bind:0,1", "preferred:0" (also as "prefer:0").
 struct NodePolicy {
     std::string name;
     int mode = 0;

@@ -10,7 +10,7 @@ namespace octant {
 
 struct Spent {
     int bursts;
-    std::int64_t samples;  // of this rank's first lane
+    std::int64_t samples;
     double elapsed_s;
     double next_s;  // that another burst needs at least
 };

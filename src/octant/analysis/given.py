@@ -1,41 +1,54 @@
-"""What a point says it was given, against what was asked: every difference in a sentence."""
+"""What a point says it was given, against what was planned when it started: every difference in a sentence.
+
+The plan is the stored one. A run is never planned again, so a better planner does not find fault with old runs; runs of
+version 0.1, which kept no plan, are compared in their pages alone.
+"""
 
 from collections import Counter
+from collections.abc import Sequence
 
-from octant.placement import Placement, RankPlace, set_text
+from octant.placement import RankPlace, set_text
 from octant.record import Buffer, Given, Point
 from octant.store import StoredRun
 
 
-def mismatches_of(_run: StoredRun, point: Point) -> tuple[str, ...]:
-    """What a point was given other than asked."""
-    return page_mismatches(point)
+def mismatches_of(run: StoredRun, point: Point) -> tuple[str, ...]:
+    """What a point of a run was given other than asked."""
+    planned = run.plans.get(point.launch)
+    placed = mismatches(planned.places, point, planned.launch.ask.shape.ranks) if planned and planned.places else ()
+    return (*page_mismatches(point), *placed)
+
+
+def all_mismatches(run: StoredRun) -> list[str]:
+    """What any point of a run was given other than asked, each sentence once."""
+    return sorted({text for point in run.points for text in mismatches_of(run, point)})
 
 
 _HUGE_SHARE = 0.9  # of the resident bytes: the ends of a buffer may lie on small pages
 _STRAY_SHARE = 0.05  # of the pages that were looked at
 
 
-def mismatches(placement: Placement, point: Point, ranks: int | None = None) -> tuple[str, ...]:
+def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[str, ...]:
     """Sentences on ranks, threads, hardware threads and memory that are not where they were asked to be.
 
-    `placement` is one node's; the n-th rank of every host has its n-th place. `ranks` were started on all hosts.
+    Args:
+        places: one node's; the n-th rank of every host has the n-th.
+        ranks: how many were started on all hosts.
     """
     found = []
-    expected = len(placement.ranks) if ranks is None else ranks
-    if point.ranks != expected:
+    if point.ranks != ranks:
         found.append(
-            f"{expected} ranks asked, {point.ranks} given: the launcher and the MPI library do not speak the same "
+            f"{ranks} ranks asked, {point.ranks} given: the launcher and the MPI library do not speak the same "
             "language, so ranks were alone in their worlds"
         )
     local: Counter[str] = Counter()
     for rank, given in enumerate(point.given):
         number = local[given.host]
         local[given.host] += 1
-        if number >= len(placement.ranks):
-            found.append(f"rank {rank}: number {number + 1} on {given.host}, which was to hold {len(placement.ranks)}")
+        if number >= len(places):
+            found.append(f"rank {rank}: number {number + 1} on {given.host}, which was to hold {len(places)}")
             continue
-        found += [f"rank {rank}: {text}" for text in _rank(placement.ranks[number], given)]
+        found += [f"rank {rank}: {text}" for text in _rank(places[number], given)]
     return tuple(found)
 
 

@@ -37,11 +37,11 @@ def compare(
     """Say what is faster and slower in run B than in run A, and where no difference can be seen."""
     from octant.analysis import compare as comparing
     from octant.analysis.summary import summarise
+    from octant.cli._stored import find_run
     from octant.report.run import comparison
-    from octant.store import open_store
 
-    where = open_store(store)
-    found = comparing.compare(summarise(where.find(a)), summarise(where.find(b)), threshold, curves)
+    before, after = (summarise(find_run(store, name)) for name in (a, b))
+    found = comparing.compare(before, after, threshold, curves)
     if json:
         print(comparison.as_json(found))
     else:

@@ -32,10 +32,10 @@ def export(
     json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,
 ) -> None:
     """Write one tidy row a figure, or a sample, as CSV, Parquet or JSON."""
+    from octant.cli._stored import find_run
     from octant.report.run import tidy
-    from octant.store import open_store
 
-    content = tidy.export(open_store(store).find(name), "json" if json else to, samples)
+    content = tidy.export(find_run(store, name), "json" if json else to, samples)
     if output is None:
         if to == "parquet" and sys.stdout.isatty():
             raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_ANSWER)

@@ -333,7 +333,7 @@ def report_page(
     json: JsonOption = False,
 ) -> None:
     """Write one HTML file: the curve, every link's load at every size (a slider), the topology, single failures."""
-    from octant.cli._progress import said
+    from octant.cli._progress import status_line
     from octant.network.overview import overview
     from octant.network.whatif import rerouted
     from octant.report.network import answers as report
@@ -341,7 +341,7 @@ def report_page(
     from octant.simulate.words import numbers
 
     machine = rerouted(network, None, None)
-    with said() as tick:
+    with status_line() as tick:
         found = overview(machine, traffic, numbers(sizes) if sizes else (), tick)
     if json:
         print(report.as_json(found))

@@ -30,10 +30,10 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
 ) -> None:
     """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
+    from octant.cli._stored import find_run
     from octant.report.run import html, text, tidy
-    from octant.store import open_store
 
-    run = open_store(store).find(name)
+    run = find_run(store, name)
     if json:
         print(tidy.as_json(run))
         return

@@ -14,9 +14,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.ask import Launch
     from octant.launch.jobs import Job
-    from octant.machine import Machine
     from octant.store import Store, StoredRun
 
 PlaceOption = Annotated[
@@ -69,6 +67,7 @@ def run(
 ) -> None:
     """Measure one workload, here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script)."""
     from octant.runs import requests
+    from octant.store import open_store
 
     if on_model:
         _on_model(on_model, workload, knobs or [], ranks, timeout, json)
@@ -80,11 +79,13 @@ def run(
         job = requests.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
         _as_job(launcher, job, script or Path(f"{job.name}.sh"), submit, json)
         return
-    plan, machine = requests.run(workload, knobs or [], ranks, mode, repeats, requests.Where(place, launcher, hosts))
-    plan = _with_mpi(plan, mpi or [])
+    where = requests.Where(place, launcher, hosts)
+    ask, machine = requests.run(workload, knobs or [], ranks, mode, repeats, where, _mpi_settings(mpi or []))
     asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
-    _measure(store, " ".join([workload, *(knobs or []), *words]), plan, machine, timeout, json, page=False)
+    title = " ".join([workload, *(knobs or []), *words])
+    to = open_store(store)
+    _finish(to, to.create(title, machine, [ask]), timeout, json, page=False)
 
 
 def _on_model(
@@ -111,11 +112,15 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Measure this machine: what it can do, how far that is from its limits, and a report to look at."""
-    from octant.runs import requests
+    from octant import suites
+    from octant.machine.discover import discover
+    from octant.store import open_store
 
-    plan, machine = requests.evaluate(quick, only or [])
+    machine, to = discover(), open_store(store)
+    suite = suites.load("quick" if quick else "full")
     title = " ".join(["evaluate", "--quick" if quick else "--full", *(f"--only {name}" for name in only or [])])
-    _measure(store, title, plan, machine, timeout, json, page=True)
+    asks = suites.asks(suite, machine, only or [])
+    _finish(to, to.create(title, machine, asks, who="evaluate"), timeout, json, page=True)
 
 
 def resume(
@@ -125,38 +130,43 @@ def resume(
     json: JsonOption = False,
 ) -> None:
     """Measure only what a stopped run still lacks."""
-    from octant.store import Store, open_store
+    from octant.cli._stored import find_run
+    from octant.runs.plan import check_stored
+    from octant.store import Store
 
-    found = open_store(store).find(name)
-    _finish(Store(found.folder.parent.parent), found, timeout, json, page=found.title.startswith("evaluate"))
+    run = find_run(store, name)
+    check_stored(run.launches)
+    _finish(Store(run.folder.parent.parent), run, timeout, json, page=run.title.startswith("evaluate"))
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     """List the runs of the store."""
+    from octant.cli._stored import report_damage
     from octant.report.run import listing
     from octant.store import open_store
 
-    found, unread = open_store(store).listed()
-    print(listing.as_json(found) if json else listing.as_text(found))
-    for text in unread:
-        typer.echo(f"octant: {text}", err=True)
+    rows = open_store(store).listed()
+    readable = [row for row in rows if not row.refused]
+    print(listing.as_json(readable) if json else listing.as_text(readable))
+    for row in rows:
+        report_damage(row.id, row.problems)
+        if row.refused:
+            typer.echo(f"octant: {row.refused}", err=True)
 
 
-def _with_mpi(plan: Sequence[Launch], words: Sequence[str]) -> tuple[Launch, ...]:
-    from dataclasses import replace
-
+def _mpi_settings(words: Sequence[str]) -> dict[str, str]:
     from octant.machine.mpi_inventory import inventory
     from octant.runs import mpi_settings
 
     if not words:
-        return tuple(plan)
+        return {}
     try:
         settings = mpi_settings.read(words, inventory())
     except ValueError as error:
         raise Refusal(str(error)) from error
     for text in settings.without_effect:
         typer.echo(f"octant: {text}; left out", err=True)
-    return tuple(replace(launch, mpi=settings.variables) for launch in plan)
+    return dict(settings.variables)
 
 
 def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> None:
@@ -172,45 +182,22 @@ def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> No
         print(f"{script}: {answer}" if submit else script)
 
 
-def _measure(
-    store: Path | None,
-    title: str,
-    plan: Sequence[Launch],
-    machine: Machine,
-    timeout: float | None,
-    json: bool,
-    page: bool,
-) -> None:
-    from octant.store import open_store
-
-    where = open_store(store)
-    _finish(where, where.create(title, machine, plan), timeout, json, page)
-
-
 def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, page: bool) -> None:
-    from octant.analysis.given import with_mismatches
-    from octant.cli._progress import shown
-    from octant.runs.carry_out import carry_out
+    from octant.analysis.given import all_mismatches
+    from octant.cli._stored import measure
 
-    try:
-        with shown() as progress:
-            run = carry_out(where, run, progress, timeout)
-    except KeyboardInterrupt:
-        kept = len(where.read(run.id).points)
-        typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {run.id}", err=True)
-        raise typer.Exit(int(Exit.INTERRUPTED)) from None
+    run = measure(where, run, timeout)
     _show(run, json, page)
-    run = with_mismatches(run)
-    for text in sorted({text for point in run.points for text in point.mismatches}):
+    for text in all_mismatches(run):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
-    if any(not point.verdict.passed for point in run.points):
+    if any(not point.passed for point in run.points):
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not run.points and run.failures:
         raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)
     if left := run.left():
-        reasons = [failure.reason for failure in run.failures if failure.exit not in (2, 3)]
+        reasons = [f.reason for f in run.failures if f.exit not in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED)]
         why = reasons[-1] if reasons else "no record of them came"
-        raise Refusal(f"{len(left)} launches failed ({why}); mend that and try octant resume {run.id}")
+        raise Refusal(f"{len(left)} launches failed ({why}); correct that and try octant resume {run.id}")
 
 
 def _show(run: StoredRun, json: bool, page: bool) -> None:

@@ -52,21 +52,13 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` goes on."""
-    from octant.cli._progress import shown
+    from octant.cli._stored import measure
     from octant.machine.discover import discover
-    from octant.runs.carry_out import carry_out
     from octant.store import open_store
     from octant.study import outcome
 
     where = open_store(store)
-    begun = outcome.begin(where, name, discover(), seed, repeats)
-    try:
-        with shown() as progress:
-            begun = carry_out(where, begun, progress, timeout)
-    except KeyboardInterrupt:
-        kept = len(where.read(begun.id).points)
-        typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {begun.id}", err=True)
-        raise typer.Exit(int(Exit.INTERRUPTED)) from None
+    begun = measure(where, outcome.begin(where, name, discover(), seed, repeats), timeout)
     found = outcome.understood(begun)
     _show(found, json)
     if found.answers.wrong:
@@ -83,11 +75,17 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Show the published table beside ours, and whether each finding holds here."""
+    from octant.cli._stored import report_damage
     from octant.store import open_store
     from octant.study import outcome
 
     modelled = outcome.is_model(name)
-    found = outcome.of_model(name) if modelled else outcome.understood(outcome.last_run(open_store(store), name))
+    if modelled:
+        found = outcome.of_model(name)
+    else:
+        run = outcome.last_run(open_store(store), name)
+        report_damage(run.id, run.damaged)
+        found = outcome.understood(run)
     _show(found, json)
     if html is not None:
         from octant.report.study import page

@@ -37,7 +37,7 @@ def where(
     from octant.failure import Refusal
     from octant.launch import bind as words
     from octant.launch.compare import differences
-    from octant.launch.launchers import Shape
+    from octant.launch.launchers import JobSize
     from octant.launch.watch import watch
     from octant.report.placement import where as report
 
@@ -47,7 +47,7 @@ def where(
     except OSError as error:
         raise Refusal(f"cannot write {str(to)!r} ({error.strerror}); try another --to FILE") from error
     asked = _asked(place) if place else None
-    shape = Shape(ranks or (asked.request.ranks if asked else 1))
+    shape = JobSize(ranks or (asked.request.ranks if asked else 1))
     seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [])
     differ = differences(asked.placement, seen, asked.request.heap == "huge") if asked else None
     text = report.as_json(seen, differ) if json else report.as_text(seen, differ)

@@ -1,1 +1,20 @@
-"""Starting processes: one file a launcher, and the one place that starts, watches and ends what was started."""
+"""Starts processes, and is the only place that does: what is to be started, launchers one file each, what watches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from octant.ask import Launch
+from octant.placement import RankPlace
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A launch with everything worked out that its start needs; whoever starts it decides nothing."""
+
+    launch: Launch
+    words: tuple[str, ...]  # of the command line, the launcher's included
+    environment: Mapping[str, str] = field(default_factory=dict)  # what we set, MPI settings included
+    launcher: str = "direct"
+    places: tuple[RankPlace, ...] = ()  # of the ranks of one node; empty: nothing was asked of placement
+    expected_s: float = 1.0
+    timeout_s: float = 60.0

@@ -1,7 +1,8 @@
-"""Starts one command line, watches it, and leaves nothing behind: the only place that starts kernels."""
+"""Starts one command line, watches it, and leaves nothing behind: the only place that starts kernels and programs."""
 
 import contextlib
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -10,9 +11,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from resource import struct_rusage
+from typing import IO
 
 from octant import build
 from octant.launch import leftovers
+
+Observer = Callable[[float], None]
+"""Called a few times a second with the seconds since the start."""
+_POLL_S = 0.1
+_OURS = re.compile(r"octant-bind: |[a-z0-9_]+/[a-z0-9_]+: ")  # how our programs begin what they say
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,10 @@ class Outcome:
     code: int  # exit status; negative: minus the signal that ended it
     timed_out: bool
     seconds: float
-    said: str  # the end of its standard error
+    errors: str  # the end of its standard error and output; "" where these were passed through
+    user_s: float = 0.0  # of all its processes that were waited for
+    system_s: float = 0.0
+    memory_bytes: int = 0  # the most that one of them had resident
 
     @property
     def reason(self) -> str:
@@ -32,73 +43,128 @@ class Outcome:
         if self.code == 0:
             return ""
         ended = f"ended by {signal.Signals(-self.code).name}" if self.code < 0 else f"exit status {self.code}"
-        lines = [line for line in self.said.strip().splitlines() if line.startswith("octant-")] or [self.said.strip()]
+        text = self.errors.strip()
+        lines = [line for line in text.splitlines() if _OURS.match(line)] or [text]
         return f"{lines[0]} ({ended})" if lines[0] else ended
 
 
-def execute(
-    words: Sequence[str], environment: Mapping[str, str], timeout_s: float, tick: Callable[[float], None]
-) -> Outcome:
-    """Runs a command to its end, calling `tick(seconds so far)` a few times a second.
+def execute(words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Observer) -> Outcome:
+    """Runs a command to its end, without input, and keeps the end of what it prints.
 
-    What it starts is ended on a timeout, on an exception (Ctrl-C) and when this process is killed; it is found by a
-    variable in its environment, since launchers give their ranks sessions of their own.
+    What it starts is ended on a time-out, on an exception (Ctrl-C) and when this process is killed.
     """
-    mark = secrets.token_hex(8)
-    guard = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, "--"]
-    leftovers.remove()
-    begin, begin_wall_s = time.monotonic(), time.time()
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(  # noqa: S603 - words of our own making, no shell
-            [*guard, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
-        timed_out = False
+    begin_wall_s = time.time()
+    with tempfile.TemporaryFile() as output:
+        outcome = None
         try:
-            while process.poll() is None:
-                elapsed_s = time.monotonic() - begin
-                timed_out = elapsed_s > timeout_s
-                if timed_out:
-                    break
-                tick(elapsed_s)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(0.1)
+            outcome = run(words, observe, new_mark(), environment, timeout_s, output)
         finally:
-            _end(process, f"OCTANT_MARK={mark}".encode())
-            if process.returncode != 0:
+            if outcome is None or outcome.code != 0:
                 leftovers.remove(begin_wall_s)
-        size = said.seek(0, os.SEEK_END)
-        said.seek(max(0, size - 4000))
-        text = said.read().decode(errors="replace")
-    return Outcome(process.returncode, timed_out, time.monotonic() - begin, text)
+    return outcome
 
 
-def _end(process: "subprocess.Popen[bytes]", mark: bytes) -> None:
-    """Ends what is left of a command, politely and then for certain, and waits for it; nothing is left after success.
+def new_mark() -> str:
+    """A word that no other process has in its environment."""
+    return secrets.token_hex(8)
+
+
+def run(
+    words: Sequence[str],
+    observe: Observer,
+    mark: str,
+    environment: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+    output: IO[bytes] | None = None,
+    period_s: Callable[[float], float] = lambda _elapsed_s: _POLL_S,
+) -> Outcome:
+    """Runs a command to its end, calling `observe` every `period_s(seconds so far)`.
+
+    Every process of it is found by OCTANT_MARK in its environment, which begins with `mark`, since launchers give their
+    ranks sessions of their own.
+
+    Args:
+        output: takes its output and errors; `None`: they and its input are ours, and Ctrl-C reaches it from the
+            terminal, so that it may end by itself.
+    """
+    guard = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, "--"]
+    begin, timed_out, usage = time.monotonic(), False, None
+    process = subprocess.Popen(  # noqa: S603 - words of our own making or the user's, no shell
+        [*guard, *words],
+        stdin=subprocess.DEVNULL if output else None,
+        stdout=output,
+        stderr=output,
+        env={**os.environ, **(environment or {})},
+        start_new_session=output is not None,
+    )
+    try:
+        while usage is None and not timed_out:
+            elapsed_s = time.monotonic() - begin
+            timed_out = timeout_s is not None and elapsed_s > timeout_s
+            if not timed_out:
+                observe(elapsed_s)
+                usage = _waited(process, period_s(elapsed_s))
+    except KeyboardInterrupt:
+        if output is not None:
+            raise
+        os.kill(process.pid, signal.SIGINT)
+        usage = _waited(process, float("inf"))
+    finally:
+        if usage is None or (output is not None and process.returncode != 0):
+            usage = _ended(process, f"OCTANT_MARK={mark}".encode(), usage)
+    seconds = time.monotonic() - begin
+    memory_bytes = usage.ru_maxrss * 1024
+    text = _end_of(output) if output else ""
+    return Outcome(process.returncode, timed_out, seconds, text, usage.ru_utime, usage.ru_stime, memory_bytes)
+
+
+def _waited(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rusage | None:
+    """What the process used, if it ends within that time."""
+    end, pause_s = time.monotonic() + patience_s, 0.0005
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage
+        left_s = end - time.monotonic()
+        if left_s <= 0:
+            return None
+        time.sleep(min(pause_s, left_s))
+        pause_s = min(2 * pause_s, 0.05)
+
+
+def _ended(process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage | None) -> struct_rusage:
+    """Ends what is left of a command, politely and then for certain, and waits for it.
 
     What has been killed still holds its memory for a while, which nobody could clear away before it lets go.
     """
-    if process.poll() == 0:
-        return
     for sign, patience_s in ((signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)):
-        process.send_signal(sign)
+        if usage is None:
+            os.kill(process.pid, sign)
         for pid in _marked(mark):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, sign)
         end = time.monotonic() + patience_s
-        while (process.poll() is None or _marked(mark)) and time.monotonic() < end:
-            time.sleep(0.05)
-    process.wait()
+        while (usage is None or _marked(mark)) and time.monotonic() < end:
+            usage = usage or _waited(process, 0.05)
+            if usage is not None and _marked(mark):
+                time.sleep(0.05)
+    while usage is None:
+        usage = _waited(process, float("inf"))
+    return usage
 
 
 def _marked(mark: bytes) -> list[int]:
+    """Processes whose environment has a variable that begins so."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it ended, or is not ours
-            if mark in (folder / "environ").read_bytes().split(b"\0"):
+            if any(word.startswith(mark) for word in (folder / "environ").read_bytes().split(b"\0")):
                 found.append(int(folder.name))
     return found
+
+
+def _end_of(output: IO[bytes]) -> str:
+    size = output.seek(0, os.SEEK_END)
+    output.seek(max(0, size - 4000))
+    return output.read().decode(errors="replace")

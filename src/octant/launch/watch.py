@@ -2,18 +2,14 @@
 
 import os
 import re
-import secrets
-import signal
 import socket
-import subprocess
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from octant import build
-from octant.launch import launchers
+from octant.launch import execute, launchers
 from octant.launch.bind import LOCAL_RANK_VARIABLES
 from octant.machine.synthetic import parse_cpus
 
@@ -67,7 +63,7 @@ class Watched:
     looks: int
 
 
-def watch(program: Sequence[str], shape: launchers.Shape, launcher: str, bind_words: Sequence[str]) -> Watched:
+def watch(program: Sequence[str], size: launchers.JobSize, launcher: str, bind_words: Sequence[str]) -> Watched:
     """Starts the program, looks at it until it ends, and passes its input, output and end through.
 
     Only ranks on this host are seen. The processes are found by a variable that octant-bind puts into their
@@ -76,29 +72,18 @@ def watch(program: Sequence[str], shape: launchers.Shape, launcher: str, bind_wo
     Raises:
         Refusal: no such launcher, or it cannot start this.
     """
-    token = secrets.token_hex(8)
-    name = launchers.chosen(launcher, shape)
+    mark = execute.new_mark()
+    of_ranks = f"{mark}-rank"  # launchers have the mark too, and are not looked at
+    name = launchers.chosen(launcher, size)
     alone = ["--local-rank", "0"] if name == "direct" and bind_words else []
-    bind = str(build.find("bind"))
-    words = launchers.launcher(name).command([bind, "--mark", token, *bind_words, *alone, "--", *program], shape)
-    begin = time.monotonic()
-    looker = _Looker(f"OCTANT_MARK={token}".encode())
-    with subprocess.Popen([bind, "--die-with", str(os.getpid()), "--", *words]) as process:  # noqa: S603 - the user's own program
-        try:
-            while process.poll() is None:
-                looker.look()
-                time.sleep(EARLY_LOOK_S if time.monotonic() - begin < EARLY_S else LOOK_S)
-        except KeyboardInterrupt:  # the terminal sent it to the program too, which may want to end by itself
-            process.send_signal(signal.SIGINT)
-            process.wait()
-    code = process.returncode
-    return Watched(
-        socket.gethostname(),
-        _lasting(looker.found.values()),
-        code if code >= 0 else 128 - code,
-        time.monotonic() - begin,
-        looker.looks,
+    bound = [str(build.find("bind")), "--mark", of_ranks, *bind_words, *alone, "--", *program]
+    words = launchers.launcher(name).command(bound, size)
+    looker = _Looker(f"OCTANT_MARK={of_ranks}".encode())
+    outcome = execute.run(
+        words, lambda _: looker.look(), mark, period_s=lambda s: EARLY_LOOK_S if s < EARLY_S else LOOK_S
     )
+    code = outcome.code if outcome.code >= 0 else 128 - outcome.code
+    return Watched(socket.gethostname(), _lasting(looker.found.values()), code, outcome.seconds, looker.looks)
 
 
 def _lasting(found: Iterable[Process]) -> tuple[Process, ...]:

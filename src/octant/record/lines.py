@@ -239,7 +239,12 @@ def sealed(members: Mapping[str, Any]) -> str:
     return f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
 
 
-def _decoded(line: bytes) -> _Point | _Launch | _Failure:
+def unsealed(line: bytes) -> bytes:
+    """The line of `sealed` without what ends it, after its checksum was compared.
+
+    Raises:
+        RecordError: torn, damaged, or of another format.
+    """
     body = line.rstrip(b"\r\n")
     crc = _CRC.fullmatch(body, max(0, len(body) - 18))
     if crc is None:
@@ -248,6 +253,11 @@ def _decoded(line: bytes) -> _Point | _Launch | _Failure:
         raise RecordError("damaged: its checksum is another")
     if not body.startswith(f'{{"format":{FORMAT},'.encode()):
         raise RecordError(f"its format is not one that this version reads (1, {FORMAT})")
+    return body
+
+
+def _decoded(line: bytes) -> _Point | _Launch | _Failure:
+    body = unsealed(line)
     try:
         return _LINE.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

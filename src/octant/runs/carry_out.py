@@ -1,149 +1,191 @@
-"""Carries out a plan: starts each launch that has no result yet, and keeps whatever comes of it."""
+"""Starts launches one by one, as they are decided and as they were planned, and keeps whatever comes of them."""
 
+import contextlib
+import datetime
 import functools
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from octant import build, store
+from octant import store
 from octant.ask import Launch
-from octant.build import blas
 from octant.failure import Exit, Refusal
-from octant.launch import bind, launchers
+from octant.launch import Planned, leftovers
 from octant.launch.execute import Outcome, execute
-from octant.machine import Machine
-from octant.placement import planner
-from octant.placement.request import Request, parse_request
-from octant.record import Failure
-from octant.runs import mpi_settings
-from octant.store import Store, StoredRun
+from octant.record import Failure, Point
+from octant.record.lines import failure_line
+from octant.runs import programs
+from octant.store import Store, StoredRun, files, finished_cells, progress
+from octant.store.asked import start_line
+from octant.store.lines import Records
 
-STARTUP_S = 30.0
-SLACK = 4.0
+
+@dataclass(frozen=True)
+class Batch:
+    """What came of a launch: a point or a failure for each cell, if all went well."""
+
+    launch: Launch
+    points: tuple[Point, ...]
+    failures: tuple[Failure, ...]
+
+
+Decide = Generator[Launch, Batch, None]
+"""Yields what to start next and is sent what came of it. A launch that the store has is answered from there, so that
+resuming is deciding again."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """How far a plan has come, for whoever shows progress."""
+    """A launch that starts, for whoever shows progress."""
 
-    done: int
-    total: int
-    launch: Launch
-    done_s: float  # expected seconds of what is done
-    total_s: float
+    planned: Planned
+    number: int  # of the starts so far, from 0
+    records: Path
 
-
-def expected_seconds(launch: Launch) -> float:
-    """About how long a launch takes: its points' budgets, and starting, filling and checking."""
-    budget = launch.knobs.get("seconds", "1")
-    seconds = float(budget.removesuffix("s")) if budget.replace(".", "").removesuffix("s").isdigit() else 1.0
-    return 0.7 + len(launch.points()) * (0.6 * seconds + 0.1)
+    def share(self) -> progress.Reached | None:
+        """How far it is, where its kernel says so."""
+        return progress.progress_of(self.records, self.planned.launch.key)
 
 
-def timeout_seconds(launch: Launch) -> float:
-    """When a launch has surely hung: far more than it is expected to take."""
-    return STARTUP_S + SLACK * (len(launch.points()) * 5.0 + expected_seconds(launch))
+Observe = Callable[[Step, float], None]
+"""Called a few times a second with the seconds that the launch has taken."""
 
 
-def command(launch: Launch, run: StoredRun) -> list[str]:
-    """The words that start a launch.
-
-    Raises:
-        Refusal: no kernel or no launcher.
-    """
-    kernel = [
-        str(build.find(launch.workload)),
-        "--output",
-        str(run.records.resolve()),
-        "--run",
-        launch.key,
-        *launch.words,
-    ]
-    request = parse_request(launch.place) if launch.place else None
-    exported = tuple(sorted({*environment(), *launch.mpi}))
-    given = launch.knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
-    threads = max((int(word) for word in given if word.isdecimal()), default=1)
-    shape = launchers.Shape(launch.ranks, request.ranks if request else None, threads, launch.hosts, exported)
-    name = launchers.chosen(launch.launcher, shape)
-    program = [*_bound(request, run.machine, name), *kernel] if request else kernel
-    return launchers.launcher(name).command(program, shape)
-
-
-def _bound(request: Request, machine: Machine, launcher: str) -> list[str]:
-    placement = planner.plan(machine.topology, request, machine.page_sizes)
-    # What an outer launcher says about us is not about the rank that we start without one.
-    alone = ["--local-rank", "0"] if launcher == "direct" else []
-    return [str(build.find("bind")), *bind.words(placement, request), *alone, "--"]
-
-
-def environment() -> dict[str, str]:
-    """What every kernel finds in its environment: no library of its own makes threads behind our back."""
-    found = {"OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
-    library = os.environ.get("OCTANT_BLAS") or blas.openblas_path()
-    return {**found, "OCTANT_BLAS": str(library)} if library else found
+def in_turn(launches: Iterable[Launch]) -> Decide:
+    """One after the other, whatever comes of them."""
+    for launch in launches:  # not `yield from`, which would hand what is sent on to the iterator of a tuple
+        yield launch  # noqa: UP028
 
 
 def carry_out(
     where: Store,
     run: StoredRun,
-    progress: Callable[[Step, float], None],
-    timeout_s: float | None = None,
+    decide: Decide,
+    plan: Callable[[Launch], Planned],
+    observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
 ) -> StoredRun:
-    """Starts what is left of a run, launch by launch; a launch that fails is recorded and the rest goes on.
+    """Starts what is decided and has no result yet; a launch that fails is recorded, and the rest goes on.
 
     Args:
-        progress: called with the step and the seconds that the current launch has taken.
-        timeout_s: of one launch; `None` derives it from the points' budgets.
+        plan: works out a launch (`runs.plan.planner_of`).
+        observe: shows progress.
         start: what starts a command (tests pass one that answers without starting anything).
 
     Raises:
-        Refusal: the store cannot be written, another process is at this run, or the environment has a name that the
-            MPI library would ignore.
+        Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    mpi_settings.check_environment(os.environ)
-    with store.held(run):
-        run = where.read(run.id)  # whoever held it before may have gone on with it
-        left = run.left()
-        total_s = sum(map(expected_seconds, left))
-        done_s = 0.0
-        for number, launch in enumerate(left):
-            step = Step(number, len(left), launch, done_s, total_s)
-            store.mend(run)
-            _one(where, run, launch, functools.partial(progress, step), timeout_s, start)
-            done_s += expected_seconds(launch)
+    leftovers.remove()
+    with store.lock(run), contextlib.ExitStack() as stack:
+        session = _Session(run, stack, plan, observe, start)
+        launch = next(decide, None)
+        while launch is not None:
+            try:
+                launch = decide.send(session.batch_of(launch))
+            except StopIteration:
+                launch = None
     return where.read(run.id)
 
 
-def _one(
-    where: Store,
-    run: StoredRun,
-    launch: Launch,
-    tick: Callable[[float], None],
-    timeout_s: float | None,
-    start: Callable[..., Outcome],
-) -> None:
-    before = len(where.read(run.id, samples=False).failures)
-    try:
-        words = command(launch, run)
-        outcome = start(words, {**environment(), **launch.mpi}, timeout_s or timeout_seconds(launch), tick)
-    except Refusal as refusal:
-        where.append(run, _failure(launch, str(refusal), refusal.code))
-        return
-    unsupported = outcome.code == Exit.NOT_SUPPORTED
-    told = (unsupported or outcome.code == Exit.WRONG_ANSWER) and "octant-bind:" in outcome.said  # no kernel ran
-    recorded = outcome.code in (Exit.OK, Exit.WRONG_ANSWER) or (not launch.hosts and _left_reason(where, run, before))
-    if outcome.timed_out or told or not recorded:
-        where.append(run, _failure(launch, outcome.reason, Exit.NOT_SUPPORTED if unsupported else Exit.CANNOT_RUN))
+class _Session:
+    """A run while it is measured: what came of it so far, and the ends of its files."""
 
+    def __init__(
+        self,
+        run: StoredRun,
+        stack: contextlib.ExitStack,
+        plan: Callable[[Launch], Planned],
+        observe: Observe,
+        start: Callable[..., Outcome],
+    ) -> None:
+        self.run, self.plan, self.observe, self.start = run, plan, observe, start
+        self.asked = {ask.key for ask in run.asked.asks}
+        self.number = 0
+        self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
+        with _writing(run):
+            self.starts, self.records = (_opened(path, stack) for path in (run.plan, run.records))
+            files.end_torn_line(self.records)  # or the next record would be lost with it
+        self.tail = Records(run.records, run.asked.keys)
+        self._read_new()
 
-def _left_reason(where: Store, run: StoredRun, before: int) -> bool:
-    """Whether a rank recorded why it failed; launchers do not always pass on what it said."""
-    return len(where.read(run.id, samples=False).failures) > before
+    def batch_of(self, launch: Launch) -> Batch:
+        """What the store has of a launch, after what it lacked was measured."""
+        points, failures = self.known.get(launch.key, ([], []))
+        done = finished_cells(points, failures).get(launch.key, ())
+        for rest in launch.without(done):
+            for one in rest.starts():
+                self._measure(one)
+        points, failures = self.known.get(launch.key, ([], []))
+        return Batch(launch, tuple(points), tuple(failures))
+
+    def _measure(self, launch: Launch) -> None:
+        begun = datetime.datetime.now(datetime.UTC)
+        try:
+            planned = self.plan(launch)
+        except Refusal as refusal:
+            self._append([failure_line(_failure(launch, str(refusal), refusal.code))])
+            self._read_new()
+            return
+        with _writing(self.run):
+            files.append_line(self.starts, start_line(planned, launch.ask.key in self.asked))
+            files.end_torn_line(self.records)
+        tick = functools.partial(self.observe, Step(planned, self.number, self.run.records))
+        self.number += 1
+        outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
+        if launch.ask.subject.command and outcome.code == 0:
+            self._append(programs.record_lines(planned, outcome, begun))
+        explained = self._read_new()
+        if failure := self._unexplained(launch, outcome, explained):
+            self._append([failure_line(failure)])
+            self._read_new()
+
+    def _read_new(self) -> bool:
+        """Puts new records to those of their launches; whether a failure is among them."""
+        points, failures = self.tail.read_new()
+        for point in points:
+            self.known.setdefault(point.launch, ([], []))[0].append(point)
+        for failure in failures:
+            self.known.setdefault(failure.launch, ([], []))[1].append(failure)
+        return bool(failures)
+
+    def _append(self, lines: Iterable[str]) -> None:
+        with _writing(self.run):
+            for line in lines:
+                files.append_line(self.records, line)
+            os.fsync(self.records)
+
+    def _unexplained(self, launch: Launch, outcome: Outcome, explained: bool) -> Failure | None:
+        """The failure of a launch that no rank recorded: launchers do not always pass on what one said."""
+        unsupported = outcome.code == Exit.NOT_SUPPORTED
+        refused = outcome.code in (Exit.NOT_SUPPORTED, Exit.WRONG_ANSWER) and "octant-bind:" in outcome.errors
+        right = (Exit.OK,) if launch.ask.subject.command else (Exit.OK, Exit.WRONG_ANSWER)
+        recorded = outcome.code in right or (not launch.ask.shape.hosts and explained)
+        if recorded and not outcome.timed_out and not refused:
+            return None
+        reached = progress.progress_of(self.run.records, launch.key)
+        failure = _failure(launch, outcome.reason, Exit.NOT_SUPPORTED if unsupported else Exit.CANNOT_RUN)
+        return replace(failure, share=reached.share, phase=reached.phase) if reached else failure
 
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:
-    # A launcher that ends quickly may not pass on what the remote side said; which hosts were asked is always told.
-    where = f"on {', '.join(launch.hosts)}: {reason}" if launch.hosts else reason
-    return Failure(launch.workload, launch.key, launch.knobs, launch.ranks, where, int(code))
+    # A launcher that ends quickly may not pass on what the remote side said; which hosts were asked is always named.
+    shape = launch.ask.shape
+    where = f"on {', '.join(shape.hosts)}: {reason}" if shape.hosts else reason
+    return Failure(launch.ask.subject.name, launch.key, launch.started_knobs, shape.ranks, where, int(code))
+
+
+def _opened(path: Path, stack: contextlib.ExitStack) -> int:
+    descriptor = files.open_for_append(path)
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+@contextlib.contextmanager
+def _writing(run: StoredRun) -> Generator[None, None, None]:
+    try:
+        yield
+    except OSError as error:
+        what = f"cannot write to {run.folder} ({error.strerror})"
+        raise Refusal(f"{what}; free some space and resume, or try a copy of the store that is yours") from error

@@ -1,10 +1,10 @@
 """`--mpi NAME=VALUE`: settings of the MPI library, as the variables under which the library in use reads them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, check_names, find, is_neutral, knobs
+from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, check_names, find, is_neutral, knobs, of_mpi
 from octant.failure import Exit, Refusal
 from octant.machine.mpi_inventory import Inventory
 from octant.machine.mpi_inventory import inventory as installed
@@ -84,6 +84,22 @@ def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory]
     refused = [problem.text for problem in check_names(given, known) if problem.refused]
     if refused:
         raise Refusal("in the environment: " + "; ".join(refused), Exit.WRONG_ANSWER)
+
+
+def check_stored(names: Iterable[str]) -> None:
+    """Looks at the settings that a stored run asks for: whoever wrote it may not set just anything here.
+
+    Raises:
+        Refusal: a name that our table of settings does not have.
+    """
+    for name in names:
+        try:
+            known = any(name.removeprefix("OMPI_MCA_") in knob.names() for knob in find(name)[0])
+        except ValueError:
+            known = False
+        if not known or not of_mpi([name]):
+            why = "the run says so, and no setting of that name is known here"
+            raise Refusal(f"cannot set {name!r} ({why}); ask again with octant run --mpi", Exit.NOT_SUPPORTED)
 
 
 def _variable(name: str, inventory: Inventory) -> str:

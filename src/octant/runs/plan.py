@@ -1,89 +1,148 @@
-"""Which launches a question needs: a pure function of what was asked and of the machine."""
+"""Works out a launch, once: placement, launcher, words, environment, time-out. Whoever starts it decides nothing."""
 
-import dataclasses
-from collections.abc import Iterable, Mapping
+import functools
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from octant.ask import Ask, Launch
-from octant.failure import Refusal
+from octant import build
+from octant.ask import Launch
+from octant.build import blas
+from octant.failure import Exit, Refusal
+from octant.launch import Planned, bind, launchers
 from octant.machine import Machine
-from octant.machine.facts import usable_cores
-from octant.placement.request import PAGE_BYTES, Request
-from octant.units import bytes_text
-from octant.workload import Workload
+from octant.placement import RankPlace, planner
+from octant.placement.request import Request, parse_request
+from octant.runs import mpi_settings
+from octant.store import StoredRun
+
+STARTUP_S = 30.0
+SLACK = 4.0
+
+Planner = Callable[[Launch], Planned]
 
 
-def evaluate(workloads: Iterable[Workload], machine: Machine, quick: bool) -> tuple[Launch, ...]:
-    """The launches of `octant evaluate`: what sets ceilings first.
+@dataclass(frozen=True)
+class Placed:
+    """A placement as the start of a launch needs it."""
 
-    On one core, `star` and `threads` would repeat `one` and are left out.
-    """
-    cores = len(usable_cores(machine))
-    launches = []
-    for workload in sorted(workloads, key=lambda w: (w.order, w.name)):
-        for ask in workload.evaluate(machine, quick):
-            if cores == 1 and ask.mode in ("star", "threads"):
-                continue
-            launches.append(launch_of(workload.name, ask, cores))
-    return tuple(launches)
+    request: Request
+    bind_words: tuple[str, ...]  # of octant-bind, for the ranks of one node
+    places: tuple[RankPlace, ...]
 
 
-def launch_of(workload: str, ask: Ask, cores: int) -> Launch:
-    """The launch that answers one ask on a machine with that many usable cores."""
-    ranks = {"one": 1, "threads": 1, "star": cores, "all": max(2, cores)}[ask.mode]
-    threads = {"threads": str(cores)}.get(ask.mode)
-    knobs = {**ask.knobs, **({"threads": threads} if threads else {})}
-    return Launch(workload, knobs, ask.mode, ranks, ask.title, table=ask.table)
+def expected_seconds(launch: Launch) -> float:
+    """About how long a launch takes: the budgets of its cells, and starting, filling and checking."""
+    budget = launch.started_knobs.get("seconds", "1")
+    seconds = float(budget.removesuffix("s")) if budget.replace(".", "").removesuffix("s").isdigit() else 1.0
+    return 0.7 + len(launch.cells()) * (0.6 * seconds + 0.1)
 
 
-def run(
-    workload: str, knobs: Mapping[str, str], ranks: int | None, mode: str, repeats: int, machine: Machine
-) -> tuple[Launch, ...]:
-    """The launches of `octant run`: one workload, asked `repeats` times.
-
-    Raises:
-        Refusal: no repeats, no ranks, or a rank count that the mode sets itself.
-    """
-    if not 1 <= repeats <= 10_000 or (ranks is not None and ranks < 1):
-        asked = "less than once, more than 10000 times or on less than one rank"
-        raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1")
-    if ranks is not None and ranks > 1 and mode in ("one", "threads"):
-        mode = "all"
-    if "threads" in knobs and mode == "threads":
-        raise Refusal("cannot use --mode threads with threads=… (the mode sets it); drop one of the two")
-    launch = launch_of(workload, Ask(mode, knobs, workload), len(usable_cores(machine)))
-    launch = dataclasses.replace(launch, ranks=launch.ranks if ranks is None else ranks)
-    return tuple(dataclasses.replace(launch, repeat=repeat) for repeat in range(repeats))
+def timeout_seconds(launch: Launch) -> float:
+    """When a launch has surely hung: far more than it is expected to take."""
+    return STARTUP_S + SLACK * (len(launch.cells()) * 5.0 + expected_seconds(launch))
 
 
-def placed(
-    launches: Iterable[Launch], request: Request, ranks: int | None, launcher: str, hosts: tuple[str, ...]
-) -> tuple[Launch, ...]:
-    """The launches as one node's placement says it, on every host.
+def planner_of(run: StoredRun, timeout_s: float | None = None) -> Planner:
+    """What works out the launches of a run; a placement that many launches ask for is worked out once.
+
+    Args:
+        timeout_s: of each launch; `None`: far more than it is expected to take.
 
     Raises:
-        Refusal: a knob, or the number of ranks, that the placement sets otherwise.
+        Refusal: the environment has a name that the MPI library would ignore.
     """
-    total = ranks or request.ranks * max(1, len(hosts))
-    if total % request.ranks:
-        raise Refusal(
-            f"cannot deal {total} ranks to nodes of {request.ranks} (what is placed is one node); see --ranks"
-        )
-    pages = {"default": {}, "4k": {"pages": "base"}, "thp": {"pages": "thp"}}.get(
-        request.pages, {"pages": bytes_text(PAGE_BYTES.get(request.pages, 0)).replace(" ", "")}
+    mpi_settings.check_environment(os.environ)
+    placed_once = functools.cache(functools.partial(placed, machine=run.machine))
+    own = environment()
+    return functools.partial(
+        resolve, records=run.records.resolve(), placed_at=placed_once, own=own, timeout_s=timeout_s
     )
-    sets = {"threads": str(request.threads), "pin": "none", **pages}
-    found = []
+
+
+def resolve(
+    launch: Launch,
+    records: Path,
+    placed_at: Callable[[str], Placed],
+    own: Mapping[str, str],
+    timeout_s: float | None = None,
+) -> Planned:
+    """Everything that the start of a launch needs.
+
+    Args:
+        records: absolute path of the file that kernels append to.
+        placed_at: works out the text of a placement.
+        own: what every kernel finds in its environment.
+
+    Raises:
+        Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
+    """
+    ask, shape = launch.ask, launch.ask.shape
+    given = launch.started_knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
+    threads = max((int(word) for word in given if word.isdecimal()), default=1)
+    if ask.subject.command:
+        program = _filled(launch)
+        variables = {"OMP_NUM_THREADS": str(threads)} if "threads" in launch.started_knobs else {}
+    else:
+        kernel = str(build.find(ask.subject.workload))
+        program, variables = [kernel, "--output", str(records), "--run", launch.key, *launch.words], dict(own)
+    variables |= ask.mpi
+    there = placed_at(shape.place) if shape.place else None
+    size = launchers.JobSize(
+        shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))
+    )
+    name = launchers.chosen(shape.launcher, size)
+    if there:
+        # What an outer launcher says about us is not about the rank that we start without one.
+        alone = ["--local-rank", "0"] if name == "direct" else []
+        program = [str(build.find("bind")), *there.bind_words, *alone, "--", *program]
+    words = launchers.launcher(name).command(program, size)
+    return Planned(
+        launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
+        timeout_s or timeout_seconds(launch),
+    )  # fmt: skip
+
+
+def placed(text: str, machine: Machine) -> Placed:
+    """What the text of a placement means on a machine.
+
+    Raises:
+        Refusal: it cannot be read, or does not fit.
+    """
+    try:
+        request = parse_request(text)
+        placement = planner.plan(machine.topology, request, machine.page_sizes)
+        return Placed(request, tuple(bind.words(placement, request)), placement.ranks)
+    except planner.DoesNotFit as error:
+        raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
+
+
+def environment() -> dict[str, str]:
+    """What every kernel finds in its environment: no library of its own makes threads behind our back."""
+    variables = {"OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
+    library = os.environ.get("OCTANT_BLAS") or blas.openblas_path()
+    return {**variables, "OCTANT_BLAS": str(library)} if library else variables
+
+
+def check_stored(launches: Sequence[Launch]) -> None:
+    """Looks at what a stored run would start: it may be anybody's, so neither its commands nor foreign settings.
+
+    Raises:
+        Refusal: a command line, or a setting that is none of an MPI library that we know.
+    """
     for launch in launches:
-        for name, value in sets.items():
-            if launch.knobs.get(name, value) != value:
-                raise Refusal(
-                    f"cannot set {name}={launch.knobs[name]} (the placement says {value}); drop one of the two"
-                )
-        mode: str = ("threads" if request.threads > 1 else "one") if total == 1 else launch.mode
-        knobs = {**launch.knobs, **sets}
-        found.append(
-            dataclasses.replace(
-                launch, knobs=knobs, mode=mode, ranks=total, place=str(request), launcher=launcher, hosts=hosts
-            )
-        )
-    return tuple(found)
+        if launch.ask.subject.command:
+            what = " ".join(launch.ask.subject.command)
+            why = "what a store says is never started"
+            raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
+    mpi_settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.ask.mpi))
+
+
+def _filled(launch: Launch) -> list[str]:
+    """The words of a command line, with the values of its knobs where they are named in braces."""
+    known = {"ranks": str(launch.ask.shape.ranks), **launch.started_knobs}
+    return [re.sub(r"\{(\w+)\}", lambda name: known.get(name[1], name[0]), word) for word in launch.ask.subject.command]

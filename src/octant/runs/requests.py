@@ -1,36 +1,31 @@
-"""From the words of a command to a plan for this machine."""
+"""From the words of a command to what is asked of this machine."""
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast, get_args
 
 from octant import workloads
-from octant.ask import Launch
-from octant.build.describe import describe
+from octant.ask import Ask, Presentation, Shape, Subject, canonical
+from octant.build import program_name
+from octant.build.describe import Described, describe
 from octant.failure import Exit, Refusal
 from octant.launch import launchers
 from octant.launch.jobs import Job
 from octant.machine import Machine
 from octant.machine.discover import discover
+from octant.machine.facts import usable_cores
 from octant.placement import Placement, planner
 from octant.placement.expressions import parse_place
-from octant.placement.request import Request
-from octant.runs import plan
+from octant.placement.request import PAGE_BYTES, Request
+from octant.runs.modes import Mode, ranks_and_knobs
 from octant.store import open_store
+from octant.units import bytes_text
 from octant.workload import Workload
 
-
-def evaluate(quick: bool, only: Sequence[str]) -> tuple[tuple[Launch, ...], Machine]:
-    """The plan of `octant evaluate` and the machine it is for.
-
-    Raises:
-        Refusal: `only` names no workload.
-    """
-    machine = discover()
-    chosen = [_workload(name) for name in only] or list(workloads.workloads().values())
-    return plan.evaluate(chosen, machine, quick), machine
+MOST_REPEATS = 10_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class Where:
 
     place: str = ""
     launcher: str = ""
-    hosts: str = ""  # names with commas between, or @FILE with one a line
+    hosts: str = ""  # names with commas between, or @FILE with one per line
 
 
 HERE = Where()
@@ -60,18 +55,18 @@ def job(
     Raises:
         Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
     """
-    _workload(workload)
+    workload = _workload(workload).name
     if any("\n" in text for text in directives):
-        raise Refusal("cannot use a --directive of several lines (the shell would read the others); give one a line")
+        raise Refusal(
+            "cannot use a --directive of several lines (the shell would read the others); give one a line",
+            Exit.WRONG_WORD,
+        )
     try:
         request = parse_place(place, discover().topology) if place else Request(ranks=ranks or 1)
     except ValueError as error:
-        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     total = ranks or request.ranks
-    if total % request.ranks:
-        raise Refusal(
-            f"cannot deal {total} ranks to nodes of {request.ranks} (what is placed is one node); see --ranks"
-        )
+    _check_full_nodes(total, request)
     # The environment that is Octant's own here is Octant's own there.
     line = [
         sys.executable,
@@ -92,47 +87,97 @@ def job(
         request.threads,
         total // request.ranks,
         minutes,
-        f"octant-{workload}",
+        program_name(workload),
         directives,
     )
 
 
 def run(
-    workload: str, words: Sequence[str], ranks: int | None, mode: str, repeats: int, where: Where = HERE
-) -> tuple[tuple[Launch, ...], Machine]:
-    """The plan of `octant run`; unknown knobs and values are refused before anything starts.
+    workload: str,
+    words: Sequence[str],
+    ranks: int | None,
+    mode: str,
+    repeats: int,
+    where: Where = HERE,
+    mpi: Mapping[str, str] | None = None,
+) -> tuple[Ask, Machine]:
+    """What `octant run` asks; unknown knobs are refused before anything starts.
+
+    Args:
+        mode: a word of `runs.modes`, or "": one rank, or as many as the workload needs.
+        mpi: settings of the MPI library, under its own names.
 
     Raises:
-        Refusal: unknown workload, mode, knob, value or launcher, or a placement that does not fit this machine.
+        Refusal: unknown workload, mode, knob or launcher, or a placement that does not fit this machine.
     """
-    _workload(workload)
+    workload = _workload(workload).name
     if where.launcher:
         launchers.launcher(where.launcher)
-    if mode and mode not in ("one", "star", "threads", "all"):
-        raise Refusal(f"cannot use --mode {mode} (no such mode); try one, star, threads or all")
+    if mode and mode not in get_args(Mode):
+        raise Refusal(f"cannot use --mode {mode} (no such mode); try {', '.join(get_args(Mode))}", Exit.WRONG_WORD)
+    if not 1 <= repeats <= MOST_REPEATS or (ranks is not None and ranks < 1):
+        asked = f"less than once, more than {MOST_REPEATS} times or on less than one rank"
+        raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
     described = describe(workload)
-    knobs = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name or not value:
-            raise Refusal(f"cannot read {word!r} (not of the form knob=value); try {described.knobs[0].name}=…")
-        if name in knobs:
-            raise Refusal(f"cannot set {name} twice; give several values as {name}=a,b")
-        known = [knob.name for knob in described.knobs]
-        if name not in known:
-            raise Refusal(f"cannot set {name!r} (no such knob of {workload}); it has {', '.join(known)}")
-        knobs[name] = value
-    default: str = "all" if described.least_ranks > 1 else "one"
-    chosen = mode or default
+    knobs = _knobs(workload, words, described)
     machine = discover()
     hosts = host_names(where.hosts)
-    if not where.place:
-        planned = plan.run(workload, knobs, ranks, chosen, repeats, machine)
-        return tuple(replace(p, launcher=where.launcher, hosts=hosts) for p in planned), machine
-    request = requested(where.place, machine).request
-    total = ranks or request.ranks * max(1, len(hosts))
-    planned = plan.run(workload, knobs, total, chosen, repeats, machine)
-    return plan.placed(planned, request, total, where.launcher, hosts), machine
+    request = requested(where.place, machine).request if where.place else None
+    if request:
+        ranks = ranks or request.ranks * max(1, len(hosts))
+    chosen = cast("Mode", mode or ("all" if described.least_ranks > 1 else "one"))
+    if (ranks or 1) > 1 and chosen in ("one", "threads"):
+        chosen = "all"
+    own, sets = ranks_and_knobs(chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks")
+    knobs = _with(knobs, sets, f"--mode {chosen}")
+    shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts)
+    if request:
+        knobs, shape = _placed(knobs, shape, request)
+    return Ask(Subject(workload), knobs, shape, dict(mpi or {}), Presentation(workload), repeats), machine
+
+
+def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[str, str]:
+    knobs: dict[str, str] = {}
+    known = [knob.name for knob in described.knobs]
+    for word in words:
+        name, equals, value = word.partition("=")
+        why = ""
+        if not equals or not name or not value:
+            why = f"cannot read {word!r} (not of the form knob=value); try {known[0]}=…"
+        elif name in knobs:
+            why = f"cannot set {name} twice; give several values as {name}=a,b"
+        elif name not in known:
+            why = f"cannot set {name!r} (no such knob of {workload}); it has {', '.join(known)}"
+        if why:
+            raise Refusal(why, Exit.WRONG_WORD)
+        knobs[name] = canonical(value)
+    return knobs
+
+
+def _with(knobs: Mapping[str, str], sets: Mapping[str, str], who: str) -> dict[str, str]:
+    for name, value in sets.items():
+        if knobs.get(name, value) != value:
+            why = f"cannot set {name}={knobs[name]} ({who} says {value}); drop one of the two"
+            raise Refusal(why, Exit.WRONG_WORD)
+    return {**knobs, **sets}
+
+
+def _placed(knobs: Mapping[str, str], shape: Shape, request: Request) -> tuple[dict[str, str], Shape]:
+    """Knobs and shape as one node's placement says them, on every host."""
+    _check_full_nodes(shape.ranks, request)
+    pages = {"default": {}, "4k": {"pages": "base"}, "thp": {"pages": "thp"}}.get(
+        request.pages, {"pages": bytes_text(PAGE_BYTES.get(request.pages, 0)).replace(" ", "")}
+    )
+    sets = {"threads": str(request.threads), "pin": "none", **pages}
+    return _with(knobs, sets, "the placement"), replace(shape, place=str(request))
+
+
+def _check_full_nodes(ranks: int, request: Request) -> None:
+    if ranks % request.ranks:
+        raise Refusal(
+            f"cannot deal {ranks} ranks to nodes of {request.ranks} (what is placed is one node); see --ranks",
+            Exit.WRONG_WORD,
+        )
 
 
 @dataclass(frozen=True)
@@ -153,7 +198,7 @@ def requested(text: str, machine: Machine) -> Requested:
     try:
         request = parse_place(text, machine.topology)
     except ValueError as error:
-        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     try:
         return Requested(text, request, planner.plan(machine.topology, request, machine.page_sizes))
     except planner.DoesNotFit as error:
@@ -179,14 +224,19 @@ def host_names(text: str) -> tuple[str, ...]:
     lines = [line.split("#")[0] for line in listed.splitlines()]
     hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
     if text and not hosts:
-        raise Refusal(f"cannot find a host in {text!r}; try --hosts a,b or --hosts @FILE with one a line")
+        raise Refusal(
+            f"cannot find a host in {text!r}; try --hosts a,b or --hosts @FILE with one per line", Exit.WRONG_WORD
+        )
     for name in hosts:
         if not _HOST.fullmatch(name):
             raise Refusal(
-                f"cannot use the host {name!r} (names have letters, digits and . - _ @); see --ranks for ranks a host"
+                f"cannot use the host {name!r} (it has letters, digits and . - _ @); see --ranks for ranks per host",
+                Exit.WRONG_WORD,
             )
     if len(set(hosts)) < len(hosts):
-        raise Refusal(f"cannot use a host twice ({text}); each gets the same number of ranks, see --ranks")
+        raise Refusal(
+            f"cannot use a host twice ({text}); each gets the same number of ranks, see --ranks", Exit.WRONG_WORD
+        )
     return hosts
 
 
@@ -194,4 +244,4 @@ def _workload(name: str) -> Workload:
     try:
         return workloads.workload(name)
     except LookupError as error:
-        raise Refusal(f"cannot measure {name!r} ({error.args[0]})", Exit.WRONG_ANSWER) from error
+        raise Refusal(f"cannot measure {name!r} ({error.args[0]})", Exit.WRONG_WORD) from error

@@ -1,30 +1,38 @@
-"""The store: one folder a run, one JSON line a record; it only grows, and stores merge by copying.
+"""The store: one folder per run, one JSON line per record; it only grows, and stores merge by copying.
 
-    STORE/runs/20261121-214530-3f2a/asked.json      what was asked, of which machine, in which surroundings
+    STORE/runs/20261121-214530-3f2a/asked.json      who asked what, of which machine, in which surroundings
+                                    plan.jsonl      all that was decided: a line per start, written before it
                                     records.jsonl   points and failures, in the order in which they came
                                     report.html     rebuilt at will
+    STORE/index.sqlite                              what a list of runs shows; rebuilt at will
 
-No two writers share a folder, so nothing needs a lock. A torn last line (power cut, full disk) is dropped on reading.
+No two writers share a folder, so nothing needs a lock. A torn last line (power cut, full disk) is dropped on reading;
+what else cannot be read is named by file and line, and hides nothing else.
 """
 
 import contextlib
 import datetime
 import fcntl
-import json
 import os
-import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from octant import record
-from octant.ask import Ask, Launch
-from octant.failure import Refusal
-from octant.machine import Machine, codec
+from octant.ask import Ask, Launch, cells_of
+from octant.failure import Exit, Refusal
+from octant.launch import Planned
+from octant.machine import Machine
+from octant.record import Failure, Point, RecordError
+from octant.record.lines import failure_line
+from octant.store import asked, files, format1, index
+from octant.store.asked import Asked, StudyAsked
+from octant.store.index import Listed
+from octant.store.lines import Records, Tail
 
-SCHEMA = 1
+__all__ = ["Listed", "Store", "StoredRun", "StudyAsked", "lock", "open_store"]
+
 ENVIRONMENT = (
     "OMP_",
     "KMP_",
@@ -41,45 +49,62 @@ ENVIRONMENT = (
 
 
 @dataclass(frozen=True)
-class StudyAsked:
-    """The study that a run answers: its file as it was then, and what else its launches came from."""
-
-    name: str
-    seed: int  # of the order of the launches
-    text: str
-    library: str = ""  # the MPI library that its settings were written for
-    lacking: Mapping[str, str] = field(default_factory=dict)  # settings without effect there, and why
-
-
-@dataclass(frozen=True)
 class StoredRun:
     """A run as it lies in the store."""
 
     id: str
     folder: Path
-    title: str
-    started: str  # ISO 8601 with offset
-    machine: Machine
-    environment: Mapping[str, str]
-    launches: tuple[Launch, ...]
-    points: tuple[record.Point, ...]
-    failures: tuple[record.Failure, ...]
-    torn_lines: int
-    study: StudyAsked | None = None
+    asked: Asked
+    points: tuple[Point, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
+    damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
+    torn_lines: int = 0
 
-    def left(self) -> tuple[Launch, ...]:
-        """The launches, or points of them, without a result; what was wrong or is not supported is not asked again."""
-        done: dict[str, list[Mapping[str, str]]] = {}
-        for point in self.points:
-            done.setdefault(point.launch, []).append(point.knobs)
-        for failure in self.failures:
-            if failure.exit in (2, 3):
-                done.setdefault(failure.launch, []).append(failure.knobs)
-        return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, [])))
+    @property
+    def title(self) -> str:
+        """The words that asked."""
+        return self.asked.title
+
+    @property
+    def started(self) -> str:
+        """When, ISO 8601 with offset."""
+        return self.asked.started
+
+    @property
+    def machine(self) -> Machine:
+        """The machine as it was found then."""
+        return self.asked.machine
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What of the environment may matter to MPI, OpenMP and us."""
+        return self.asked.environment
+
+    @property
+    def study(self) -> StudyAsked | None:
+        """The study that it answers."""
+        return self.asked.study
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """What was decided: beforehand, then what was decided launch by launch."""
+        decided = {launch.key: launch for launch in self.asked.launches}
+        later = (planned.launch for key, planned in self.plans.items() if key not in decided)
+        return (*decided.values(), *(replace(launch, knobs=None) for launch in later))
+
+    @cached_property
+    def _asks(self) -> Mapping[str, Ask]:
+        return {ask.key: ask for ask in (*self.asked.asks, *(launch.ask for launch in self.launches))}
 
     def ask_of(self, launch: str) -> Ask | None:
-        """The ask that a launch answers, by the launch's key."""
-        return next((one.ask for one in self.launches if one.key == launch), None)
+        """What the launch of that key asks; `None` where nobody asked for it."""
+        return self._asks.get(launch.rpartition("-")[0])
+
+    def left(self) -> tuple[Launch, ...]:
+        """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again."""
+        done = finished_cells(self.points, self.failures)
+        return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, ())))
 
     @property
     def complete(self) -> bool:
@@ -91,6 +116,22 @@ class StoredRun:
         """The file that kernels append to."""
         return self.folder / "records.jsonl"
 
+    @property
+    def plan(self) -> Path:
+        """The file of what was started."""
+        return self.folder / "plan.jsonl"
+
+
+def finished_cells(points: Iterable[Point], failures: Iterable[Failure]) -> dict[str, list[Mapping[str, str]]]:
+    """The knobs of what need not be asked again, by launch: results, and what fails however often it is asked."""
+    done: dict[str, list[Mapping[str, str]]] = {}
+    for point in points:
+        done.setdefault(point.launch, []).append(point.knobs)
+    for failure in failures:
+        if failure.exit in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED):
+            done.setdefault(failure.launch, []).extend(cells_of(failure.knobs))
+    return done
+
 
 class Store:
     """A folder of runs. Reading needs no write permission; writing creates the folder."""
@@ -99,9 +140,18 @@ class Store:
         self.root = root
 
     def create(
-        self, title: str, machine: Machine, launches: Sequence[Launch], study: StudyAsked | None = None
+        self,
+        title: str,
+        machine: Machine,
+        asks: Sequence[Ask],
+        order: Sequence[tuple[int, int]] | None = None,
+        who: str = "run",
+        study: StudyAsked | None = None,
     ) -> StoredRun:
         """A new run with nothing measured yet.
+
+        Args:
+            order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
 
         Raises:
             Refusal: the store cannot be written.
@@ -110,71 +160,73 @@ class Store:
         utc = now.astimezone(datetime.UTC)  # names sort by age, whatever the time zone and its summer
         name = f"{utc:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}{secrets.token_hex(1)}"
         folder = self.root / "runs" / name
-        asked = {
-            "schema": SCHEMA,
-            "title": title,
-            "started": now.isoformat(timespec="seconds"),
-            "machine": codec.to_json(machine),
-            "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith(ENVIRONMENT)},
-            "launches": [asdict(launch) for launch in launches],
-            **({"study": asdict(study)} if study else {}),
-        }
+        if order is None:
+            order = [(number, repeat) for number, ask in enumerate(asks) for repeat in range(ask.repeats)]
+        environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith(ENVIRONMENT)}
+        question = Asked(
+            who, title, now.isoformat(timespec="seconds"), machine, environment, tuple(asks), tuple(order),
+            study.seed if study else 0, study,
+        )  # fmt: skip
         try:
-            folder.mkdir(parents=True)
-            _write_durably(folder / "asked.json", json.dumps(asked, indent=1), folder / "asked.part")
+            files.make_folder(folder)
+            os.close(files.open_for_append(folder / "records.jsonl"))  # ours before a kernel makes it everybody's
+            files.write_durably(folder / "asked.json", asked.asked_text(question))
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
                 "try --store with a folder of yours, or free some space"
             ) from error
-        return self.read(name)
+        return StoredRun(name, folder, question)
 
-    def append(self, run: StoredRun, failure: record.Failure) -> None:
-        """Adds a failure that the kernel could not record itself.
+    def append(self, run: StoredRun, *failures: Failure) -> None:
+        """Adds failures that the kernel could not record itself.
 
         Raises:
             Refusal: the store cannot be written.
         """
-        try:
-            _end_torn_line(run.records)
-            with run.records.open("a", encoding="utf-8") as file:
-                file.write(record.failure_line(failure) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise Refusal(f"cannot write to {run.records} ({error.strerror}); free some space and resume") from error
+        append_durably(run.records, [failure_line(failure) for failure in failures])
 
-    def read(self, name: str, samples: bool = True) -> StoredRun:
-        """One run by its id; without `samples` it has none, and is read several times as quickly.
+    def read(self, name: str) -> StoredRun:
+        """One run by its id. Samples stay in its file until they are asked for.
 
         Raises:
             Refusal: no such run, or its description cannot be read.
         """
-        folder = self.root / "runs" / name
         try:
-            asked = json.loads((folder / "asked.json").read_text(encoding="utf-8"))
-            return _read(folder, asked, samples)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Refusal(f"cannot read the run {name!r} in {self.root} ({error}); try `octant runs`") from error
+            return _read(self.root / "runs" / name)
+        except OSError as error:
+            raise Refusal(
+                f"cannot read the run {name!r} in {self.root} ({error.strerror}); try `octant runs`"
+            ) from error
 
     def ids(self) -> list[str]:
         """Ids of all runs, oldest first."""
-        folder = self.root / "runs"
-        return sorted(p.name for p in folder.iterdir() if (p / "asked.json").is_file()) if folder.is_dir() else []
+        with contextlib.suppress(OSError), os.scandir(self.root / "runs") as folders:
+            return sorted(one.name for one in folders if os.access(f"{one.path}/asked.json", os.F_OK))
+        return []
 
     def runs(self) -> list[StoredRun]:
-        """All runs, oldest first."""
+        """All runs, oldest first.
+
+        Raises:
+            Refusal: one cannot be read.
+        """
         return [self.read(name) for name in self.ids()]
 
-    def listed(self) -> tuple[list[StoredRun], list[str]]:
-        """All runs without their samples, oldest first, and a sentence on each that cannot be read."""
-        found, unread = [], []
-        for name in self.ids():
-            try:
-                found.append(self.read(name, samples=False))
-            except Refusal as refusal:
-                unread.append(str(refusal))
-        return found, unread
+    def listed(self) -> list[Listed]:
+        """Every run as a list shows it, oldest first; one that cannot be read says why, and hides no other."""
+        return index.rows(self.root, self.ids(), self._listed)
+
+    def _listed(self, name: str) -> Listed:
+        folder = str(self.root / "runs" / name)
+        try:
+            run = self.read(name)
+        except Refusal as refusal:
+            return Listed(name, folder, "", "", "", "", "", 0, 0, 0, refused=str(refusal))
+        return Listed(
+            name, folder, run.title, run.asked.who, run.started, run.machine.name, run.study.name if run.study else "",
+            len(run.points), len(run.failures), len(run.left()), run.damaged,
+        )  # fmt: skip
 
     def find(self, name: str) -> StoredRun:
         """A run by its id, the start of its id, its folder, `last` or `previous`.
@@ -208,11 +260,11 @@ def open_store(path: Path | None = None) -> Store:
 
 
 @contextlib.contextmanager
-def held(run: StoredRun) -> Iterator[None]:
+def lock(run: StoredRun) -> Iterator[None]:
     """Nobody else measures this run as long as the block lasts; the system lets go of it however this process ends.
 
     Raises:
-        Refusal: another process holds it.
+        Refusal: another process is at it.
     """
     folder = os.open(run.folder, os.O_RDONLY)
     try:
@@ -228,78 +280,52 @@ def held(run: StoredRun) -> Iterator[None]:
         os.close(folder)
 
 
-def mend(run: StoredRun) -> None:
-    """Ends a torn last line, so that the next record starts on a line of its own.
+def append_durably(path: Path, lines: Iterable[str]) -> None:
+    """Adds lines and waits until they are on disk; a torn last line is ended before.
 
     Raises:
-        Refusal: the store cannot be written.
+        Refusal: the file cannot be written.
     """
     try:
-        _end_torn_line(run.records)
+        descriptor = files.open_for_append(path)
+        try:
+            for line in lines:
+                files.append_line(descriptor, line)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
-        raise Refusal(
-            f"cannot write to {run.records} ({error.strerror}); try a copy of the store that is yours"
-        ) from error
+        raise Refusal(f"cannot write to {path} ({error.strerror}); free some space and resume") from error
 
 
-def _end_torn_line(path: Path) -> None:
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        if file.seek(0, os.SEEK_END) > 0:
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-
-
-def _write_durably(path: Path, text: str, partial: Path) -> None:
-    """Whole or not at all, so that who reads the store meanwhile, or after the disk was full, finds no half of it."""
-    with partial.open("x", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-
-
-_SAMPLES = re.compile(rb"\[[-+., 0-9eE]{64,}\]")  # no other array of a record is as long, and none is of bare numbers
-
-
-def _read(folder: Path, asked: Mapping[str, Any], samples: bool) -> StoredRun:
-    if asked["schema"] != SCHEMA:
-        raise ValueError(f"schema {asked['schema']} is not the one this version reads ({SCHEMA})")
-    launches, keys = _launches(asked["launches"])
-    points, failures, torn = [], [], 0
-    records = folder / "records.jsonl"
-    if records.is_file():
-        text = records.read_bytes() if samples else _SAMPLES.sub(b"[]", records.read_bytes())
-        for line in text.decode(errors="replace").split("\n"):  # names may hold what else ends a line in Unicode
-            try:
-                found = record.parse(line)
-            except record.RecordError:
-                torn += bool(line.strip())
-                continue
-            found = replace(found, launch=keys.get(found.launch, found.launch))
-            if isinstance(found, record.Point):
-                points.append(found)
-            else:
-                failures.append(found)
+def _read(folder: Path) -> StoredRun:
+    path = folder / "asked.json"
+    size = path.stat().st_size
+    if size > asked.MOST_BYTES:
+        raise Refusal(f"cannot read {path} ({size} bytes, more than {asked.MOST_BYTES >> 20} MiB); move its run away")
+    try:
+        text = path.read_bytes()
+        question = format1.read_asked(text) if format1.is_ours(text) else asked.read_asked(text)
+    except ValueError as error:
+        raise Refusal(f"cannot read {path} ({error}); restore it from a copy, or move its run away") from error
+    records = Records(folder / "records.jsonl", question.keys)
+    points, failures = records.read_new()
+    plans, problems, torn = _read_plans(folder / "plan.jsonl", question)
     return StoredRun(
-        id=folder.name,
-        folder=folder,
-        title=asked["title"],
-        started=asked["started"],
-        machine=codec.from_json(asked["machine"]),
-        environment=asked["environment"],
-        launches=launches,
-        points=tuple(points),
-        failures=tuple(failures),
-        torn_lines=torn,
-        study=StudyAsked(**asked["study"]) if "study" in asked else None,
-    )
+        folder.name, folder, question, tuple(points), tuple(failures), plans,
+        (*problems, *records.tail.damaged), torn + records.tail.torn,
+    )  # fmt: skip
 
 
-def _launches(asked: Sequence[Mapping[str, Any]]) -> tuple[tuple[Launch, ...], dict[str, str]]:
-    """The launches under the full names of their workloads, and their keys by those that they were written with."""
-    written = [Launch(**{**launch, "hosts": tuple(launch.get("hosts", ()))}) for launch in asked]
-    launches = tuple(replace(launch, workload=record.full_name(launch.workload)) for launch in written)
-    return launches, {old.key: new.key for old, new in zip(written, launches, strict=True)}
+def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], list[str], int]:
+    """What was started, by the launch's key; what is wrong with lines; and whether the last is torn."""
+    tail = Tail(path)
+    asks = {ask.key: ask for ask in question.asks}
+    plans = {}
+    for _, text in tail.lines():
+        try:
+            planned = asked.read_start(text, asks)
+            plans[planned.launch.key] = planned
+        except (RecordError, ValueError) as error:
+            tail.reject(str(error))
+    return plans, tail.damaged, int(tail.torn)

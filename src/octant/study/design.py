@@ -1,12 +1,11 @@
-"""From a study and a machine to launches: every combination, repeated, in a random order that is written down."""
+"""From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
-import dataclasses
 import itertools
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from octant.ask import Launch
+from octant.ask import Ask, Presentation, Shape, Subject
 from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.request import parse_request
@@ -40,10 +39,11 @@ class Cell:
 class Design:
     """What a study asks of a machine."""
 
-    launches: tuple[Launch, ...]  # in the order in which they start
-    questions: Mapping[Cell, str]  # which launches (`Launch.question`) answer a cell
+    asks: tuple[Ask, ...]
+    order: tuple[tuple[int, int], ...]  # (ask, repeat) of each launch, in the order in which they start
+    questions: Mapping[Cell, str]  # which ask, by its key, answers a cell
     absent: Mapping[Cell, str]  # what cannot be asked here, and why
-    refused: tuple[Launch, ...]  # the launches of absent cells, for the record
+    refused: tuple[Ask, ...]  # what absent cells would ask, for the record
 
 
 def combinations(study: Study) -> list[tuple[str, ...]]:
@@ -54,7 +54,7 @@ def combinations(study: Study) -> list[tuple[str, ...]]:
 
 
 def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBRARY) -> Design:
-    """The launches of a study: in each round every combination once, shuffled, so that drift hits all alike.
+    """What a study asks: in each round every combination once, shuffled, so that drift hits all alike.
 
     A pure function of its arguments: a stored run is understood by designing it again.
 
@@ -65,7 +65,7 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
     Raises:
         StudyError: ranks or threads that are no count, or a knob whose words cannot be worked out.
     """
-    asked: dict[Cell, Launch] = {}
+    asked: dict[Cell, Ask] = {}
     absent: dict[Cell, str] = {}
     known = facts.facts(machine)
     for levels in combinations(study):
@@ -77,19 +77,20 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
             cell = Cell(name, levels)
             crowd, why = _crowd(measure, chosen, known, str(cell))
             try:
-                asked[cell] = _launch(study, measure, chosen, {**known, **crowd}, library, str(cell))
+                asked[cell] = _ask(study, measure, chosen, {**known, **crowd}, library, str(cell))
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
             why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine)
             if why:
                 absent[cell] = why
-    possible: dict[str, Launch] = {}  # two cells may come to the same launch here: it is made once
-    for cell, launch in asked.items():
+    possible: dict[str, Ask] = {}  # two cells may come to the same ask here: it is asked once
+    for cell, ask in asked.items():
         if cell not in absent:
-            possible.setdefault(launch.question, launch)
+            possible.setdefault(ask.key, ask)
     return Design(
-        tuple(_shuffled(list(possible.values()), study.repeats, seed)),
-        {cell: launch.question for cell, launch in asked.items() if cell not in absent},
+        tuple(possible.values()),
+        _shuffled(len(possible), study.repeats, seed),
+        {cell: ask.key for cell, ask in asked.items() if cell not in absent},
         absent,
         tuple(asked[cell] for cell in absent),
     )
@@ -111,23 +112,25 @@ def _without(level: Level, library: Library) -> str:
     return next((library.lacking[name] for name in _own(level, library.name) if name in library.lacking), "")
 
 
-def _does_not_fit(launch: Launch, machine: Machine) -> str:
-    if not launch.place:
+def _does_not_fit(ask: Ask, machine: Machine) -> str:
+    if not ask.shape.place:
         return ""
     try:
-        planner.plan(machine.topology, parse_request(launch.place), machine.page_sizes)
+        planner.plan(machine.topology, parse_request(ask.shape.place), machine.page_sizes)
     except planner.DoesNotFit as reason:
         return str(reason)
     return ""
 
 
-def _shuffled(launches: list[Launch], repeats: int, seed: int) -> Iterator[Launch]:
-    """Randomised complete blocks (Montgomery, Design and Analysis of Experiments, ch. 4): one block a round."""
+def _shuffled(asks: int, repeats: int, seed: int) -> tuple[tuple[int, int], ...]:
+    """Randomised complete blocks (Montgomery, Design and Analysis of Experiments, ch. 4): one block per round."""
     order = random.Random(seed)
+    rounds = []
     for repeat in range(repeats):
-        block = list(launches)
+        block = list(range(asks))
         order.shuffle(block)
-        yield from (dataclasses.replace(launch, repeat=repeat) for launch in block)
+        rounds += [(number, repeat) for number in block]
+    return tuple(rounds)
 
 
 def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], title: str) -> tuple[dict[str, int], str]:
@@ -151,28 +154,21 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
     return counts, absurd if ranks * threads > CROWD * cpus else ""
 
 
-def _launch(
+def _ask(
     study: Study, measure: Measure, levels: list[Level], known: Mapping[str, int], library: Library, title: str
-) -> Launch:
-    ranks, threads = known["ranks"], known["threads"]
+) -> Ask:
     written = {**study.knobs, **measure.knobs}
     for level in levels:
         written |= level.knobs
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
-    if threads > 1:
-        knobs["threads"] = str(threads)
+    if known["threads"] > 1:
+        knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = _last(["", *(level.place for level in levels if level.place)]).format_map(known)
-    mode = _mode(measure, ranks, threads)
-    return Launch(measure.workload, knobs, mode, ranks, title, place=place, mpi=mpi)
-
-
-def _mode(measure: Measure, ranks: int, threads: int) -> str:
-    if measure.mode:
-        return measure.mode
-    return "star" if ranks > 1 else "threads" if threads > 1 else "one"
+    shape = Shape(known["ranks"], place)
+    return Ask(Subject(measure.workload), knobs, shape, mpi, Presentation(title), study.repeats)
 
 
 def _last(texts: list[str | None]) -> str:

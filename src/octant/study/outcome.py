@@ -60,12 +60,16 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
         raise Refusal(f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", 3)
     _check_knobs(study, sorted(asked), found)
     this = StudyAsked(found, seed, text, library.name, dict(library.lacking))
-    run = where.create(f"study {found}", machine, plan.launches, this)
-    for launch, reason in zip(plan.refused, plan.absent.values(), strict=True):
-        # Not under the launch's key: here it may be the key of another combination, which can be asked.
-        name = f"absent: {launch.title}"
-        failure = Failure(launch.workload, name, launch.knobs, launch.ranks, reason, int(Exit.NOT_SUPPORTED))
-        where.append(run, failure)
+    run = where.create(f"study {found}", machine, plan.asks, plan.order, f"study {found}", this)
+    failures = [
+        # Not under the ask's key: here it may be the key of another combination, which can be asked.
+        Failure(
+            ask.subject.name, f"absent: {ask.show.title}", ask.knobs, ask.shape.ranks, reason, int(Exit.NOT_SUPPORTED)
+        )
+        for ask, reason in zip(plan.refused, plan.absent.values(), strict=True)
+    ]
+    if failures:
+        where.append(run, *failures)
     return where.read(run.id)
 
 
@@ -146,7 +150,7 @@ def last_run(where: Store, name: str) -> StoredRun:
     """
     sought = Path(name).stem if name.endswith(".toml") else name
     for candidate in reversed(where.listed()[0]):
-        if candidate.study is not None and candidate.study.name == sought:
+        if candidate.study == sought:
             return where.read(candidate.id)
     if name in file.names():
         raise Refusal(f"cannot report on {name} (it has not been run in {where.root}); try octant study run {name}")

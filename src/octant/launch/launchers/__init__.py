@@ -1,4 +1,4 @@
-"""One file a launcher, the folder is the registration: each has `at_hand(environment)` and `command(program, shape)`.
+"""One file a launcher, the folder is the registration: each has `at_hand(environment)` and `command(program, size)`.
 
 A launcher starts ranks unbound and leaves binding to octant-bind, which is given with the program: what the launchers
 mean by the same word differs between them and from version to version.
@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 
 
 @dataclass(frozen=True)
-class Shape:
+class JobSize:
     """How many ranks, where, and what each needs."""
 
     ranks: int = 1
@@ -37,7 +37,7 @@ class Launcher(Protocol):
     def at_hand(self, environment: Mapping[str, str]) -> bool:
         """Whether this is the launcher of the allocation that the environment speaks of."""
 
-    def command(self, program: Sequence[str], shape: Shape) -> list[str]:
+    def command(self, program: Sequence[str], size: JobSize) -> list[str]:
         """The words that start the program."""
 
 
@@ -57,7 +57,7 @@ def launcher(name: str) -> Launcher:
     return cast("Launcher", registry.modules(__name__)[name])
 
 
-def chosen(name: str, shape: Shape, environment: Mapping[str, str] | None = None) -> str:
+def chosen(name: str, size: JobSize, environment: Mapping[str, str] | None = None) -> str:
     """The launcher to use: the one that was named, else that of the allocation we are in, else this node's.
 
     One rank on this node needs none, not even inside an allocation.
@@ -65,9 +65,9 @@ def chosen(name: str, shape: Shape, environment: Mapping[str, str] | None = None
     if name:
         launcher(name)
         return name
-    if shape.hosts:
+    if size.hosts:
         return "mpiexec"
-    if shape.ranks == 1:
+    if size.ranks == 1:
         return "direct"
     found = os.environ if environment is None else environment
     return next((known for known in names() if launcher(known).at_hand(found)), "mpiexec")

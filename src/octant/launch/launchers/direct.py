@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from octant.failure import Refusal
-from octant.launch.launchers import Shape
+from octant.launch.launchers import JobSize
 
 
 def at_hand(_environment: Mapping[str, str]) -> bool:
@@ -11,14 +11,14 @@ def at_hand(_environment: Mapping[str, str]) -> bool:
     return False
 
 
-def command(program: Sequence[str], shape: Shape) -> list[str]:
+def command(program: Sequence[str], size: JobSize) -> list[str]:
     """The program itself.
 
     Raises:
         Refusal: more than one rank, or another host.
     """
-    if shape.ranks != 1:
-        raise Refusal(f"cannot start {shape.ranks} ranks directly (it starts one process); try --launcher mpiexec")
-    if shape.hosts:
+    if size.ranks != 1:
+        raise Refusal(f"cannot start {size.ranks} ranks directly (it starts one process); try --launcher mpiexec")
+    if size.hosts:
         raise Refusal("cannot start on another host directly (it starts one process here); try --launcher mpiexec")
     return list(program)

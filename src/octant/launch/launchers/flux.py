@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 from octant.failure import Refusal
-from octant.launch.launchers import Shape
+from octant.launch.launchers import JobSize
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
@@ -12,7 +12,7 @@ def at_hand(environment: Mapping[str, str]) -> bool:
     return "FLUX_URI" in environment
 
 
-def command(program: Sequence[str], shape: Shape) -> list[str]:
+def command(program: Sequence[str], size: JobSize) -> list[str]:
     """A job of the instance that we are in.
 
     Raises:
@@ -21,18 +21,18 @@ def command(program: Sequence[str], shape: Shape) -> list[str]:
     flux = shutil.which("flux")
     if flux is None:
         raise Refusal("cannot launch with flux (it is not on PATH); try --launcher mpiexec")
-    if shape.hosts:
+    if size.hosts:
         raise Refusal("cannot name hosts to flux (it chooses them); drop --hosts")
-    return [flux, *options(shape), *program]
+    return [flux, *options(size), *program]
 
 
-def options(shape: Shape) -> list[str]:
+def options(size: JobSize) -> list[str]:
     """The words for ranks that Flux does not bind."""
-    nodes = [f"--nodes={shape.nodes}"] if shape.nodes else []
+    nodes = [f"--nodes={size.nodes}"] if size.nodes else []
     return [
         "run",
-        f"--ntasks={shape.ranks}",
-        f"--cores-per-task={shape.cpus_per_rank}",
+        f"--ntasks={size.ranks}",
+        f"--cores-per-task={size.cpus_per_rank}",
         *nodes,
         "--setopt=cpu-affinity=off",
         "--setopt=mpibind=off",

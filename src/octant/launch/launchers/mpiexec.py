@@ -10,7 +10,7 @@ from typing import Literal
 
 from octant.build import beside_python
 from octant.failure import Exit, Refusal
-from octant.launch.launchers import Shape
+from octant.launch.launchers import JobSize
 
 Flavour = Literal["mpich", "openmpi", "intelmpi", "pals"]
 _SIGNS: tuple[tuple[str, Flavour], ...] = (
@@ -63,7 +63,7 @@ def at_hand(_environment: Mapping[str, str]) -> bool:
     return False
 
 
-def command(program: Sequence[str], shape: Shape) -> list[str]:
+def command(program: Sequence[str], size: JobSize) -> list[str]:
     """Ranks on this node or on the hosts, bound by Octant itself and not by the launcher.
 
     Raises:
@@ -71,38 +71,38 @@ def command(program: Sequence[str], shape: Shape) -> list[str]:
     """
     mpiexec = find()
     implementation = flavour(mpiexec)
-    if not shape.hosts:
-        refuse_spinning(implementation, shape, len(os.sched_getaffinity(0)))
-    return [str(mpiexec), *options(implementation, shape, root=os.geteuid() == 0), *program]
+    if not size.hosts:
+        refuse_spinning(implementation, size, len(os.sched_getaffinity(0)))
+    return [str(mpiexec), *options(implementation, size, root=os.geteuid() == 0), *program]
 
 
-def refuse_spinning(implementation: Flavour, shape: Shape, cpus: int) -> None:
+def refuse_spinning(implementation: Flavour, size: JobSize, cpus: int) -> None:
     """MPICH's ranks wait by spinning, so with more of them than hardware threads they wait for each other's time slice.
 
     Raises:
         Refusal: that would happen.
     """
-    if implementation != "openmpi" and shape.ranks > cpus:
+    if implementation != "openmpi" and size.ranks > cpus:
         raise Refusal(
-            f"cannot start {shape.ranks} ranks on {cpus} hardware threads with {implementation} (its ranks spin while "
+            f"cannot start {size.ranks} ranks on {cpus} hardware threads with {implementation} (its ranks spin while "
             "they wait, and would time the scheduler); try the Open MPI flavour (`make openmpi`), which yields",
             Exit.NOT_SUPPORTED,
         )
 
 
-def options(implementation: Flavour, shape: Shape, root: bool = False) -> list[str]:
+def options(implementation: Flavour, size: JobSize, root: bool = False) -> list[str]:
     """The launcher's words for unbound ranks: on this node, or the same number on each host, filling host by host."""
-    ranks = str(shape.ranks)
-    per_host = -(-shape.ranks // len(shape.hosts)) if shape.hosts else None
+    ranks = str(size.ranks)
+    per_host = -(-size.ranks // len(size.hosts)) if size.hosts else None
     if implementation == "openmpi":
-        where = ["--host", ",".join(f"{host}:{per_host}" for host in shape.hosts)] if shape.hosts else []
-        for name in shape.exported if shape.hosts else ():
+        where = ["--host", ",".join(f"{host}:{per_host}" for host in size.hosts)] if size.hosts else []
+        for name in size.exported if size.hosts else ():
             where += ["-x", name]
         allow = ["--allow-run-as-root"] if root else []
         return [*allow, "-n", ranks, *where, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"]
     if implementation == "pals":
-        where = ["--hosts", ",".join(shape.hosts), "--ppn", str(per_host)] if shape.hosts else []
+        where = ["--hosts", ",".join(size.hosts), "--ppn", str(per_host)] if size.hosts else []
         return ["-n", ranks, *where, "--cpu-bind", "none", "--mem-bind", "none"]
-    where = ["-hosts", ",".join(shape.hosts), "-ppn", str(per_host)] if shape.hosts else []
+    where = ["-hosts", ",".join(size.hosts), "-ppn", str(per_host)] if size.hosts else []
     bind = ["-genv", "I_MPI_PIN", "off"] if implementation == "intelmpi" else ["-bind-to", "none"]
     return ["-n", ranks, *where, *bind]

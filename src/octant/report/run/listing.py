@@ -1,40 +1,39 @@
-"""The runs of a store, one a row."""
+"""The runs of a store, one per row."""
 
 import json
 from collections.abc import Sequence
 
-from rich.table import Table
-
-from octant.report.terminal import rendered
-from octant.store import StoredRun
+from octant.store import Listed
 
 
-def as_text(runs: Sequence[StoredRun]) -> str:
-    """A table for the terminal."""
+def as_text(runs: Sequence[Listed]) -> str:
+    """A table for the terminal; padded here, since thousands of rows take a table of rich's seconds."""
     if not runs:
         return "The store is empty; `octant evaluate` makes a first run."
-    table = Table(box=None, pad_edge=False)
-    for column in ("run", "asked", "machine", "points", "state"):
-        table.add_column(column, justify="right" if column == "points" else "left", overflow="fold")
+    rows = [("run", "machine", "points", "state", "asked")]
     for run in runs:
-        state = "complete" if run.complete else f"{len(run.left())} launches left"
-        failed = f", {len(run.failures)} failed" if run.failures else ""
-        table.add_row(run.id, run.title, run.machine.name, str(len(run.points)), state + failed)
-    return rendered(table)
+        state = f"{run.left} launches left" if run.left else "complete"
+        failed = f", {run.failures} failed" if run.failures else ""
+        rows.append((run.id, run.machine, str(run.points), state + failed, run.title))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"{name:{widths[0]}}  {on:{widths[1]}}  {points:>{widths[2]}}  {state:{widths[3]}}  {asked}".rstrip()
+        for name, on, points, state, asked in rows
+    )
 
 
-def as_json(runs: Sequence[StoredRun]) -> str:
+def as_json(runs: Sequence[Listed]) -> str:
     """The same rows, for programs."""
     rows = [
         {
             "id": run.id,
             "title": run.title,
             "started": run.started,
-            "machine": run.machine.name,
-            "points": len(run.points),
-            "failures": len(run.failures),
-            "complete": run.complete,
-            "folder": str(run.folder),
+            "machine": run.machine,
+            "points": run.points,
+            "failures": run.failures,
+            "complete": run.left == 0,
+            "folder": run.folder,
         }
         for run in runs
     ]

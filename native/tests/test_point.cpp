@@ -1,0 +1,295 @@
+// Kernels that use everything there is, measured as a program measures them, by one rank and by two.
+#include "octant/point.hpp"
+
+#include "check.hpp"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace {
+
+using Json = nlohmann::json;
+using octant::Context;
+using octant::Counts;
+using octant::Exit;
+using octant::KernelInfo;
+using octant::Pace;
+using octant::Results;
+
+void pass(std::int64_t ns) { octant::spin_until(octant::now_ns() + ns); }
+
+std::string records;  // the file that is written
+
+class Solver {  // prepared steps with phases, a reading, two roles, a result and two checks
+  public:
+    enum Phase : std::size_t { solve, part };
+    static KernelInfo info() {
+        return {.knobs = {{"pause", octant::KnobKind::seconds, "0", "of the first rank of the world, in each step"}},
+                .pace = Pace::steps,
+                .sync = octant::Sync::dissemination,
+                .phases = {"solve", "solve/part"},
+                .roles = {{.name = "worker"}, {.name = "helper", .timed = false, .waits = octant::Waits::polls}},
+                .readings = {{"residual", "1"}}};
+    }
+    explicit Solver(Context& context) : context_(context) { context.notes = {{"kind", "solver"}}; }
+    void prepare() {
+        ++prepared_;
+        context_.record(0, -1);  // not inside a step
+        if (context_.seconds_of([] { pass(300'000); }) < 300e-6) ++wrong_;
+    }
+    void step() {
+        ++steps_;
+        if (role(0) == 0) {
+            auto const mark = context_.phase(solve);
+            auto const inner = context_.phase(part);
+            pass(20'000);
+        }
+        context_.synchronise();
+        if (context_.world.rank() == 0) pass(static_cast<std::int64_t>(context_.knobs.real("pause") * 1e9));
+        context_.record(0, 1.0 / static_cast<double>(steps_));
+    }
+    [[nodiscard]] std::size_t role(int) const { return context_.group.rank() == 0 ? 0 : 1; }
+    [[nodiscard]] Counts work(std::size_t role) const { return {{role == 0 ? "solved" : "helped", 3}}; }
+    [[nodiscard]] Results results() const { return {{"steps", static_cast<double>(steps_), "1"}}; }
+    Results verify() {
+        return {{"steps without preparation", std::abs(static_cast<double>(steps_ - prepared_)) + wrong_, "1", 0},
+                {"spoilt", context_.world.rank() == 0 ? spoilt_ : 0, "1", 0.5}};
+    }
+    void corrupt(std::size_t check) { (check == 0 ? wrong_ : spoilt_) = 1; }
+
+  private:
+    Context& context_;
+    std::int64_t prepared_ = 0, steps_ = 0;
+    double wrong_ = 0, spoilt_ = 0;
+};
+
+class Run {  // long repetitions that tell how far they are, keep a file and count as much as their rank
+  public:
+    static KernelInfo info() { return {.pace = Pace::whole, .phases = {"all"}}; }
+    explicit Run(Context& context) : context_(context) {}
+    void step() {
+        auto const mark = context_.phase(0);
+        ++runs_;
+        pass(1'000'000);
+        context_.progress(0.5);
+        std::ofstream(context_.scratch() + "/" + std::to_string(context_.world.rank())) << "data";
+        Json const told = Json::parse(std::ifstream(records + ".progress"), nullptr, false);
+        bool const mine = context_.world.rank() == 0;
+        if (mine && (told["share"] != 0.5 || told["phase"] != "all" || told["launch"] != "launch-1")) ++wrong_;
+    }
+    [[nodiscard]] Counts work(std::size_t) const { return {{"bytes_sent", 10 * (context_.world.rank() + 1)}}; }
+    Results verify() {
+        ++verified_;
+        return {{"repetitions that are not verified", static_cast<double>(runs_ - verified_) + wrong_, "1", 0}};
+    }
+    void corrupt(std::size_t) { wrong_ = 1; }
+
+  private:
+    Context& context_;
+    std::int64_t runs_ = 0, verified_ = 0;
+    double wrong_ = 0;
+};
+
+class Hasty {  // steps so short that marks take a good part of them
+  public:
+    static KernelInfo info() { return {.pace = Pace::steps, .sync = octant::Sync::none, .phases = {"all"}}; }
+    explicit Hasty(Context& context) : context_(context) {}
+    void step() {
+        auto const mark = context_.phase(0);
+        pass(300);
+    }
+    static Counts work(std::size_t) { return {}; }
+    static Results verify() { return {{"nothing", 0, "1", 0}}; }
+    void corrupt(std::size_t) {}
+
+  private:
+    Context& context_;
+};
+
+class Handover {  // one thread calls, another answers for as long as it is called
+  public:
+    static KernelInfo info() { return {.roles = {{.name = "caller"}, {.name = "answerer", .timed = false}}}; }
+    explicit Handover(Context&) {}
+    void chunk(int lane, std::int64_t) {
+        if (lane == 1) {
+            answered_ = asked_.load();
+            std::this_thread::yield();
+            return;
+        }
+        for (++asked_; answered_ != asked_;) std::this_thread::yield();
+    }
+    static std::size_t role(int lane) { return lane == 0 ? 0 : 1; }
+    static Counts work(std::size_t role) { return role == 0 ? Counts{{"handovers", 1}} : Counts{}; }
+    [[nodiscard]] Results verify() const { return {{"lost", answered_ == asked_ ? 0.0 : 1.0, "1", 0}}; }
+    void corrupt(std::size_t) { ++asked_; }
+
+  private:
+    std::atomic<std::int64_t> asked_ = 0, answered_ = 0;
+};
+
+class Load {  // two timed roles whose chunks differ in length
+  public:
+    static KernelInfo info() { return {.roles = {{.name = "chase"}, {.name = "load"}}}; }
+    explicit Load(Context&) {}
+    static void chunk(int lane, std::int64_t) { pass(lane == 0 ? 40'000 : 500); }
+    static std::size_t role(int lane) { return lane == 0 ? 0 : 1; }
+    static Counts work(std::size_t role) { return {{role == 0 ? "loads" : "bytes_read", 8}}; }
+    static Results verify() { return {{"nothing", 0, "1", 0}}; }
+    void corrupt(std::size_t) {}
+};
+
+template <class K>
+Json point(octant::Session const& session, std::vector<std::string> words, Exit& outcome) {
+    KernelInfo const info = K::info();
+    auto declared = info.knobs;
+    for (auto const& knob : octant::harness_knobs(info)) declared.push_back(knob);
+    for (std::string const word : {"precision=0", "pin=none"}) words.push_back(word);
+    octant::Knobs const knobs = octant::points(declared, words).at(0);
+    octant::Recorder recorder(session, "test/kernel", records, "launch-1");
+    {
+        octant::Progress progress(session.world().rank() == 0 ? records + ".progress" : "", "launch-1");
+        outcome = octant::measure_point(
+            session, info,
+            [](Context& context) -> std::unique_ptr<octant::Runnable> {
+                return std::make_unique<octant::Adapter<K>>(context);
+            },
+            knobs, recorder, progress);
+    }
+    session.world().barrier();
+    std::ifstream file(records);
+    std::string line, last;
+    while (std::getline(file, line)) last = line;
+    session.world().barrier();
+    return Json::parse(last);
+}
+
+template <class K>
+Json point(octant::Checks& checks, octant::Session const& session, std::vector<std::string> const& words) {
+    Exit outcome{};
+    Json read = point<K>(session, words, outcome);
+    checks.that(outcome == Exit::ok, "right");
+    return read;
+}
+
+Json series(Json const& point, std::string const& name, int rank) {
+    for (auto const& one : point["series"])
+        if (one["name"] == name && one["rank"] == rank) return one;
+    return {};
+}
+
+void phases_and_readings(octant::Checks& checks, octant::Session const& session) {
+    Json const read = point<Solver>(checks, session, {"seconds=5", "samples=60"});
+    Json const step = series(read, "step", 0), solve = series(read, "phase/solve", 0),
+               part = series(read, "phase/solve/part", 0), residual = series(read, "reading/residual", 0);
+    checks.that(read["stopped_by"] == "samples" && step["ns"].size() == 60, "all samples");
+    checks.that(step["role"] == "worker" && read["work"][0]["batch"] == 1, "what is prepared is never batched");
+    checks.that(step["gap_ns"].is_array() && step["gap_ns"][0] >= 300'000, "preparation lies in the gaps");
+    checks.that(solve["entries"] == 1 && solve["ns"].size() == 60, "a phase of each step");
+    checks.that(part["ns"][7] >= 20'000 && solve["ns"][7] >= part["ns"][7] && step["ns"][7] >= solve["ns"][7],
+                "nested");
+    checks.that(residual["values"].size() == 60 && residual["unit"] == "1", "a reading of each step");
+    checks.that(residual["values"][0] > residual["values"][1] && residual["values"][59] > 0, "of timed ones, in order");
+    checks.that(read["results"][0]["name"] == "steps" && !read["results"][0].contains("bound"), "a result");
+    checks.that(read["results"].size() == 3 && read["results"][2]["bound"] == 0.5, "and two checks");
+    checks.that(read["notes"]["kind"] == "solver", "notes");
+    bool const two = session.world().size() == 2;
+    checks.that(series(read, "step", 1).is_null() && read["work"].size() == (two ? 2 : 1), "a helper has no times");
+    if (two) checks.that(read["work"][1]["role"] == "helper" && read["work"][1]["counts"]["helped"] == 3, "but work");
+}
+
+void whole(octant::Checks& checks, octant::Session const& session) {
+    Json const read = point<Run>(checks, session, {"seconds=20", "samples=2", "warmup=1"});
+    checks.that(read["pace"] == "whole" && read["warmup"] == 1 && read["stopped_by"] == "samples", "as asked");
+    checks.that(series(read, "step", 0)["ns"].size() == 3 && read["work"][0]["batch"] == 1, "two beside the warm-up");
+    checks.that(series(read, "phase/all", 0)["entries"] == 1 && !read.contains("marks"),
+                "marks that cost little stay on");
+    if (session.world().size() == 2) {
+        checks.that(read["work"][0]["counts"]["bytes_sent"] == 30, "counts add up over the ranks");
+        checks.that(read["work"][0]["by_rank"]["bytes_sent"] == Json({10, 20}), "and are told apart where they differ");
+    }
+    Json const one = point<Run>(checks, session, {"seconds=0.000001"});
+    checks.that(one["stopped_by"] == "time" && series(one, "step", 0)["ns"].size() == 1, "at least one repetition");
+    checks.that(!std::filesystem::exists(records + ".progress"), "the progress is gone at the end");
+    session.world().barrier();
+    for (auto const& entry : std::filesystem::directory_iterator(std::filesystem::path(records).parent_path()))
+        checks.that(entry.path() == records, "and so are the files: " + entry.path().string());
+}
+
+void costly_marks(octant::Checks& checks, octant::Session const& session) {
+    Json const read = point<Hasty>(checks, session, {"seconds=0.001", "samples=400"});
+    checks.that(read["marks"]["share"] > 0.01, "marks are too much of a step");
+    std::size_t off = 0;
+    for (auto const& range : read["marks"]["off"]) off += range[1].get<std::size_t>() - range[0].get<std::size_t>();
+    std::size_t const all = series(read, "step", 0)["ns"].size(), on = series(read, "phase/all", 0)["ns"].size();
+    checks.that(off > 0 && on > 0 && on + off == all, "some steps without marks, phases of the others");
+    checks.that(series(read, "phase/all", 0)["entries"] == read["work"][0]["batch"], "entries of a batch");
+}
+
+void lane_roles(octant::Checks& checks, octant::Session const& session) {
+    Json const handover = point<Handover>(checks, session, {"threads=2", "seconds=0.05", "samples=100"});
+    checks.that(handover["work"].size() == 1 && handover["work"][0]["role"] == "caller", "the caller's work");
+    checks.that(handover["work"][0]["lanes"] == session.world().size(), "one lane of each rank");
+    for (auto const& one : handover["series"]) checks.that(one["role"] == "caller", "times of the caller alone");
+    Json const load = point<Load>(checks, session, {"threads=2", "seconds=0.05", "samples=100"});
+    checks.that(load["work"].size() == 2 && load["work"][0]["batch"] < load["work"][1]["batch"],
+                "batches of their own");
+    checks.that(load["work"][1]["counts"].contains("bytes_read"), "and counts");
+}
+
+void faults(octant::Checks& checks, octant::Session const& session) {
+    if constexpr (!octant::faults_compiled) return;
+    for (std::size_t check : {0U, 1U}) {
+        setenv("OCTANT_FAULT", ("wrong:" + std::to_string(check)).c_str(), 1);
+        Exit outcome{};
+        Json const read = point<Solver>(session, {"seconds=0.01", "samples=5"}, outcome);
+        unsetenv("OCTANT_FAULT");
+        checks.that(outcome == Exit::wrong_answer, "each check is seen to fail");
+        for (std::size_t i : {0U, 1U})
+            checks.that((read["results"][1 + i]["value"] > read["results"][1 + i]["bound"]) == (i == check), "alone");
+    }
+}
+
+void groups_of_two_ranks(octant::Checks& checks, octant::Session const& session) {
+    Json const star = point<Solver>(checks, session, {"groups=1", "seconds=0.3", "samples=4000", "pause=10ms"});
+    checks.that(star["shape"]["groups"] == Json::parse("[[0],[1]]") && star["work"].size() == 2,
+                "each rank for itself");
+    Json const slow = series(star, "step", 0), quick = series(star, "step", 1);
+    checks.that(slow["group"] == 0 && quick["group"] == 1, "the group of each series");
+    checks.that(slow["ns"].size() < quick["ns"].size(), "bursts end by time, whatever the others' steps take");
+    checks.that(star["results"].size() == 6 && star["results"][5]["group"] == 1, "results of each group");
+    Json const turned = point<Solver>(checks, session, {"groups=1+0", "seconds=0.01"});
+    checks.that(turned["shape"]["groups"] == Json::parse("[[1,0]]"), "in the order that was written");
+    checks.that(!series(turned, "step", 1).is_null() && series(turned, "step", 0).is_null(), "so rank 1 is the worker");
+    Json const first = point<Solver>(checks, session, {"groups=first:1", "seconds=0.01"});
+    checks.that(first["notes"]["idle_ranks"] == "1" && series(first, "step", 1).is_null(), "the other waits");
+    Json const last = point<Run>(checks, session, {"groups=1+0", "seconds=0.000001"});
+    checks.that(last["work"][0]["by_rank"]["bytes_sent"] == Json({20, 10}), "counts in the group's order");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    octant::Session const session(&argc, &argv);
+    octant::Checks checks;
+    char folder[] = "/tmp/octant-point-XXXXXX";
+    bool const first = session.world().rank() == 0;
+    if (first) checks.that(mkdtemp(folder) != nullptr, "a folder");
+    octant::check(MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, session.world().get()));
+    records = std::string(folder) + "/records.jsonl";
+    phases_and_readings(checks, session);
+    whole(checks, session);
+    costly_marks(checks, session);
+    lane_roles(checks, session);
+    faults(checks, session);
+    if (session.world().size() == 2) groups_of_two_ranks(checks, session);
+    session.world().barrier();
+    if (first) std::filesystem::remove_all(folder);
+    return checks.result();
+}

@@ -1,0 +1,32 @@
+"""What came of a command line of a user's, as records: what it took, since nothing inside it records anything."""
+
+import datetime
+
+from octant.launch import Planned
+from octant.launch.execute import Outcome
+from octant.record import FORMAT
+from octant.record.lines import sealed
+
+
+def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime) -> list[str]:
+    """The launch and the point of a command that ended well: wall time, CPU time, the memory of its largest process."""
+    launch = planned.launch
+    head = {"workload": launch.ask.subject.name, "launch": launch.key}
+    amounts = (
+        ("wall time", outcome.seconds, "s"),
+        ("user time", outcome.user_s, "s"),
+        ("system time", outcome.system_s, "s"),
+        ("memory", outcome.memory_bytes, "B"),
+    )
+    threads = launch.started_knobs.get("threads", "1")
+    point = {
+        "knobs": dict(launch.started_knobs),
+        "shape": {"ranks": launch.ask.shape.ranks, "threads": int(threads) if threads.isdecimal() else 1},
+        "pace": "whole",
+        "work": [],
+        "results": [{"name": name, "value": value, "unit": unit} for name, value, unit in amounts],
+    }
+    return [
+        sealed({"format": FORMAT, "kind": "launch", **head, "started": started.isoformat(timespec="seconds")}),
+        sealed({"format": FORMAT, "kind": "point", **head, **point}),
+    ]

@@ -1,0 +1,244 @@
+"""`asked.json` and the lines of `plan.jsonl`: what was asked and decided, read strictly. Data, never commands."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.launch import Planned
+from octant.machine import Machine, codec
+from octant.placement import RankPlace
+from octant.record import RecordError
+from octant.record.lines import sealed, unsealed
+
+FORMAT = 2
+MOST_BYTES = 64 << 20
+"""Of an asked.json."""
+
+Natural = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=1, le=10_000_000)]
+Seconds = Annotated[float, Meta(ge=0)]
+Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
+"""Of a workload; it becomes a part of a file's name."""
+Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
+"""As `runs.requests` takes it: ssh takes `-o…` for an option."""
+
+
+@dataclass(frozen=True)
+class StudyAsked:
+    """The study that a run answers: its file as it was then, and what else its launches came from."""
+
+    name: str
+    seed: int  # of the order of the launches
+    text: str
+    library: str = ""  # the MPI library that its settings were written for
+    lacking: Mapping[str, str] = field(default_factory=dict)  # settings without effect there, and why
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked, of which machine, in which surroundings."""
+
+    who: str  # "run", "evaluate", "suite NAME", "study NAME"
+    title: str
+    started: str  # ISO 8601 with offset
+    machine: Machine
+    environment: Mapping[str, str]
+    asks: tuple[Ask, ...]
+    order: tuple[tuple[int, int], ...]  # (ask, repeat); empty where launches are decided one by one
+    seed: int = 0
+    study: StudyAsked | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches that were decided beforehand, in their order."""
+        return tuple(Launch(self.asks[number], repeat) for number, repeat in self.order)
+
+
+class _Subject(Struct):
+    workload: Name = ""
+    command: list[str] = []
+
+
+class _Shape(Struct):
+    ranks: Count = 1
+    place: str = ""
+    hosts: list[Host] = []
+    launcher: str = ""
+
+
+class _Show(Struct):
+    title: str = ""
+    table: bool = True
+
+
+class _Ask(Struct):
+    subject: _Subject
+    knobs: dict[str, str] = {}
+    shape: _Shape = msgspec.field(default_factory=_Shape)
+    mpi: dict[str, str] = {}
+    show: _Show = msgspec.field(default_factory=_Show)
+    repeats: Count = 1
+
+
+class _Study(Struct):
+    name: str
+    seed: int
+    text: str
+    library: str = ""
+    lacking: dict[str, str] = {}
+
+
+class _Asked(Struct):
+    format: Literal[2]
+    who: str
+    title: str
+    started: str
+    machine: dict[str, Any]
+    environment: dict[str, str]
+    asks: list[_Ask]
+    order: list[tuple[Natural, Natural]]
+    seed: int = 0
+    study: _Study | None = None
+
+
+class _Place(Struct):
+    threads: list[list[Natural]]
+    memory: list[Natural] = []
+
+
+class _Start(Struct, tag_field="kind", tag="start"):
+    launch: str
+    repeat: Natural
+    knobs: dict[str, str]
+    shape: _Shape
+    words: list[str]
+    environment: dict[str, str]
+    mpi: dict[str, str]
+    launcher: str
+    places: list[_Place]
+    timeout_s: Seconds
+    expected_s: Seconds
+    ask: _Ask | None = None
+
+
+_ASKED = msgspec.json.Decoder(_Asked)
+_START = msgspec.json.Decoder(_Start)
+
+
+def asked_text(asked: Asked) -> str:
+    """The text of asked.json."""
+    members = {
+        "format": FORMAT,
+        "who": asked.who,
+        "title": asked.title,
+        "started": asked.started,
+        "machine": codec.to_json(asked.machine),
+        "environment": dict(asked.environment),
+        "seed": asked.seed,
+        "asks": [_ask_members(ask) for ask in asked.asks],
+        "order": [],
+        **({"study": _members(asked.study)} if asked.study else {}),
+    }
+    order = json.dumps(asked.order, separators=(",", ":"))  # on one line: there may be thousands
+    return json.dumps(members, indent=1).replace('\n "order": []', f'\n "order": {order}', 1)
+
+
+def read_asked(text: bytes) -> Asked:
+    """What a text of format 2 says.
+
+    Raises:
+        ValueError: a member is missing, of the wrong kind or out of range; the message says which.
+    """
+    asked = _ASKED.decode(text)
+    asks = tuple(map(_ask, asked.asks))
+    for number, repeat in asked.order:
+        if number >= len(asks) or repeat >= asks[number].repeats:
+            raise ValueError(f"its order names launch {repeat} of ask {number}, which is not there")
+    return Asked(
+        asked.who, asked.title, asked.started, codec.from_json(asked.machine), asked.environment, asks,
+        tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
+    )  # fmt: skip
+
+
+def start_line(planned: Planned, was_asked: bool) -> str:
+    """The line of plan.jsonl that is written before a launch starts.
+
+    Args:
+        was_asked: asked.json holds the launch's ask; else the line does.
+    """
+    launch = planned.launch
+    return sealed(
+        {
+            "format": FORMAT,
+            "kind": "start",
+            "launch": launch.key,
+            "repeat": launch.repeat,
+            "knobs": dict(launch.started_knobs),
+            "shape": _members(launch.ask.shape),
+            "words": planned.words,
+            "environment": dict(planned.environment),
+            "mpi": dict(launch.ask.mpi),
+            "launcher": planned.launcher,
+            "places": [
+                {"threads": [sorted(mask) for mask in place.threads], "memory": place.memory}
+                for place in planned.places
+            ],
+            "timeout_s": planned.timeout_s,
+            "expected_s": planned.expected_s,
+            **({} if was_asked else {"ask": _ask_members(launch.ask)}),
+        }
+    )
+
+
+def read_start(line: bytes, asks: Mapping[str, Ask]) -> Planned:
+    """What a line of plan.jsonl says.
+
+    Args:
+        asks: what is known to have been asked, by key.
+
+    Raises:
+        RecordError: torn, damaged, or a member is missing, of the wrong kind or out of range.
+    """
+    body = unsealed(line)
+    try:
+        start = _START.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"a field is missing or wrong ({error})") from error
+    ask = _ask(start.ask) if start.ask else asks.get(start.launch.rpartition("-")[0])
+    if ask is None or Launch(ask, start.repeat).key != start.launch:
+        raise RecordError(f"nobody asked for the launch {start.launch}")
+    places = tuple(
+        RankPlace(rank, frozenset().union(*place.threads), tuple(map(frozenset, place.threads)), tuple(place.memory))
+        for rank, place in enumerate(start.places)
+    )
+    return Planned(
+        Launch(ask, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,
+        start.expected_s, start.timeout_s,
+    )  # fmt: skip
+
+
+def _ask_members(ask: Ask) -> dict[str, Any]:
+    shown = {"subject": _members(ask.subject), "shape": _members(ask.shape), "show": _members(ask.show)}
+    return {**shown, "knobs": dict(ask.knobs), "mpi": dict(ask.mpi), "repeats": ask.repeats}
+
+
+def _members(value: object) -> dict[str, Any]:
+    """The fields of a dataclass or struct whose values JSON knows."""
+    members: dict[str, Any] = msgspec.to_builtins(value)
+    return members
+
+
+def _ask(ask: _Ask) -> Ask:
+    if bool(ask.subject.workload) == bool(ask.subject.command):
+        raise ValueError("an ask names either a workload or a command line")
+    shape = Shape(ask.shape.ranks, ask.shape.place, tuple(ask.shape.hosts), ask.shape.launcher)
+    return Ask(
+        Subject(ask.subject.workload, tuple(ask.subject.command)), ask.knobs, shape, ask.mpi,
+        Presentation(ask.show.title, ask.show.table), ask.repeats,
+    )  # fmt: skip

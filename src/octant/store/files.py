@@ -1,0 +1,68 @@
+"""Writes of the store: ours alone (0600, folders 0700), never through a link, whole or not at all."""
+
+import os
+from pathlib import Path
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+
+
+def make_folder(path: Path) -> None:
+    """The folder and those above it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    for folder in (*reversed(path.parents), path):
+        folder.mkdir(FOLDER_MODE, exist_ok=True)
+
+
+def write_durably(path: Path, text: str) -> None:
+    """Whole or not at all, so that who reads the store meanwhile, or after the disk was full, finds no half of it.
+
+    Raises:
+        OSError: it cannot be written, or somebody else is writing it.
+    """
+    partial = path.with_suffix(".part")
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE), "wb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def open_for_append(path: Path) -> int:
+    """A descriptor whose writes go to the end of the file, which is made if it is not there.
+
+    Raises:
+        OSError: it cannot be opened, or is a link.
+    """
+    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE)
+
+
+def append_line(descriptor: int, line: str) -> None:
+    """One more line; a last line that was torn is ended before, so that this one stands by itself.
+
+    Raises:
+        OSError: it cannot be written whole.
+    """
+    data = f"{line}\n".encode()
+    if is_torn(descriptor):
+        data = b"\n" + data
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def end_torn_line(descriptor: int) -> None:
+    """Ends a last line that was torn.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if is_torn(descriptor):
+        os.write(descriptor, b"\n")
+
+
+def is_torn(descriptor: int) -> bool:
+    """Whether the last line has no end."""
+    size = os.fstat(descriptor).st_size
+    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"

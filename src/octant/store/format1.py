@@ -1,0 +1,107 @@
+"""`asked.json` of version 0.1 (`"schema": 1`): launches side by side, each with all that it was asked with."""
+
+import hashlib
+import json
+import re
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octant.ask import Ask, Presentation, Shape, Subject
+from octant.machine import codec
+from octant.record.format1 import NAMES
+from octant.store.asked import Asked, Count, Host, Natural, StudyAsked
+
+_OLD_MODE = Literal["one", "star", "threads", "all"]
+
+
+class _Launch(Struct):
+    workload: Annotated[str, Meta(pattern=r"^[a-z0-9_]+\Z")]
+    knobs: dict[str, str]
+    mode: _OLD_MODE = "one"
+    ranks: Count = 1
+    title: str = ""
+    repeat: Natural = 0
+    table: bool = True
+    place: str = ""
+    launcher: str = ""
+    hosts: list[Host] = []
+    mpi: dict[str, str] = {}
+
+    @property
+    def key(self) -> str:
+        """By which its records name it."""
+        asked: list[object] = [self.workload, self.mode, self.ranks, sorted(self.knobs.items())]
+        further = [self.place, self.launcher, self.hosts, sorted(self.mpi.items())]
+        if any(further):
+            asked += further
+        return f"{self.workload}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}-{self.repeat}"
+
+    def ask(self, repeats: int) -> Ask:
+        """What it asks today."""
+        name = NAMES.get(self.workload, self.workload)
+        shape = Shape(self.ranks, self.place, tuple(self.hosts), self.launcher)
+        return Ask(Subject(name), self.knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
+
+
+class _Study(Struct):
+    name: str
+    seed: int
+    text: str
+    library: str = ""
+    lacking: dict[str, str] = {}
+
+
+class _Asked(Struct):
+    schema: Literal[1]
+    title: str
+    started: str
+    machine: dict[str, Any]
+    environment: dict[str, str]
+    launches: list[_Launch]
+    study: _Study | None = None
+
+
+_FIRST = re.compile(rb'\s*\{\s*"schema"\s*:')
+_ASKED = msgspec.json.Decoder(_Asked)
+
+
+def read_asked(text: bytes) -> Asked:
+    """What a text of format 1 says.
+
+    Raises:
+        ValueError: a member is missing, of the wrong kind or out of range; the message says which.
+    """
+    asked = _ASKED.decode(text)
+    repeats: dict[str, int] = {}
+    for launch in asked.launches:
+        key = launch.ask(1).key
+        repeats[key] = max(repeats.get(key, 0), launch.repeat + 1)
+    asks: dict[str, Ask] = {}
+    numbers = {key: number for number, key in enumerate(repeats)}
+    order, keys = [], {}
+    for launch in asked.launches:
+        key = launch.ask(1).key
+        asks.setdefault(key, launch.ask(repeats[key]))
+        order.append((numbers[key], launch.repeat))
+        keys[launch.key] = f"{key}-{launch.repeat}"
+    study = asked.study
+    return Asked(
+        _who(asked), asked.title, asked.started,
+        codec.from_json(asked.machine), asked.environment, tuple(asks.values()), tuple(order),
+        study.seed if study else 0,
+        StudyAsked(study.name, study.seed, study.text, study.library, study.lacking) if study else None,
+        keys,
+    )  # fmt: skip
+
+
+def _who(asked: _Asked) -> str:
+    if asked.study:
+        return f"study {asked.study.name}"
+    return "evaluate" if asked.title.startswith("evaluate") else "run"
+
+
+def is_ours(text: bytes) -> bool:
+    """Whether a text is of format 1."""
+    return _FIRST.match(text) is not None

@@ -1,0 +1,144 @@
+"""Suites: files of asks, which `octant evaluate` measures. A file that lies here is a suite by its name.
+
+What an ask's values say in facts of the machine (`4*cached/ranks`) is worked out when the suite is asked.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from octant import workloads
+from octant.ask import Ask, Presentation, Shape, Subject
+from octant.failure import Exit, Refusal
+from octant.machine import facts
+from octant.runs.modes import ranks_and_knobs
+
+if TYPE_CHECKING:
+    from octant.machine import Machine
+
+MOST_BYTES = 1 << 20
+MOST_ASKS = 10_000
+Need = Annotated[str, StringConstraints(pattern=r"^((cores|smt|numa|packages)[<>]=\d+|pages=\d+[KMG]iB|thp)$")]
+
+
+class SuiteError(Refusal):
+    """A suite that cannot be used; the text names the file, the key and the reason."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, Exit.WRONG_ANSWER)
+
+
+class SuiteAsk(BaseModel):
+    """One ask of a suite's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workload: str  # family/name
+    title: str = ""
+    mode: Literal["one", "star", "threads", "all"] = "one"
+    ranks: str = ""  # a count or an expression; "": what the mode says
+    knobs: Mapping[str, str] = {}
+    needs: tuple[Need, ...] = ()  # left out where the machine lacks one of these
+    table: bool = True  # a row of the terminal's table; else a curve of the report
+    repeats: int = Field(1, ge=1, le=1000)
+
+
+class Suite(BaseModel):
+    """A suite's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    asks: tuple[SuiteAsk, ...] = Field(min_length=1, max_length=MOST_ASKS)
+
+
+def names() -> list[str]:
+    """The suites that come with Octant."""
+    folder = files("octant.suites")
+    return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
+
+
+def load(name: str) -> Suite:
+    """A suite by its name, or from a file.
+
+    Raises:
+        SuiteError: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
+    """
+    try:
+        return Suite.model_validate(tomllib.loads(_text(name)))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SuiteError(f"cannot read the suite {name} ({error}); correct that line") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SuiteError(
+            f"cannot read the suite {name} ({where or 'the whole'}: {first['msg']}); see {_EXAMPLE}"
+        ) from error
+
+
+_EXAMPLE = "src/octant/suites/quick.toml for an example"
+
+
+def _text(name: str) -> str:
+    if name in names():
+        return (files("octant.suites") / f"{name}.toml").read_text(encoding="utf-8")
+    path = Path(name)
+    if not path.is_file():
+        raise SuiteError(f"cannot find the suite {name!r} (neither a file nor one of ours); try {', '.join(names())}")
+    if path.stat().st_size > MOST_BYTES:
+        raise SuiteError(f"cannot read the suite {name} (more than {MOST_BYTES >> 20} MiB); split it")
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SuiteError(f"cannot read the suite {name} ({error}); try a TOML file of yours") from error
+
+
+def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "suite") -> tuple[Ask, ...]:
+    """What the suite asks of a machine, in the order of its file.
+
+    What the machine lacks is left out; on one core so are `star` and `threads`, which would repeat `one`.
+
+    Args:
+        only: workloads to keep; none: all.
+        name: of the suite, for messages.
+
+    Raises:
+        SuiteError: an unknown workload, or a value that cannot be worked out.
+    """
+    known = facts.facts(machine)
+    kept = {workloads.workload(one).name for one in only}
+    found: list[Ask] = []
+    for number, one in enumerate(suite.asks, 1):
+        try:
+            workload = workloads.workload(one.workload)
+            if kept and workload.name not in kept:
+                continue
+            if any(facts.missing(need, machine) for need in one.needs):
+                continue
+            if known["cores"] == 1 and one.mode in ("star", "threads"):
+                continue
+            found.append(_ask(one, workload.name, known, alone=not workload.messages))
+        except (LookupError, ValueError) as error:
+            reason = error.args[0] if error.args else error
+            raise SuiteError(
+                f"cannot ask what {name} says ({one.title or f'ask {number}'}: {reason}); correct it"
+            ) from error
+    return tuple(found)
+
+
+def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool) -> Ask:
+    ranks, set_by_mode = ranks_and_knobs(one.mode, known["cores"], alone)
+    if one.ranks:
+        ranks = facts.count(one.ranks, known)
+        if ranks < 1:
+            raise ValueError(f"{one.ranks!r} comes to no rank here")
+    here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
+    knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
+    show = Presentation(one.title, one.table)
+    return Ask(Subject(workload), {**knobs, **set_by_mode}, Shape(ranks), show=show, repeats=one.repeats)

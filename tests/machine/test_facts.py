@@ -1,0 +1,62 @@
+"""Expressions over facts of the machine, by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_run import GIB, KIB, MIB, machine
+from octant.machine import facts
+
+KNOWN = facts.facts(machine(cores=4))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("4*llc", str(128 * MIB)),
+        ("4*llc/cores", str(32 * MIB)),
+        ("llc/3*3", str(32 * MIB // 3 * 3)),
+        ("1000*llc", str(2 * GIB)),  # an eighth of 16 GiB
+        ("cores at least 8", "8"),
+        ("llc at most 1MiB", str(MIB)),
+        ("2*llc/cores at least 1MiB at most 8MiB", str(8 * MIB)),
+        ("64KiB", "64KiB"),
+        ("128", "128"),
+        ("triad", "triad"),
+        ("thp", "thp"),
+        ("core", "core"),
+    ],
+)
+def test_a_value(text: str, value: str) -> None:
+    assert facts.value(text, KNOWN) == value
+
+
+def test_ladders() -> None:
+    assert facts.values("16KiB to 128KiB by 2", KNOWN) == "16384,32768,65536,131072"
+    assert facts.values("8KiB to 20KiB by 2, 12KiB to 24KiB by 2", KNOWN) == "8192,12288,16384,24576"
+    assert facts.values("scalar, 128 to vector_bits by 2", KNOWN) == "scalar,128,256,512"
+    assert facts.values("base,thp", KNOWN) == "base,thp"
+    for wrong in ("1 to 8 by 1", "0 to 8 by 2", "8 to 4 by 2"):
+        with pytest.raises(ValueError, match=r"does not ascend|has 0 steps"):
+            facts.values(wrong, KNOWN)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**9), st.integers(2, 10))
+def test_a_ladder_climbs_by_its_factor_and_stays_below_its_end(first: int, last: int, factor: int) -> None:
+    if last < first:
+        return
+    steps = [int(step) for step in facts.values(f"{first} to {last} by {factor}", KNOWN).split(",")]
+    assert steps[0] == first
+    assert all(b == a * factor for a, b in zip(steps, steps[1:], strict=False))
+    assert steps[-1] <= last < steps[-1] * factor
+
+
+def test_what_is_not_known_is_refused() -> None:
+    with pytest.raises(ValueError, match="'ranks' is not known here"):
+        facts.value("4*llc/ranks", KNOWN)
+    with pytest.raises(ValueError, match="divides by zero"):
+        facts.value("4*llc/0", KNOWN)
+
+
+def test_facts_of_a_machine() -> None:
+    assert (KNOWN["cores"], KNOWN["l1"], KNOWN["cached"], KNOWN["vector_bits"]) == (4, 48 * KIB, 32 * MIB, 512)

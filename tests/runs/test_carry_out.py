@@ -1,0 +1,201 @@
+"""What is decided is started once, as planned, and whatever comes of it is kept: whoever is killed, and whenever."""
+
+import dataclasses
+import functools
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fake_kernel import GOOD, Kernel, ask, planned
+from fake_run import machine
+from octant.ask import Ask, Launch, Presentation, Subject
+from octant.failure import Exit, Refusal
+from octant.launch import Planned
+from octant.launch.execute import Outcome
+from octant.placement import RankPlace
+from octant.runs.carry_out import Batch, Decide, Step, carry_out, in_turn
+from octant.store import Store, StoredRun
+
+ASKS = (ask(bytes="1MiB,2MiB"), ask(bytes="4MiB", kernel="copy"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def go_on(store: Store, run: StoredRun, kernel: Kernel | None = None) -> StoredRun:
+    """Carries out what was decided beforehand."""
+    plan = functools.partial(planned, records=run.records)
+    return carry_out(store, run, in_turn(run.launches), plan, start=kernel or Kernel())
+
+
+def test_every_launch_is_started_once_and_nothing_is_left(store: Store) -> None:
+    kernel = Kernel()
+    run = go_on(store, store.create("q", machine(), ASKS), kernel)
+    assert [point.knobs["bytes"] for point in run.points] == ["1MiB", "2MiB", "4MiB"]
+    assert run.complete
+    assert go_on(store, run, kernel).points[0].launch == run.points[0].launch
+    assert len(kernel.starts) == 2, "what is done is not done again"
+
+
+def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(store: Store) -> None:
+    kernel = Kernel({0: Outcome(1, False, 0.1, "noise\nnode/stream: rank 1: cannot go on (test); try again\n")})
+    run = go_on(store, store.create("q", machine(), ASKS), kernel)
+    assert [point.knobs["bytes"] for point in run.points] == ["4MiB"]
+    assert run.failures[0].reason == "node/stream: rank 1: cannot go on (test); try again (exit status 1)"
+    assert [launch.key for launch in run.left()] == [run.launches[0].key]
+    assert go_on(store, run, kernel).complete
+
+
+def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    reached = {"launch": run.launches[0].key, "share": 0.25, "phase": "update"}
+    (run.folder / "records.jsonl.progress").write_text(json.dumps(reached))
+    run = go_on(store, run, Kernel({0: Outcome(-9, False, 0.1, ""), 1: Outcome(-15, True, 7.0, "")}))
+    assert [failure.reason for failure in run.failures] == ["ended by SIGKILL", "no end after 7 s; it was stopped"]
+    assert [(failure.share, failure.phase) for failure in run.failures] == [(0.25, "update"), (None, "")]
+
+
+def test_what_is_not_supported_is_not_asked_again(store: Store) -> None:
+    kernel = Kernel({0: Outcome(3, False, 0.1, "octant-bind: no such node")})
+    run = go_on(store, store.create("q", machine(), ASKS), kernel)
+    assert (run.failures[0].exit, run.complete) == (Exit.NOT_SUPPORTED, True)
+
+
+def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+
+    def plan(launch: Launch) -> Planned:
+        if launch == run.launches[0]:
+            raise Refusal("cannot start (no mpiexec); try pip install mpich")
+        return planned(launch, run.records)
+
+    done = carry_out(store, run, in_turn(run.launches), plan, start=Kernel())
+    assert [failure.reason for failure in done.failures] == ["cannot start (no mpiexec); try pip install mpich"]
+    assert len(done.points) == 1
+    assert list(done.plans) == [run.launches[1].key]
+
+
+def test_what_was_decided_is_on_disk_before_it_starts(store: Store) -> None:
+    run = store.create("q", machine(), ASKS[:1])
+    places = (RankPlace(0, frozenset({0, 4}), (frozenset({0}), frozenset({4})), (1,)),)
+
+    def start(*_: object) -> Outcome:
+        (plan,) = store.read(run.id).plans.values()
+        assert plan == dataclasses.replace(made, launch=dataclasses.replace(launch, knobs=dict(launch.ask.knobs)))
+        return GOOD
+
+    (launch,) = run.launches
+    made = dataclasses.replace(planned(launch, run.records), launcher="mpiexec", places=places, timeout_s=7.5)
+    carry_out(store, run, in_turn([launch]), lambda _: made, start=start)
+
+
+def test_ctrl_c_is_passed_on(store: Store) -> None:
+    def stopped(*_: object) -> Outcome:
+        raise KeyboardInterrupt
+
+    run = store.create("q", machine(), ASKS)
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=stopped)
+    assert store.read(run.id).failures == (), "a stop by the user is no failure"
+
+
+def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+
+    def meanwhile(*_: object) -> Outcome:
+        with pytest.raises(Refusal, match="another octant is measuring it"):
+            go_on(store, run)
+        return Outcome(1, False, 0.1, "")
+
+    carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=meanwhile)
+    kernel = Kernel()
+    assert go_on(store, run, kernel).complete
+    go_on(store, run, kernel)
+    assert len(kernel.starts) == 2, "what another process did meanwhile is not done again"
+
+
+def doubling(limit: int, batches: list[Batch] | None = None) -> Decide:
+    """Asks for twice the size for as long as an answer comes and it is below the limit."""
+    size = 1
+    while size < limit:
+        batch = yield Launch(ask(bytes=f"{size}KiB"))
+        if batches is not None:
+            batches.append(batch)
+        size *= 2 if batch.points else limit
+
+
+def test_each_launch_is_decided_from_what_came_of_the_last(store: Store) -> None:
+    run = store.create("q", machine(), (), order=())
+    batches: list[Batch] = []
+    kernel = Kernel({2: Outcome(1, False, 0.1, "")})
+    plan = functools.partial(planned, records=run.records)
+    done = carry_out(store, run, doubling(100, batches), plan, start=kernel)
+    assert [len(batch.points) for batch in batches] == [1, 1, 0]
+    assert [batch.failures[0].reason for batch in batches if batch.failures] == ["exit status 1"]
+    assert [launch.ask.knobs["bytes"] for launch in done.launches] == ["1KiB", "2KiB", "4KiB"], "read from the plan"
+    assert [launch.ask.knobs["bytes"] for launch in done.left()] == ["4KiB"]
+
+
+def test_resuming_decides_again_and_starts_only_what_is_missing(store: Store) -> None:
+    run = store.create("q", machine(), (), order=())
+    plan = functools.partial(planned, records=run.records)
+    carry_out(store, run, doubling(8), plan, start=Kernel())
+    kernel, batches = Kernel(), list[Batch]()
+    done = carry_out(store, run, doubling(32, batches), plan, start=kernel)
+    assert [next(w for w in words if w.startswith("bytes=")) for words in kernel.starts] == ["bytes=8KiB", "bytes=16KiB"]
+    assert [batch.points[0].knobs["bytes"] for batch in batches] == ["1KiB", "2KiB", "4KiB", "8KiB", "16KiB"]
+    assert len(done.points) == 5
+
+
+def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store) -> None:
+    question = Ask(Subject(command=("./solve", "--n={n}", "{other}")), {"n": "1,2"}, show=Presentation("mine"))
+    run = store.create("q", machine(), [question])
+    steps: list[Step] = []
+    taken = Outcome(0, False, 2.5, "", 2.0, 0.25, 1 << 20)
+    plan = functools.partial(planned, records=run.records)
+    done = carry_out(
+        store, run, in_turn(run.launches), plan, lambda s, _: steps.append(s), Kernel({0: taken, 1: Outcome(4, False, 0.1, "bad")})
+    )
+    (point,) = done.points
+    assert (point.workload, point.pace, point.knobs) == ("program/solve", "whole", {"n": "1"})
+    assert {result.name: (result.value, result.unit) for result in point.results} == {
+        "wall time": (2.5, "s"), "user time": (2.0, "s"), "system time": (0.25, "s"), "memory": (1 << 20, "B"),
+    }  # fmt: skip
+    assert [(failure.knobs, failure.reason) for failure in done.failures] == [({"n": "2"}, "bad (exit status 4)")]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
+    store = Store(tmp_path_factory.mktemp("finished"))
+    return go_on(store, store.create("q", machine(), (ask(2, bytes="1KiB,2KiB", kernel="copy,add"), ask(bytes="4KiB"))))
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_run_killed_at_any_byte_is_read_and_exactly_what_is_missing_is_asked_again(
+    finished: StoredRun, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    store = Store(tmp_path_factory.mktemp("killed"))
+    folder = store.root / "runs" / finished.id
+    shutil.copytree(finished.folder, folder)
+    for path in (folder / "records.jsonl", folder / "plan.jsonl"):
+        text = path.read_bytes()
+        path.write_bytes(text[: data.draw(st.integers(0, len(text)), label=path.name)])
+    killed = store.read(finished.id)
+    assert killed.damaged == (), "a torn last line is no damage"
+    whole = (folder / "records.jsonl").read_bytes().count(b"\n")
+    started = len({point.launch for point in killed.points})
+    assert whole - started - 1 <= len(killed.points) <= whole
+
+    kernel = Kernel()
+    done = go_on(store, killed, kernel)
+    cells = [(point.launch, point.knobs["bytes"], point.knobs.get("kernel")) for point in done.points]
+    assert len(cells) == len(set(cells)) == 9, "each cell once"
+    assert done.complete
+    assert len(done.damaged) <= 2, "the ends of the lines that were torn"

@@ -1,0 +1,83 @@
+"""A store that version 0.1 wrote is read as before, and what it lacks can still be measured."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fake_kernel import Kernel, planned
+from octant.analysis.given import mismatches_of
+from octant.ask import Subject
+from octant.failure import Refusal
+from octant.runs.carry_out import carry_out, in_turn
+from octant.store import Store
+from paths import DATA
+
+KEPT = DATA / "store-format-1"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    shutil.copytree(KEPT, tmp_path / "store")
+    return Store(tmp_path / "store")
+
+
+def test_every_run_is_read_under_todays_names() -> None:
+    repeats, placed, refused, study, stopped = Store(KEPT).runs()
+    assert [run.damaged for run in (repeats, placed, refused, study, stopped)] == [()] * 5
+    assert [point.launch for point in repeats.points] == [launch.key for launch in repeats.launches for _ in range(2)]
+    assert {run.asked.who for run in (repeats, placed, refused)} == {"run"}
+    assert (study.asked.who, study.study.name if study.study else "") == ("study tiny", "tiny")
+    assert stopped.asked.who == "evaluate"
+    assert {point.workload for point in stopped.points} >= {"node/peakflops", "node/randomaccess", "mpi/pingpong"}
+    assert refused.complete, "what is not supported is not asked again"
+    for run in Store(KEPT).runs():
+        known = {launch.key for launch in run.launches}
+        assert {record.launch for record in (*run.points, *run.failures)} <= known
+
+
+def test_a_placed_run_without_a_plan_is_not_found_fault_with() -> None:
+    placed = Store(KEPT).runs()[1]
+    ask = placed.ask_of(placed.points[0].launch)
+    assert ask is not None
+    assert (ask.shape.ranks, ask.shape.place) == (2, "2x1")
+    assert mismatches_of(placed, placed.points[0]) == ()
+
+
+def test_order_titles_and_repeats_are_kept() -> None:
+    study = Store(KEPT).runs()[3]
+    assert [(launch.ask.show.title, launch.repeat) for launch in study.launches] == [
+        ("bandwidth: cached", 0), ("bandwidth: larger", 0), ("bandwidth: larger", 1), ("bandwidth: cached", 1),
+    ]  # fmt: skip
+    assert {ask.repeats for ask in study.asked.asks} == {2}
+
+
+def test_a_stopped_run_is_resumed_with_todays_keys(store: Store) -> None:
+    stopped = store.runs()[-1]
+    (left,) = stopped.left()
+    assert left.ask.subject == Subject("node/noise")
+    kernel = Kernel()
+    done = carry_out(
+        store, stopped, in_turn(stopped.launches), lambda launch: planned(launch, stopped.records), start=kernel
+    )
+    assert len(kernel.starts) == 1, "what is done is not done again"
+    assert done.complete
+    assert len(done.points) == len(stopped.points) + 1
+
+
+def test_a_torn_line_of_it_is_asked_again(store: Store) -> None:
+    repeats = store.runs()[0]
+    text = repeats.records.read_bytes()
+    repeats.records.write_bytes(text[:-200])
+    (left,) = store.read(repeats.id).left()
+    assert (left.repeat, left.started_knobs["bytes"]) == (1, "1MiB")
+
+
+def test_what_is_no_launch_of_it_is_refused(store: Store) -> None:
+    run = store.runs()[0]
+    asked = json.loads((run.folder / "asked.json").read_text())
+    asked["launches"][0]["workload"] = "../../bin/sh"
+    (run.folder / "asked.json").write_text(json.dumps(asked))
+    with pytest.raises(Refusal, match="asked.json"):
+        store.read(run.id)

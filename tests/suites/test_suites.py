@@ -1,0 +1,103 @@
+"""Suites are files: what they ask of a machine, what they leave out, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fake_run import GIB, MIB, machine
+from octant import suites, workloads
+from octant.suites import SuiteError
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_every_suite_asks_known_workloads_on_every_kind_of_machine(name: str) -> None:
+    suite = suites.load(name)
+    for here in (machine(), machine(cores=1), machine(packages=2, nodes=2, cores=16, smt=2)):
+        found = suites.asks(suite, here)
+        assert {ask.subject.workload for ask in found} <= set(workloads.workloads())
+        assert all(ask.show.title for ask in found)
+        keys = [ask.key for ask in found]
+        assert len(set(keys)) == len(keys), "no two asks are the same"
+        for ask in found:
+            for cell in ask.cells():
+                assert not any("cached" in value or "cores" in value for value in cell.values())
+
+
+def test_sizes_follow_the_machine() -> None:
+    found = suites.asks(suites.load("quick"), machine())  # 32 MiB of last-level cache, 16 GiB of memory
+    stream = [ask for ask in found if ask.subject.workload == "node/stream"]
+    assert {ask.knobs["bytes"] for ask in stream if ask.show.table} == {str(128 * MIB), str(64 * MIB)}
+    curve = next(ask for ask in stream if not ask.show.table)
+    sizes = [int(size) for size in curve.knobs["bytes"].split(",")]
+    assert sizes[0] == 16 * 1024
+    assert sizes[-1] == 64 * MIB  # every fourth doubling, up to 128 MiB
+    small = replace(machine(), memory_bytes=GIB // 2)
+    assert next(a for a in suites.asks(suites.load("quick"), small) if a.subject.workload == "node/stream").knobs[
+        "bytes"
+    ] == str(GIB // 16), "an eighth of the memory at most"
+
+
+def test_a_mode_is_ranks_and_threads() -> None:
+    found = suites.asks(suites.load("quick"), machine(cores=4), only=("node/peakflops",))
+    shapes = [(ask.shape.ranks, ask.knobs.get("threads", "1")) for ask in found if ask.show.table]
+    assert shapes == [(1, "1"), (4, "1"), (1, "4")]
+    assert {ask.shape.ranks for ask in suites.asks(suites.load("quick"), machine(cores=1))} == {1, 2}
+
+
+def test_a_file_of_ones_own_is_a_suite(tmp_path: Path) -> None:
+    text = """
+title = "mine"
+[[asks]]
+workload = "stream"
+ranks = "cores/2"
+knobs = { bytes = "4*llc/ranks", kernel = "load,triad" }
+needs = ["cores>=4"]
+repeats = 3
+"""
+    suite = suites.load(write(tmp_path, text))
+    (ask,) = suites.asks(suite, machine(cores=8))
+    assert (ask.subject.workload, ask.shape.ranks, ask.repeats) == ("node/stream", 4, 3)
+    assert ask.knobs == {"bytes": str(32 * MIB), "kernel": "load,triad"}
+    assert suites.asks(suite, machine(cores=2)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("title = 'x'", "asks: Field required"),
+        ("title = 'x'\nasks = []", "at least 1 item"),
+        ("title = 'x'\n[[asks]]\nworkload = 'stream'\ncolour = 'red'", "colour: Extra inputs"),
+        ("title = 'x'\n[[asks]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
+        ("title = 'x'\n[[asks]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
+        ("title", "correct that line"),
+        ("a = " + "[" * 5000, "correct that line"),
+    ],
+)
+def test_a_bad_file_is_refused_with_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(SuiteError, match=why):
+        suites.load(write(tmp_path, text))
+
+
+def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
+    def refused(line: str) -> str:
+        suite = suites.load(write(tmp_path, f"title = 'x'\n[[asks]]\ntitle = 'this one'\n{line}"))
+        with pytest.raises(SuiteError) as error:
+            suites.asks(suite, machine(), name="mine")
+        return str(error.value)
+
+    assert "this one: no workload 'strem'" in refused("workload = 'strem'")
+    assert "divides by zero" in refused("workload = 'stream'\nknobs = { bytes = '4*llc/0' }")
+    assert "no rank here" in refused("workload = 'stream'\nranks = 'cores/64'")
+    assert "'fill' is not known here" in refused("workload = 'stream'\nknobs = { bytes = '4*fill' }")
+    with pytest.raises(SuiteError, match="neither a file nor one of ours"):
+        suites.load("quikc")
+    (tmp_path / "huge.toml").write_text("#" * (suites.MOST_BYTES + 1))
+    with pytest.raises(SuiteError, match="more than 1 MiB"):
+        suites.load(str(tmp_path / "huge.toml"))
