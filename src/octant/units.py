@@ -56,7 +56,12 @@ def bytes_text(value: float) -> str:
 
 
 def si_text(value: float, unit: str, digits: int = 3) -> str:
-    """A quantity with an SI prefix and `digits` significant digits: `79.8 Gflop/s`, `520 ns`, `-3.2 µs`."""
+    """A quantity with an SI prefix and `digits` significant digits: `79.8 Gflop/s`, `520 ns`, `-3.2 µs`.
+
+    A number, whose unit is `1`, has neither prefix nor unit: `0.0123`.
+    """
+    if unit == "1":
+        return f"{value:.{digits}g}"
     if not math.isfinite(value):
         return f"{value} {unit}"
     if value == 0:

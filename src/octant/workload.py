@@ -12,50 +12,74 @@ from octant.record import Point
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric against a knob or another metric, a line for each value of the other knobs that vary."""
+    """A metric against a knob or another metric, with a line for each mode and each value of the other knobs.
 
-    x: str
+    Against a knob, points lie in the order of its values; against a metric, a line joins the points of one ask in the
+    order in which it lists them.
+    """
+
+    x: str  # a knob, or a metric of the workload
     y: str = ""  # "": the headline
-    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary
+    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary or, against a metric, the asks
     fit: Literal["", "loggp"] = ""
     marks: Literal["", "caches"] = ""  # lines across the picture
+    along: str = ""  # what x is in words; "": its name
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How a time is distributed over the samples of every lane."""
+    """How the time of a step or chunk is distributed over the samples of all lanes."""
 
-    of: str = "step"
     title: str = ""
 
 
 @dataclass(frozen=True)
 class Bars:
-    """A metric as bars, one for each value of a knob."""
+    """A metric as bars, one for each value of a knob, which may be a word."""
 
     x: str
-    y: str = ""
+    y: str = ""  # "": the headline
 
 
 @dataclass(frozen=True)
 class Stacked:
-    """The phases of a step, one above the other, against a knob."""
+    """Where the time of a step goes: its phases side by side in one bar, a bar for each value of a knob."""
 
-    x: str
-    phases: tuple[str, ...]
+    x: str = ""  # "": a bar for each cell
+    phases: tuple[str, ...] = ()  # "solve", "solve/halo", …; none: all
 
 
-Picture: TypeAlias = Curve | Histogram | Bars | Stacked
+@dataclass(frozen=True)
+class Timeline:
+    """The samples of a metric in the order in which they were taken: a residual by iteration."""
+
+    y: str = ""  # "": the headline
+
+
+Picture: TypeAlias = Curve | Histogram | Bars | Stacked | Timeline
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a point's messages are to the network model, and what the measured rate says of the link they use."""
+    """What a point sends, in the words of the network model, and what its headline says of the links on the way.
 
-    pattern: str  # of octant.network.traffic
-    bytes: float  # of one message
-    messages: int = 1  # of the slowest rank, one after the other, in one step
-    says: Literal["equal", "at least", "at most"] = "at least"
+    A headline in seconds is the time in which the largest flow carries `units`; one in units per second is the rate of
+    a node, or of the only flow.
+    """
+
+    pattern: str  # of octant.network.traffic; `first-to-last` is a node with itself where both ranks are on one
+    units: float = 0.0  # of one message, where the headline is a time
+    cost: Literal["bulk", "update", "transpose"] = "bulk"  # what one unit takes: a byte of a long message, an update, …
+    relation: Literal["eq", "at_least", "at_most"] = "at_least"  # of what the links carry to the measured rate
+    description: str = ""  # "messages of 1 MiB, rotating buffers"
+    may_be_cached: bool = False  # what is sent may lie in a cache; figures without are preferred
+
+
+@dataclass(frozen=True)
+class NoTraffic:
+    """Why a point says nothing of a network."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -70,7 +94,7 @@ class Workload:
     least_seconds: Callable[[Known, Machine, Point], Limit | None] = lambda _known, _machine, _point: None
     provides: tuple[Provides, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    traffic: Callable[[Point], Traffic | None] = lambda _point: None
+    traffic: Callable[[Machine, Point], Traffic | NoTraffic] | None = None
     messages: bool = False  # whether it needs at least two ranks that exchange messages
 
     @property

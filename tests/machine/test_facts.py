@@ -60,3 +60,29 @@ def test_what_is_not_known_is_refused() -> None:
 
 def test_facts_of_a_machine() -> None:
     assert (KNOWN["cores"], KNOWN["l1"], KNOWN["cached"], KNOWN["vector_bits"]) == (4, 48 * KIB, 32 * MIB, 512)
+
+
+def test_a_footprint_never_exceeds_an_eighth_of_memory() -> None:
+    known = {"llc": 2**35, "memory": 2**35}
+    assert facts.value("4*llc", known) == str(2**32)
+
+
+@given(st.sampled_from(sorted(facts.FACTS)), st.integers(1, 9))
+def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
+    known = facts.facts(machine())
+    if word in known:
+        assert int(facts.value(f"{factor}*{word}", known)) > 0
+    else:
+        with pytest.raises(ValueError, match=f"'{word}' is not known here"):
+            facts.value(f"{factor}*{word}", known)
+
+
+def test_needs_say_what_is_missing() -> None:
+    here = machine()
+    assert facts.missing("numa>=2", here) == "one NUMA domain"
+    assert facts.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
+    assert facts.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
+    assert facts.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
+    assert facts.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
+    assert not facts.missing("thp", here)
+    assert not facts.missing("cores>=2", here)

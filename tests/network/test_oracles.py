@@ -9,7 +9,7 @@ import pytest
 
 from networks import flows, largest, network, uniform
 from octant import _network
-from octant.network import Answer, load, make, solve
+from octant.network import Prediction, load, make, solve
 from octant.network.traffic import place
 from octant.network.whatif import bracket
 
@@ -255,7 +255,7 @@ def test_block_assignment_has_the_same_d_loads_but_chokes_small_jobs() -> None:
     """A wiring that the published curve excludes: with supernodes dealt in blocks L-local limits few of them."""
     whole = load("power775")
 
-    def job(assignment: str, supernodes: int) -> Answer:
+    def job(assignment: str, supernodes: int) -> Prediction:
         change = {"assignment": assignment, "job_supernodes": supernodes}
         machine = whole.model_copy(update={"topology": whole.topology.model_copy(update=change)})
         return solve(machine, make(machine, "randomaccess"))

@@ -148,7 +148,10 @@ def test_resuming_decides_again_and_starts_only_what_is_missing(store: Store) ->
     carry_out(store, run, doubling(8), plan, start=Kernel())
     kernel, batches = Kernel(), list[Batch]()
     done = carry_out(store, run, doubling(32, batches), plan, start=kernel)
-    assert [next(w for w in words if w.startswith("bytes=")) for words in kernel.starts] == ["bytes=8KiB", "bytes=16KiB"]
+    assert [next(w for w in words if w.startswith("bytes=")) for words in kernel.starts] == [
+        "bytes=8KiB",
+        "bytes=16KiB",
+    ]
     assert [batch.points[0].knobs["bytes"] for batch in batches] == ["1KiB", "2KiB", "4KiB", "8KiB", "16KiB"]
     assert len(done.points) == 5
 
@@ -160,7 +163,12 @@ def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store
     taken = Outcome(0, False, 2.5, "", 2.0, 0.25, 1 << 20)
     plan = functools.partial(planned, records=run.records)
     done = carry_out(
-        store, run, in_turn(run.launches), plan, lambda s, _: steps.append(s), Kernel({0: taken, 1: Outcome(4, False, 0.1, "bad")})
+        store,
+        run,
+        in_turn(run.launches),
+        plan,
+        lambda s, _: steps.append(s),
+        Kernel({0: taken, 1: Outcome(4, False, 0.1, "bad")}),
     )
     (point,) = done.points
     assert (point.workload, point.pace, point.knobs) == ("program/solve", "whole", {"n": "1"})

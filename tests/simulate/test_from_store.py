@@ -11,14 +11,17 @@ import pytest
 from fake_run import MIB, fake_run, lane, point, write_run
 from model_command import answer, run
 from networks import network
+from octant import workloads
 from octant.failure import Refusal
+from octant.metric import Metric, rate, seconds
 from octant.network import NetworkFile, load
 from octant.network.calibrate import Measured, calibrate
 from octant.network.files import parse
-from octant.record import Check, Given, Point, Work
+from octant.record import Given, Point, Result
 from octant.report.network.answers import store_calibration_text
-from octant.simulate.from_store import StoreCalibration, from_store
+from octant.simulate.from_store import StoreCalibration, calibrate_from_run
 from octant.store import StoredRun
+from octant.workload import NoTraffic, Traffic, Workload
 
 TREE = network("fat-tree", down=[4], rates={"port": 5e9, "endpoint": 4e9})
 
@@ -29,8 +32,9 @@ def message(length: int, ns: int, buffers: str = "rotating", hosts: tuple[str, s
     lanes = (lane([2 * ns * part // 100 for part in (98, 100, 102)]),)
     clean: dict[str, Any] = {
         "workload": "mpi/pingpong",
+        "launch": f"pingpong-{length}-{buffers}-0",
         "knobs": {"bytes": str(length), "buffers": buffers, "seconds": "1"},
-        "work": Work(messages=2, message_bytes=2 * length),
+        "counts": {"messages": 2, "bytes_sent": 2 * length},
         "ranks": 2,
         "given": given,
         "lanes": lanes,
@@ -46,7 +50,7 @@ def stored(*points: Point, others: bool = False) -> StoredRun:
 
 def test_ranks_of_a_node_show_its_memory() -> None:
     """1 MB in 101 µs, of which 1 µs is start-up: 10 GB/s, at least what it is with the start-up counted."""
-    found = from_store(TREE, stored(message(0, 1000), message(10**6, 101_000), message(10**6, 51_000, "hot")))
+    found = calibrate_from_run(TREE, stored(message(0, 1000), message(10**6, 101_000), message(10**6, 51_000, "hot")))
     ((parameter,),) = (fit.parameters for fit in found.fits)
     assert parameter.link_class == "local"
     assert parameter.value == pytest.approx(1e10, rel=1e-3)
@@ -57,30 +61,34 @@ def test_ranks_of_a_node_show_its_memory() -> None:
     assert start is not None
     assert (start.seconds.low, start.seconds.middle, start.seconds.high) == pytest.approx((0.98e-6, 1e-6, 1.02e-6))
     assert start.overhead_s == pytest.approx((0, 0.51e-6))
-    hot = from_store(TREE, stored(message(0, 1000), message(10**6, 51_000, "hot")))
+    hot = calibrate_from_run(TREE, stored(message(0, 1000), message(10**6, 51_000, "hot")))
     assert hot.fits[0].parameters[0].value == pytest.approx(1e6 / 51e-6, rel=0.03)
-    asked = from_store(TREE, stored(message(10**6, 101_000), message(10**6, 51_000, "hot")), "pingpong buffers=hot")
+    asked = calibrate_from_run(
+        TREE, stored(message(10**6, 101_000), message(10**6, 51_000, "hot")), "pingpong buffers=hot"
+    )
     assert asked.fits[0].parameters[0].value == pytest.approx(1e6 / 51e-6, rel=1e-3)
 
 
 def test_the_memory_traffic_of_the_run_bounds_what_messages_within_a_node_can_reach() -> None:
     """Best stream traffic of the fake run: 3.2 MB in 100 µs / 1.2; a message is read and written once."""
-    found = from_store(TREE, stored(message(0, 1000), message(10**6, 101_000), others=True))
+    found = calibrate_from_run(TREE, stored(message(0, 1000), message(10**6, 101_000), others=True))
     assert found.fits[0].parameters[0].high == pytest.approx(38.4e9 / 2, rel=0.01)
-    beyond = from_store(TREE, stored(message(10**6, 40_000), others=True))  # 25 GB/s: some cache held the buffers
+    beyond = calibrate_from_run(
+        TREE, stored(message(10**6, 40_000), others=True)
+    )  # 25 GB/s: some cache held the buffers
     assert math.isinf(beyond.fits[0].parameters[0].high)
 
 
 def test_messages_between_nodes_bound_every_class_on_their_way_from_below() -> None:
     run_of_two = stored(message(8, 2000, hosts=("a", "b")), message(10**6, 252_000, hosts=("a", "b")))
-    found = from_store(TREE, run_of_two)
+    found = calibrate_from_run(TREE, run_of_two)
     parameters = {p.link_class: p for p in found.fits[0].parameters}
     assert set(parameters) == {"endpoint", "port"}
     assert all(p.value == pytest.approx(4e9, rel=1e-3) and math.isinf(p.high) for p in parameters.values())
-    (port,) = from_store(TREE.scaled("endpoint", 0.5), run_of_two, free=["port"]).fits[0].parameters
+    (port,) = calibrate_from_run(TREE.scaled("endpoint", 0.5), run_of_two, free=["port"]).fits[0].parameters
     assert port.value == pytest.approx(4e9, rel=1e-3)  # whatever the file says of the endpoints
     late = {name: link.model_copy(update={"latency": 0.5e-6}) for name, link in TREE.links.items()}
-    start = from_store(TREE.model_copy(update={"links": late}), run_of_two).evidence[0].startup
+    start = calibrate_from_run(TREE.model_copy(update={"links": late}), run_of_two).evidence[0].startup
     assert start is not None
     assert start.file_latency_s == pytest.approx(1e-6)  # up and down
     assert start.overhead_s == pytest.approx((0.48e-6, 0.52e-6))
@@ -89,7 +97,7 @@ def test_messages_between_nodes_bound_every_class_on_their_way_from_below() -> N
 def updates(ranks: int, bytes_each: int) -> Point:
     return point(
         workload="node/randomaccess", knobs={"bytes": str(bytes_each)},
-        notes={"table_bytes": str(bytes_each)}, ranks=ranks, work=Work(loads=1000),
+        notes={"table_bytes": str(bytes_each)}, ranks=ranks, counts={"updates": 1000},
         lanes=tuple(lane([10_000] * 40, rank=r) for r in range(ranks)),
         given=tuple(Given("a", (0,), ((0,),), ()) for _ in range(ranks)),
     )  # fmt: skip
@@ -97,7 +105,7 @@ def updates(ranks: int, bytes_each: int) -> Point:
 
 def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
     """Two cores of 10⁸ updates a second each; their last-level cache has 32 MiB."""
-    found = from_store(TREE, stored(updates(2, 64 * MIB)))
+    found = calibrate_from_run(TREE, stored(updates(2, 64 * MIB)))
     (parameter,) = found.fits[0].parameters
     assert (parameter.link_class, parameter.resource, parameter.low) == ("local", "packets", 0)
     assert parameter.value == pytest.approx(2e8, rel=1e-3)
@@ -105,7 +113,7 @@ def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
     assert "[endpoint.local]" not in store_calibration_text(found)  # an upper bound is no capacity
     for less in (updates(1, 256 * MIB), updates(2, MIB)):
         with pytest.raises(Refusal, match="needs all 2 cores and a table of 64 MiB"):
-            from_store(TREE, stored(less))
+            calibrate_from_run(TREE, stored(less))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +121,7 @@ def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
     [
         ((), TREE, "it holds nothing"),
         ((message(8, 1000),), TREE, "no message is as long as 64 KiB"),
-        ((message(MIB, 100_000, verdict=Check("", 1.0, 0.0, False)),), TREE, "its answer is wrong"),
+        ((message(MIB, 100_000, results=(Result("bytes that differ", 1.0, "1", 0.0),)),), TREE, "its answer is wrong"),
         ((message(MIB, 100_000, share_cores=True),), TREE, "more threads than hardware threads"),
         ((message(MIB, 100_000),), load("power775"), "to_itself = 'endpoint'"),
         ((message(8, 99_000), message(MIB, 100_000)), TREE, "no longer than the shortest"),
@@ -123,7 +131,7 @@ def test_a_run_that_says_nothing_is_refused_with_the_reason(
     points: tuple[Point, ...], machine: NetworkFile, why: str
 ) -> None:
     with pytest.raises(Refusal, match=why):
-        from_store(machine, stored(*points))
+        calibrate_from_run(machine, stored(*points))
 
 
 def test_points_that_contradict_one_another_widen_the_range() -> None:
@@ -166,6 +174,47 @@ def test_the_command_reads_the_store_and_its_lines_become_a_file(tmp_path: Path)
 def test_what_no_file_limits_can_be_calibrated() -> None:
     """`local` of the test networks has no capacity at all."""
     assert TREE.endpoint.local.bytes_per_s is None
-    found = from_store(TREE, stored(message(10**6, 100_000)))
+    found = calibrate_from_run(TREE, stored(message(10**6, 100_000)))
     assert isinstance(found, StoreCalibration)
     assert found.fits[0].parameters[0].value == pytest.approx(1e10, rel=1e-3)
+
+
+def ring_workload(traffic: Traffic | NoTraffic) -> Workload:
+    """A workload that nobody but this test knows: a step is one message to either neighbour."""
+    metrics = (Metric("time", "s", "lower", seconds()), Metric("bandwidth", "B/s", "higher", rate("bytes_sent")))
+    return Workload("Ring", metrics, {}, "mpi/ring", traffic=lambda _machine, _point: traffic, messages=True)
+
+
+def ring(length: int, us: int, hosts: str) -> Point:
+    """Steps of `us` microseconds, one rank on each host."""
+    lanes = (lane([us * 1000 * part // 100 for part in (98, 100, 102)]),)
+    given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
+    counts = {"bytes_sent": length * len(hosts)}
+    return point("steps", workload="mpi/ring", knobs={}, ranks=len(hosts), given=given, lanes=lanes, counts=counts)
+
+
+@pytest.mark.parametrize(
+    ("traffic", "hosts", "why"),
+    [
+        (NoTraffic("its ring is too short"), "abcd", "mpi/ring: its ring is too short"),
+        (Traffic("ordered-ring", 1e6), "ab", "its ordered-ring traffic was between 2 nodes, and test has 4"),
+        (Traffic("ordered-ring", 1e3), "abcd", "no message is as long as 64 KiB"),
+    ],
+)
+def test_any_workload_that_declares_its_traffic_calibrates_a_network(
+    traffic: Traffic | NoTraffic, hosts: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = dict(workloads.workloads())
+
+    def declare(one: Traffic | NoTraffic) -> None:
+        monkeypatch.setattr(workloads, "workloads", lambda: {**known, "mpi/ring": ring_workload(one)})
+
+    declare(Traffic("ordered-ring", 1e6, relation="eq", description="rings of 1 MB"))
+    found = calibrate_from_run(TREE, stored(ring(10**6, 1000, "abcd")))
+    parameters = {p.link_class: p for p in found.fits[0].parameters}
+    assert set(parameters) == {"endpoint", "port"}
+    assert parameters["port"].low == pytest.approx(2 * 1e9 / 1.02, rel=1e-3)  # both neighbours' messages in 1 ms
+    assert (found.evidence[0].says, found.evidence[0].between) == ("rings of 1 MB", "the nodes of test")
+    declare(traffic)
+    with pytest.raises(Refusal, match=why):
+        calibrate_from_run(TREE, stored(ring(10**6, 1000, hosts)))

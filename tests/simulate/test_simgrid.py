@@ -16,7 +16,7 @@ from octant.network import NetworkFile, load
 from octant.network.platform import platform
 from octant.network.traffic import pairs
 from octant.simulate import on_model
-from octant.simulate.simgrid import ask, check, like_for_like, listed, ours, second_opinion
+from octant.simulate.simgrid import as_flows, check, model_times, second_opinion, simulate_flows, with_one_route
 from paths import DATA, ROOT
 
 EXAMPLES = ROOT / "examples" / "networks"
@@ -39,7 +39,7 @@ def example(name: str) -> NetworkFile:
 @pytest.mark.parametrize("row", RECORDED["checks"], ids=lambda row: f"{row['network']}-{row['traffic']}")
 def test_the_model_agrees_with_what_simgrid_said(row: dict[str, Any]) -> None:
     asked = example(row["network"])
-    model_s, _ = ours(asked, listed(asked, row["traffic"], row["bytes_each"]))
+    model_s, _ = model_times(asked, as_flows(asked, row["traffic"], row["bytes_each"]))
     assert model_s == pytest.approx(row["simgrid_s"], rel=0.03)
     envelopes = model_s * (1 + ENVELOPE / row["bytes_each"])
     # What remains is a constant: the ranks leave the barrier before the exchange one after the other.
@@ -87,8 +87,8 @@ def test_flows_of_unlike_sizes_speed_up_when_others_end(name: str) -> None:
     draw = np.random.default_rng(7)
     rows = [(int(s), int(t), float(draw.integers(2**16, 2**22))) for s, t in draw.integers(0, 64, (150, 2)) if s != t]
     pattern = pairs(asked, rows)
-    theirs = ask(asked, pattern, 100, lambda _: None)
-    assert ours(asked, pattern)[0] == pytest.approx(theirs.seconds, rel=0.005)
+    theirs = simulate_flows(asked, pattern, 100, lambda _: None)
+    assert model_times(asked, pattern)[0] == pytest.approx(theirs.seconds, rel=0.005)
 
 
 @needs_simgrid
@@ -129,16 +129,16 @@ def test_several_routes_a_pair_cannot_be_compared() -> None:
 
 
 def test_a_torus_is_compared_on_one_route_a_pair_and_says_so() -> None:
-    asked, note = like_for_like(load("bgp"))
+    asked, note = with_one_route(load("bgp"))
     assert asked.routing.name == "dimension-ordered"
     assert not asked.routing.split_ties
     assert "random-minimal" in note
-    assert like_for_like(example("torus-4x4x4")) == (example("torus-4x4x4"), "")
+    assert with_one_route(example("torus-4x4x4")) == (example("torus-4x4x4"), "")
 
 
 def test_uniform_traffic_goes_to_everybody_else() -> None:
     net = network("torus", sizes=[3, 3], split_ties=False)
-    flows = listed(net, "uniform", 1000).flows
+    flows = as_flows(net, "uniform", 1000).flows
     assert flows is not None
     assert len(flows) == 9 * 8
     assert (flows.sources != flows.targets).all()
@@ -147,7 +147,7 @@ def test_uniform_traffic_goes_to_everybody_else() -> None:
 
 def test_updates_are_sent_as_their_payload() -> None:
     net = load("power775").at_size(1)
-    pattern = listed(net, "randomaccess", 8000)
+    pattern = as_flows(net, "randomaccess", 8000)
     assert pattern.flows is not None
     assert (pattern.flows.units == 1000).all()
 

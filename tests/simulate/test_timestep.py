@@ -10,12 +10,13 @@ from fake_run import MIB, fake_run, pingpong_s
 from networks import network
 from octant.failure import Refusal
 from octant.network import load
-from octant.simulate.timestep import Halo, Reduction, Step, measured, read_step, step_time
+from octant.record import Result, Samples
+from octant.simulate.timestep import Halo, Reduction, Step, measured_step, read_step, step_time
 from octant.store import StoredRun
 
 
 def computed(repeats: int = 1) -> StoredRun:
-    """The fake run with the knobs that real workloads read."""
+    """The fake run with the knobs and notes that real workloads read."""
     run, double = fake_run(repeats=repeats), {"element": "double"}
     more = {
         "mpi/pingpong": {"buffers": "hot"},
@@ -23,7 +24,12 @@ def computed(repeats: int = 1) -> StoredRun:
         "node/gemm": double,
         "node/noise": {"additions": "40000"},
     }
-    points = (dataclasses.replace(p, knobs={**p.knobs, **more.get(p.workload, {})}) for p in run.points)
+    points = (
+        dataclasses.replace(
+            p, knobs={**p.knobs, **more.get(p.workload, {})}, notes={**p.notes, "width": "512", "lanes": "1"}
+        )
+        for p in run.points
+    )
     return dataclasses.replace(run, points=tuple(points))
 
 
@@ -81,7 +87,7 @@ def test_more_bytes_never_take_less_time(few: float, more: float, ranks: int) ->
 def test_a_kernel_of_the_store_gives_the_seconds() -> None:
     """2 × 448³ flop in 2 ms a chunk, in launches that differ by nothing."""
     run = computed(repeats=3)
-    step = measured(run, "gemm mode=one", 10)
+    step = measured_step(run, "gemm mode=one", 10)
     assert step.compute_s == pytest.approx(10 * 2e-3, rel=1e-3)
     assert step.range_s is not None
     assert step.range_s[0] <= step.compute_s <= step.range_s[1] < 10 * 2.1e-3
@@ -93,8 +99,8 @@ def test_a_kernel_of_the_store_gives_the_seconds() -> None:
 def test_ranks_that_compute_at_once_are_not_mixed_with_one_alone() -> None:
     run = computed()
     with pytest.raises(Refusal, match=r"one of 3 points of gemm; say mode=one\|star\|threads ranks=1\|2 threads=1\|2"):
-        measured(run, "gemm n=448", 1)
-    alone, both, shared = (measured(run, f"gemm mode={mode}", 1).compute_s for mode in ("one", "star", "threads"))
+        measured_step(run, "gemm n=448", 1)
+    alone, both, shared = (measured_step(run, f"gemm mode={mode}", 1).compute_s for mode in ("one", "star", "threads"))
     assert (alone, both) == pytest.approx((2e-3, 2e-3), rel=0.01)
     assert shared == pytest.approx(1e-3, rel=0.01)  # two threads share a rank's chunks
 
@@ -104,12 +110,15 @@ def test_times_of_several_ranks_are_those_of_one() -> None:
     run = computed()
     far = {"pages": "thp", "bytes": str(256 * MIB)}
     loads = next(p for p in run.points if p.workload == "node/latency" and far.items() <= p.knobs.items())
-    second = dataclasses.replace(loads.lanes[0], rank=1)
-    pair = dataclasses.replace(loads, ranks=2, lanes=(loads.lanes[0], second))
+    (first,) = loads.read().series
+    second = dataclasses.replace(first, head=dataclasses.replace(first.head, rank=1))
+    (work,) = loads.work
+    both = dataclasses.replace(work, lanes=2, counts={name: 2 * count for name, count in work.counts.items()})
+    pair = dataclasses.replace(loads, ranks=2, work=(both,), read=lambda: Samples((first, second)))
     for point in (loads, pair):
-        found = measured(dataclasses.replace(run, points=(point,)), "latency", 1)
+        found = measured_step(dataclasses.replace(run, points=(point,)), "latency", 1)
         assert found.compute_s == pytest.approx(110e-6, rel=0.01)
-    there_and_back = measured(run, "pingpong bytes=1KiB", 1).compute_s
+    there_and_back = measured_step(run, "pingpong bytes=1KiB", 1).compute_s
     assert there_and_back == pytest.approx(2 * pingpong_s(1024), rel=0.01)
 
 
@@ -125,20 +134,20 @@ def test_times_of_several_ranks_are_those_of_one() -> None:
 )
 def test_words_that_choose_no_point_are_refused(kernel: str, says: str) -> None:
     with pytest.raises(Refusal, match=says):
-        measured(computed(), kernel, 1)
+        measured_step(computed(), kernel, 1)
 
 
 @pytest.mark.parametrize("chunks", [0.0, -1.0, float("inf"), float("nan")])
 def test_no_number_of_chunks_is_refused(chunks: float) -> None:
     with pytest.raises(Refusal, match="--chunks 1"):
-        measured(computed(), "gemm mode=one", chunks)
+        measured_step(computed(), "gemm mode=one", chunks)
 
 
 def test_a_wrong_answer_has_no_seconds() -> None:
     run = computed()
-    wrong = dataclasses.replace(run.points[0], verdict=dataclasses.replace(run.points[0].verdict, passed=False))
+    wrong = dataclasses.replace(run.points[0], results=(Result("values that differ", 1.0, "1", 0.0),))
     with pytest.raises(Refusal, match="its answer is wrong"):
-        measured(dataclasses.replace(run, points=(wrong,)), wrong.workload, 1)
+        measured_step(dataclasses.replace(run, points=(wrong,)), wrong.workload, 1)
 
 
 def test_words_become_a_step() -> None:

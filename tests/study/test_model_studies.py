@@ -7,7 +7,9 @@ import pytest
 from octant.report.study import text as report
 from octant.stats import Interval
 from octant.study import file, outcome, sources
+from octant.study.factors import gain
 from octant.study.file import StudyError
+from octant.study.values import StudyValue
 
 pytest.importorskip("octant._network")
 
@@ -52,16 +54,16 @@ def test_every_model_study_is_expected_here() -> None:
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_the_verdicts_of_the_model(name: str) -> None:
-    found = outcome.of_model(name)
+    found = outcome.outcome_of_model(name)
     assert [(verdict.finding.id, verdict.status) for verdict in found.verdicts] == EXPECTED[name]
     assert "values of a model; nothing was measured" in report.report_text(found)
 
 
 def test_ratios_beside_the_published_ones() -> None:
     """1.08 and 0.1 GUPS an octant on one and two supernodes; the twelfth part of the ring's time."""
-    said = {verdict.finding.id: verdict for verdict in outcome.of_model("gups-scaling").verdicts}
-    assert said["p775-gups-drop-two"].there == pytest.approx((0.1 / 1.08,) * 2)
-    (schedule,) = outcome.of_model("alltoall-schedule").verdicts
+    by_id = {verdict.finding.id: verdict for verdict in outcome.outcome_of_model("gups-scaling").verdicts}
+    assert by_id["p775-gups-drop-two"].there == pytest.approx((0.1 / 1.08,) * 2)
+    (schedule,) = outcome.outcome_of_model("alltoall-schedule").verdicts
     assert schedule.there == pytest.approx((0.88, 0.88))
 
 
@@ -69,17 +71,17 @@ def test_a_model_is_asked_and_not_run() -> None:
     assert outcome.is_model("gups-scaling")
     assert not outcome.is_model("stream-affinity-pages")
     with pytest.raises(StudyError, match="cannot ask a model for stream-affinity-pages"):
-        outcome.of_model("stream-affinity-pages")
+        outcome.outcome_of_model("stream-affinity-pages")
     with pytest.raises(StudyError, match=r"cannot ask the model 'oracle' \(there is none of that name\)"):
         sources.model("oracle")
 
 
-def test_a_model_study_of_ones_own_is_asked_by_its_file(tmp_path: Path) -> None:
+def test_a_model_study_of_a_users_own_is_asked_by_its_file(tmp_path: Path) -> None:
     text = file.source_text("hpcc-normalised")[1]
     mine = tmp_path / "mine.toml"
     mine.write_text(text)
     assert outcome.is_model(str(mine))
-    assert [verdict.status for verdict in outcome.of_model(str(mine)).verdicts] == [HOLDS]
+    assert [verdict.status for verdict in outcome.outcome_of_model(str(mine)).verdicts] == [HOLDS]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,11 @@ def test_a_model_study_of_ones_own_is_asked_by_its_file(tmp_path: Path) -> None:
         ('"normalised"', '"catalogue"', r"cannot ask the model 'catalogue' \(there is none of that name\); try rate, "),
         ('"normalised"', '"load"', r"cannot ask the model 'load' \(there is none of that name\)"),
         ('"normalised"', '"_at_edges"', r"cannot ask the model '_at_edges' \(there is none of that name\)"),
-        ('"RandomAccess" }', '"RandomAccess", speed = 2 }', r"got an unexpected keyword argument 'speed'\); mend its"),
+        (
+            '"RandomAccess" }',
+            '"RandomAccess", speed = 2 }',
+            r"got an unexpected keyword argument 'speed'\); correct its",
+        ),
     ],
 )
 def test_a_model_study_is_data_and_reaches_nothing_but_models(old: str, new: str, why: str) -> None:
@@ -99,8 +105,5 @@ def test_a_model_study_is_data_and_reaches_nothing_but_models(old: str, new: str
 
 def test_two_modelled_values_share_what_is_uncertain() -> None:
     """Both ends of both come from the same capacity, so their ratio is certain."""
-    from octant.study.sources import Answer
-    from octant.study.verdict import gain
-
-    one, half = (Answer(modelled=Interval(8 / d, 10 / d, 12 / d)) for d in (1, 2))
-    assert gain(one, half, more_is_better=True) == Interval(2, 2, 2)
+    one, half = (StudyValue(modelled=Interval(8 / d, 10 / d, 12 / d)) for d in (1, 2))
+    assert gain(one, half, "higher") == Interval(2, 2, 2)

@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine
-from octant.machine import facts
-from octant.stats import Interval
+from octant.stats import Interval, median_interval
 from octant.study import file
-from octant.study.design import Cell, design
-from octant.study.file import Bar, Study
-from octant.study.sources import Answer, Answers
-from octant.study.verdict import Verdict, factor_text, gain, judge, knee, launches_needed, quotient, verdicts
+from octant.study.cells import Cell
+from octant.study.design import design
+from octant.study.factors import factor_text, gain, quotient
+from octant.study.file import Study
+from octant.study.kinds.knee import knee
+from octant.study.parts import Bar
+from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
+from octant.study.verdict import Verdict, judge, launches_needed, verdicts
 
 POSITIVE = st.floats(0.01, 100)
 INTERVALS = st.tuples(POSITIVE, POSITIVE, POSITIVE).map(sorted).map(lambda three: Interval(*three))
@@ -67,28 +70,31 @@ def test_launches_needed_follow_the_square_root() -> None:
     assert launches_needed(Interval(0.9, 1.0, 1.1), Bar(above=1.0), 10) is None
 
 
-def answer(*middles: float, spread: float = 0.001) -> Answer:
+RATE, FLOPS = Quantity("B/s", "higher"), Quantity("flop/s", "higher")
+
+
+def measured(*middles: float, spread: float = 0.001) -> StudyValue:
     """Launches of 31 samples each around the middles."""
     around = 1 + spread * np.linspace(-1, 1, 31)[np.arange(31) * 7 % 31]
-    return Answer(tuple(middle * around for middle in middles))
+    return StudyValue(tuple(LaunchValue(median_interval(middle * around), middle * around) for middle in middles))
 
 
 def test_gain_of_times_is_the_other_way_round() -> None:
-    slow, fast = answer(*[2.0] * 6), answer(*[1.0] * 6)
-    assert gain(slow, fast, more_is_better=True).middle == pytest.approx(2)
-    assert gain(slow, fast, more_is_better=False).middle == pytest.approx(0.5)
+    slow, fast = measured(*[2.0] * 6), measured(*[1.0] * 6)
+    assert gain(slow, fast, "higher").middle == pytest.approx(2)
+    assert gain(slow, fast, "lower").middle == pytest.approx(0.5)
 
 
 def test_few_launches_get_the_extremes_of_both_sides() -> None:
     """Launches 9, 10, 11 over 4, 5, 6: from 9 / 6 to 11 / 4, whatever their own spread."""
-    found = gain(answer(9, 10, 11, spread=0), answer(4, 5, 6, spread=0), more_is_better=True)
+    found = gain(measured(9, 10, 11, spread=0), measured(4, 5, 6, spread=0), "higher")
     assert (found.low, found.middle, found.high) == pytest.approx((1.5, 2.0, 2.75))
 
 
 def test_few_launches_on_one_side_take_the_extremes_of_both() -> None:
     """5 launches over 12 of which one was as quick: the narrow interval of the 12 must not pass for all of them."""
-    few, many = answer(*[10.0] * 5, spread=0), answer(*[8.0] * 11, 10.5, spread=0)
-    found = gain(few, many, more_is_better=True)
+    few, many = measured(*[10.0] * 5, spread=0), measured(*[8.0] * 11, 10.5, spread=0)
+    found = gain(few, many, "higher")
     assert (found.low, found.middle, found.high) == pytest.approx((10 / 10.5, 10 / 8, 10 / 8))
 
 
@@ -111,9 +117,9 @@ def test_without_an_effect_a_verdict_is_rare(first: int, second: int, shape: str
     asked, cells = study(test), [Cell("m", (level,)) for level in "ba"]
     lucky = 0
     for _ in range(300):
-        sides = [{"": answer(*levels(n), spread=0.002)} for n in (first, second)]
-        answers = Answers({"m": ("B/s", "rate")}, dict(zip(cells, sides, strict=True)), {}, {})
-        (verdict,) = verdicts(asked, answers, machine())
+        sides = [{"": measured(*levels(n), spread=0.002)} for n in (first, second)]
+        values = StudyValues({"m": RATE}, dict(zip(cells, sides, strict=True)), {}, {})
+        (verdict,) = verdicts(asked, values, machine())
         lucky += verdict.status != "undecided"
     assert lucky <= 0.08 * 300
 
@@ -139,13 +145,13 @@ def test_a_drift_does_not_pass_for_an_effect(repeats: int) -> None:
     """
     asked, draw, lucky = file.parse(text, "test"), np.random.default_rng(9), 0
     for seed in range(200):
-        launches = design(asked, machine(), seed).launches
+        plan = design(asked, machine(), seed)
         levels: dict[str, list[float]] = {"a": [], "b": []}
-        for n, launch in enumerate(launches):
-            slower = 1 - 0.3 * n / len(launches)
-            levels[launch.knobs["pages"]].append(slower * float(np.exp(draw.normal(0, 0.01))))
-        cells = {Cell("m", (level,)): {"": answer(*values, spread=0.002)} for level, values in levels.items()}
-        (verdict,) = verdicts(asked, Answers({"m": ("B/s", "rate")}, cells, {}, {}), machine())
+        for n, (ask, _repeat) in enumerate(plan.order):
+            slower = 1 - 0.3 * n / len(plan.order)
+            levels[plan.asks[ask].knobs["pages"]].append(slower * float(np.exp(draw.normal(0, 0.01))))
+        cells = {Cell("m", (level,)): {"": measured(*values, spread=0.002)} for level, values in levels.items()}
+        (verdict,) = verdicts(asked, StudyValues({"m": RATE}, cells, {}, {}), machine())
         lucky += verdict.status != "undecided"
     assert lucky <= 0.05 * 200
 
@@ -162,16 +168,16 @@ def test_a_ratio_of_gains_contains_itself_and_turns_round(a: Interval, b: Interv
 
 def test_a_step_is_found_where_it_is() -> None:
     """Latency of a ladder: flat, then three times as long from 4 on; of rates the same the other way."""
-    assert knee([1, 2, 4, 8], [1.0, 1.1, 3.0, 3.1], 1.5, more_is_better=False) == 4
-    assert knee([1, 2, 4, 8], [9.0, 9.1, 3.0, 3.1], 1.5, more_is_better=True) == 4
-    assert knee([1, 2, 4, 8], [1.0, 1.1, 1.2, 1.3], 1.5, more_is_better=False) is None
+    assert knee([1, 2, 4, 8], [1.0, 1.1, 3.0, 3.1], 1.5, "lower") == 4
+    assert knee([1, 2, 4, 8], [9.0, 9.1, 3.0, 3.1], 1.5, "higher") == 4
+    assert knee([1, 2, 4, 8], [1.0, 1.1, 1.2, 1.3], 1.5, "lower") is None
 
 
 @given(st.lists(POSITIVE, min_size=2, max_size=20), st.floats(1.01, 3))
 def test_a_flat_curve_and_a_rising_rate_have_no_knee(values: list[float], step: float) -> None:
     places = [float(i) for i in range(len(values))]
-    assert knee(places, [values[0]] * len(values), step, more_is_better=True) is None
-    assert knee(places, sorted(values), step, more_is_better=True) is None
+    assert knee(places, [values[0]] * len(values), step, "higher") is None
+    assert knee(places, sorted(values), step, "higher") is None
 
 
 def study(test: str, extra: str = "", more: str = "") -> Study:
@@ -197,10 +203,10 @@ def study(test: str, extra: str = "", more: str = "") -> Study:
     return file.parse(text, "test")
 
 
-def judged(test: str, values: dict[str, dict[str, Answer]], extra: str = "") -> Verdict:
-    """The verdict on `measure level` -> axis value -> answer."""
+def judged(test: str, values: dict[str, dict[str, StudyValue]], extra: str = "") -> Verdict:
+    """The verdict on `measure level` -> axis value -> value."""
     cells = {Cell(name[0], (name[2],)): curve for name, curve in values.items()}
-    kinds = {"m": ("B/s", "rate"), "n": ("B/s", "rate")}
+    quantities = {"m": RATE, "n": RATE}
     asked = study(test, extra)
     absent = {
         Cell(measure, (level,)): "not measured yet"
@@ -208,11 +214,11 @@ def judged(test: str, values: dict[str, dict[str, Answer]], extra: str = "") -> 
         for level in "abc"
         if Cell(measure, (level,)) not in cells
     }
-    (found,) = verdicts(asked, Answers(kinds, cells, absent, {}), machine())
+    (found,) = verdicts(asked, StudyValues(quantities, cells, absent, {}), machine())
     return found
 
 
-A, B, C = ({"": answer(*[x, x * 1.001] * 3)} for x in (10.0, 20.0, 40.0))
+A, B, C = ({"": measured(*[x, x * 1.001] * 3)} for x in (10.0, 20.0, 40.0))
 
 
 def test_an_interaction_compares_gains() -> None:
@@ -269,7 +275,7 @@ def test_what_was_not_given_as_asked_is_not_judged() -> None:
         'kind = "knee", measure = "m", of = { which = "b" }, bar = { above = 1.0 }',
     ],
 )
-def test_every_verdict_tells_the_doubts(test: str) -> None:
+def test_every_verdict_names_the_doubts(test: str) -> None:
     doubtful = {
         at: dataclasses.replace(one, doubts=("preempted in 9 % of samples",)) for at, one in curve(18, 8, 8, 8).items()
     }
@@ -280,8 +286,8 @@ def test_every_verdict_tells_the_doubts(test: str) -> None:
 AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB", "4KiB", "8KiB"] }'
 
 
-def curve(*values: float) -> dict[str, Answer]:
-    return {at: answer(*[v] * 6) for at, v in zip(("1KiB", "2KiB", "4KiB", "8KiB"), values, strict=True)}
+def curve(*values: float) -> dict[str, StudyValue]:
+    return {at: measured(*[v] * 6) for at, v in zip(("1KiB", "2KiB", "4KiB", "8KiB"), values, strict=True)}
 
 
 def test_a_knee_moves_by_a_factor() -> None:
@@ -314,8 +320,10 @@ def test_agreement_is_decided_by_the_point_that_agrees_least(
     test = 'kind = "agrees", measure = "m", over = ["1", "2", "4"], bar = { within = [0.9, 1.1] }'
     told = '[[published]]\ntable = "p6-hpcc-scaling"\nmetric = "hpl"\nmeasure = "m"\naxis = "nodes"'
     asked = study(test, 'axis = { knob = "nodes", values = ["1", "2", "4"] }', told)
-    here = {at: answer(*[x * (1 - spread), x * (1 + spread)] * 3) for at, x in zip(("1", "2", "4"), ours, strict=True)}
-    (found,) = verdicts(asked, Answers({"m": ("flop/s", "rate")}, {Cell("m", ("a",)): here}, {}, {}), machine())
+    here = {
+        at: measured(*[x * (1 - spread), x * (1 + spread)] * 3) for at, x in zip(("1", "2", "4"), ours, strict=True)
+    }
+    (found,) = verdicts(asked, StudyValues({"m": FLOPS}, {Cell("m", ("a",)): here}, {}, {}), machine())
     assert found.status == status
 
 
@@ -327,51 +335,8 @@ def test_what_was_not_measured_is_not_tested() -> None:
 @pytest.mark.parametrize(("launches", "status"), [(1, "undecided"), (2, "undecided"), (3, "undecided"), (4, "holds")])
 def test_one_launch_is_one_sample_and_gives_no_verdict(launches: int, status: str) -> None:
     test = 'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }'
-    few = {"m a": {"": answer(*[10.0] * launches)}, "m b": {"": answer(*[20.0] * launches)}}
+    few = {"m a": {"": measured(*[10.0] * launches)}, "m b": {"": measured(*[20.0] * launches)}}
     assert judged(test, few).status == status
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("4*llc/ranks", 64 * 2**20),
-        ("cores", 4),
-        ("2*cores", 8),
-        ("llc/cores/2", 2**23),
-        ("64KiB", None),
-        ("12", None),
-    ],
-)
-def test_words_of_a_study(text: str, number: int | None) -> None:
-    """Two domains of 2 cores and a 32 MiB cache each, 4 ranks."""
-    known = {**facts.facts(machine(nodes=2)), "ranks": 4}
-    assert facts.value(text, known) == (text if number is None else str(number))
-
-
-def test_a_footprint_never_exceeds_an_eighth_of_memory() -> None:
-    known = {"llc": 2**35, "memory": 2**35}
-    assert facts.value("4*llc", known) == str(2**32)
-
-
-@given(st.sampled_from(sorted(facts.FACTS)), st.integers(1, 9))
-def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
-    known = facts.facts(machine())
-    if word in known:
-        assert int(facts.value(f"{factor}*{word}", known)) > 0
-    else:
-        with pytest.raises(ValueError, match=f"'{word}' is not known here"):
-            facts.value(f"{factor}*{word}", known)
-
-
-def test_needs_say_what_is_missing() -> None:
-    here = machine()
-    assert facts.missing("numa>=2", here) == "one NUMA domain"
-    assert facts.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
-    assert facts.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
-    assert facts.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
-    assert facts.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
-    assert not facts.missing("thp", here)
-    assert not facts.missing("cores>=2", here)
 
 
 def test_factors_show_three_digits() -> None:

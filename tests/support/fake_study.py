@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import durations, lane, point, point_line
-from octant.build import program_name
 from octant.ask import Launch
+from octant.build import program_name
 from octant.launch.execute import Outcome as Ended
 from octant.machine import Machine
 from octant.record import Result

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octant.network import Flows, NetworkFile, Pattern, Settings, solve
-from octant.network.answers import Answer
+from octant.network.predictions import Prediction
 from octant.network.traffic import Cost
 
 UNIT = Cost(1.0, 1.0, 1.0)
@@ -70,11 +70,11 @@ def uniform(network: NetworkFile) -> Pattern:
     return Pattern("uniform", "B", UNIT, network.topology.active())
 
 
-def largest(answer: Answer, link_class: str) -> float:
+def largest(answer: Prediction, link_class: str) -> float:
     """Load of the most loaded link of a class."""
     return max((b.load for b in answer.bottlenecks if b.link_class == link_class), default=0.0)
 
 
-def packets(network: NetworkFile, pattern: Pattern, per_packet: float, window: int) -> Answer:
+def packets(network: NetworkFile, pattern: Pattern, per_packet: float, window: int) -> Prediction:
     """The packet simulation's answer."""
     return solve(network, pattern, "packets", Settings(window=window, units_per_packet=per_packet))

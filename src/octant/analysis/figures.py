@@ -97,14 +97,16 @@ class Figure:
             return None
         return stats.over_launches([launch.value for launch in self.launches])
 
+    def at(self, step_s: float) -> float | None:
+        """The metric's value if the step, or a chunk of every lane, took so long; `None` where that says nothing."""
+        point = self.point
+        counts = {name: point.count(name) for work in point.work for name in work.counts}
+        return self.metric.at(step_s, counts, point.lanes if point.pace == "chunks" else 1)
+
     @property
     def at_limit(self) -> float | None:
         """The metric's value if the step took the limit's time."""
-        if self.limit is None:
-            return None
-        point = self.point
-        counts = {name: point.count(name) for work in point.work for name in work.counts}
-        return self.metric.at(self.limit.seconds, counts, point.lanes if point.pace == "chunks" else 1)
+        return None if self.limit is None else self.at(self.limit.seconds)
 
     @property
     def of_limit(self) -> float | None:

@@ -10,9 +10,11 @@ import numpy as np
 from octant import units, workloads
 from octant.analysis.figures import figures_of, known_limits
 from octant.analysis.given import mismatches_of
+from octant.analysis.series import series_metrics
 from octant.ask import cell_key
 from octant.limit import Known
 from octant.machine.crosscheck import with_measured
+from octant.workload import Stacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +58,7 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
 
     Args:
         known: the workloads, by default the installed ones.
-        all_metrics: also every other metric; else only those that limits and pictures need.
+        all_metrics: also every other metric, phase and reading; else only what limits and pictures need.
 
     Raises:
         RecordError: the samples of a point can no longer be read.
@@ -65,13 +67,13 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     clocks = [clock for point in run.points if (clock := point.clock_hz)]
     clock_hz = float(np.median(clocks)) if clocks else None
     if clock_hz:
-        run = replace(run, machine=with_measured(run.machine, clock_hz))
+        run = replace(run, asked=replace(run.asked, machine=with_measured(run.machine, clock_hz)))
     headlines: list[Figure] = []
     others: dict[tuple[object, ...], Figure] = {}
     provided: list[tuple[Figure, Sequence[str]]] = []
     for ask, points in _cells(run, installed):
         workload = installed[points[0].workload]
-        wanted = workload.metrics if all_metrics else _needed(workload)
+        wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         made = figures_of(workload, points, wanted, given)
         first, *rest = (_labelled(figure, ask) for figure in made.values())
@@ -97,11 +99,13 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
     return list(cells.values())
 
 
-def _needed(workload: Workload) -> list[Metric]:
+def _needed(workload: Workload, points: Sequence[Point]) -> list[Metric]:
     """The headline, and what limits and pictures are made of."""
     names = {provides.metric for provides in workload.provides}
     names |= {name for picture in workload.pictures for name in (getattr(picture, "x", ""), getattr(picture, "y", ""))}
-    return [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
+    needed = [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
+    stacked = any(isinstance(picture, Stacked) for picture in workload.pictures)
+    return [*needed, *(series_metrics(points) if stacked else ())]
 
 
 def _labelled(figure: Figure, ask: Ask | None) -> Figure:

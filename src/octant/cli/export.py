@@ -1,4 +1,4 @@
-"""`octant export`: figures or samples of a run for other programs."""
+"""`octant export`: figures, results or samples of a run for other programs."""
 
 from __future__ import annotations
 
@@ -26,22 +26,31 @@ def export(
         ),
     ] = "last",
     to: Annotated[str, typer.Option("--to", help="csv, parquet or json.")] = "csv",
-    samples: Annotated[bool, typer.Option("--samples", help="One row a sample, not one a figure.")] = False,
+    samples: Annotated[bool, typer.Option("--samples", help="One row per sample of every series.")] = False,
+    results: Annotated[bool, typer.Option("--results", help="One row per named result or check.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file [default: standard output].")] = None,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,
 ) -> None:
-    """Write one tidy row a figure, or a sample, as CSV, Parquet or JSON."""
+    """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON."""
+    from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
     from octant.report.run import tidy
 
-    content = tidy.export(find_run(store, name), "json" if json else to, samples)
+    if samples and results:
+        raise Refusal(
+            "cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_ANSWER
+        )
+    form = "json" if json else to
+    what: tidy.What = "samples" if samples else "results" if results else "figures"
+    if output is None and form == "parquet" and sys.stdout.isatty():
+        raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_ANSWER)
+    summary = summarise(find_run(store, name), all_metrics=what == "figures")
     if output is None:
-        if to == "parquet" and sys.stdout.isatty():
-            raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_ANSWER)
-        sys.stdout.buffer.write(content)
+        tidy.write(summary, form, what, sys.stdout.buffer)
         return
     try:
-        output.write_bytes(content)
+        with output.open("wb") as file:
+            tidy.write(summary, form, what, file)
     except OSError as error:
         raise Refusal(f"cannot write {output} ({error.strerror}); try -o with a file of yours") from error

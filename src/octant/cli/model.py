@@ -1,4 +1,4 @@
-"""`octant model`: what would happen on a network, or at a size, that nobody here has."""
+"""`octant model`: predictions for networks and sizes that are not here."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ def scale(
     json: JsonOption = False,
 ) -> None:
     """Show the rate of a traffic against the size of a machine, with the published points beside the model's."""
+    from octant.network.inputs import read_sizes
     from octant.network.scale import scale as curve_of
-    from octant.network.solve import Settings, named
-    from octant.network.whatif import rerouted
+    from octant.network.solve import Settings, solver_named
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
-    from octant.simulate.words import numbers
 
-    machine = rerouted(network, routing, None)
-    asked = numbers(sizes) if sizes else [machine.topology.size()]
-    curve = curve_of(machine, traffic, asked, named(solver), Settings(window=window), parameter)
+    machine = with_routing(network, routing, None)
+    asked = read_sizes(sizes) if sizes else [machine.topology.size()]
+    curve = curve_of(machine, traffic, asked, solver_named(solver), Settings(window=window), parameter)
     print(report.curve_json(curve) if json else report.curve_text(curve))
 
 
@@ -90,16 +90,16 @@ def solve(
     json: JsonOption = False,
 ) -> None:
     """Solve one pattern on one network: rate, time, and what every class of links would allow."""
-    from octant.network.solve import Settings, named
+    from octant.network.inputs import pairs_of_file
+    from octant.network.solve import Settings, solver_named
     from octant.network.solve import solve as solved
-    from octant.network.whatif import pattern_at, rerouted
+    from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
-    from octant.simulate.words import placed_pairs
 
-    machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
+    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter)
     if pairs is not None:
-        pattern = placed_pairs(machine, pairs, place, per_node)
-    answer = solved(machine, pattern, named(solver), Settings(window=window))
+        pattern = pairs_of_file(machine, pairs, place, per_node)
+    answer = solved(machine, pattern, solver_named(solver), Settings(window=window))
     print(report.as_json(answer) if json else report.answer_text(answer))
 
 
@@ -113,10 +113,10 @@ def explain(
 ) -> None:
     """Say what holds a pattern back, what loads that link, what comes next, and what the model does not explain."""
     from octant.network.whatif import explain as explained
-    from octant.network.whatif import pattern_at, rerouted, sensitivity
+    from octant.network.whatif import pattern_at, sensitivity, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
+    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter)
     explanation, worth = explained(machine, pattern), sensitivity(machine, pattern)
     if json:
         print(report.as_json({"explanation": explanation, "sensitivity": worth}))
@@ -133,13 +133,13 @@ def diff(
     json: JsonOption = False,
 ) -> None:
     """Compare two networks, or two routings of one, size by size."""
+    from octant.network.inputs import read_sizes
     from octant.network.whatif import diff as difference
-    from octant.network.whatif import rerouted
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
-    from octant.simulate.words import numbers
 
-    a, b = rerouted(first, None, None), rerouted(second, routing, None)
-    rows = difference(a, b, traffic, numbers(sizes) if sizes else [a.topology.size()])
+    a, b = with_routing(first, None, None), with_routing(second, routing, None)
+    rows = difference(a, b, traffic, read_sizes(sizes) if sizes else [a.topology.size()])
     print(report.as_json(rows) if json else report.differences_text(first, second, rows))
 
 
@@ -152,10 +152,10 @@ def reach(
     json: JsonOption = False,
 ) -> None:
     """Find the smallest change of capacities that reaches a target."""
-    from octant.network.whatif import pattern_at, rerouted, smallest_change
+    from octant.network.whatif import pattern_at, smallest_change, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(rerouted(network, None, None), traffic, size, parameter)
+    machine, pattern = pattern_at(with_routing(network, None, None), traffic, size, parameter)
     change = smallest_change(machine, pattern, target)
     print(report.as_json(change) if json else report.change_text(change, pattern.unit))
 
@@ -171,10 +171,10 @@ def bracket(
 ) -> None:
     """Bracket what adaptive routing could reach: two oblivious ways, and the ideal split of every flow between them."""
     from octant.network.whatif import bracket as bracketed
-    from octant.network.whatif import pattern_at, rerouted
+    from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(rerouted(network, routing, None), traffic, size, parameter)
+    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter)
     found = bracketed(machine, pattern, against)
     print(report.as_json(found) if json else report.bracket_text(found, pattern.unit))
 
@@ -194,10 +194,10 @@ def fail(
 ) -> None:
     """Let every cable of a class fail alone (N-1), or random sets of them."""
     from octant.network.failures import failure_sweep, random_failures
-    from octant.network.whatif import pattern_at, rerouted
+    from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(rerouted(network, None, policy), traffic, size, parameter)
+    machine, pattern = pattern_at(with_routing(network, None, policy), traffic, size, parameter)
     left = machine.link_class_left(link_class, lanes)
     if random is not None:
         drawn = random_failures(machine, pattern, link_class, random, trials, left, seed)
@@ -223,15 +223,15 @@ def recover(
     from octant.network import make
     from octant.network.failures import cables
     from octant.network.failures import recover as recovered
-    from octant.network.whatif import rerouted
+    from octant.network.inputs import read_seconds
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
-    from octant.simulate.words import seconds
 
-    machine = rerouted(network, None, None)
+    machine = with_routing(network, None, None)
     machine = machine if size is None else machine.at_size(size)
     pattern = make(machine, traffic, parameter, megabytes * 1e6)
     link = int(cables(machine, link_class)[0])
-    recovery = recovered(machine, pattern, link, seconds(fails), seconds(timeout), seconds(ping))
+    recovery = recovered(machine, pattern, link, read_seconds(fails), read_seconds(timeout), read_seconds(ping))
     print(report.as_json(recovery) if json else report.recovery_text(recovery))
 
 
@@ -251,17 +251,17 @@ def calibrate(
     json: JsonOption = False,
 ) -> None:
     """Fit capacities to points (of a file, published, or measured in a run) and say in which range each may lie."""
-    from octant.network.whatif import rerouted
+    from octant.network.inputs import calibrate_to_points
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
-    from octant.simulate.from_store import calibration
-    from octant.simulate.words import calibrated
+    from octant.simulate.from_store import calibrate_from_store
 
-    machine, classes = rerouted(network, None, None), [name for name in free.split(",") if name]
+    machine, classes = with_routing(network, None, None), [name for name in free.split(",") if name]
     if run:
-        found = calibration(machine, run, kernel, classes, store)
+        found = calibrate_from_store(machine, run, kernel, classes, store)
         print(report.as_json(found) if json else report.store_calibration_text(found))
         return
-    fit = calibrated(machine, traffic, points, tolerance, classes)
+    fit = calibrate_to_points(machine, traffic, points, tolerance, classes)
     print(report.as_json(fit) if json else report.calibration_text(fit))
 
 
@@ -272,9 +272,9 @@ def export(
 ) -> None:
     """Print a network for another tool."""
     from octant.network.export import write
-    from octant.network.whatif import rerouted
+    from octant.network.whatif import with_routing
 
-    machine = rerouted(network, None, None)
+    machine = with_routing(network, None, None)
     print(write(machine if size is None else machine.at_size(size), to), end="")
 
 
@@ -288,13 +288,13 @@ def check(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask SimGrid the same question: all flows at once, one rank a node; compare the answers and their cost."""
-    from octant.network.whatif import rerouted
+    """Ask SimGrid the same question: all flows at once, one rank per node; compare the answers and their cost."""
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
     from octant.simulate.simgrid import second_opinion
 
-    machine = rerouted(network, routing, None)
+    machine = with_routing(network, routing, None)
     machine = machine if size is None else machine.at_size(size)
     found = second_opinion(other, machine, traffic, bytes, parameter)
     print(report.as_json(found) if json else network_text.opinion_text(found))
@@ -310,15 +310,15 @@ def loads(
     json: JsonOption = False,
 ) -> None:
     """Draw the curve against scale and how busy every class of links is, in the terminal or as a drawing."""
+    from octant.network.inputs import read_sizes
     from octant.network.overview import overview
-    from octant.network.whatif import rerouted
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
     from octant.report.network import svg as network_svg
     from octant.report.network import text as network_text
     from octant.report.run import html
-    from octant.simulate.words import numbers
 
-    found = overview(rerouted(network, None, None), traffic, numbers(sizes) if sizes else (), failures=False)
+    found = overview(with_routing(network, None, None), traffic, read_sizes(sizes) if sizes else (), failures=False)
     if svg is not None:
         print(html.save(network_svg.drawing(found.maps, found.curve.size_word), svg))
         return
@@ -334,15 +334,15 @@ def report_page(
 ) -> None:
     """Write one HTML file: the curve, every link's load at every size (a slider), the topology, single failures."""
     from octant.cli._progress import status_line
+    from octant.network.inputs import read_sizes
     from octant.network.overview import overview
-    from octant.network.whatif import rerouted
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
     from octant.report.network import page as network_page
-    from octant.simulate.words import numbers
 
-    machine = rerouted(network, None, None)
+    machine = with_routing(network, None, None)
     with status_line() as tick:
-        found = overview(machine, traffic, numbers(sizes) if sizes else (), tick)
+        found = overview(machine, traffic, read_sizes(sizes) if sizes else (), tick)
     if json:
         print(report.as_json(found))
         return
@@ -368,15 +368,15 @@ def app_on_model(
     json: JsonOption = False,
 ) -> None:
     """Predict an application's time step: computing given or measured here, messages on that machine's network."""
-    from octant.network.whatif import rerouted
+    from octant.network.inputs import read_seconds, read_sizes
+    from octant.network.whatif import with_routing
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
-    from octant.simulate.timestep import asked_step, step_time
-    from octant.simulate.words import numbers, seconds
+    from octant.simulate.timestep import compose_step, step_time
 
-    machine = rerouted(network, None, None)
+    machine = with_routing(network, None, None)
     machine = machine if size is None else machine.at_size(size)
-    step = asked_step(compute, run, kernel, chunks, halo or [], reduce or [], store)
-    software_s = seconds(overhead)
-    times = [step_time(machine, step, count, per_node, place, software_s) for count in numbers(ranks)]
+    step = compose_step(compute, run, kernel, chunks, halo or [], reduce or [], store)
+    software_s = read_seconds(overhead)
+    times = [step_time(machine, step, count, per_node, place, software_s) for count in read_sizes(ranks)]
     print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))

@@ -26,16 +26,21 @@ def report(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
     ] = None,
+    pictures: Annotated[bool, typer.Option("--pictures", help="Draw the pictures here too.")] = False,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
 ) -> None:
     """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
+    from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
     from octant.report.run import html, text, tidy
 
     run = find_run(store, name)
+    summary = summarise(run, all_metrics=True)
     if json:
-        print(tidy.as_json(run))
+        print(tidy.as_json(summary))
         return
-    text.show(run)
-    print(html.write(run, output or run.folder / "report.html"))
+    text.show(summary)
+    if pictures:
+        text.show_pictures(summary)
+    print(html.write(summary, output or run.folder / "report.html"))

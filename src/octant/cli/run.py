@@ -201,14 +201,14 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
 
 
 def _show(run: StoredRun, json: bool, page: bool) -> None:
-    from octant.report.run import html, text
+    from octant.analysis.summary import summarise
+    from octant.report.run import html, text, tidy
 
+    summary = summarise(run, all_metrics=page)
     if not json:
-        text.show(run)
-    report = html.write(run, run.folder / "report.html") if page else None
+        text.show(summary)
+    report = html.write(summary, run.folder / "report.html") if page else None
     if json:
-        from octant.report.run import tidy
-
-        print(tidy.as_json(run, report=report))
+        print(tidy.as_json(summary, report=report))
     elif report:
         print(report)

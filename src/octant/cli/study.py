@@ -59,13 +59,13 @@ def run(
 
     where = open_store(store)
     begun = measure(where, outcome.begin(where, name, discover(), seed, repeats), timeout)
-    found = outcome.understood(begun)
+    found = outcome.outcome_of_run(begun)
     _show(found, json)
-    if found.answers.wrong:
+    if found.values.wrong:
         raise typer.Exit(int(Exit.WRONG_ANSWER))
-    if not found.answers.values:
+    if not found.values.by_cell:
         # What this system cannot do stands first; what failed, last.
-        raise Refusal(f"cannot report a value (nothing could be measured: {[*found.answers.absent.values()][-1]})")
+        raise Refusal(f"cannot report a value (nothing could be measured: {[*found.values.absent.values()][-1]})")
 
 
 def report(
@@ -79,13 +79,12 @@ def report(
     from octant.store import open_store
     from octant.study import outcome
 
-    modelled = outcome.is_model(name)
-    if modelled:
-        found = outcome.of_model(name)
+    if outcome.is_model(name):
+        found = outcome.outcome_of_model(name)
     else:
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.damaged)
-        found = outcome.understood(run)
+        found = outcome.outcome_of_run(run)
     _show(found, json)
     if html is not None:
         from octant.report.study import page

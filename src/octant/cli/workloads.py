@@ -1,4 +1,4 @@
-"""`octant workloads`: what can be measured, and the knobs of each."""
+"""`octant workloads`: what can be measured, and how."""
 
 from typing import Annotated
 
@@ -15,11 +15,14 @@ def register(app: typer.Typer) -> None:
 
 def workloads(
     name: Annotated[
-        str | None, typer.Argument(help="Show the page and the knobs of this one.", autocompletion=_complete.workloads)
+        str | None,
+        typer.Argument(
+            help="Show the page, metrics, limits and knobs of this one.", autocompletion=_complete.workloads
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the workloads, or show one with its knobs."""
+    """List the workloads by family, or show one: its page, metrics, limits and knobs."""
     from octant.report.run import workloads as writer
 
     if name is None:

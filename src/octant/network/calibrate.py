@@ -95,9 +95,9 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequ
         fewer = _Search(loads[kept], fixed[kept], rest, start)
         also = [fewer.range_of(k) for k in range(len(free))]
         limits = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(limits, also, strict=True)]
-    best = search.told()
+    best = search.determined()
     parameters = tuple(
-        Parameter(name, float(best[k]), *limits[k], *_paid(*cases[0], name)) for k, name in enumerate(free)
+        Parameter(name, float(best[k]), *limits[k], *_resource_and_cost(*cases[0], name)) for k, name in enumerate(free)
     )
     misfits = _misfit(search.model(best)[None, :], points)[0]
     return Calibration(
@@ -110,7 +110,7 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequ
     )
 
 
-def _paid(network: NetworkFile, pattern: Pattern, name: str) -> tuple[Literal["bytes", "packets"], float]:
+def _resource_and_cost(network: NetworkFile, pattern: Pattern, name: str) -> tuple[Literal["bytes", "packets"], float]:
     """What limits a class under a traffic, and how much of it one unit takes."""
     at_end, cost = name not in network.links, pattern.cost
     each = cost.payload_bytes if at_end else cost.wire_bytes
@@ -151,6 +151,13 @@ def _limited(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
         for one in _ENDPOINTS if name == "endpoint" else (name,):
             network = network.bounded(one)
     return network
+
+
+def loaded_classes(network: NetworkFile, pattern: Pattern) -> list[str]:
+    """The link classes that a pattern loads, tightest first; injection and ejection are `endpoint`."""
+    answer = solve(_limited(network, network.class_names), pattern)
+    names = ("endpoint" if b.link_class in _ENDPOINTS else b.link_class for b in answer.bottlenecks)
+    return list(dict.fromkeys(names))
 
 
 def known_classes(network: NetworkFile, free: Sequence[str]) -> None:
@@ -197,7 +204,7 @@ class _Search:
         """Rate of every case."""
         return np.asarray(np.minimum(self._fixed, np.min(_over(capacities, self._loads), axis=1)))
 
-    def told(self) -> NDArray[np.float64]:
+    def determined(self) -> NDArray[np.float64]:
         """The best capacities; one that may grow (shrink) for ever without cost stands at the near end."""
         at = self._best.copy()
         for k in range(len(at)):

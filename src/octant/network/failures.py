@@ -24,7 +24,7 @@ class Sweep:
     worst_per_s: float = 0.0
     worst_link: str = ""
     worst_bottleneck: str = ""
-    harmless: int = 0  # cables whose failure nobody notices
+    harmless: int = 0  # cables whose failure costs nothing
     stalling: int = 0  # cables whose failure leaves some traffic without a route
     own_per_s: float = 0.0  # with every cable up, by the file's own routing; `recompute` has shortest paths throughout
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from octant import _network
 from octant.failure import Exit, Refusal
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Seconds
-from octant.network.topologies import Shape
+from octant.network.topologies import Topology
 
 UNLIMITED = math.inf
 
@@ -121,7 +121,7 @@ class NetworkFile(_File):
     name: str = Field(pattern=r"[A-Za-z0-9][\w.+-]*")
     title: str = ""
     sources: tuple[str, ...] = ()
-    topology: Annotated[Shape, Field(discriminator="kind")]
+    topology: Annotated[Topology, Field(discriminator="kind")]
     links: dict[str, LinkClass]
     endpoint: Endpoint = Endpoint()
     packet: Packet = Packet()
@@ -270,7 +270,7 @@ def _table(text: str, origin: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Refusal(f"cannot read {origin} as TOML ({error}); mend that line", Exit.WRONG_ANSWER) from error
+        raise Refusal(f"cannot read {origin} as TOML ({error}); correct that line", Exit.WRONG_ANSWER) from error
 
 
 def _extended(table: dict[str, Any], origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
@@ -311,7 +311,7 @@ def _sentence(text: str, origin: str, problem: Any) -> str:
     line = _line_of(text, where)
     reason = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
-        reason = "there is no such key; remove it or mend its spelling"
+        reason = "there is no such key; remove it or correct its spelling"
     elif problem["type"] == "missing":
         reason = "this key is missing; add it"
     key = ".".join(where) or "file"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def edge_list(network: NetworkFile) -> str:
-    """Cables `a b class`, one a line: nodes are `n0 …`, switches `s0 …`; parallel cables stand on lines of their own.
+    """Cables `a b class`, one per line: nodes are `n0 …`, switches `s0 …`; parallel cables stand on lines of their own.
 
     A node that enters the network at a router gets a cable of class `endpoint`, which has no limit of its own.
 

@@ -27,7 +27,7 @@ class Worst:
     policy: str
     left: float  # rate over the healthy rate
     link: str
-    harmless: float  # part of all cables whose failure nobody notices
+    harmless: float  # part of all cables whose failure costs nothing
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def sizes(network: NetworkFile) -> tuple[int, ...]:
     return tuple(range(first, most + 1, -(-most // 64))) if shape.size_word != "nodes" else (most,)
 
 
-def mapped(network: NetworkFile, traffic: str) -> bool:
+def has_load_map(network: NetworkFile, traffic: str) -> bool:
     """True for a single pattern of nodes; HPCC's random ring of all ranks is a hundred of them."""
     return traffic in NAMES and not (traffic == "random-ring" and network.endpoint.ranks > 1)
 
@@ -75,7 +75,7 @@ def overview(
     tick("curve against scale")
     curve = scale(network, traffic, asked)
     maps: dict[int, LoadMap] = {}
-    for point in curve.points if mapped(network, traffic) else ():
+    for point in curve.points if has_load_map(network, traffic) else ():
         if point.nodes <= MOST_NODES:
             tick(f"loads at {point.size} {curve.size_word}")
             sized = network.at_size(point.size)

@@ -61,7 +61,7 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Cos
         Refusal: too many hosts for explicit routes.
     """
     if len(nodes) > MOST_HOSTS:
-        raise Refusal(f"cannot export {len(nodes)} hosts (one route a pair, at most {MOST_HOSTS}); try fewer --nodes")
+        raise Refusal(f"cannot export {len(nodes)} hosts (one route per pair, at most {MOST_HOSTS}); try fewer --nodes")
     topology = network.build()
     native = engine(network, topology)
     paths: dict[tuple[int, int], list[int]] = {}
@@ -108,7 +108,7 @@ def simgrid_xml(exported: Platform) -> str:
     """
     lines = ["<?xml version='1.0'?>", f'<!DOCTYPE platform SYSTEM "{_DTD}">']
     if exported.split:
-        text = f"{exported.split} pairs are spread over several routes in the model; SimGrid has one route a pair"
+        text = f"{exported.split} pairs are spread over several routes in the model; SimGrid has one route per pair"
         lines.append(f"<!-- {text} -->")
     lines += ['<platform version="4.1">', f'  <zone id={quoteattr(exported.name)} routing="Full">']
     lines += [f'    <host id={quoteattr(host)} speed="1Gf"/>' for host in exported.hosts]

@@ -34,9 +34,7 @@ def _bounded(value: float, low: float, high: float, what: str, example: str) -> 
     if math.isnan(value) or value <= 0:
         raise ValueError(f"a {what} must be positive, this is {value:g}; try {example}")
     if not low <= value <= high:
-        raise ValueError(
-            f"a {what} of {value:g} in base units is absurd (sensible: {low:g} to {high:g}); try {example}"
-        )
+        raise ValueError(f"a {what} of {value:g} in base units is out of range ( {low:g} to {high:g}); try {example}")
     return value
 
 
@@ -56,7 +54,7 @@ def seconds(value: object) -> float:
     """Seconds from `1e-7` or `"100 ns"`; zero is allowed."""
     read = _read(value, _SECONDS, "time", '"100 ns"')
     if math.isnan(read) or not 0 <= read <= 1:
-        raise ValueError(f'a latency of {read:g} s is absurd (sensible: 0 to 1 s); try "100 ns"')
+        raise ValueError(f'a latency of {read:g} s is out of range (0 to 1 s); try "100 ns"')
     return read
 
 
@@ -74,7 +72,7 @@ class Calibrated(BaseModel):
     def _ordered(self) -> "Calibrated":
         if not self.low <= self.value <= self.high:
             raise ValueError(
-                f"the value {self.value:g} is outside its own range {self.low:g} to {self.high:g}; mend either"
+                f"the value {self.value:g} is outside its own range {self.low:g} to {self.high:g}; correct either"
             )
         return self
 

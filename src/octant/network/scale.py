@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from octant.network.answers import Bound
 from octant.network.applications import FftModel, global_fft, random_ring
 from octant.network.files import NetworkFile
-from octant.network.published import Point, points
+from octant.network.predictions import Bound
+from octant.network.published_points import PublishedPoint, published_points
 from octant.network.solve import DEFAULTS, Settings, Solver, solve
 from octant.network.traffic import make
 
@@ -26,7 +26,7 @@ class ScalePoint:
     resource: str
     headroom: float | None  # of the next class over the bottleneck
     bound: Bound | None
-    published: Point | None
+    published: PublishedPoint | None
     assumption: str = ""
 
     @property
@@ -58,7 +58,7 @@ def scale(
     Raises:
         Refusal: unknown traffic, or a size that the machine cannot be built at.
     """
-    known = points(network, traffic)
+    known = published_points(network, traffic)
     found = []
     for size in sizes:
         if traffic == "gfft":
@@ -78,7 +78,7 @@ def _pattern(
     solver: Solver,
     settings: Settings,
     parameter: int,
-    known: Point | None,
+    known: PublishedPoint | None,
 ) -> ScalePoint:
     sized = network.at_size(size)
     pattern = make(sized, traffic, parameter)
@@ -105,7 +105,7 @@ def _pattern(
     )
 
 
-def _fft(network: NetworkFile, nodes: int, known: Point | None) -> ScalePoint:
+def _fft(network: NetworkFile, nodes: int, known: PublishedPoint | None) -> ScalePoint:
     at = {form: global_fft(network, nodes, FftModel(form)) for form in ("paper", "consistent")}
     edges = [global_fft(network.at_edge(edge), nodes).flops for edge in ("low", "high")]
     return ScalePoint(
@@ -114,7 +114,7 @@ def _fft(network: NetworkFile, nodes: int, known: Point | None) -> ScalePoint:
     )  # fmt: skip
 
 
-def _ring(network: NetworkFile, nodes: int, known: Point | None) -> ScalePoint:
+def _ring(network: NetworkFile, nodes: int, known: PublishedPoint | None) -> ScalePoint:
     ring = random_ring(network, nodes)
     edges = [random_ring(network.at_edge(edge), nodes).bytes_per_s for edge in ("low", "high")]
     text = f"enumeration, {ring.rings} rings" + (f", empirical factor {ring.factor:.2f}" if ring.factor != 1 else "")

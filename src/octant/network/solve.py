@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from octant import _network
 from octant.failure import Exit, Refusal
-from octant.network.answers import Answer, Bottleneck, Bound
 from octant.network.files import NetworkFile
+from octant.network.predictions import Bottleneck, Bound, Prediction
 from octant.network.traffic import Pattern
 
 Solver = Literal["auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets"]
@@ -19,8 +19,8 @@ _FEW_PAIRS = 50_000_000
 _NOTHING = np.empty(0)
 
 
-def named(word: str) -> Solver:
-    """A solver by the name that people type.
+def solver_named(word: str) -> Solver:
+    """The solver of that name.
 
     Raises:
         Refusal: no such solver.
@@ -64,7 +64,7 @@ def solve(
     solver: Solver = "auto",
     settings: Settings = DEFAULTS,
     scale: NDArray[np.float64] = _NOTHING,
-) -> Answer:
+) -> Prediction:
     """Rate, time, loads and ranked bottlenecks of a pattern.
 
     `auto` counts by class where symmetry allows, else enumerates; both are exact for the static loads and give an upper
@@ -92,14 +92,14 @@ def solve(
     if solver == "soft":
         soft = _network.soft_minimum(native, settings.exponent)
         hard = Bound(answer.solver, answer.rate_per_s)
-        return replace(_renamed(answer, f"soft minimum (exponent {settings.exponent:g})", soft, pattern), bound=hard)
+        return replace(_with_rate(answer, f"soft minimum (exponent {settings.exponent:g})", soft, pattern), bound=hard)
     if pattern.flows is not None or solver not in ("auto", "class", "enumeration", "queue"):
         return answer
     queue = _queue(asked, native, pattern, network, settings)
     window = settings.window or network.window(pattern.name)
     if solver == "queue":
         return replace(
-            _renamed(answer, f"closed queue (window {window})", queue, pattern),
+            _with_rate(answer, f"closed queue (window {window})", queue, pattern),
             bound=Bound(answer.solver, answer.rate_per_s),
         )
     return replace(answer, bound=Bound(f"closed queue (window {window})", queue))
@@ -155,7 +155,7 @@ def _queue(
     return asked.closed_queue(native, packet, senders, window) * per_packet
 
 
-def _answer(network: NetworkFile, topology: _network.Topology, pattern: Pattern, native: _network.Answer) -> Answer:
+def _answer(network: NetworkFile, topology: _network.Topology, pattern: Pattern, native: _network.Answer) -> Prediction:
     names = network.class_names
     units = pattern.units_per_round
     tightest = min((b.rounds_per_s for b in native.bottlenecks), default=0.0)
@@ -173,7 +173,7 @@ def _answer(network: NetworkFile, topology: _network.Topology, pattern: Pattern,
         for b in native.bottlenecks
     )
     rounds = native.rounds_per_s
-    return Answer(
+    return Prediction(
         network=network.name,
         pattern=pattern.name,
         unit=pattern.unit,
@@ -188,7 +188,7 @@ def _answer(network: NetworkFile, topology: _network.Topology, pattern: Pattern,
     )
 
 
-def _renamed(answer: Answer, solver: str, rounds_per_s: float, pattern: Pattern) -> Answer:
+def _with_rate(answer: Prediction, solver: str, rounds_per_s: float, pattern: Pattern) -> Prediction:
     rate = rounds_per_s * pattern.units_per_round
     return replace(
         answer, solver=solver, rate_per_s=rate, time_s=1 / rounds_per_s if rounds_per_s > 0 else float("inf")
@@ -203,7 +203,7 @@ def solve_program(
     node_of_rank: NDArray[np.int32],
     overhead_s: float = 0.0,
     gap_s_per_byte: float = 0.0,
-) -> tuple[Answer, Sequence[float]]:
+) -> tuple[Prediction, Sequence[float]]:
     """A collective as a program of synchronised steps under LogGP; the answer and the seconds of each step.
 
     Raises:

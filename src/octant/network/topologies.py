@@ -1,4 +1,4 @@
-"""Shapes of networks as people write them: one class a generator, with what it takes to build it at another size."""
+"""Topologies as files describe them: one class per generator, with what it takes to build it at another size."""
 
 import math
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 Rows = list[tuple[str, float, float, int]]
 
 
-class _Shape(BaseModel, ABC):
+class _Topology(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     size_word: ClassVar[str] = "nodes"  # what `at_size` counts
@@ -43,12 +43,12 @@ class _Shape(BaseModel, ABC):
         return True
 
 
-def _sensible(shape: _Shape) -> None:
+def _sensible(shape: _Topology) -> None:
     if shape.nodes() > MOST_NODES:
-        raise ValueError(f"{shape.nodes():,} nodes are absurd (at most {MOST_NODES:,}); try smaller numbers")
+        raise ValueError(f"{shape.nodes():,} nodes are too many (at most {MOST_NODES:,}); try smaller numbers")
 
 
-class TwoLevelDirect(_Shape):
+class TwoLevelDirect(_Topology):
     """Octants in drawers in supernodes, every pair joined at both levels (IBM Power 775).
 
     `links_per_host` D links join a host octant to each other supernode; supernode j hangs on octant j mod 8 of every
@@ -123,7 +123,7 @@ class TwoLevelDirect(_Shape):
         )  # fmt: skip
 
 
-class Torus(_Shape):
+class Torus(_Topology):
     """Torus or mesh, chosen per dimension (`wraps`); node numbers run through the first dimension fastest."""
 
     kind: Literal["torus"]
@@ -169,7 +169,7 @@ class Torus(_Shape):
         return _network.torus(list(self.sizes), list(self.wrapped()), rows, to_itself)
 
 
-class FatTree(_Shape):
+class FatTree(_Topology):
     """Fat tree, once per plane: `down` and `up` are children and parents of a switch, leaf level first."""
 
     kind: Literal["fat-tree"]
@@ -222,7 +222,7 @@ class FatTree(_Shape):
         return _network.fat_tree(self.planes, list(self.down), list(self.up), rows, to_itself)
 
 
-class Dragonfly(_Shape):
+class Dragonfly(_Topology):
     """Routers fully connected in groups, groups fully connected by global links."""
 
     kind: Literal["dragonfly"]
@@ -264,7 +264,7 @@ class Dragonfly(_Shape):
         return _network.dragonfly(self.groups, self.routers, self.nodes_per_router, self.global_links, rows, to_itself)
 
 
-class HyperX(_Shape):
+class HyperX(_Topology):
     """Routers on a lattice, fully connected along every dimension."""
 
     kind: Literal["hyperx"]
@@ -299,8 +299,8 @@ class HyperX(_Shape):
         return _network.hyperx(list(self.sizes), self.nodes_per_router, rows, to_itself)
 
 
-class Graph(_Shape):
-    """Any network: cables `a b [class]`, one a line, in `edges` (text, or a file's name beside the network file).
+class Graph(_Topology):
+    """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
 
     Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches.
     """
@@ -400,4 +400,4 @@ class Graph(_Shape):
         return _network.graph(self.nodes(), len(names), *ends, np.concatenate([kind, kind]), rows, to_itself)
 
 
-Shape = TwoLevelDirect | Torus | FatTree | Dragonfly | HyperX | Graph
+Topology = TwoLevelDirect | Torus | FatTree | Dragonfly | HyperX | Graph

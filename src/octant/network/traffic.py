@@ -87,7 +87,7 @@ RANDOM_ACCESS = Cost(payload_bytes=8, wire_bytes=32, packets=1)
 TRANSPOSE = Cost(payload_bytes=1, wire_bytes=1920 / 1800, packets=1 / 1800)
 """One byte of a 15 × 15 block of doubles in a packet of 1,920 bytes (section 4.2)."""
 
-_UNIFORM = {"uniform": ("B", None), "randomaccess": ("update", RANDOM_ACCESS), "ptrans": ("B", TRANSPOSE)}
+_UNIFORM = {"uniform": "bulk", "randomaccess": "update", "ptrans": "transpose"}
 _PERMUTATIONS = ("shift", "transpose", "reverse", "tornado", "bit-reverse", "random")
 _IMB = {"sendrecv": "shift", "exchange": "ordered-ring"}  # what Intel's MPI benchmarks call them
 NAMES = (
@@ -100,23 +100,30 @@ NAMES = (
     "bisection",
     "incast",
     "pingping",
+    "first-to-last",
+    "to-itself",
     *_IMB,
 )
 
 
-def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0) -> Pattern:
-    """A named pattern among the active nodes of a network, one rank a node.
+def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, Cost]:
+    """What traffic of a kind (`bulk`, `update`, `transpose`) counts in, and what one of it takes on the wire."""
+    kinds = {"bulk": ("B", bulk(network)), "update": ("update", RANDOM_ACCESS), "transpose": ("B", TRANSPOSE)}
+    return kinds[kind]
+
+
+def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0, cost: str = "bulk") -> Pattern:
+    """A named pattern among the active nodes of a network, one rank per node.
 
     `parameter` is the distance of a shift, the seed of random patterns, the target of an incast. `bytes_each` is the
-    size of every flow.
+    size of every flow, in the units of `cost` (see `unit_and_cost`); uniform patterns have their own cost.
 
     Raises:
         Refusal: unknown name, or a number of nodes that the pattern cannot have.
     """
     active = network.topology.active()
     if name in _UNIFORM:
-        unit, cost = _UNIFORM[name]
-        return Pattern(name, unit, cost or bulk(network), active)
+        return Pattern(name, *unit_and_cost(network, _UNIFORM[name]), active)
     ranks = len(active)
     try:
         columns = _columns(name, ranks, parameter)
@@ -124,7 +131,7 @@ def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float 
         raise Refusal(f"{error}; try another number of nodes or pattern") from error
     sources, targets, units = columns
     flows = Flows(sources, targets, units * bytes_each).placed(active)
-    return Pattern(name, "B", bulk(network), active, flows, per="flow")
+    return Pattern(name, *unit_and_cost(network, cost), active, flows, per="flow")
 
 
 def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amounts]:
@@ -133,6 +140,9 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
     if name == "pingping":  # the first rank with the last, both ways
         ends = np.array([0, ranks - 1], np.int32)
         return ends, ends[::-1].copy(), np.ones(2)
+    if name in ("first-to-last", "to-itself"):
+        last = ranks - 1 if name == "first-to-last" else 0
+        return np.array([0], np.int32), np.array([last], np.int32), np.ones(1)
     if name in _PERMUTATIONS:
         return _network.permutation(name, ranks, parameter)
     if name in ("ordered-ring", "random-ring"):
@@ -216,7 +226,7 @@ def mix(name: str, jobs: Sequence[Pattern]) -> Pattern:
 def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> Nodes:
     """Node of every rank, shape (ranks,).
 
-    `order` is `block` (fill a node, then the next), `round-robin` (one rank a node in turn), a permutation of torus
+    `order` is `block` (fill a node, then the next), `round-robin` (one rank per node in turn), a permutation of torus
     letters with T for the place within a node (`TXYZ`, `XYZT`: the leftmost letter changes fastest, as on Blue Gene),
     or `diagonal-cyclic` (two-level networks: successive ranks go to successive supernodes and, within them, to octants
     shifted by the supernode's number).
@@ -257,10 +267,10 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
 
 
 def read_map(path: Path) -> Nodes:
-    """Node of every rank from a map file: one node number a line."""
+    """Node of every rank from a map file: one node number per line."""
     try:
         return np.array(
             [int(line.split("#")[0]) for line in path.read_text().splitlines() if line.split("#")[0].strip()], np.int32
         )
     except (OSError, ValueError) as error:
-        raise Refusal(f"cannot read the map file {path} ({error}); write one node number a line") from error
+        raise Refusal(f"cannot read the map file {path} ({error}); write one node number per line") from error

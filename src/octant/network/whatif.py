@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from octant.failure import Exit, Refusal
-from octant.network.answers import Answer
 from octant.network.files import NetworkFile, RoutingWords, Unexplained, load
+from octant.network.predictions import Prediction
 from octant.network.scale import scale
 from octant.network.solve import engine, solve
 from octant.network.traffic import Pattern, make
@@ -29,7 +29,7 @@ class Cause:
 class Explanation:
     """An answer with what loads its tightest link and what would come next."""
 
-    answer: Answer
+    answer: Prediction
     causes: tuple[Cause, ...]  # of the tightest link, largest first; empty if too many pairs to look at
     sentences: tuple[str, ...]
     unexplained: tuple[Unexplained, ...]
@@ -96,7 +96,7 @@ def sensitivity(network: NetworkFile, pattern: Pattern) -> tuple[Sensitivity, ..
     return tuple(found)
 
 
-def _knobs(answer: Answer) -> tuple[str, ...]:
+def _knobs(answer: Prediction) -> tuple[str, ...]:
     names = ["endpoint" if b.link_class in _ENDPOINTS else b.link_class for b in answer.bottlenecks]
     return tuple(dict.fromkeys(names))
 
@@ -201,7 +201,7 @@ def diff(first: NetworkFile, second: NetworkFile, traffic: str, sizes: Sequence[
     )
 
 
-def rerouted(name: str, routing: str | None, policy: str | None) -> NetworkFile:
+def with_routing(name: str, routing: str | None, policy: str | None) -> NetworkFile:
     """A network by name or path, with another routing or failover policy where one is given."""
     network = load(name)
     change = {key: word for key, word in (("name", routing), ("policy", policy)) if word is not None}

@@ -1,26 +1,25 @@
 """Calibration from the store: what a run's own measurements say of a network, as ranges."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
-
-import numpy as np
+from typing import Literal, TypeAlias
 
 from octant import units, workloads
-from octant.analysis.figures import ceilings, doubts, figure
+from octant.analysis.figures import Figure
 from octant.failure import Refusal
-from octant.network.calibrate import Calibration, Measured, fit, known_classes
+from octant.network.calibrate import Calibration, Measured, fit, known_classes, loaded_classes
 from octant.network.files import NetworkFile
 from octant.network.solve import engine
-from octant.network.traffic import RANDOM_ACCESS, Cost, Flows, Pattern, bulk
-from octant.record import Point
-from octant.simulate.kernels import chosen
+from octant.network.traffic import Pattern, make
+from octant.simulate.stored_figures import matching_figures
 from octant.stats import Interval, over_launches
 from octant.store import StoredRun, open_store
+from octant.workload import NoTraffic, Traffic
 
 _LONG_BYTES = 65536  # from here on a message's start-up is a small part of its time
 _SHORT_BYTES = 8  # up to here it is all of it
+_NO_TIME = Interval(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -61,176 +60,191 @@ class StoreCalibration:
 
 
 class _NothingError(Exception):
-    """Points say nothing of this network; the text is why."""
+    """Figures say nothing of this network; the text is why."""
 
 
-def _alone(network: NetworkFile, name: str, unit: str, cost: Cost, last: int) -> Pattern:
-    """One unit from the first node to itself (`last` 0) or to the last (-1)."""
-    ends = network.topology.active()[[0, last]]
-    flow = Flows(ends[:1].copy(), ends[1:].copy(), np.ones(1))
-    return Pattern(name, unit, cost, np.unique(ends), flow, per="flow")
+_Declared: TypeAlias = tuple[Figure, Traffic]
 
 
-def _pingpong(network: NetworkFile, points: Sequence[Point], run: StoredRun) -> Evidence:
-    """One message at a time: the longest show bytes a second, the shortest the start-up.
-
-    Rotating buffers, where the run has them, are what a program's messages are; hot ones may stay in a cache.
-    """
-    one_node = points[0].given[0].host == points[0].given[-1].host
-    if one_node and network.endpoint.to_itself != "memory":
-        raise _NothingError(f"{network.name} has no links within a node (to_itself = {network.endpoint.to_itself!r})")
-    if not one_node and len(network.topology.active()) < 2:
-        raise _NothingError(f"{network.name} has a single node")
-    pattern = _alone(network, "pingpong", "B", bulk(network), 0 if one_node else -1)
-    rotating = [p for p in points if p.knobs.get("buffers") == "rotating" and _length(p) >= _LONG_BYTES]
-    candidates = rotating or [p for p in points if _length(p) >= _LONG_BYTES]
-    if not candidates:
-        raise _NothingError(f"no message is as long as {units.bytes_text(_LONG_BYTES)}")
-    longest, shortest = max(map(_length, candidates)), min(map(_length, points))
-    used = [p for p in candidates if _length(p) == longest]
-    whole = over_launches([figure(workloads.workload("mpi/pingpong"), p, metric="time").value for p in used])
-    start = Interval(0.0, 0.0, 0.0)
-    if shortest <= _SHORT_BYTES:
-        short = [p for p in points if _length(p) == shortest]
-        start = over_launches([figure(workloads.workload("mpi/pingpong"), p, metric="time").value for p in short])
-    if start.high >= whole.low:
-        raise _NothingError("the longest messages take no longer than the shortest")
-    # At the low end the start-up counts as the wire's.
-    times = whole.high, whole.middle - start.middle, whole.low - start.high
-    rate = Interval(*(longest / seconds for seconds in times))
-    best = max(ceilings(run.points, run.machine, workloads.workloads()).memory_bytes_per_s.values(), default=np.inf) / 2
-    return Evidence(
-        workload="mpi/pingpong",
-        between="ranks of one node" if one_node else "nodes, taken for the first and the last of the file",
-        launches=len({p.launch for p in used}),
-        rate_per_s=rate,
-        relation="at_least",
-        says=f"messages of {units.bytes_text(longest)}, {'rotating' if rotating else 'hot'} buffers, one at a time",
-        pattern=pattern,
-        at_most_per_s=best if one_node and rotating and best > rate.high else float("inf"),
-        startup=_startup(network, pattern, start) if start.middle else None,
-        flags=_doubts(used),
-    )
-
-
-def _length(point: Point) -> float:
-    """Bytes of one message."""
-    return point.work.message_bytes / point.work.messages
-
-
-def _startup(network: NetworkFile, pattern: Pattern, seconds: Interval) -> Startup:
-    latency_s = sum(part * network.link_class(name).latency for name, part in _shares(network, pattern))
-    low, high = (max(0.0, end - latency_s) / 2 for end in (seconds.low, seconds.high))
-    return Startup(seconds, latency_s, (low if latency_s else 0.0, high))
-
-
-def _shares(network: NetworkFile, pattern: Pattern) -> list[tuple[str, float]]:
-    """Class of every link that the one flow uses, and the part of it that it carries."""
-    topology, flows = network.build(), pattern.flows
-    ends = (int(flows.sources[0]), int(flows.targets[0])) if flows is not None else (0, 0)
-    found = engine(network, topology).shares(*ends)
-    return [(network.class_names[topology.class_of(link)], part) for link, part in found]
-
-
-def _randomaccess(network: NetworkFile, points: Sequence[Point], run: StoredRun) -> Evidence:
-    """Updates of a node's own memory by all of its cores: no messages make it apply more than those."""
-    if network.endpoint.to_itself == "free":
-        raise _NothingError(f"{network.name} counts nothing for a node's own traffic (to_itself = 'free')")
-    cores = len({cpu.core for cpu in run.machine.topology.cpus})
-    beyond = 2 * run.machine.may_be_cached_bytes()
-    whole = [
-        p for p in points
-        if p.ranks * p.threads >= cores and p.ranks * p.threads * int(p.notes["table_bytes"]) >= beyond
-    ]  # fmt: skip
-    if not whole:
-        least = units.bytes_text(beyond)
-        raise _NothingError(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")
-    rates = [figure(workloads.workload("node/randomaccess"), p).value for p in whole]
-    rate = max(rates, key=lambda one: one.middle)
-    return Evidence(
-        workload="node/randomaccess",
-        between="a node and itself",
-        launches=len({p.launch for p in whole}),
-        rate_per_s=rate,
-        relation="at_most",
-        says="updates of its own memory, every core",
-        pattern=_alone(network, "randomaccess", "update", RANDOM_ACCESS, 0),
-        flags=_doubts(whole),
-    )
-
-
-def _doubts(points: Sequence[Point]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(flag for point in points for flag in doubts(point)))
-
-
-SOURCES: dict[str, Callable[[NetworkFile, Sequence[Point], StoredRun], Evidence]] = {
-    "mpi/pingpong": _pingpong,
-    "node/randomaccess": _randomaccess,
-}
-"""What reads each workload: its points between the same nodes become the rate of a pattern."""
-
-
-def from_store(network: NetworkFile, run: StoredRun, kernel: str = "", free: Sequence[str] = ()) -> StoreCalibration:
+def calibrate_from_run(
+    network: NetworkFile, run: StoredRun, kernel: str = "", free: Sequence[str] = ()
+) -> StoreCalibration:
     """Capacities and start-up times of a network from what a run measured.
 
-    `kernel` keeps only points of a workload with such knobs (`pingpong buffers=hot`); `free` names the classes to fit,
+    `kernel` keeps only figures of a workload with such knobs (`pingpong buffers=hot`); `free` names the classes to fit,
     all that carry the measured traffic where empty.
 
     Raises:
         Refusal: the run holds nothing usable, with the reason for each of its workloads that might have been.
     """
     known_classes(network, free)
-    groups: dict[tuple[str, bool], list[Point]] = {}
-    left_out = []
-    for point in (point for row in chosen(run, kernel) for point in row.points):
-        if point.workload not in SOURCES:
-            continue
-        if why := _unfit(point):
-            left_out.append(f"{point.workload}: {why}")
-        else:
-            groups.setdefault((point.workload, point.given[0].host == point.given[-1].host), []).append(point)
+    groups, left_out = _declared(matching_figures(run, kernel), run)
     evidence, fits = [], []
-    for (workload, _), points in groups.items():
+    for figures in groups:
         try:
-            found = SOURCES[workload](network, points, run)
-            fits.append(_fitted(network, found, free))
-            evidence.append(found)
-        except _NothingError as silent:
-            left_out.append(f"{workload}: {silent}")
+            one = _evidence(network, figures)
+            fits.append(_fitted(network, one, free))
+            evidence.append(one)
+        except _NothingError as error:
+            left_out.append(f"{figures[0][0].workload.name}: {error}")
     left_out = list(dict.fromkeys(left_out))
     if not evidence:
         have = ", ".join(sorted({point.workload for point in run.points})) or "nothing"
         why = "; ".join(left_out) or f"it holds {have}"
-        try_this = f"try octant run {' or '.join(SOURCES)}, or --points"
-        raise Refusal(f"cannot calibrate {network.name} from run {run.id} ({why}); {try_this}")
+        offered = " or ".join(name for name, workload in workloads.workloads().items() if workload.traffic)
+        raise Refusal(
+            f"cannot calibrate {network.name} from run {run.id} ({why}); try octant run {offered}, or --points"
+        )
     return StoreCalibration(network.name, run.id, run.machine.name, tuple(evidence), tuple(fits), tuple(left_out))
 
 
-def _unfit(point: Point) -> str:
-    if not point.verdict.passed:
+def _declared(figures: Sequence[Figure], run: StoredRun) -> tuple[list[list[_Declared]], list[str]]:
+    """The figures with traffic, by workload and by whether they are of one node, and why others say nothing."""
+    groups: dict[tuple[str, bool], list[_Declared]] = {}
+    reasons: dict[tuple[str, bool], list[str]] = {}
+    left_out = []
+    for figure in figures:
+        workload = figure.workload
+        if workload.traffic is None:
+            continue
+        key = workload.name, _one_node(figure)
+        if why := _unfit(figure):
+            left_out.append(f"{workload.name}: {why}")
+        elif isinstance(traffic := workload.traffic(run.machine, figure.point), NoTraffic):
+            reasons.setdefault(key, []).append(f"{workload.name}: {traffic.reason}")
+        else:
+            groups.setdefault(key, []).append((figure, traffic))
+    left_out += [reason for key, texts in reasons.items() if key not in groups for reason in texts]
+    return list(groups.values()), left_out
+
+
+def _unfit(figure: Figure) -> str:
+    if figure.wrong:
         return "its answer is wrong"
-    if point.build.get("faults_compiled"):
+    if any(point.process.build.get("faults_compiled") for point in figure.points):
         return "a build that injects faults"
-    return "more threads than hardware threads" if point.share_cores else ""
+    if any(point.share_cores for point in figure.points):
+        return "more threads than hardware threads"
+    return figure.missing
 
 
-def _fitted(network: NetworkFile, found: Evidence, free: Sequence[str]) -> Calibration:
-    used = ["endpoint" if name in ("injection", "ejection") else name for name, _ in _shares(network, found.pattern)]
+def _one_node(figure: Figure) -> bool:
+    given = figure.point.given
+    return given[0].host == given[-1].host
+
+
+def _evidence(network: NetworkFile, figures: Sequence[_Declared]) -> Evidence:
+    """What the figures of one workload say together: its longest messages, or its best rate."""
+    timed = figures[0][0].metric.unit == "s"
+    used, rate, start = _of_times(figures) if timed else _of_rates(figures)
+    figure, traffic = used[0]
+    pattern = _pattern(network, figure, traffic)
+    if not timed and pattern.flows is not None and len(pattern.flows) > 1:
+        raise _NothingError(f"the rate of all flows of {traffic.pattern} together is not that of one")
+    at_most = float("inf")
+    if timed and traffic.relation == "at_least":
+        bounds = [t.units / limit for f, t in used if (limit := f.at_limit)]
+        at_most = max((bound for bound in bounds if bound > rate.high), default=at_most)
+    return Evidence(
+        workload=figure.workload.name,
+        between=_between(network, figure, pattern),
+        launches=len({launch.point.launch for f, _ in used for launch in f.launches}),
+        rate_per_s=rate,
+        relation=traffic.relation,
+        says=traffic.description,
+        pattern=pattern,
+        at_most_per_s=at_most,
+        startup=_startup(network, pattern, start),
+        flags=tuple(dict.fromkeys(flag for f, _ in used for flag in f.flags)),
+    )
+
+
+def _of_times(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, Interval]:
+    """The longest messages, their bytes per second, and the start-up: the time of the shortest ones."""
+    long = [one for one in figures if one[1].units >= _LONG_BYTES]
+    candidates = [one for one in long if not one[1].may_be_cached] or long
+    if not candidates:
+        raise _NothingError(f"no message is as long as {units.bytes_text(_LONG_BYTES)}")
+    longest, shortest = (max(t.units for _, t in candidates), min(t.units for _, t in figures))
+    used = [one for one in candidates if one[1].units == longest]
+    whole = _over_launches(used)
+    start = _NO_TIME
+    if shortest <= _SHORT_BYTES:
+        start = _over_launches([one for one in figures if one[1].units == shortest])
+    if start.high >= whole.low:
+        raise _NothingError("the longest messages take no longer than the shortest")
+    # At the low end the start-up counts as the wire's.
+    times = whole.high, whole.middle - start.middle, whole.low - start.high
+    return used, Interval(*(longest / seconds for seconds in times)), start
+
+
+def _of_rates(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, Interval]:
+    """The figure of the best rate, per node; there is no start-up in it."""
+    best = max(figures, key=lambda one: _over_launches([one]).middle)
+    rate, nodes = _over_launches([best]), len({given.host for given in best[0].point.given})
+    return [best], Interval(rate.low / nodes, rate.middle / nodes, rate.high / nodes), _NO_TIME
+
+
+def _over_launches(figures: Sequence[_Declared]) -> Interval:
+    return over_launches([launch.value for figure, _ in figures for launch in figure.launches])
+
+
+def _pattern(network: NetworkFile, figure: Figure, traffic: Traffic) -> Pattern:
+    """The model's traffic; between two ranks of one node it is that of a node with itself."""
+    own, nodes = network.endpoint.to_itself, len(network.topology.active())
+    inside = traffic.pattern == "to-itself" or (traffic.pattern == "first-to-last" and _one_node(figure))
+    if inside and own == "free":
+        raise _NothingError(f"{network.name} counts nothing for a node's own traffic (to_itself = 'free')")
+    if inside and own != "memory" and traffic.relation != "at_most":
+        raise _NothingError(f"{network.name} has no links within a node (to_itself = {own!r})")
+    if not inside and nodes < 2:
+        raise _NothingError(f"{network.name} has a single node")
+    used = len({given.host for given in figure.point.given})
+    if not inside and traffic.pattern != "first-to-last" and used != nodes:
+        raise _NothingError(f"its {traffic.pattern} traffic was between {used} nodes, and {network.name} has {nodes}")
+    made = make(network, "to-itself" if inside else traffic.pattern, cost=traffic.cost)
+    return replace(made, name=figure.workload.name)
+
+
+def _between(network: NetworkFile, figure: Figure, pattern: Pattern) -> str:
+    flows = pattern.flows
+    if flows is None or len(flows) > 1:
+        return f"the nodes of {network.name}"
+    if flows.sources[0] != flows.targets[0]:
+        return "nodes, taken for the first and the last of the file"
+    return "a node and itself" if figure.point.pace == "chunks" else "ranks of one node"
+
+
+def _startup(network: NetworkFile, pattern: Pattern, seconds: Interval) -> Startup | None:
+    """`None` without a start-up time, or for several flows, whose latencies differ."""
+    flows = pattern.flows
+    if not seconds.middle or flows is None or len(flows) > 1:
+        return None
+    topology = network.build()
+    links = engine(network, topology).shares(int(flows.sources[0]), int(flows.targets[0]))
+    classes = ((network.class_names[topology.class_of(link)], part) for link, part in links)
+    latency_s = sum(part * network.link_class(name).latency for name, part in classes)
+    low, high = (max(0.0, end - latency_s) / 2 for end in (seconds.low, seconds.high))
+    return Startup(seconds, latency_s, (low if latency_s else 0.0, high))
+
+
+def _fitted(network: NetworkFile, one: Evidence, free: Sequence[str]) -> Calibration:
+    used = loaded_classes(network, one.pattern)
     wanted = set(free or used) | ({"endpoint"} if {"injection", "ejection"} & set(free) else set())
     if not wanted & set(used):
-        raise _NothingError(f"it loads {', '.join(dict.fromkeys(used))}, which --free leaves out")
+        raise _NothingError(f"it loads {', '.join(used)}, which --free leaves out")
     # What passed showed every class on its way to be as fast, whatever the file says of the others.
-    among = [name for name in dict.fromkeys(used) if found.relation != "eq" or name in wanted]
-    rate = found.rate_per_s
-    edge = rate.high if found.relation == "at_most" else rate.low
+    among = [name for name in used if one.relation != "eq" or name in wanted]
+    rate = one.rate_per_s
+    edge = rate.high if one.relation == "at_most" else rate.low
     tolerance = max(abs(edge / rate.middle - 1), 1e-6)
-    done = fit(found.workload, [(network, found.pattern)], [Measured(1, rate.middle, tolerance, found.relation)], among)
-    bounded = (replace(p, high=min(p.high, found.at_most_per_s)) for p in done.parameters)
+    done = fit(one.workload, [(network, one.pattern)], [Measured(1, rate.middle, tolerance, one.relation)], among)
+    bounded = (replace(p, high=min(p.high, one.at_most_per_s)) for p in done.parameters)
     return replace(done, parameters=tuple(p for p in bounded if p.link_class in wanted))
 
 
-def calibration(
+def calibrate_from_store(
     network: NetworkFile, run: str, kernel: str, free: Sequence[str], store: Path | None
 ) -> StoreCalibration:
     """A calibration from words: a run of the store by name."""
-    return from_store(network, open_store(store).find(run), kernel, free)
+    return calibrate_from_run(network, open_store(store).find(run), kernel, free)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant import workloads
-from octant.analysis.figures import figure
+from octant.analysis.figures import figures_of
+from octant.ask import EFFORT
 from octant.build import program_name, smpi
 from octant.failure import Exit, Refusal
 from octant.launch import smpirun
@@ -18,8 +19,9 @@ from octant.launch.execute import execute
 from octant.machine.discover import discover
 from octant.network.files import NetworkFile
 from octant.network.platform import Platform, platform, simgrid_xml
-from octant.record import Failure, Point, parse
-from octant.workload import Workload
+from octant.record import Failure, Point
+from octant.record.lines import Reader
+from octant.workload import NoTraffic, Workload
 
 MOST_RANKS = 128
 _SIGN = "SMPI"  # in the MPI library's own description
@@ -32,7 +34,7 @@ class SimulatedFigure:
     knobs: Mapping[str, str]
     metric: str
     unit: str
-    value: float
+    value: float | None  # `None`: the answer is wrong, or there are no samples of it
     alone: float | None  # the same from latency and bandwidth of the route between the first rank and the last
     passed: bool
 
@@ -57,7 +59,7 @@ def run(
     timeout_s: float = 600.0,
     tick: Callable[[float], None] = lambda _: None,
 ) -> OnModel:
-    """Runs a workload that exchanges messages, one rank a node, on the first nodes of the network.
+    """Runs a workload that exchanges messages, one rank per node, on the first nodes of the network.
 
     Raises:
         Refusal: SimGrid is missing, the workload computes, too many ranks, or the run failed.
@@ -68,7 +70,7 @@ def run(
     if not 2 <= count <= min(len(nodes), MOST_RANKS):
         most = min(len(nodes), MOST_RANKS)
         raise Refusal(
-            f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one a node); try --ranks {most}"
+            f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one per node); try --ranks {most}"
         )
     exported = platform(network, nodes[:count])
     records = _records(exported, kernel.name, knobs, timeout_s, tick)
@@ -78,8 +80,9 @@ def run(
         notes.append(f"{network.name}'s file gives its links no latency: times of small messages say nothing")
     if exported.split:
         notes.append("each pair of ranks has one route here, where the machine spreads its messages over several")
-    found = tuple(_figure(kernel, metric.name, point, exported) for point in records for metric in kernel.metrics)
-    return OnModel(kernel.name, network.name, count, smpirun.version(), found, tuple(notes))
+    shown = _shown_knobs(records, knobs)
+    figures = tuple(figure for point in records for figure in _figures(kernel, point, shown, exported))
+    return OnModel(kernel.name, network.name, count, smpirun.version(), figures, tuple(notes))
 
 
 def _messages_only(name: str) -> Workload:
@@ -87,12 +90,17 @@ def _messages_only(name: str) -> Workload:
         kernel = workloads.workload(name)
     except LookupError as error:
         raise Refusal(str(error.args[0]), Exit.WRONG_ANSWER) from error
-    if any(ask.mode != "all" for ask in kernel.evaluate(discover(), True)):
+    if not _exchanges_messages(kernel):
+        offered = " or ".join(name for name, other in workloads.workloads().items() if _exchanges_messages(other))
         raise Refusal(
             f"cannot run {name} on a model (it measures what a computer does by itself; only messages are simulated); "
-            "try pingpong"
+            f"try {offered}"
         )
     return kernel
+
+
+def _exchanges_messages(kernel: Workload) -> bool:
+    return kernel.messages and kernel.traffic is not None
 
 
 def _records(
@@ -109,24 +117,50 @@ def _records(
         hosts.write_text("".join(f"{host}\n" for host in exported.hosts), encoding="utf-8")
         kernel = [str(program), "--output", str(output), "pin=none", *knobs]
         outcome = execute(smpirun.command(kernel, ranks, xml, hosts), {}, timeout_s, tick)
-        lines = output.read_text(encoding="utf-8").splitlines() if output.exists() else []
-    points = [parse(line) for line in lines]
-    failed = [point.reason for point in points if isinstance(point, Failure)]
-    if outcome.reason or failed or not points:
+        lines = output.read_bytes().splitlines() if output.exists() else []
+    reader = Reader()
+    records = [reader.read(line) for line in lines]
+    failed = [record.reason for record in records if isinstance(record, Failure)]
+    simulated = [record for record in records if isinstance(record, Point)]
+    if outcome.reason or failed or not simulated:
         raise Refusal(f"cannot run {name} under SimGrid ({(failed or [outcome.reason or 'no record'])[0]})")
-    simulated = [point for point in points if isinstance(point, Point)]
-    if any(_SIGN not in point.mpi for point in simulated):
-        raise Refusal(f"cannot trust this run of {name} (its MPI is {simulated[0].mpi!r}, not SimGrid's)")
+    library = next((point.process.mpi for point in simulated if _SIGN not in point.process.mpi), None)
+    if library is not None:
+        raise Refusal(f"cannot trust this run of {name} (its MPI is {library!r}, not SimGrid's)")
     return simulated
 
 
-def _figure(kernel: Workload, metric: str, point: Point, exported: Platform) -> SimulatedFigure:
-    found = figure(kernel, point, metric=metric)
+def _shown_knobs(points: Sequence[Point], asked: Sequence[str]) -> list[str]:
+    """The knobs that were asked for or differ between points."""
+    names = {word.partition("=")[0] for word in asked}
+    names |= {name for name in points[0].knobs if len({point.knobs.get(name) for point in points}) > 1}
+    return [name for name in points[0].knobs if name in names - EFFORT]
+
+
+def _figures(kernel: Workload, point: Point, shown: Sequence[str], exported: Platform) -> list[SimulatedFigure]:
+    """Every metric of a point, beside what its route alone allows."""
+    step_s = _step_alone(kernel, point, exported)
+    counts = {name: point.count(name) for work in point.work for name in work.counts}
+    return [
+        SimulatedFigure(
+            {name: point.knobs[name] for name in shown},
+            figure.metric.name,
+            figure.metric.unit,
+            None if figure.value is None else figure.value.middle,
+            None if step_s is None else figure.metric.at(step_s, counts, 1),
+            point.passed,
+        )
+        for figure in figures_of(kernel, [point], kernel.metrics).values()
+    ]
+
+
+def _step_alone(kernel: Workload, point: Point, exported: Platform) -> float | None:
+    """Seconds of a step if each message had its route for itself; `None` where several messages travel at once."""
+    traffic = kernel.traffic(discover(), point) if kernel.traffic else NoTraffic("")
+    headline = kernel.metric()
+    counts = {name: point.count(name) for work in point.work for name in work.counts}
+    of_a_second = headline.at(1.0, counts, 1)
+    if isinstance(traffic, NoTraffic) or traffic.pattern != "first-to-last" or headline.unit != "s" or not of_a_second:
+        return None
     latency_s, bytes_per_s = exported.speed_alone(0, len(exported.hosts) - 1)
-    alone_s = point.work.messages * latency_s + point.work.message_bytes / bytes_per_s
-    count = found.metric.count(point)
-    alone = (count / alone_s if found.metric.kind == "rate" else alone_s / count) if alone_s > 0 and count else None
-    return SimulatedFigure(
-        {name: point.knobs[name] for name in (kernel.axis,) if name}, metric, found.metric.unit, found.value.middle,
-        alone if kernel.name == "mpi/pingpong" else None, point.verdict.passed,
-    )  # fmt: skip
+    return (latency_s + traffic.units / bytes_per_s) / of_a_second

@@ -59,15 +59,13 @@ class SecondOpinion:
 def second_opinion(
     other: str, network: NetworkFile, traffic: str, bytes_text: str, parameter: int = 1
 ) -> SecondOpinion:
-    """What `other` (only `simgrid` so far) says of a traffic with flows of that size (`8KiB`).
+    """The result of `other` (only `simgrid` so far) for a traffic with flows of that size (`8KiB`).
 
     Raises:
-        Refusal: nobody of that name, no size, or as `check`.
+        Refusal: an unknown name, no size, or as `check`.
     """
     if other != "simgrid":
-        raise Refusal(
-            f"cannot ask {other!r} for a second opinion (nobody of that name); try simgrid", Exit.WRONG_ANSWER
-        )
+        raise Refusal(f"cannot ask {other!r} for a second opinion (unknown); try simgrid", Exit.WRONG_ANSWER)
     try:
         size = units.parse_bytes(bytes_text)
     except ValueError as error:
@@ -86,45 +84,45 @@ def check(
     """The traffic in the model (fluid max-min) and in SimGrid, both without latencies, all flows at once.
 
     Raises:
-        Refusal: SimGrid is not installed; or the question cannot be put to it: several routes a pair, too many hosts.
+        Refusal: SimGrid is not installed; or the question cannot be put to it: several routes per pair, too many hosts.
     """  # fmt: skip
-    asked, note = like_for_like(network)
-    pattern = listed(asked, traffic, bytes_each, parameter)
-    theirs = ask(asked, pattern, timeout_s, tick)
-    model_s, model_cpu_s = ours(asked, pattern)
+    asked, note = with_one_route(network)
+    pattern = as_flows(asked, traffic, bytes_each, parameter)
+    theirs = simulate_flows(asked, pattern, timeout_s, tick)
+    model_s, model_cpu_s = model_times(asked, pattern)
     return SecondOpinion(
         network.name, asked.routing.name, traffic, len(pattern.active), len(_flows(pattern)), bytes_each,
         "fluid", model_s, theirs.seconds, model_cpu_s, theirs.cpu_s, theirs.version, note,
     )  # fmt: skip
 
 
-def like_for_like(network: NetworkFile) -> tuple[NetworkFile, str]:
-    """The network with one route a pair, as SimGrid has it, and a remark where the machine routes otherwise."""
+def with_one_route(network: NetworkFile) -> tuple[NetworkFile, str]:
+    """The network with one route per pair, as SimGrid has it, and a remark where the machine routes otherwise."""
     if not isinstance(network.topology, Torus) or (
         network.routing.name == "dimension-ordered" and not network.routing.split_ties
     ):
         return network, ""
     one = network.routing.model_copy(update={"name": "dimension-ordered", "split_ties": False})
-    note = f"both route dimension-ordered, not {network.routing.name}: SimGrid has one route a pair"
+    note = f"both route dimension-ordered, not {network.routing.name}: SimGrid has one route per pair"
     return network.model_copy(update={"routing": one}), note
 
 
-def listed(network: NetworkFile, traffic: str, bytes_each: int, parameter: int = 1) -> Pattern:
-    """A named pattern as a list of flows of `bytes_each` payload bytes; uniform traffic goes to everybody else."""
+def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int = 1) -> Pattern:
+    """A named pattern as a list of flows of `bytes_each` payload bytes; uniform traffic goes to all others."""
     pattern = make(network, traffic, parameter)
     units = bytes_each / pattern.cost.payload_bytes
     if pattern.flows is not None:
         return replace(pattern, flows=replace(pattern.flows, units=pattern.flows.units * units))
     if len(pattern.active) > 256:
-        raise Refusal(f"cannot list everybody to everybody of {len(pattern.active)} nodes for SimGrid; try --nodes 64")
+        raise Refusal(f"cannot list all pairs of {len(pattern.active)} nodes for SimGrid; try --nodes 64")
     sources, targets = (side.ravel() for side in np.meshgrid(pattern.active, pattern.active, indexing="ij"))
     others = sources != targets
     sent = np.full(int(others.sum()), units)
     return replace(pattern, flows=Flows(sources[others], targets[others], sent), per="flow")
 
 
-def ours(network: NetworkFile, pattern: Pattern) -> tuple[float, float]:
-    """The model's seconds for all flows at once, and the CPU seconds that it took to say so."""
+def model_times(network: NetworkFile, pattern: Pattern) -> tuple[float, float]:
+    """The model's seconds for all flows at once, and the CPU seconds that it took."""
     cpu_s = []
     for _ in range(5):
         begin = time.process_time()
@@ -135,24 +133,26 @@ def ours(network: NetworkFile, pattern: Pattern) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What SimGrid said."""
+    """SimGrid's result."""
 
     seconds: float
     cpu_s: float
     version: str
 
 
-def ask(network: NetworkFile, pattern: Pattern, timeout_s: float, tick: Callable[[float], None]) -> Simulated:
-    """Runs the flows under `smpirun`, one rank a node.
+def simulate_flows(
+    network: NetworkFile, pattern: Pattern, timeout_s: float, tick: Callable[[float], None]
+) -> Simulated:
+    """Runs the flows under `smpirun`, one rank per node.
 
     Raises:
-        Refusal: not installed, several routes a pair, too much data, or SimGrid failed.
+        Refusal: not installed, several routes per pair, too much data, or SimGrid failed.
     """
     exported = platform(network, pattern.active, latency=False, cost=pattern.cost)
     if exported.split:
         raise Refusal(
             f"cannot compare {network.name} with SimGrid (the traffic of {exported.split} pairs takes several routes, "
-            "and SimGrid has one a pair); try a network with one plane, link and route between two nodes"
+            "and SimGrid has one per pair); try a network with one plane, link and route between two nodes"
         )
     version = smpirun.version()
     flows = _flows(pattern)
@@ -174,10 +174,10 @@ def ask(network: NetworkFile, pattern: Pattern, timeout_s: float, tick: Callable
         outcome = execute(words, {}, timeout_s, tick)
         if outcome.reason:
             raise Refusal(f"cannot get SimGrid's answer ({outcome.reason})")
-        said = json.loads((folder / "answer").read_text())
-    if said["wrong_bytes"]:
-        raise Refusal(f"cannot trust SimGrid's answer ({said['wrong_bytes']} bytes arrived wrong)")
-    return Simulated(said["seconds"], _children_cpu_s() - before, version)
+        result = json.loads((folder / "answer").read_text())
+    if result["wrong_bytes"]:
+        raise Refusal(f"cannot trust SimGrid's answer ({result['wrong_bytes']} bytes arrived wrong)")
+    return Simulated(result["seconds"], _children_cpu_s() - before, version)
 
 
 def _driver() -> "resources.abc.Traversable":

@@ -4,7 +4,7 @@ Where a capacity is known as a range only, the answer is an interval: its ends a
 the low and at the high end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from octant.network.files import NetworkFile, load
 from octant.network.scale import scale
 from octant.network.solve import solve, solve_program
 from octant.network.traffic import Flows, Pattern, bulk, make, pairs, place
-from octant.network.whatif import rerouted
+from octant.network.whatif import with_routing
 from octant.stats import Interval
 
 
@@ -43,7 +43,7 @@ def pair_bandwidth(network: str, scenario: str) -> Interval:
 
 def between_two_groups(network: str, routing: str, size: int) -> Interval:
     """Bytes/s of one pair while every node of one group talks to its twin in another, in a machine of `size` groups."""
-    sized = rerouted(network, routing, None).at_size(size)
+    sized = with_routing(network, routing, None).at_size(size)
     active = sized.topology.active()
     group = len(active) // size
     traffic = pairs(sized, [(int(active[i]), int(active[group + i]), 1.0) for i in range(group)])
@@ -103,7 +103,7 @@ def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Inter
     return Interval(min(values), middle, max(values))
 
 
-def normalised(system: str, benchmark: str) -> Interval:
+def published_over_peak(system: str, benchmark: str) -> Interval:
     """A published result over the system's peak: RandomAccess in updates/s per Gflop/s, Global FFT in percent.
 
     Of the K computer the document gives its ratios to the Power 775 alone, of two digits each, with their rounding.
@@ -132,3 +132,16 @@ def normalised(system: str, benchmark: str) -> Interval:
 
 def _sure(value: float) -> Interval:
     return Interval(value, value, value)
+
+
+MODELS: Mapping[str, Callable[..., float | Interval]] = {
+    "rate": rate,
+    "fft_percent_of_peak": fft_percent_of_peak,
+    "pair_bandwidth": pair_bandwidth,
+    "between_two_groups": between_two_groups,
+    "exchange_time": exchange_time,
+    "over_links": over_links,
+    "halo": halo,
+    "normalised": published_over_peak,
+}
+"""What a study file may ask, by the name that it writes: it reaches nothing else."""

@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from octant import _network, units
+from octant.analysis.figures import Figure
 from octant.failure import Exit, Refusal
 from octant.network.files import NetworkFile
 from octant.network.solve import engine, solve_program
 from octant.network.topologies import Torus
 from octant.network.traffic import Flows, Nodes, Pattern, bulk, place
-from octant.simulate.kernels import one
+from octant.record import Point
+from octant.simulate.stored_figures import figures_of_one_point
 from octant.stats import over_launches
 from octant.store import StoredRun, open_store
 
@@ -117,35 +119,56 @@ def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, overhead_s: float)
     return sum(seconds), network.class_names[tightest] if tightest is not None else ""
 
 
-def measured(run: StoredRun, kernel: str, chunks: float) -> Step:
+def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
     """A step of `chunks` chunks (or steps) of a kernel that each rank does, as a run of the store measured it.
 
     Several threads of a rank share its chunks; ranks that computed at once are in one another's way here as there.
 
     Raises:
-        Refusal: the words fit no point, several different ones, or a wrong answer; or no positive number of chunks.
+        Refusal: the words fit no point, several different ones, a wrong answer, or a figure that is not made from the
+            time of a chunk; or no positive number of chunks.
     """
     if not 0 < chunks < math.inf:
         raise Refusal(f"cannot compute {chunks:g} chunks in a time step; try --chunks 1", Exit.WRONG_ANSWER)
-    rows = one(run, kernel)
-    if any(row.wrong for row in rows):
+    figures = figures_of_one_point(run, kernel)
+    if any(figure.wrong for figure in figures):
         raise Refusal(f"cannot build on {kernel} in run {run.id} (its answer is wrong)", Exit.WRONG_ANSWER)
-    metric, first = rows[0].metric, rows[0].points[0]
-    found = over_launches([figure.value for row in rows for figure in row.figures])
-    work_each = metric.count(first)
-    if first.sampling == "lanes":  # a rate is summed over ranks, which do their own chunks; a time is one thread's
-        work_each *= first.ranks if metric.kind == "rate" else first.ranks / len(first.lanes)
-    times = [work_each / v if metric.kind == "rate" else work_each * v for v in (found.low, found.middle, found.high)]
-    low_s, middle_s, high_s = sorted(times)
-    launches = sum(len(row.figures) for row in rows)
-    work = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in asdict(first.work).items() if value)
-    words = f"{rows[0].workload.name} ({rows[0].name}), run {run.id} on {run.machine.name}, launches: {launches}"
+    first, values = figures[0], [launch.value for figure in figures for launch in figure.launches]
+    if not values or not _per_second_of_chunk(first):
+        why = first.missing or f"{first.metric.name} is not made from the time of a chunk"
+        raise Refusal(f"cannot build on {kernel} in run {run.id} ({why})")
+    over = over_launches(values)
+    low_s, middle_s, high_s = sorted(_chunk_seconds(first, value) for value in (over.low, over.middle, over.high))
+    each = {name: count / _lanes(first.point) for name, count in _counts(first.point).items() if count}
+    work = ", ".join(f"{count:,.0f} {name.replace('_', ' ')}" for name, count in each.items())
+    words = f"{first.workload.name} ({first.name}), run {run.id} on {run.machine.name}, launches: {len(values)}"
     text = f"{words}; a chunk of {work} takes {units.si_text(middle_s, 's')}"
-    flags = tuple(dict.fromkeys(flag for row in rows for flag in row.flags))
+    flags = tuple(dict.fromkeys(flag for figure in figures for flag in figure.flags))
     return Step(chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), doubts=flags)
 
 
-def asked_step(
+def _chunk_seconds(figure: Figure, value: float) -> float:
+    """Seconds of a chunk of each rank, whose threads share its chunks, or of a step, where the headline is `value`."""
+    ratio, lanes = _per_second_of_chunk(figure), _lanes(figure.point)
+    seconds = ratio / value if figure.metric.better == "higher" else value / ratio
+    return seconds * figure.point.ranks / lanes if figure.point.pace == "chunks" else seconds
+
+
+def _per_second_of_chunk(figure: Figure) -> float:
+    """The headline's value if a chunk of every lane, or a step, took a second; 0 where that says nothing of it."""
+    return figure.metric.at(1.0, _counts(figure.point), _lanes(figure.point)) or 0.0
+
+
+def _counts(point: Point) -> dict[str, int]:
+    return {name: point.count(name) for work in point.work for name in work.counts}
+
+
+def _lanes(point: Point) -> int:
+    """How many do the counts of a point together, each its own part of them."""
+    return point.lanes if point.pace == "chunks" else 1
+
+
+def compose_step(
     compute: str,
     run: str,
     kernel: str,
@@ -166,7 +189,7 @@ def asked_step(
     if not kernel.strip():
         raise Refusal(f"cannot choose a figure of run {run}; say --kernel NAME")
     messages = read_step("0s", halos, reductions)
-    computing = measured(open_store(store).find(run), kernel, chunks)
+    computing = measured_step(open_store(store).find(run), kernel, chunks)
     return replace(computing, halos=messages.halos, reductions=messages.reductions)
 
 

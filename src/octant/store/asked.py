@@ -37,6 +37,9 @@ class StudyAsked:
     text: str
     library: str = ""  # the MPI library that its settings were written for
     lacking: Mapping[str, str] = field(default_factory=dict)  # settings without effect there, and why
+    cells: Mapping[str, str] = field(default_factory=dict)  # the key of the ask that answers a cell, by the cell's text
+    absent: Mapping[str, str] = field(default_factory=dict)  # why a cell was not asked, by its text
+    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the text -> asked
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,9 @@ class _Study(Struct):
     text: str
     library: str = ""
     lacking: dict[str, str] = {}
+    cells: dict[str, str] = {}
+    absent: dict[str, str] = {}
+    axes: dict[str, dict[str, str]] = {}
 
 
 class _Asked(Struct):

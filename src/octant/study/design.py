@@ -1,6 +1,5 @@
 """From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
-import itertools
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +8,9 @@ from octant.ask import Ask, Presentation, Shape, Subject
 from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.request import parse_request
-from octant.study.file import Level, Measure, Study, StudyError
+from octant.study.cells import Cell, combinations
+from octant.study.file import Study, StudyError
+from octant.study.parts import Level, Measure
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,6 @@ CROWD = 16  # ranks times threads on a hardware thread beyond which a count is a
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One measure in one combination of levels."""
-
-    measure: str
-    levels: tuple[str, ...]  # one a factor, in the file's order
-
-    def __str__(self) -> str:
-        return f"{self.measure}: {', '.join(self.levels)}"
-
-
-@dataclass(frozen=True)
 class Design:
     """What a study asks of a machine."""
 
@@ -46,17 +36,10 @@ class Design:
     refused: tuple[Ask, ...]  # what absent cells would ask, for the record
 
 
-def combinations(study: Study) -> list[tuple[str, ...]]:
-    """The levels of every combination: those that the file lists, else all."""
-    if study.combinations:
-        return list(dict.fromkeys(study.full(levels) for levels in study.combinations))
-    return list(itertools.product(*study.factors.values()))
-
-
 def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBRARY) -> Design:
     """What a study asks: in each round every combination once, shuffled, so that drift hits all alike.
 
-    A pure function of its arguments: a stored run is understood by designing it again.
+    A pure function of its arguments, by which runs of format 1 are read: they stored no cells.
 
     Args:
         seed: of the order.

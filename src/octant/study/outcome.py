@@ -1,4 +1,4 @@
-"""A study from beginning to end: begun as a run of the store, or asked of a model, and understood."""
+"""A study from beginning to end: begun as a run of the store or asked of a model, and laid beside what is published."""
 
 import secrets
 from collections.abc import Sequence
@@ -8,13 +8,17 @@ from pathlib import Path
 from octant.build.describe import describe
 from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal
-from octant.machine import Machine, mpi_inventory
+from octant.machine import Machine, facts, mpi_inventory
 from octant.record import Failure
 from octant.store import Store, StoredRun, StudyAsked
-from octant.study import file, published, sources
-from octant.study.design import NO_LIBRARY, Cell, Library, combinations, design
+from octant.study import file, sources
+from octant.study.cells import Cell, axis_values, cells, combinations, with_axis_values
+from octant.study.design import NO_LIBRARY, Library, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
+from octant.study.measured import CellsAsked, measured_values
+from octant.study.published_values import PublishedValue, published_values
+from octant.study.values import StudyValues
 from octant.study.verdict import Verdict, verdicts
 
 
@@ -24,14 +28,14 @@ class Outcome:
 
     name: str
     study: Study
-    answers: sources.Answers
-    published: tuple[published.Row, ...]
+    values: StudyValues
+    published: tuple[PublishedValue, ...]
     verdicts: tuple[Verdict, ...]
     run: StoredRun | None  # None: a model's
 
     def cells(self, measure: str) -> list[Cell]:
         """The cells of a measure, in the order of the file."""
-        known = dict.fromkeys([*self.answers.values, *self.answers.absent])
+        known = dict.fromkeys([*self.values.by_cell, *self.values.absent])
         order = {levels: n for n, levels in enumerate(combinations(self.study))}
         return sorted((cell for cell in known if cell.measure == measure), key=lambda cell: order[cell.levels])
 
@@ -52,6 +56,8 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
     if repeats is not None:
         study = replace_repeats(study, repeats)
     seed = secrets.randbelow(2**31) if seed is None else seed
+    axes = _axes_on(study, machine, found)
+    study = with_axis_values(study, axes)
     library = library_of(study)
     plan = design(study, machine, seed, library)
     asked = {cell.measure for cell in plan.questions}
@@ -59,7 +65,8 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
         raise Refusal(f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", 3)
     _check_knobs(study, sorted(asked), found)
-    this = StudyAsked(found, seed, text, library.name, dict(library.lacking))
+    asks, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
+    this = StudyAsked(found, seed, text, library.name, dict(library.lacking), asks, absent, axes)
     run = where.create(f"study {found}", machine, plan.asks, plan.order, f"study {found}", this)
     failures = [
         # Not under the ask's key: here it may be the key of another combination, which can be asked.
@@ -71,6 +78,13 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
     if failures:
         where.append(run, *failures)
     return where.read(run.id)
+
+
+def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, str]]:
+    try:
+        return axis_values(study, facts.facts(machine))
+    except ValueError as error:
+        raise StudyError(f"cannot run the study {name} here ({error}); change the values of its axis") from error
 
 
 def library_of(study: Study) -> Library:
@@ -110,7 +124,7 @@ def _check_knobs(study: Study, measures: Sequence[str], name: str) -> None:
             raise StudyError(f"cannot run the study {name} ({why})")
 
 
-def understood(run: StoredRun) -> Outcome:
+def outcome_of_run(run: StoredRun) -> Outcome:
     """What a stored run of a study says.
 
     Raises:
@@ -119,12 +133,23 @@ def understood(run: StoredRun) -> Outcome:
     if run.study is None:
         raise Refusal(f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}", 2)
     study = file.parse(run.study.text, run.study.name)
-    library = Library(run.study.library, run.study.lacking)
-    answers = sources.measured(study, design(study, run.machine, run.study.seed, library), run)
-    return _outcome(run.study.name, study, answers, run)
+    asked = _cells_asked(study, run, run.study)
+    study = with_axis_values(study, asked.axes)
+    return _outcome(run.study.name, study, measured_values(study, asked, run), run)
 
 
-def of_model(name: str) -> Outcome:
+def _cells_asked(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
+    """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
+    if not stored.cells:
+        plan = design(study, run.machine, stored.seed, Library(stored.library, stored.lacking))
+        return CellsAsked(plan.questions, plan.absent)
+    every = {str(cell): cell for cell in cells(study)}
+    asks = {every[text]: ask for text, ask in stored.cells.items() if text in every}
+    absent = {every[text]: why for text, why in stored.absent.items() if text in every}
+    return CellsAsked(asks, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures})
+
+
+def outcome_of_model(name: str) -> Outcome:
     """What the models of a study say; nothing is measured and nothing stored.
 
     Raises:
@@ -137,9 +162,9 @@ def of_model(name: str) -> Outcome:
     return _outcome(found, study, sources.modelled(study), None)
 
 
-def _outcome(name: str, study: Study, answers: sources.Answers, run: StoredRun | None) -> Outcome:
-    judged = verdicts(study, answers, run.machine if run else None)
-    return Outcome(name, study, answers, tuple(published.rows(study)), tuple(judged), run)
+def _outcome(name: str, study: Study, values: StudyValues, run: StoredRun | None) -> Outcome:
+    judged = verdicts(study, values, run.machine if run else None)
+    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run)
 
 
 def last_run(where: Store, name: str) -> StoredRun:
@@ -149,7 +174,7 @@ def last_run(where: Store, name: str) -> StoredRun:
         Refusal: none.
     """
     sought = Path(name).stem if name.endswith(".toml") else name
-    for candidate in reversed(where.listed()[0]):
+    for candidate in reversed(where.listed()):
         if candidate.study == sought:
             return where.read(candidate.id)
     if name in file.names():

@@ -38,14 +38,14 @@ def svg(machine: Machine) -> str:
         if not node.cpus
     ]
     whole = _stack([_grid(packages, 2, GAP), *alone])
-    words = escape(in_words(machine))
+    words = escape(description(machine))
     return (
         f'<svg class="machine" role="img" aria-label="{words}" viewBox="0 0 {whole.width:g} {whole.height:g}" '
         f'width="{whole.width:g}" height="{whole.height:g}" xmlns="http://www.w3.org/2000/svg">{whole.svg}</svg>'
     )
 
 
-def in_words(machine: Machine) -> str:
+def description(machine: Machine) -> str:
     """What the drawing shows, in one sentence."""
     topology = machine.topology
     parts = [

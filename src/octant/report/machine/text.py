@@ -26,7 +26,7 @@ _SHADOWED = {
     "SVE": "SVE2",
     "Neon": "SVE",
     "VMX": "VSX",
-}  # said by the stronger one already
+}  # the stronger one implies it
 _SETTINGS = (
     ("kernel", "kernel"), ("distribution", "distribution"), ("virtualisation", "virtualisation"),
     ("container", "container"), ("governor", "governor"), ("turbo", "turbo"), ("SMT", "smt"),
@@ -191,9 +191,9 @@ def _facts(machine: Machine) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row("instruction sets", instructions(machine.processor.flags) or "not told")
+    table.add_row("instruction sets", instructions(machine.processor.flags) or "not stated")
     table.add_row("page sizes", pages_text(machine.page_sizes))
-    for label, value in told(machine.system):
+    for label, value in setting_texts(machine.system):
         table.add_row(label, value)
     for name, version in machine.software.items():
         table.add_row(name, version)
@@ -210,7 +210,7 @@ def _page(page: PageSize) -> str:
     return bytes_text(page.size_bytes) + (" (empty pool)" if page.pool_pages == 0 else pool)
 
 
-def told(system: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def setting_texts(system: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Settings that matter for speed, in the words of people."""
     for label, key in _SETTINGS:
         if system.get(key, "none") != "none":

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from octant.network.answers import Answer
 from octant.network.calibrate import Calibration
 from octant.network.failures import Random, Recovery, Sweep
 from octant.network.files import NetworkFile
+from octant.network.predictions import Prediction
 from octant.network.scale import Curve
 from octant.network.whatif import Bracket, Change, Difference, Explanation, Sensitivity
 from octant.report.terminal import rendered
@@ -79,7 +79,7 @@ def curve_text(curve: Curve) -> str:
     return "\n".join(lines)
 
 
-def answer_text(answer: Answer) -> str:
+def answer_text(answer: Prediction) -> str:
     """The rate, and every class of links with what it would allow."""
     table = _table("class", ">load", ">capacity", ">alone", ">room", ">links", "tightest link")
     for b in answer.bottlenecks:

@@ -49,14 +49,14 @@ def render(shown: Overview) -> str:
         word=word,
         pictures=pictures,
         frames=frames,
-        first=_telling(shown),
+        first=_first_frame(shown),
         heat=Markup(network_svg.heat(shown.maps, word)) if len(shown.maps) > 1 else None,  # noqa: S704 - escapes its texts
-        drawn=network_svg.topology_in_words(next(iter(shown.maps.values()))) if frames else "",
+        drawn=network_svg.topology_description(next(iter(shown.maps.values()))) if frames else "",
         version=__version__,
         style=html.page_file("style.css") + html.page_file("network.css"),
         script=html.page_file("page.js") + html.page_file("network.js"),
         plotly=html.plotly(),
-        data=html.embedded(_data(shown, pictures)),
+        data=html.json_markup(_data(shown, pictures)),
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _frame(shown: Overview, size: int, found: LoadMap) -> Frame:
     return Frame(size, sentence(shown, found), *(Markup(svg) for svg in drawings))  # noqa: S704 - escape their texts
 
 
-def _telling(shown: Overview) -> int:
+def _first_frame(shown: Overview) -> int:
     """The frame to begin with: where the bottleneck first changes after the smallest sizes, else the largest."""
     kinds = [found.bottleneck.link_class for found in shown.maps.values()]
     changes = [i for i in range(2, len(kinds)) if kinds[i] != kinds[i - 1]]

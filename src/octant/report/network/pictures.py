@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.pictures import Axis, Picture, Series, even_ticks, si_ticks
+from octant.report.charts.picture import Axis, Picture, Series
+from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
     from octant.network.overview import Overview
@@ -81,7 +82,7 @@ def failures(shown: Overview) -> Picture | None:
         )
         for policy in policies
     )  # fmt: skip
-    told = {
+    policy_texts = {
         "twin": "twin: the cable beside it carries both",
         "spread": "spread: all that survive share it",
         "recompute": "recompute: shortest paths, before and after",
@@ -92,7 +93,7 @@ def failures(shown: Overview) -> Picture | None:
         "failures",
         f"One {kind} cable fails",
         f"What the worst of all single failures of {kind} cables leaves of the rate, with each cable failing in turn. "
-        f"{'; '.join(told[policy] for policy in policies)}.",
+        f"{'; '.join(policy_texts[policy] for policy in policies)}.",
         Axis(word, False, even_ticks(float(most), lambda v: f"{v:g}")),
         Axis("rate left", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2))),
         series,

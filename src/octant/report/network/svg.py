@@ -61,8 +61,8 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
         for c, size in enumerate(sizes):
             found = _of(maps[size], name)
             if found is not None:
-                told = f"{size} {size_word}: {name} {busy_text(found.busiest)} of its capacity"
-                parts.append(_cell(left + c * width, y, width, row, found.busiest, told))
+                title = f"{size} {size_word}: {name} {busy_text(found.busiest)} of its capacity"
+                parts.append(_cell(left + c * width, y, width, row, found.busiest, title))
     bottom = top + len(names) * (row + 4)
     shown = [i for i, size in enumerate(sizes) if len(sizes) <= 12 or size in (sizes[0], sizes[-1]) or size % 8 == 0]
     parts += [_text(left + (i + 0.5) * width, bottom + 12, str(sizes[i]), "middle") for i in shown]
@@ -84,8 +84,8 @@ def strips(found: LoadMap) -> str:
         y = top + r * (row + 5)
         parts.append(_text(left - 8, y + row / 2 + 4, one.link_class, "end"))
         parts += [_cell(left + i * width, y, width, row, busy, busy_text(busy)) for i, busy in enumerate(one.quantiles)]
-        told = f"{busy_text(one.busiest)} at most" if one.limited else "no limit given"
-        parts.append(_text(left + 32 * width + 10, y + row / 2 + 4, f"{told}, {one.links:,} links", "start"))
+        title = f"{busy_text(one.busiest)} at most" if one.limited else "no limit given"
+        parts.append(_text(left + 32 * width + 10, y + row / 2 + 4, f"{title}, {one.links:,} links", "start"))
     height = top + len(found.classes) * (row + 5) + 24
     parts.append(_legend(left, height - 18))
     return _svg(left + 32 * width + 210, height, parts, f"Links of {', '.join(names)} from the idlest to the busiest")
@@ -101,7 +101,7 @@ def topology(found: LoadMap) -> str:
     return ""
 
 
-def topology_in_words(found: LoadMap) -> str:
+def topology_description(found: LoadMap) -> str:
     """What the drawing of the topology shows."""
     shape = found.network.topology
     if isinstance(shape, TwoLevelDirect):
@@ -166,7 +166,7 @@ def _supernode(found: LoadMap, shape: TwoLevelDirect) -> str:
     height = -(-shape.drawers // columns) * (box + 70) - 70
     parts.append(_text(0, height + 14, f"supernode {supernode}", "start", "soft"))
     parts.append(_legend(0, height + 24))
-    return _svg(width, height + 44, parts, topology_in_words(found))
+    return _svg(width, height + 44, parts, topology_description(found))
 
 
 def busiest_supernode(found: LoadMap, size: int) -> int:
@@ -204,16 +204,16 @@ def _slice(found: LoadMap, shape: Torus) -> str:
         beyond = max(
             (loads["link"] for (a, b), loads in busy.pairs.items() if a == node and b not in spot), default=0.0
         )
-        told = f"<title>node {node}: out of the slice {busy_text(beyond)}</title>"
+        title = f"<title>node {node}: out of the slice {busy_text(beyond)}</title>"
         parts.append(f'<circle class="ground" cx="{x:g}" cy="{y:g}" r="11"/>')
         parts.append(
             f'<circle class="node {_kind(beyond)}" cx="{x:g}" cy="{y:g}" r="11" '
-            f'fill-opacity="{beyond:.3f}">{told}</circle>'
+            f'fill-opacity="{beyond:.3f}">{title}</circle>'
         )
     width, height = 2 * edge + (nx - 1) * gap, 2 * edge + (ny - 1) * gap
     parts.append(_text(4, height + 8, f"slice z = {level}" if nz > 1 else "", "start", "soft"))
     parts.append(_legend(4, height + 18))
-    return _svg(max(width, 330), height + 40, parts, topology_in_words(found))
+    return _svg(max(width, 330), height + 40, parts, topology_description(found))
 
 
 class _Busiest:
@@ -252,10 +252,10 @@ def _on_circle(middle: Spot, radius: float, turn: float) -> Spot:
     return middle[0] + radius * math.cos(angle), middle[1] + radius * math.sin(angle)
 
 
-def _halves(a: Spot, b: Spot, pair: Sequence[float], width: float, told: str) -> list[str]:
+def _halves(a: Spot, b: Spot, pair: Sequence[float], width: float, title: str) -> list[str]:
     middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
     return [
-        _line(end, middle, load, width, f"{told}: {busy_text(load)}") for end, load in zip((a, b), pair, strict=True)
+        _line(end, middle, load, width, f"{title}: {busy_text(load)}") for end, load in zip((a, b), pair, strict=True)
     ]
 
 
@@ -263,17 +263,17 @@ def _kind(busy: float) -> str:
     return "busy full" if busy >= SATURATED else "busy"
 
 
-def _line(a: Spot, b: Spot, busy: float, width: float, told: str) -> str:
+def _line(a: Spot, b: Spot, busy: float, width: float, title: str) -> str:
     return (
         f'<line class="{_kind(busy)}" x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" '
-        f'stroke-width="{width:g}" stroke-opacity="{max(0.06, min(busy, 1)):.3f}"><title>{escape(told)}</title></line>'
+        f'stroke-width="{width:g}" stroke-opacity="{max(0.06, min(busy, 1)):.3f}"><title>{escape(title)}</title></line>'
     )
 
 
-def _cell(x: float, y: float, width: float, height: float, busy: float, told: str) -> str:
+def _cell(x: float, y: float, width: float, height: float, busy: float, title: str) -> str:
     return (
         f'<rect class="{_kind(busy)}" x="{x:.1f}" y="{y:.1f}" width="{width - 1:.1f}" height="{height:g}" '
-        f'fill-opacity="{max(0.04, min(busy, 1)):.3f}"><title>{escape(told)}</title></rect>'
+        f'fill-opacity="{max(0.04, min(busy, 1)):.3f}"><title>{escape(title)}</title></rect>'
     )
 
 
@@ -289,8 +289,8 @@ def _legend(x: float, y: float) -> str:
     return "".join([cells, full, *(_text(x + right, y + 10, word, "start", "soft") for right, word in words)])
 
 
-def _svg(width: float, height: float, parts: Sequence[str], told: str) -> str:
+def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
     return (
-        f'<svg class="network" role="img" aria-label="{escape(told)}" viewBox="0 0 {width:g} {height:g}" '
+        f'<svg class="network" role="img" aria-label="{escape(title)}" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
     )

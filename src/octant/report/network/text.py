@@ -115,7 +115,7 @@ def on_model_text(found: OnModel) -> str:
         table.add_row(
             " ".join(f"{knob}={value}" for knob, value in one.knobs.items()),
             one.metric,
-            si_text(one.value, one.unit, 4),
+            si_text(one.value, one.unit, 4) if one.value is not None else "",
             si_text(one.alone, one.unit, 4) if one.alone is not None else "",
             "passed" if one.passed else "WRONG",
         )
@@ -133,12 +133,12 @@ def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> s
         whole = f"{si_text(one.overlapped_s, 's')} … {si_text(one.together_s, 's')}"
         share = " … ".join(percent_text(part) for part in one.efficiency)
         table.add_row(str(one.ranks), str(one.nodes), *parts, whole, share, one.limited_by)
-    told = "a step's time: halos hidden behind computing as far as they fit … nothing overlaps"
+    heading = "a step's time: halos hidden behind computing as far as they fit … nothing overlaps"
     if step.range_s:
         ends = " … ".join(si_text(one, "s") for one in step.range_s)
-        told += f"\ncomputing as measured: {ends}"
+        heading += f"\ncomputing as measured: {ends}"
     doubts = [f"doubt: {doubt}" for doubt in step.doubts]
-    return "\n".join([f"{network.name}: a time step, computing: {step.source}", rendered(table), told, *doubts])
+    return "\n".join([f"{network.name}: a time step, computing: {step.source}", rendered(table), heading, *doubts])
 
 
 def _some(items: Sequence[Item]) -> list[Item]:

@@ -8,6 +8,7 @@
   };
   const symbols = ["circle", "square-open", "diamond", "triangle-up-open", "cross", "x-open", "star", "hexagon-open"];
   const dashes = ["solid", "dash", "dot", "dashdot"];
+  const patterns = ["", "/", ".", "x", "-", "\\", "|", "+"];
   const font = getComputedStyle(document.documentElement).getPropertyValue("--text").trim();
   const settings = { displayModeBar: false, responsive: true, doubleClick: "reset" };
   const most = 4000;  // points drawn of one series; all are kept in the data
@@ -16,6 +17,7 @@
 
   const palette = () => palettes[dark.matches && !printing ? "dark" : "light"];
   const si = (value, unit) => {
+    if (unit === "1") return String(Number(value.toPrecision(4)));
     if (value === 0 || !Number.isFinite(value)) return `${value} ${unit}`;
     const exponent = Math.min(Math.max(Math.floor(Math.log10(Math.abs(value)) / 3), -4), 6);
     return `${(value / 1000 ** exponent).toPrecision(4)} ${["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"][exponent + 4]}${unit}`;
@@ -45,7 +47,7 @@
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: font, color: colours.ink, size: 13 },
     margin: { l: 8, r: 12, t: 22, b: 8 }, hovermode: "closest", dragmode: false,
     hoverlabel: { bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink, family: font } },
-    legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12, color: colours.ink }, itemclick: "toggle" },
+    legend: { orientation: "h", traceorder: "normal", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12, color: colours.ink }, itemclick: "toggle" },
     ...more,
   });
 
@@ -61,6 +63,7 @@
     const error = (middle, tint) => (one.high.length ? { type: "data", symmetric: false, array: one.high.map((h, i) => h - middle[i]), arrayminus: one.low.map((l, i) => middle[i] - l), color: tint, thickness: 1, width: 0 } : undefined);
     if (one.kind === "bars") return { ...base, y: one.y.map((y) => Math.max(y, 0.5)), type: "scatter", mode: "lines", line: { shape: "hvh", color: colour, width: 1.75, dash: dashes[role.measured % 4] }, fill: first ? "tozeroy" : "none", fillcolor: colours.band };
     if (one.kind === "across") return { ...base, text: one.x.map((x, i) => `${plain(one.labels[i])}<br>${si(x, picture.x.unit)}`), textposition: "none", type: "bar", orientation: "h", marker: { color: first ? colours.band : "rgba(0,0,0,0)", line: { color: colour, width: 1.5 }, pattern: first ? undefined : { shape: "/", size: 6, solidity: 0.2, fgcolor: colours.soft, bgcolor: "rgba(0,0,0,0)" } }, error_x: { ...error(one.x, colours.ink), thickness: 2 } };
+    if (one.kind === "stack") return { ...base, text: one.x.map((x, i) => `${plain(one.labels[i])}<br>${plain(one.name)}: ${si(x, picture.x.unit)}`), textposition: "none", type: "bar", orientation: "h", marker: { color: first ? colours.accent : colours.band, line: { color: colours.paper, width: 1 }, pattern: first ? undefined : { shape: patterns[role.measured % patterns.length], size: 6, solidity: 0.35, fgcolor: colours.soft, bgcolor: colours.faint } } };
     if (one.kind === "line") return { ...base, type: "scatter", mode: "lines", line: { color: colour, width: 1.5, dash: dashes[role.line % 4] } };
     const marker = { color: colour, size: one.kind === "points" ? 10 : 6, symbol: symbols[role.measured % symbols.length], line: { width: 1.5, color: colour } };
     return { ...base, type: "scatter", mode: one.kind === "points" ? "markers" : "lines+markers", marker, line: { color: colour, width: 1.75, dash: dashes[role.measured % 4] }, error_y: error(one.y, colour) };
@@ -71,7 +74,7 @@
     const annotations = picture.marks.map((mark) => ({ x: picture.x.log ? Math.log10(mark.at) : mark.at, yref: "paper", y: 1, yanchor: "top", xanchor: "right", textangle: -90, text: plain(mark.label), showarrow: false, font: { color: colours.soft, size: 11, shadow: `0 0 2px ${colours.paper}, 0 0 3px ${colours.paper}` }, borderpad: 1 }));
     return {
       traces: picture.series.map((one, i) => trace(one, role[i], colours, picture)),
-      layout: layout(colours, { xaxis: axis(picture.x, colours), yaxis: axis(picture.y, colours), shapes, annotations, showlegend: picture.series.length > 1 }),
+      layout: layout(colours, { xaxis: axis(picture.x, colours), yaxis: axis(picture.y, colours), shapes, annotations, showlegend: picture.series.length > 1, barmode: picture.series.some((one) => one.kind === "stack") ? "stack" : "group" }),
     };
   };
 
@@ -90,20 +93,7 @@
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
   };
-  const unpacked = async (figure) => {
-    const launches = JSON.parse(await inflated(figure.launches));
-    for (const lane of launches.flatMap((launch) => launch.lanes)) {
-      let end = 0;
-      lane.begin_ns = lane.pauses_ns.map((pause, i) => { const begin = end + pause; end = begin + lane.duration_ns[i]; return begin; });
-      delete lane.pauses_ns;
-    }
-    return launches;
-  };
-  // The metric of each sample after the warm-up, as the analysis computes it; sums over threads come computed.
-  const valuesOf = (figure, launches) => figure.windows || launches.map((launch, i) => launch.lanes.flatMap((lane) => {
-    const kept = lane.duration_ns.length > launch.warmup ? lane.duration_ns.slice(launch.warmup) : lane.duration_ns;
-    return kept.map((ns) => (figure.rate ? figure.counts[i] / (ns * 1e-9) : (ns * 1e-9) / figure.counts[i]));
-  }));
+  const unpacked = async (text) => JSON.parse(await inflated(text));
   const describeSamples = (figure, values) => () => {
     const colours = palette();
     let offset = 0, total = 0, shown = 0;
@@ -122,7 +112,7 @@
     const wide = limits[0] > 0 && limits[1] / limits[0] > 20;
     const x = { ...axis({ title: "sample", log: false, ticks: [] }, colours), tickvals: undefined, ticktext: undefined };
     const y = axis({ title: figure.metric, log: wide, ticks: wide ? decades(...limits, figure.unit) : steps(limits[1], figure.unit) }, colours);
-    return { traces, layout: layout(colours, { xaxis: x, yaxis: y, shapes, showlegend: traces.length > 1 }), told: shown < total ? `Drawn: ${shown} of ${total} samples (the extremes of each stretch); all are in the data.` : "" };
+    return { traces, layout: layout(colours, { xaxis: x, yaxis: y, shapes, showlegend: traces.length > 1 }), note: shown < figure.count ? `Drawn: ${shown} of ${figure.count} samples.` : "" };
   };
 
   const draw = (element, how) => {
@@ -138,8 +128,8 @@
     const element = details.querySelector(".plot"), figure = data.figures[details.dataset.figure];
     if (!details.open || element === null || drawn.has(element)) return;
     await library;
-    const picture = await draw(element, describeSamples(figure, valuesOf(figure, await unpacked(figure))));
-    details.querySelector(".drawn").textContent = picture.told;
+    const picture = await draw(element, describeSamples(figure, await unpacked(figure.samples)));
+    details.querySelector(".drawn").textContent = picture.note;
   };
   const redraw = () => { for (const [element, how] of drawn) draw(element, how); };
 
@@ -163,9 +153,10 @@
   window.addEventListener("afterprint", () => { printing = false; redraw(); });
   document.getElementById("download").addEventListener("click", async () => {
     const figures = [];
-    for (const { windows, counts, ...figure } of data.figures) figures.push({ ...figure, launches: await unpacked(figure) });
+    for (const figure of data.figures) figures.push({ ...figure, samples: await unpacked(figure.samples) });
+    const run = data.document ? await unpacked(data.document) : data.run;
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(figures.length ? { ...data.run, samples: figures } : data.run)], { type: "application/json" }));
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(figures.length ? { ...run, samples: figures } : run)], { type: "application/json" }));
     link.download = `octant-${data.run.run}.json`;
     link.click();
     URL.revokeObjectURL(link.href);

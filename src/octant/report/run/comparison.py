@@ -36,7 +36,7 @@ def show(found: Comparisons, file: TextIO | None = None) -> None:
 
 def lines(found: Comparisons, width: int = 100) -> list[Text]:
     """The comparison as styled lines of at most `width` columns."""
-    told = [
+    page = [
         _run_line("A", found.before.run.id, found.before.run.title, found.before.run.machine.name),
         _run_line("B", found.after.run.id, found.after.run.title, found.after.run.machine.name),
         *_wrapped(
@@ -47,56 +47,57 @@ def lines(found: Comparisons, width: int = 100) -> list[Text]:
         ),
     ]
     if found.before.run.id == found.after.run.id:
-        told += _wrapped(SAME, width, "yellow")
+        page += _wrapped(SAME, width, "yellow")
     for word, (heading, style) in HEADINGS.items():
         figures = [figure for figure in found.figures if figure.word == word]
         if figures:
-            told += [Text(), Text(f"{heading} ({len(figures)})", style=f"bold {style}".strip())]
-            told += [line for figure in figures for line in _figure_lines(figure, found, width)]
+            page += [Text(), Text(f"{heading} ({len(figures)})", style=f"bold {style}".strip())]
+            page += [line for figure in figures for line in _figure_lines(figure, found, width)]
     if found.differences:
-        told += [Text(), Text("What else differs", style="bold")]
+        page += [Text(), Text("What else differs", style="bold")]
         for what, before, after in found.differences:
-            told += _wrapped(f"  {what}: {before} in A, {after} in B", width, "")
-    if all(len(figure.row.points) == 1 for figure in found.figures):
-        told += [Text(), *_wrapped(ONE_LAUNCH, width, "dim")]
-    return told
+            page += _wrapped(f"  {what}: {before} in A, {after} in B", width, "")
+    if all(len(one.figure.points) == 1 for one in found.figures):
+        page += [Text(), *_wrapped(ONE_LAUNCH, width, "dim")]
+    return page
 
 
 def _run_line(name: str, run: str, title: str, machine: str) -> Text:
     return Text.assemble((f"{name} ", "bold"), f"{run}  {text.clean(title)}  ", (text.clean(machine), "dim"))
 
 
-def _figure_lines(figure: Comparison, found: Comparisons, width: int) -> list[Text]:
-    name = _name(figure)
-    if figure.speed is None:
-        return _wrapped(f"  {name}", width, "") + _wrapped(f"    {_why(figure)}", width, "")
-    compared = [one for one in found.figures if one.speed]
-    wide = [max(len(part(one)) for one in compared) for part in (_name, _values, _ratio)]
+def _figure_lines(one: Comparison, found: Comparisons, width: int) -> list[Text]:
+    name = _name(one)
+    if one.speed is None:
+        return _wrapped(f"  {name}", width, "") + _wrapped(f"    {_why(one)}", width, "")
+    compared = [figure for figure in found.figures if figure.speed]
+    wide = [max(len(part(figure)) for figure in compared) for part in (_name, _values, _ratio)]
     room = max(16, min(width - wide[1] - wide[2] - 6, wide[0]))
     first, *more = textwrap.wrap(name, room) or [""]
-    line = Text(f"  {first:<{room}}  {_values(figure):>{wide[1]}}  ").append(_ratio(figure), style="bold")
-    told = [line, *(Text(f"    {words}") for words in more)]
-    return told + (_wrapped(f"    {_why(figure)}", width, "yellow") if figure.why else [])
+    line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
+    below = [line, *(Text(f"    {words}") for words in more)]
+    return below + (_wrapped(f"    {_why(one)}", width, "yellow") if one.why else [])
 
 
-def _name(figure: Comparison) -> str:
-    return text.clean(f"{figure.row.workload.name}: {figure.row.name}")
+def _name(one: Comparison) -> str:
+    return text.clean(f"{one.figure.workload.name}: {one.figure.name}")
 
 
-def _why(figure: Comparison) -> str:
-    return text.clean("; ".join(figure.why))
+def _why(one: Comparison) -> str:
+    return text.clean("; ".join(one.why))
 
 
-def _values(figure: Comparison) -> str:
+def _values(one: Comparison) -> str:
     """Both medians in one scale: `93.80 → 89.11 Gflop/s`."""
-    before, after = (row.value.middle if row and row.value else 0.0 for row in (figure.before, figure.after))
-    scale, prefix = units.si_scale(before, 4)
+    before, after = (row.value.middle if row and row.value else 0.0 for row in (one.before, one.after))
+    base = one.figure.metric.unit
+    scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4)
     numbers = [f"{value / scale:.{units.decimals(value / scale, 4)}f}" for value in (before, after)]
-    return f"{numbers[0]} → {numbers[1]} {prefix + figure.row.metric.unit:<7}"
+    return f"{numbers[0]} → {numbers[1]} {'' if base == '1' else prefix + base:<7}"
 
 
-def _ratio(figure: Comparison) -> str:
-    speed = figure.speed
+def _ratio(one: Comparison) -> str:
+    speed = one.speed
     return f"×{speed.middle:.3f}  {speed.low:.3f} … {speed.high:.3f}" if speed else ""
 
 
@@ -118,9 +119,9 @@ def as_json(found: Comparisons) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _figure(figure: Comparison) -> dict[str, object]:
-    row, speed = figure.row, figure.speed
-    medians = [one.value.middle if one and one.value else None for one in (figure.before, figure.after)]
+def _figure(one: Comparison) -> dict[str, object]:
+    row, speed = one.figure, one.speed
+    medians = [side.value.middle if side and side.value else None for side in (one.before, one.after)]
     return {
         "workload": row.workload.name,
         "title": row.title,
@@ -134,7 +135,7 @@ def _figure(figure: Comparison) -> dict[str, object]:
         "speed": speed.middle if speed else None,
         "low": speed.low if speed else None,
         "high": speed.high if speed else None,
-        "word": figure.word,
-        "why": list(figure.why),
-        "lost": figure.lost,
+        "word": one.word,
+        "why": list(one.why),
+        "lost": one.lost,
     }

@@ -1,4 +1,4 @@
-"""The report as one HTML file that opens anywhere: pictures, tables, every sample, nothing from the network."""
+"""The report as one HTML file that opens anywhere: pictures, tables, samples, nothing from the network."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import pkgutil
 import zlib
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,29 +15,38 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from octant import __version__, stats, units
-from octant.analysis.summary import EFFORT, Row, Summary, summarise
 from octant.failure import Refusal
+from octant.report.charts.curve import share_text
+from octant.report.charts.picture import thinned
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.machine import text as machine
-from octant.report.run import tidy
+from octant.report.run import results, tidy
 from octant.report.run.text import value_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
+    from pathlib import Path
 
-    from octant.record import Lane, Point
-    from octant.store import StoredRun
+    from octant.analysis.figures import Figure, LaunchFigure
+    from octant.analysis.summary import Summary
+    from octant.record import Point
+    from octant.report.charts.picture import Picture
     from octant.workload import Workload
 
+MOST_FIGURES = 1000
+"""Figures with a row and details of their own on a page."""
+MOST_SAMPLES = 400_000
+"""Samples on a page, some 2 MB; above, each launch keeps evenly chosen ones."""
 
-def write(run: StoredRun, path: Path, known: Mapping[str, Workload] | None = None) -> Path:
+
+def write(summary: Summary, path: Path) -> Path:
     """Writes the report of a run and gives its path.
 
     Raises:
         Refusal: the file cannot be written.
     """
-    return save(render(run, known), path)
+    return save(render(summary), path)
 
 
 def save(page: str, path: Path) -> Path:
@@ -56,32 +64,52 @@ def save(page: str, path: Path) -> Path:
     return path
 
 
-def render(run: StoredRun, known: Mapping[str, Workload] | None = None) -> str:
+def render(summary: Summary) -> str:
     """The report as a text."""
-    summary = summarise(run, known)
-    numbered = {id(row): i for i, row in enumerate(summary.rows)}
-    shown = pictures(summary)
+    run, listed = summary.run, listed_figures(summary)
+    numbers = {id(figure): i for i, figure in enumerate(listed)}
+    drawn = pictures(summary)
+    kept, count = _sample_numbers(listed)
     environment = templates()
-    environment.globals.update(number=lambda row: numbered[id(row)], values=value_texts, spread=spread, given=given)
+    environment.globals.update(
+        number=lambda figure: numbers[id(figure)], values=value_texts, quantiles=quantile_texts, given=given_text,
+        share=share_text, further=lambda figure: results.further_figures(summary, figure),
+        results=results.named_results, checks=results.checks, failed=results.failed_texts, quantity=units.si_text,
+        groups_of=results.group_values, launch_of=_launch_of,
+    )  # fmt: skip
     return environment.get_template("report.html.jinja").render(
         run=run,
-        machine=summary.run.machine,
+        machine=run.machine,
         summary=summary,
-        groups=summary.by_workload(),
-        failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # told once
-        pictures=shown,
+        listed=listed,
+        groups=_by_workload(listed),
+        failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
+        pictures=drawn,
         drawing=Markup(drawing.svg(run.machine)),  # noqa: S704 - drawing.py escapes its texts
-        words=drawing.in_words(run.machine),
+        words=drawing.description(run.machine),
         pages=machine.pages_text(run.machine.page_sizes),
-        settings=list(machine.told(run.machine.system)),
-        clock=units.si_text(summary.ceilings.clock_hz, "Hz") if summary.ceilings.clock_hz else "",
+        settings=list(machine.setting_texts(run.machine.system)),
+        clock=units.si_text(summary.clock_hz, "Hz") if summary.clock_hz else "",
+        samples=f"all {count} samples" if kept == count else f"{kept} of {count} samples, evenly chosen",
         version=__version__,
-        effort=EFFORT,
         style=page_file("style.css"),
         script=page_file("page.js"),
         plotly=plotly(),
-        data=embedded(_data(summary, shown)),
+        data=json_markup(_data(summary, listed, drawn)),
     )
+
+
+def listed_figures(summary: Summary) -> list[Figure]:
+    """The figures of the page in the order of the run: wrong ones and those of the table before points of curves."""
+    first = sorted(enumerate(summary.figures), key=lambda one: (not one[1].wrong, not one[1].show.table))
+    return [figure for _, figure in sorted(first[:MOST_FIGURES], key=lambda one: one[0])]
+
+
+def _by_workload(figures: Sequence[Figure]) -> list[tuple[Workload, list[Figure]]]:
+    groups: dict[str, tuple[Workload, list[Figure]]] = {}
+    for figure in figures:
+        groups.setdefault(figure.workload.name, (figure.workload, []))[1].append(figure)
+    return list(groups.values())
 
 
 def templates() -> Environment:
@@ -98,19 +126,20 @@ def templates() -> Environment:
     return environment
 
 
-def spread(row: Row) -> list[tuple[str, str]]:
-    """Quantiles of all samples of a row, with the levels that so many samples can tell."""
-    samples = np.concatenate([figure.samples for figure in row.figures])
+def quantile_texts(figure: Figure) -> list[tuple[str, str]]:
+    """Quantiles over the samples that the figure keeps, at the levels that so many can state."""
+    samples = np.concatenate([launch.samples for launch in figure.launches])
+    whole = len(samples) == sum(launch.count for launch in figure.launches)  # else the extremes may be left out
     levels = [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1.0]
-    told = [q for q in levels if q in (0.0, 1.0) or len(samples) * min(q, 1 - q) >= 5]
-    names = {0.0: "least", 0.5: "median", 1.0: "most"}
+    stated = [q for q in levels if (whole if q in (0.0, 1.0) else len(samples) * min(q, 1 - q) >= 5) or q == 0.5]
+    names = {0.0: "least", 0.5: "median", 1.0: "greatest"}
     return [
-        (names.get(q, f"{100 * q:g} %"), units.si_text(value, row.metric.unit, 4))
-        for q, value in zip(told, stats.quantiles(samples, told), strict=True)
+        (names.get(q, f"{100 * q:g} %"), units.si_text(value, figure.metric.unit, 4))
+        for q, value in zip(stated, stats.quantiles(samples, stated), strict=True)
     ]
 
 
-def given(point: Point) -> str:
+def given_text(point: Point) -> str:
     """What a point was really given: where its threads ran and what its memory is made of."""
     places = ["+".join(map(str, rank.cpus)) for rank in point.given]
     buffers = [buffer for rank in point.given for buffer in rank.buffers]
@@ -124,6 +153,10 @@ def given(point: Point) -> str:
     return f"threads on CPU {', '.join(places)}{pages}" if places else "not recorded"
 
 
+def _launch_of(figure: Figure, point: Point) -> LaunchFigure | None:
+    return next((launch for launch in figure.launches if launch.point is point), None)
+
+
 def page_file(name: str) -> Markup:
     """A script or style sheet of ours, to stand in a page."""
     return Markup((pkgutil.get_data("octant.report", f"page/{name}") or b"").decode())  # noqa: S704 - our own file
@@ -132,70 +165,49 @@ def page_file(name: str) -> Markup:
 @functools.cache
 def plotly() -> Markup:
     """Plotly's script, from its package, deflated to two fifths: the page unpacks it."""
-    return Markup(_deflated(pkgutil.get_data("plotly", "package_data/plotly.min.js") or b""))  # noqa: S704 - base64
+    return Markup(_deflate(pkgutil.get_data("plotly", "package_data/plotly.min.js") or b""))  # noqa: S704 - base64
 
 
-def _data(summary: Summary, shown: list[Any]) -> dict[str, Any]:
+def _sample_numbers(listed: Sequence[Figure]) -> tuple[int, int]:
+    """How many samples the page holds, and how many there were."""
+    launches = [launch for figure in listed for launch in figure.launches]
+    return min(MOST_SAMPLES, sum(len(one.samples) for one in launches)), sum(one.count for one in launches)
+
+
+def _data(summary: Summary, listed: Sequence[Figure], drawn: Sequence[Picture]) -> dict[str, Any]:
+    there = sum(len(launch.samples) for figure in listed for launch in figure.launches)
     return {
-        "run": json.loads(tidy.as_json(summary.run, {row.workload.name: row.workload for row in summary.rows})),
-        "pictures": [asdict(picture) for picture in shown],
-        "figures": [_figure_data(row) for row in summary.rows],
+        "run": {"run": summary.run.id},
+        "document": _pack(tidy.document(summary)),
+        "pictures": [asdict(picture) for picture in drawn],
+        "figures": [_figure_data(figure, min(1.0, MOST_SAMPLES / (there or 1))) for figure in listed],
     }
 
 
-def _figure_data(row: Row) -> dict[str, Any]:
-    value, point = row.value, row.points[0]
-    windows = point.sampling == "lanes" and row.metric.kind == "rate" and len(point.lanes) > 1
+def _figure_data(figure: Figure, share: float) -> dict[str, Any]:
+    """What the page draws of a figure, with that share of the samples that it keeps."""
+    value = figure.value
+    kept = [thinned(launch.samples.tolist(), max(2, int(share * len(launch.samples)))) for launch in figure.launches]
     return {
-        "title": row.name,
-        "metric": row.metric.name,
-        "unit": row.metric.unit,
-        "rate": row.metric.kind == "rate",
+        "title": figure.name,
+        "metric": figure.metric.name,
+        "unit": figure.metric.unit,
         "interval": [value.low, value.middle, value.high] if value else None,
-        "counts": [row.metric.count(point) * point.batch for point in row.points],
-        "windows": [[float(f"{x:.5g}") for x in figure.samples] for figure in row.figures] if windows else None,
-        "launches": _packed([_launch_data(point) for point in row.points]),
+        "count": sum(launch.count for launch in figure.launches),
+        "samples": _pack([[float(f"{x:.5g}") for x in samples] for samples in kept]),
     }
 
 
-def _launch_data(point: Point) -> dict[str, Any]:
-    return {
-        "launch": point.launch,
-        "knobs": dict(point.knobs),
-        "ranks": point.ranks,
-        "batch": point.batch,
-        "warmup": point.warmup,
-        "work": asdict(point.work),
-        "noise": point.noise,
-        "lanes": [
-            {
-                "rank": lane.rank,
-                "thread": lane.thread,
-                "pauses_ns": _pauses(lane),
-                "duration_ns": lane.duration_ns,
-                "preempted": sorted(lane.preempted),
-            }
-            for lane in point.lanes
-        ],
-    }
+def _pack(data: object) -> str:
+    """JSON, deflated: the page unpacks only what somebody opens."""
+    return _deflate(json.dumps(data, separators=(",", ":"), allow_nan=False).encode())
 
 
-def _pauses(lane: Lane) -> list[int]:
-    """Beginnings as the time since the end of the sample before: small numbers pack well, and the page adds them up."""
-    ends = (0, *(begin + duration for begin, duration in zip(lane.begin_ns, lane.duration_ns, strict=False)))
-    return [begin - end for begin, end in zip(lane.begin_ns, ends, strict=False)]
-
-
-def _packed(data: object) -> str:
-    """JSON, deflated: a million samples stay a few megabytes, and the page unpacks only what somebody opens."""
-    return _deflated(json.dumps(data, separators=(",", ":")).encode())
-
-
-def _deflated(content: bytes) -> str:
+def _deflate(content: bytes) -> str:
     return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
-def embedded(data: dict[str, Any]) -> Markup:
+def json_markup(data: dict[str, Any]) -> Markup:
     """JSON that no text in it can end: `<` never appears as itself."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704

@@ -1,4 +1,4 @@
-"""The terminal table: one row a figure, with its interval, its share of the limit and what casts doubt on it."""
+"""The terminal table: one row per figure, with its interval, its share of the limit and what casts doubt on it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,30 @@ from rich.console import Console
 from rich.text import Text
 
 from octant import units
-from octant.analysis.summary import Row, Summary, summarise
+from octant.report.charts.pictures import pictures
+from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import in_ascii
+from octant.report.run import results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from octant.store import StoredRun
-    from octant.workload import Workload
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
 
 BAR = 8
 LEAST_TITLE = 24
-EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def show(run: StoredRun, file: TextIO | None = None, known: Mapping[str, Workload] | None = None) -> None:
-    """Prints the summary of a run to `file` (default: standard output), as wide as it is."""
-    put(lambda width: lines(summarise(run, known), width), file or sys.stdout)
+def show(summary: Summary, file: TextIO | None = None) -> None:
+    """Prints a run to `file` (default: standard output), as wide as it is."""
+    put(lambda width: lines(summary, width), file or sys.stdout)
+
+
+def show_pictures(summary: Summary, file: TextIO | None = None) -> None:
+    """Prints the pictures of a run in characters."""
+    drawn = pictures(summary)
+    put(lambda width: [line for picture in drawn for line in picture_lines(picture, width)], file or sys.stdout)
 
 
 def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
@@ -47,13 +54,12 @@ def lines(summary: Summary, width: int = 100) -> list[Text]:
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
-    if summary.run.torn_lines:
-        found += _list("Dropped", [f"{summary.run.torn_lines} unreadable lines of records.jsonl"], width, "yellow")
-    told = [
+    found += _list("Not read", summary.run.damaged, width, "yellow")
+    statements = [
         f"{d.subject}: {'; '.join(f'{source} says {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
         for d in summary.run.machine.disagreements
     ]
-    return found + _list("Where sources disagree", told, width)
+    return found + _list("Where sources disagree", statements, width)
 
 
 @dataclass(frozen=True)
@@ -66,38 +72,45 @@ class _Cells:
     unit: str
     interval: str
     share: float | None
+    is_limit: bool
     limit: str  # what the limit is
     notes: tuple[str, ...]  # flags, in words
+    results: str  # values beside the headline
     wrong: bool
 
 
-def value_texts(row: Row) -> tuple[str, str, str]:
-    """Number, unit and interval of a row in one SI scale: `("24.31", "GB/s", "24.28 … 24.35")`; else empty."""
-    value = row.value
+def value_texts(figure: Figure) -> tuple[str, str, str]:
+    """Number, unit and interval of a figure in one SI scale: `("24.31", "GB/s", "24.28 … 24.35")`; else empty."""
+    value, base = figure.value, figure.metric.unit
     if value is None:
         return "", "", ""
     digits = 4 if value.relative_half_width < 0.01 else 3
-    scale, prefix = units.si_scale(value.middle, digits)
+    scale, prefix = (1.0, "") if base == "1" else units.si_scale(value.middle, digits)
     places = units.decimals(value.middle / scale, digits)
     number, low, high = (f"{x / scale:.{places}f}" for x in (value.middle, value.low, value.high))
-    return number, prefix + row.metric.unit, f"{low} … {high}"
+    return number, "" if base == "1" else prefix + base, f"{low} … {high}"
 
 
-def _cells(row: Row) -> _Cells:
-    number, unit, interval = value_texts(row)
-    notes = list(row.flags)
-    if len(row.points) > 1:
-        notes.insert(0, f"{len(row.points)} launches")
-    notes += [f"WRONG ANSWER: {c.check}: error {c.error:.3g} > {c.tolerance:.3g}" for c in row.wrong]
-    source = row.limit.source if row.limit else ""
+def _cells(figure: Figure) -> _Cells:
+    number, unit, interval = value_texts(figure)
+    notes = list(figure.flags)
+    if len(figure.points) > 1 and not any(" launches: " in note for note in notes):
+        notes.insert(0, f"{len(figure.points)} launches")
+    notes += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
+    notes += [f"no value: {figure.missing}"] if figure.missing and not figure.wrong else []
+    values = [f"{one.name} {one.text}" for one in results.named_results(figure)]
+    beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
+    source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(
-        clean(row.title), row.mode, number, unit, interval, row.of_limit, clean(source), tuple(notes), bool(row.wrong)
-    )
+        clean(figure.title), figure.mode, number, unit, interval, figure.of_limit, figure.is_limit, clean(source),
+        tuple(notes), clean(beside), bool(figure.wrong),
+    )  # fmt: skip
 
 
 def _table(summary: Summary, width: int) -> list[Text]:
     groups = [
-        (workload, [_cells(row) for row in rows if row.table or row.wrong]) for workload, rows in summary.by_workload()
+        (workload, [_cells(figure) for figure in figures if figure.show.table or figure.wrong])
+        for workload, figures in summary.by_workload()
     ]
     groups = [(workload, rows) for workload, rows in groups if rows]
     every = [row for _, rows in groups for row in rows]
@@ -113,7 +126,7 @@ def _table(summary: Summary, width: int) -> list[Text]:
     wide["bar"] = BAR if width >= fixed else 0
     beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
     marks: dict[str, str] = {}
-    found = [_header(wide, beside, any(row.share is not None for row in every))]
+    found = [_header(wide, beside, any(row.share is not None or row.is_limit for row in every))]
     for workload, rows in groups:
         metric = workload.metrics[0]
         found += [Text(), Text.assemble((workload.name, "bold"), (f" · {metric.name}, {metric.unit}", "dim"))]
@@ -145,7 +158,9 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, m
     else:
         line.append(f"{row.number:>{wide['number']}}", style="bold").append(f" {row.unit:<{wide['unit']}}")
         line.append(f"  {row.interval:>{wide['interval']}}", style="dim")
-    if row.share is not None:
+    if row.is_limit:
+        line.append("  limit", style="dim")
+    elif row.share is not None:
         line.append(f"  {100 * row.share:3.0f} % ").append(bar(row.share, wide["bar"]), style="cyan")
         if beside and len(row.limit) <= width - line.cell_len - 2:
             line.append(f"  {row.limit}", style="dim")
@@ -157,20 +172,13 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, m
         launches = all(note.endswith(" launches") for note in row.notes)
         style = "red" if row.wrong else "dim" if launches else "yellow"
         found += _wrapped(f"    {'' if launches else '! '}{'; '.join(map(clean, row.notes))}", width, style, 6)
-    return found
+    return found + (_wrapped(f"    {row.results}", width, "", 6) if row.results else [])
 
 
 def _mark(number: int) -> str:
     """`a` … `z`, then `aa`, `ab` …: never twice the same."""
     more, last = divmod(number, 26)
     return (_mark(more - 1) if more else "") + chr(ord("a") + last)
-
-
-def bar(share: float, cells: int = BAR) -> str:
-    """A bar of `cells` characters, full at 1."""
-    eighths = round(max(0.0, min(1.0, share)) * 8 * cells)
-    text = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
-    return f"{text:<{cells}}"
 
 
 def _head(summary: Summary, width: int) -> list[Text]:
@@ -181,7 +189,7 @@ def _head(summary: Summary, width: int) -> list[Text]:
         ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
         units.bytes_text(machine.memory_bytes),
     ]
-    clock = summary.ceilings.clock_hz
+    clock = summary.clock_hz
     facts += [f"{units.si_text(clock, 'Hz')} measured"] if clock else []
     state = "" if run.complete else f"incomplete: {len(run.left())} launches left, octant resume {run.id}"
     return [
@@ -194,8 +202,8 @@ def _head(summary: Summary, width: int) -> list[Text]:
 
 
 def _list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:
-    told = [line for item in items for line in _wrapped(f"  {clean(item)}", width, style, 4)]
-    return [Text(), Text(title, style="bold"), *told] if told else []
+    below = [line for item in items for line in _wrapped(f"  {clean(item)}", width, style, 4)]
+    return [Text(), Text(title, style="bold"), *below] if below else []
 
 
 def _wrapped(text: str, width: int, style: str, hang: int) -> list[Text]:

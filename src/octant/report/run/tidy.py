@@ -1,30 +1,35 @@
-"""Figures and samples as tidy rows, for programs: CSV, Parquet and JSON say the same."""
+"""Figures, results and samples as tidy rows, for programs: CSV, Parquet and JSON say the same."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
+import shutil
 import tempfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
-from octant.analysis.summary import Row, Summary, summarise
 from octant.failure import Exit, Refusal
+from octant.report.run.results import further_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.record import Point, Series
     from octant.store import StoredRun
-    from octant.workload import Workload
 
 FORMATS = ("csv", "parquet", "json")
+What = Literal["figures", "results", "samples"]
 
 
 @dataclass(frozen=True)
 class FigureLine:
-    """One figure. Numbers are in the base unit that `unit` names; `None` where there is no number."""
+    """One metric of a cell. Numbers are in the base unit that `unit` names; `None` where there is no number."""
 
     run: str
     machine: str
@@ -35,7 +40,7 @@ class FigureLine:
     ranks: int
     threads: int
     knobs: str  # JSON object, names sorted
-    metric: str
+    metric: str  # the headline comes first; phases and readings have the names of their series
     unit: str
     better: str  # "higher" or "lower"
     median: float | None
@@ -45,7 +50,8 @@ class FigureLine:
     samples: int
     limit: float | None
     limit_source: str
-    of_limit: float | None
+    of_limit: float | None  # `None` where there is no limit, or the figure is one
+    is_limit: bool
     passed: bool
     flags: str  # "; " between them
     stopped_by: str
@@ -53,8 +59,8 @@ class FigureLine:
 
 
 @dataclass(frozen=True)
-class SampleLine:
-    """One timed sample, as measured. `duration_ns` covers `batch` chunks or steps."""
+class ResultLine:
+    """One named result or check of one launch and group."""
 
     run: str
     workload: str
@@ -63,71 +69,151 @@ class SampleLine:
     ranks: int
     knobs: str
     launch: str
-    rank: int
-    thread: int
+    group: int
+    result: str
+    value: float | None  # `None` where it is no number
+    unit: str
+    bound: float | None  # of a check
+    passed: bool | None  # whether the check's value is within its bound
+
+
+@dataclass(frozen=True)
+class SampleLine:
+    """One sample of one series, as measured. A time in ns covers `batch` chunks or steps."""
+
+    run: str
+    workload: str
+    title: str
+    mode: str
+    ranks: int
+    knobs: str
+    launch: str
+    series: str  # "step", "phase/pack", "reading/residual"
+    role: str
+    group: int
+    rank: int | None  # `None`: the slowest rank's, where the record keeps no other
+    thread: int | None
     sample: int
-    begin_ns: int | None  # `None` for steps, whose beginnings are not kept
-    duration_ns: int
+    begin_ns: int | None  # from the common start; `None` where it is not recorded
+    value: float
+    unit: str
     batch: int
+    entries: int | None  # how often a phase was entered
     warmup: bool
     preempted: bool
 
 
-def figure_lines(summary: Summary) -> list[FigureLine]:
-    """One line a figure of the run."""
-    return [_figure_line(summary.run, row) for row in summary.rows]
+Line: TypeAlias = FigureLine | ResultLine | SampleLine
 
 
-def _figure_line(run: StoredRun, row: Row) -> FigureLine:
-    value, point = row.value, row.points[0]
+def figure_lines(summary: Summary) -> Iterator[FigureLine]:
+    """One line per cell and metric, the headline first."""
+    for headline in summary.figures:
+        yield _figure_line(summary.run, headline)
+        for figure in further_figures(summary, headline):
+            yield _figure_line(summary.run, figure)
+
+
+def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
+    value, point = figure.value, figure.point
     return FigureLine(
         run=run.id,
         machine=run.machine.name,
         started=run.started,
-        workload=row.workload.name,
-        title=row.title,
-        mode=row.mode,
+        workload=figure.workload.name,
+        title=figure.title,
+        mode=figure.mode,
         ranks=point.ranks,
         threads=point.threads,
-        knobs=json.dumps(dict(row.knobs), sort_keys=True),
-        metric=row.metric.name,
-        unit=row.metric.unit,
-        better="higher" if row.metric.kind == "rate" else "lower",
-        median=value.middle if value else None,
-        low=value.low if value else None,
-        high=value.high if value else None,
-        launches=len(row.points),
-        samples=sum(len(figure.samples) for figure in row.figures),
-        limit=row.limit.value if row.limit else None,
-        limit_source=row.limit.source if row.limit else "",
-        of_limit=row.of_limit,
-        passed=not row.wrong,
-        flags="; ".join(row.flags),
+        knobs=_knobs_json(figure),
+        metric=figure.metric.name,
+        unit=figure.metric.unit,
+        better=figure.metric.better,
+        median=_number(value.middle) if value else None,
+        low=_number(value.low) if value else None,
+        high=_number(value.high) if value else None,
+        launches=len(figure.points),
+        samples=sum(launch.count for launch in figure.launches),
+        limit=figure.at_limit,
+        limit_source=figure.limit.source if figure.limit else "",
+        of_limit=figure.of_limit,
+        is_limit=figure.is_limit,
+        passed=not figure.wrong,
+        flags="; ".join(figure.flags),
         stopped_by=point.stopped_by,
-        mpi=" ".join(point.mpi.split()),
+        mpi=" ".join(point.process.mpi.split()),
     )
 
 
+def _knobs_json(figure: Figure) -> str:
+    return json.dumps(dict(figure.knobs), sort_keys=True)
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def result_lines(summary: Summary) -> Iterator[ResultLine]:
+    """One line per launch, group and named result or check."""
+    for figure in summary.figures:
+        knobs = _knobs_json(figure)
+        for point in figure.points:
+            for one in point.results:
+                yield ResultLine(
+                    summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
+                    one.group, one.name, _number(one.value), one.unit, one.bound,
+                    None if one.bound is None else one.passed,
+                )  # fmt: skip
+
+
 def sample_lines(summary: Summary) -> Iterator[SampleLine]:
-    """One line a sample of the run, warm-up included."""
-    for row in summary.rows:
-        knobs = json.dumps(dict(row.knobs), sort_keys=True)
-        for point in row.points:
-            for lane in point.lanes:
-                begins: Sequence[int | None] = lane.begin_ns or [None] * len(lane.duration_ns)
-                for i, (begin_ns, duration_ns) in enumerate(zip(begins, lane.duration_ns, strict=True)):
+    """One line per sample of the run, warm-up included; reads one point's samples at a time.
+
+    Raises:
+        RecordError: the samples of a point can no longer be read.
+    """
+    for figure in summary.figures:
+        knobs = _knobs_json(figure)
+        for point in figure.points:
+            samples = point.read()
+            for series in samples.series:
+                yield from _series_lines(summary.run, figure, knobs, point, series)
+            for kept in samples.reduced:
+                for i, value in enumerate(() if kept.slowest_ns is None else kept.slowest_ns.tolist()):
                     yield SampleLine(
-                        summary.run.id, row.workload.name, row.title, row.mode, point.ranks, knobs, point.launch,
-                        lane.rank, lane.thread, i, begin_ns, duration_ns, point.batch,
-                        i < point.warmup, i in lane.preempted,
+                        summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs,
+                        point.launch, kept.name, kept.role, kept.group, None, None, i, None, value, "ns",
+                        _batch(point, kept.role), None, i < point.warmup, False,
                     )  # fmt: skip
 
 
-def as_json(run: StoredRun, known: Mapping[str, Workload] | None = None, report: Path | None = None) -> str:
-    """The whole summary: run, figures, failures, disagreements, and the path of an HTML report that was written."""
-    summary = summarise(run, known)
-    machine = run.machine
-    document = {
+def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, series: Series) -> Iterator[SampleLine]:
+    head, steps = series.head, series.head.name == "step"
+    begins = series.begin_ns if steps else None
+    batch = _batch(point, head.role)
+    for i, value in enumerate(series.values.tolist()):
+        yield SampleLine(
+            run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
+            head.name, head.role, head.group, head.rank, head.thread, i,
+            None if begins is None else int(begins[i]), value, head.unit, batch,
+            None if series.entries is None else int(series.entries[i]),
+            steps and i < point.warmup, i in series.preempted,
+        )  # fmt: skip
+
+
+def _batch(point: Point, role: str) -> int:
+    return next((work.batch for work in point.work if work.role == role), 1) * point.coalesced
+
+
+def as_json(summary: Summary, report: Path | None = None) -> str:
+    """The whole summary: run, figures, results, failures, disagreements, and the path of a report that was written."""
+    return json.dumps(document(summary, report), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
+    """The same as an object that JSON can hold."""
+    run, machine = summary.run, summary.run.machine
+    return {
         "run": run.id,
         "title": run.title,
         "started": run.started,
@@ -135,53 +221,63 @@ def as_json(run: StoredRun, known: Mapping[str, Workload] | None = None, report:
         "machine": machine.name,
         "processor": machine.processor.model,
         "figures": [_structured(line) for line in figure_lines(summary)],
+        "results": [_structured(line) for line in result_lines(summary)],
         "failures": [asdict(failure) for failure in run.failures],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
-        "torn_lines": run.torn_lines,
+        "damaged_lines": list(run.damaged),
         "unknown_workloads": list(summary.unknown),
         **({"report": str(report)} if report else {}),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _structured(line: FigureLine) -> dict[str, object]:
-    return {**asdict(line), "knobs": json.loads(line.knobs), "flags": line.flags.split("; ") if line.flags else []}
+def _structured(line: FigureLine | ResultLine) -> dict[str, object]:
+    flags = {"flags": line.flags.split("; ") if line.flags else []} if isinstance(line, FigureLine) else {}
+    return {**vars(line), "knobs": json.loads(line.knobs), **flags}
 
 
-def export(run: StoredRun, form: str, samples: bool, known: Mapping[str, Workload] | None = None) -> bytes:
-    """The file of a format: figures, or samples.
+def write(summary: Summary, form: str, what: What, file: BinaryIO) -> None:
+    """Writes figures, results or samples in a format; only one point's samples are in memory at a time.
 
     Raises:
         Refusal: no such format, or Parquet without DuckDB.
+        RecordError: the samples of a point can no longer be read.
     """
     if form not in FORMATS:
         raise Refusal(f"cannot export to {form!r} (no such format); try {', '.join(FORMATS)}", Exit.WRONG_ANSWER)
-    summary = summarise(run, known)
-    kind = SampleLine if samples else FigureLine
-    lines: Iterable[SampleLine | FigureLine] = sample_lines(summary) if samples else figure_lines(summary)
-    if form == "json" and not samples:
-        return as_json(run, known).encode() + b"\n"
+    if form == "json" and what == "figures":
+        file.write(as_json(summary).encode() + b"\n")
+        return
+    kind, lines = _lines(summary, what)
     if form == "json":
-        return b"".join(json.dumps(asdict(line), ensure_ascii=False).encode() + b"\n" for line in lines)
-    text = _csv([field.name for field in fields(kind)], lines)
-    return text.encode() if form == "csv" else _parquet(text, kind)
+        for line in lines:
+            file.write(json.dumps(vars(line), ensure_ascii=False).encode() + b"\n")
+    elif form == "csv":
+        _write_csv(kind, lines, file)
+    else:
+        _write_parquet(kind, lines, file)
 
 
-def _csv(names: list[str], lines: Iterable[SampleLine | FigureLine]) -> str:
+def _lines(summary: Summary, what: What) -> tuple[type[Line], Iterable[Line]]:
+    if what == "figures":
+        return FigureLine, figure_lines(summary)
+    return (ResultLine, result_lines(summary)) if what == "results" else (SampleLine, sample_lines(summary))
+
+
+def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
     """RFC 4180, decimal points whatever the locale, floats in the shortest form that reads back exactly."""
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(names)
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(field.name for field in fields(kind))
     for line in lines:
         values = vars(line).values()
         writer.writerow("" if v is None else str(v).lower() if isinstance(v, bool) else v for v in values)
-    return file.getvalue()
+    text.detach()
 
 
 SQL_TYPES = {"str": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "bool": "BOOLEAN"}
 
 
-def _parquet(text: str, kind: type[SampleLine] | type[FigureLine]) -> bytes:
+def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
     try:
         import duckdb  # noqa: PLC0415 - slow to load, and needed here only
     except ImportError as error:
@@ -189,9 +285,11 @@ def _parquet(text: str, kind: type[SampleLine] | type[FigureLine]) -> bytes:
     types = {field.name: SQL_TYPES[str(field.type).split(" ")[0]] for field in fields(kind)}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "lines.csv", Path(folder) / "lines.parquet"
-        source.write_text(text, encoding="utf-8", newline="")
+        with source.open("wb") as text:
+            _write_csv(kind, lines, text)
         with duckdb.connect() as connection:
             query = "SELECT * FROM read_csv(?, header = true, columns = ?, force_not_null = ?)"
             words = [name for name, sort in types.items() if sort == "VARCHAR"]
             connection.sql(query, params=[str(source), types, words]).write_parquet(str(target))
-        return target.read_bytes()
+        with target.open("rb") as parquet:
+            shutil.copyfileobj(parquet, file)

@@ -14,8 +14,8 @@ from octant.study.outcome import Outcome
 def render(outcome: Outcome) -> str:
     """A page with one study; the same outcome gives the same text."""
     shown = pictures(outcome)
-    told = json.loads(study.report_json(outcome))
-    data = {**told, "run": told["run"] or outcome.name, "octant": __version__}
+    document = json.loads(study.report_json(outcome))
+    data = {**document, "run": document["run"] or outcome.name, "octant": __version__}
     return html.templates().get_template("study.html.jinja").render(
         name=outcome.name,
         study=outcome.study,
@@ -23,13 +23,13 @@ def render(outcome: Outcome) -> str:
         verdicts=outcome.verdicts,
         pictures=shown,
         absent=study.absent_texts(outcome),
-        wrong=outcome.answers.wrong,
+        wrong=outcome.values.wrong,
         document=lambda file: catalogue.documents()[file].title,
         version=__version__,
         style=html.page_file("style.css"),
         script=html.page_file("page.js"),
         plotly=html.plotly(),
-        data=html.embedded({"run": data, "pictures": [asdict(picture) for picture in shown], "figures": []}),
+        data=html.json_markup({"run": data, "pictures": [asdict(picture) for picture in shown], "figures": []}),
     )  # fmt: skip
 
 

@@ -6,32 +6,23 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from octant import catalogue
-from octant.report.charts.pictures import (
-    ZERO_BYTES,
-    Axis,
-    Picture,
-    Series,
-    decades,
-    even_ticks,
-    places,
-    si_ticks,
-    size_ticks,
-)
+from octant.report.charts.curve import value_axis
+from octant.report.charts.picture import Axis, Picture, Series
+from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, si_ticks, size_ticks
 from octant.report.study.text import Place, columns_and_rows
 from octant.report.study.text import places as places_of
-from octant.study.file import number
-from octant.study.sources import kinds
-from octant.study.verdict import ENOUGH
+from octant.study.factors import ENOUGH
+from octant.study.parts import number
+from octant.study.values import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from octant.study.design import Cell
+    from octant.study.cells import Cell
     from octant.study.file import Study
     from octant.study.outcome import Outcome
 
 _LABEL = 26  # characters of a line of a bar's label
-_WIDE = 20  # from this factor on between the least and the most, rates and times stand on a logarithmic axis
 _WIDE_AXIS = 100  # the same of the axis along which a curve runs
 
 
@@ -47,7 +38,7 @@ def bars(outcome: Outcome, measure: str) -> Picture:
     names = _names(outcome.study, [place.cell for place in found])
     labels = [f"{names[place.cell]}{', ' * bool(place.at)}{place.at}" for place in found]
     series = []
-    ours = [(float(n), place.answer.value) for n, place in enumerate(found) if place.answer]
+    ours = [(float(n), place.ours.value) for n, place in enumerate(found) if place.ours]
     if ours:
         series.append(
             Series(
@@ -56,11 +47,11 @@ def bars(outcome: Outcome, measure: str) -> Picture:
                 tuple(labels[int(n)] for n, _ in ours),
             )
         )  # fmt: skip
-    told = [(float(n), place.told.value) for n, place in enumerate(found) if place.told]
-    if told:
-        texts = tuple(f"published: {labels[int(n)]}" for n, _ in told)
-        there = Series("published", "across", tuple(v for _, v in told), tuple(n for n, _ in told), labels=texts)
-        series.append(there)
+    rows = [(float(n), place.published.value) for n, place in enumerate(found) if place.published]
+    if rows:
+        texts = tuple(f"published: {labels[int(n)]}" for n, _ in rows)
+        drawn = Series("published", "across", tuple(v for _, v in rows), tuple(n for n, _ in rows), labels=texts)
+        series.append(drawn)
     unit, title = _unit(outcome, measure)
     most = max(x for one in series for x in (*one.x, *one.high))
     ticks = tuple((float(n), textwrap.fill(label, _LABEL)) for n, label in enumerate(labels))
@@ -79,13 +70,13 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     sized = axis.knob == "bytes"
     cells = list(dict.fromkeys(place.cell for place in found))
     names = _names(outcome.study, cells)
-    told_of = list(dict.fromkeys(place.cell for place in found if place.told))
+    published_cells = list(dict.fromkeys(place.cell for place in found if place.published))
     word = axis.unit if axis.unit and not sized else axis.knob
     series = []
     for cell in cells:
         name = names[cell] if len(cells) > 1 else _ours(outcome)
-        mine = [(_x(place, sized), place.answer.value) for place in found if place.cell == cell and place.answer]
-        at = [place.at for place in found if place.cell == cell and place.answer]
+        mine = [(_x(place, sized), place.ours.value) for place in found if place.cell == cell and place.ours]
+        at = [place.at for place in found if place.cell == cell and place.ours]
         if mine:
             series.append(
                 Series(
@@ -94,15 +85,16 @@ def curves(outcome: Outcome, measure: str) -> Picture:
                     tuple(f"{name}, {word} {one}" for one in at),
                 )
             )  # fmt: skip
-    for cell in told_of:
+    for cell in published_cells:
         name = f"published, {names[cell]}" if len(cells) > 1 else "published"
-        points = [(_x(place, sized), place.told.value, place.at) for place in found if place.cell == cell if place.told]
+        rows = [(place, place.published.value) for place in found if place.cell == cell and place.published]
+        points = [(_x(place, sized), value, place.at) for place, value in rows]
         xs, ys = tuple(x for x, _, _ in points), tuple(y for _, y, _ in points)
         series.append(Series(name, "points", xs, ys, labels=tuple(f"{name}, {word} {at}" for _, _, at in points)))
     unit, title = _unit(outcome, measure)
     xs = tuple(sorted({x for one in series for x in one.x}))
     along = _along(word, xs, sized)
-    upright = _upright(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
+    upright = value_axis(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
     return _picture(outcome, measure, f"{_capital(measure)} against {word}", along, upright, series)
 
 
@@ -115,23 +107,23 @@ def _picture(outcome: Outcome, measure: str, title: str, x: Axis, y: Axis, serie
 
 
 def _caption(outcome: Outcome, measure: str, across: bool) -> str:
-    study, unit = outcome.study, kinds(outcome.study)[measure][0]
+    study, unit = outcome.study, quantities(outcome.study)[measure].unit
     whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
     found = places_of(outcome, measure)
-    better = "More is better" if outcome.answers.better(measure) else "Less is better"
+    better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
     if outcome.run is None:
         text = f"Values{whose} of a model. {better}."
-        if any(place.answer and place.answer.value.low < place.answer.value.high for place in found):
+        if any(place.ours and place.ours.value.low < place.ours.value.high for place in found):
             text += (
                 " Thin lines are the range that the evidence for calibrated capacities allows, not a statistical error."
             )
     else:
-        fewest = min((len(place.answer.launches) for place in found if place.answer), default=0)
+        fewest = min((len(place.ours.launches) for place in found if place.ours), default=0)
         lines = "their 95 % intervals" if fewest >= ENOUGH else "what launches reached, too few for an interval of 95 %"
         text = f"Medians over launches with {lines}. {better}."
     if len({place.cell for place in found}) > 1:
         text += f" The baseline is {_list([f'{factor} {level}' for factor, level in study.baseline.items()])}."
-    if any(place.told for place in found):
+    if any(place.published for place in found):
         tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
         titles = "; ".join(catalogue.results()[table].title for table in tables)
         text += f" {'Hatched bars' if across else 'Single points'} are published values: {titles.rstrip('.')}."
@@ -156,7 +148,7 @@ def _ours(outcome: Outcome) -> str:
 
 def _unit(outcome: Outcome, measure: str) -> tuple[str, str]:
     """The unit that ticks can carry, and the axis's title with the rest of it."""
-    unit, _, per = kinds(outcome.study)[measure][0].partition(" per ")
+    unit, _, per = quantities(outcome.study)[measure].unit.partition(" per ")
     return unit, f"{measure} per {per}" if per else measure
 
 
@@ -171,12 +163,6 @@ def _along(word: str, xs: Sequence[float], sized: bool) -> Axis:
     if xs[0] > 0 and xs[-1] / xs[0] > _WIDE_AXIS:
         return Axis(word, True, places(xs))
     return Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}"))
-
-
-def _upright(title: str, ys: Sequence[float], unit: str) -> Axis:
-    if min(ys) > 0 and max(ys) / min(ys) > _WIDE:
-        return Axis(title, True, decades(min(ys), max(ys), si_ticks(unit)), unit)
-    return Axis(title, False, even_ticks(max(ys), si_ticks(unit)), unit)
 
 
 def _capital(text: str) -> str:

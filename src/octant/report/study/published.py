@@ -130,9 +130,9 @@ def _result_text(result: catalogue.Result) -> str:
     always = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in same.items() if value)
     if always:
         about += f"\nalways: {always}"
-    told = [f"[{n}] {text}" for n, text in enumerate(remarks, 1)]
+    notes = [f"[{n}] {text}" for n, text in enumerate(remarks, 1)]
     metrics = [f"{name} ({metric.unit}): {metric.definition}" for name, metric in result.metrics.items()]
-    return "\n".join([about, "", rendered(table), *told, "", *metrics, *result.notes])
+    return "\n".join([about, "", rendered(table), *notes, "", *metrics, *result.notes])
 
 
 def _document(file: object) -> str:

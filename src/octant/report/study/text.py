@@ -11,15 +11,17 @@ from rich.table import Table
 
 from octant import stats, units
 from octant.machine import Machine, facts
-from octant.report.run.text import bar
+from octant.report.charts.terminal import bar
 from octant.report.terminal import console, rendered
 from octant.study import file
-from octant.study.design import Cell, combinations, design
+from octant.study.cells import Cell, combinations
+from octant.study.design import design
+from octant.study.factors import digits, factor_text, gain
 from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
-from octant.study.published import Row, digits
-from octant.study.sources import Answer, kinds
-from octant.study.verdict import Verdict, factor_text, gain
+from octant.study.published_values import PublishedValue
+from octant.study.values import StudyValue, quantities
+from octant.study.verdict import Verdict
 
 BAR = 10  # characters of the longest bar in a table
 WIDTH = 100  # columns into which the bars must fit
@@ -32,8 +34,8 @@ class Place:
 
     cell: Cell
     at: str
-    answer: Answer | None
-    told: Row | None
+    ours: StudyValue | None
+    published: PublishedValue | None
 
 
 def list_text() -> str:
@@ -107,8 +109,8 @@ def report_text(outcome: Outcome) -> str:
     absent = absent_texts(outcome)
     if absent:
         lines += ["", "Not measured:", *(f"  {text}" for text in absent)]
-    if outcome.answers.wrong:
-        lines += ["", "WRONG ANSWERS (they have no speed):", *outcome.answers.wrong]
+    if outcome.values.wrong:
+        lines += ["", "WRONG ANSWERS (they have no speed):", *outcome.values.wrong]
     if outcome.verdicts:
         lines += ["", _verdicts_text(outcome)]
     return "\n".join([*lines, *(f"Note: {note}" for note in outcome.study.notes)])
@@ -130,9 +132,9 @@ def about(outcome: Outcome) -> str:
 def absent_texts(outcome: Outcome) -> list[str]:
     """What was not measured, by reason."""
     reasons: dict[str, list[str]] = {}
-    for cell, reason in outcome.answers.absent.items():
+    for cell, reason in outcome.values.absent.items():
         reasons.setdefault(reason, []).append(str(cell))
-    for (cell, at), reason in outcome.answers.gaps.items():
+    for (cell, at), reason in outcome.values.gaps.items():
         reasons.setdefault(reason, []).append(f"{cell} at {at}")
     return [
         f"{reason}: {'; '.join(cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
@@ -146,8 +148,8 @@ def _table_text(outcome: Outcome, measure: str) -> str:
     known: dict[str, int] = {}
     if columns[-1] == "doubts":
         columns = [*columns[:-1], "!"]
-        answers = [place.answer for place in places(outcome, measure)]
-        rows = [[*cells[:-1], _numbered(a.doubts if a else (), known)] for cells, a in zip(rows, answers, strict=True)]
+        ours = [place.ours for place in places(outcome, measure)]
+        rows = [[*cells[:-1], _numbered(o.doubts if o else (), known)] for cells, o in zip(rows, ours, strict=True)]
     bars = _bars(outcome, measure)
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
@@ -177,7 +179,7 @@ def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[s
 
 def _bars(outcome: Outcome, measure: str) -> list[str]:
     """A bar for each of our values, the largest full; none where there are no two to compare."""
-    values = [place.answer.value.middle if place.answer else None for place in places(outcome, measure)]
+    values = [place.ours.value.middle if place.ours else None for place in places(outcome, measure)]
     most = max((value for value in values if value is not None), default=0.0)
     if most <= 0 or sum(value is not None for value in values) < 2:
         return []
@@ -208,24 +210,24 @@ def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[li
 def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
     """The rows of a measure's table as texts: levels, our value with its interval, and the published one."""
     study = outcome.study
-    unit = kinds(study)[measure][0]
+    unit = quantities(study)[measure].unit
     base = Cell(measure, study.full({}))
     axis = study.measures[measure].axis
     found = places(outcome, measure)
     bases = {place.at: place for place in found if place.cell == base}
     rows = []
     for place in found:
-        answer, told, origin = place.answer, place.told, bases.get(place.at)
+        ours, there, origin = place.ours, place.published, bases.get(place.at)
         beside = origin is not None and place.cell != base
         rows.append(
             {
                 "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
                 **({axis.knob: place.at} if axis else {}),
-                "here": value_text(answer.value, unit) if answer else "",
-                "× baseline": _factor(outcome, measure, answer, origin.answer) if origin and beside else "",
-                "there": units.si_text(told.value, unit) if told else "",
-                "× there": _told_factor(outcome, measure, told, origin.told) if origin and beside else "",
-                "doubts": ", ".join(answer.doubts) if answer else "",
+                "here": value_text(ours.value, unit) if ours else "",
+                "× baseline": _factor(outcome, measure, ours, origin.ours) if origin and beside else "",
+                "there": units.si_text(there.value, unit) if there else "",
+                "× there": _published_factor(outcome, measure, there, origin.published) if origin and beside else "",
+                "doubts": ", ".join(ours.doubts) if ours else "",
             }
         )
     return rows
@@ -234,23 +236,23 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
 def places(outcome: Outcome, measure: str) -> list[Place]:
     """The rows of a measure's table: every combination and axis value of which we or a document have a value."""
     axis = outcome.study.measures[measure].axis
-    there = {(row.cell, row.at): row for row in outcome.published}
+    there = {(one.cell, one.at): one for one in outcome.published}
     every = [(cell, at) for cell in outcome.cells(measure) for at in (axis.values if axis else ("",))]
-    found = [Place(c, at, outcome.answers.values.get(c, {}).get(at), there.get((c, at))) for c, at in every]
-    return [place for place in found if place.answer is not None or place.told is not None]
+    found = [Place(c, at, outcome.values.by_cell.get(c, {}).get(at), there.get((c, at))) for c, at in every]
+    return [place for place in found if place.ours is not None or place.published is not None]
 
 
-def _factor(outcome: Outcome, measure: str, answer: Answer | None, base: Answer | None) -> str:
-    if answer is None or base is None or answer.value.low <= 0 or base.value.low <= 0:
+def _factor(outcome: Outcome, measure: str, ours: StudyValue | None, base: StudyValue | None) -> str:
+    if ours is None or base is None or ours.value.low <= 0 or base.value.low <= 0:
         return ""
-    return factor_text(gain(answer, base, outcome.answers.better(measure)))
+    return factor_text(gain(ours, base, outcome.values.better(measure)))
 
 
-def _told_factor(outcome: Outcome, measure: str, told: Row | None, base: Row | None) -> str:
-    if told is None or base is None or not told.value or not base.value:
+def _published_factor(outcome: Outcome, measure: str, there: PublishedValue | None, base: PublishedValue | None) -> str:
+    if there is None or base is None or not there.value or not base.value:
         return ""
-    better = outcome.answers.better(measure)
-    return f"×{digits(told.value / base.value if better else base.value / told.value)}"
+    higher = outcome.values.better(measure) == "higher"
+    return f"×{digits(there.value / base.value if higher else base.value / there.value)}"
 
 
 def value_text(value: stats.Interval, unit: str) -> str:
@@ -290,10 +292,10 @@ def report_json(outcome: Outcome) -> str:
             "complete": run.complete if run else True,
             "cells": [row for measure in outcome.study.measures for row in _cells_json(outcome, measure)],
             "absent": [
-                *({"cell": str(cell), "reason": reason} for cell, reason in outcome.answers.absent.items()),
-                *({"cell": str(c), "at": at, "reason": why} for (c, at), why in outcome.answers.gaps.items()),
+                *({"cell": str(cell), "reason": reason} for cell, reason in outcome.values.absent.items()),
+                *({"cell": str(c), "at": at, "reason": why} for (c, at), why in outcome.values.gaps.items()),
             ],
-            "wrong": list(outcome.answers.wrong),
+            "wrong": list(outcome.values.wrong),
             "findings": [_verdict_json(verdict) for verdict in outcome.verdicts],
         },
         indent=2,
@@ -302,25 +304,25 @@ def report_json(outcome: Outcome) -> str:
 
 
 def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
-    unit, kind = kinds(outcome.study)[measure]
-    there = {(row.cell, row.at): row for row in outcome.published}
+    quantity = quantities(outcome.study)[measure]
+    there = {(one.cell, one.at): one for one in outcome.published}
     found: list[Mapping[str, object]] = []
     for cell in outcome.cells(measure):
-        for at, answer in outcome.answers.values.get(cell, {}).items():
-            told = there.get((cell, at))
+        for at, ours in outcome.values.by_cell.get(cell, {}).items():
+            published = there.get((cell, at))
             found.append(
                 {
                     "measure": measure,
                     "levels": dict(zip(outcome.study.factors, cell.levels, strict=True)),
                     "at": at or None,
-                    "unit": unit,
-                    "kind": kind,
-                    "launches": len(answer.launches),
-                    "low": answer.value.low,
-                    "middle": answer.value.middle,
-                    "high": answer.value.high,
-                    "there": told.value if told else None,
-                    "doubts": list(answer.doubts),
+                    "unit": quantity.unit,
+                    "better": quantity.better,
+                    "launches": len(ours.launches),
+                    "low": ours.value.low,
+                    "middle": ours.value.middle,
+                    "high": ours.value.high,
+                    "there": published.value if published else None,
+                    "doubts": list(ours.doubts),
                 }
             )
     return found

@@ -1,5 +1,6 @@
 """One message there and back: what MPI adds to the wire, by length."""
 
+from octant import units
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, per, rate
@@ -26,6 +27,14 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
     return Limit(moved / best.value, "one read and one write of the message at the best memory traffic of this run")
 
 
+def _traffic(_machine: Machine, point: Point) -> Traffic:
+    """Messages in rotating buffers are what a program sends; hot buffers may stay in a cache."""
+    length = _length(point)
+    rotating = point.knobs.get("buffers") == "rotating"
+    text = f"messages of {units.bytes_text(length)}, {'rotating' if rotating else 'hot'} buffers, one at a time"
+    return Traffic("first-to-last", length, description=text, may_be_cached=not rotating)
+
+
 WORKLOAD = Workload(
     summary="One message there and back between the first rank and the last, by length",
     metrics=(
@@ -34,8 +43,8 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", fit="loggp"),),
-    traffic=lambda point: Traffic("pingpong", _length(point), point.count("messages"), "equal"),
+    pictures=(Curve("bytes", fit="loggp", along="message size"),),
+    traffic=_traffic,
     smoke={"bytes": "0,1000"},
     messages=True,
 )

@@ -23,6 +23,6 @@ WORKLOAD = Workload(
     summary="Dependent loads through a random cycle, from the first cache to memory, with each page size",
     metrics=(Metric("latency", "s", "lower", per("loads"), note="one load, from address to value"),),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", marks="caches"),),
+    pictures=(Curve("bytes", marks="caches", along="footprint"),),
     smoke={"bytes": "64KiB"},
 )

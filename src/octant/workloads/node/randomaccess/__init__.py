@@ -1,10 +1,11 @@
 """Random updates of a table in memory: HPCC's RandomAccess inside one rank."""
 
+from octant import units
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
-from octant.workload import Curve, Workload
+from octant.workload import Curve, NoTraffic, Traffic, Workload
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -18,6 +19,17 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
     return Limit(moved / best.value, f"best memory traffic of this run, {2 * line} bytes per update")
 
 
+def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
+    """Updates of a node's own memory by all of its cores: those that arrive as messages are not applied faster."""
+    cores = len({cpu.core for cpu in machine.topology.cpus})
+    beyond = 2 * machine.may_be_cached_bytes()
+    lanes = point.ranks * point.threads
+    if lanes < cores or lanes * int(point.notes["table_bytes"]) < beyond:
+        least = units.bytes_text(beyond)
+        return NoTraffic(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")
+    return Traffic("to-itself", cost="update", relation="at_most", description="updates of its own memory, all cores")
+
+
 WORKLOAD = Workload(
     summary="Random updates of a table in memory (HPCC RandomAccess inside one rank)",
     metrics=(
@@ -25,6 +37,7 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", marks="caches"),),
+    pictures=(Curve("bytes", marks="caches", along="footprint"),),
+    traffic=_traffic,
     smoke={"bytes": "64KiB"},
 )

@@ -57,5 +57,7 @@ def test_each_thread_takes_the_largest_power_of_two_that_fits(tmp_path: Path) ->
 
 
 def test_the_kernel_says_what_it_can_be_asked(tmp_path: Path) -> None:
-    text = subprocess.run([build.find("node/randomaccess"), "--describe"], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [build.find("node/randomaccess"), "--describe"], check=True, capture_output=True, text=True
+    ).stdout
     assert "bytes" in {knob["name"] for knob in json.loads(text)["knobs"]}

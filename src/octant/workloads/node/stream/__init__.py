@@ -46,6 +46,6 @@ WORKLOAD = Workload(
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
     provides=(Provides("memory traffic", "traffic", from_memory),),
-    pictures=(Curve("bytes", marks="caches"),),
+    pictures=(Curve("bytes", marks="caches", along="footprint"),),
     smoke={"bytes": "384KiB"},
 )

@@ -1,4 +1,4 @@
-"""Reads what people type or keep in small files: lists of sizes, measured points, placed pairs."""
+"""Reads options and small files: lists of sizes, measured points, pairs of ranks."""
 
 import math
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from pathlib import Path
 from octant.failure import Exit, Refusal
 from octant.network.calibrate import Calibration, Measured, calibrate
 from octant.network.files import NetworkFile
-from octant.network.published import points
+from octant.network.published_points import published_points
 from octant.network.traffic import Pattern, pairs, place, read_map, read_pairs
 from octant.units import parse_seconds
 
 
-def numbers(text: str) -> list[int]:
+def read_sizes(text: str) -> list[int]:
     """Sizes from `1,2,24`, `1:64` or `1:64:8`, in the order given.
 
     Raises:
@@ -31,11 +31,11 @@ def numbers(text: str) -> list[int]:
     return found
 
 
-def seconds(text: str) -> float:
-    """A time that people type.
+def read_seconds(text: str) -> float:
+    """A time such as `20us`.
 
     Raises:
-        Refusal: the text is no time.
+        Refusal: the text is not a time.
     """
     try:
         return parse_seconds(text)
@@ -43,14 +43,14 @@ def seconds(text: str) -> float:
         raise Refusal(str(error), Exit.WRONG_ANSWER) from None
 
 
-def measured(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:
+def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:
     """Points of a file of lines `size rate [tolerance] [eq|at_least|at_most]`, or the published ones.
 
     Raises:
         Refusal: a file that cannot be read (with the line), or no published points for this traffic.
     """
     if path is None:
-        known = points(network, traffic)
+        known = published_points(network, traffic)
         if not known:
             raise Refusal(f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points")
         return [Measured(size, point.value, tolerance) for size, point in sorted(known.items())]
@@ -72,26 +72,26 @@ def measured(network: NetworkFile, traffic: str, path: Path | None, tolerance: f
                 raise ValueError
         except (ValueError, OverflowError):
             form = "size rate [tolerance] [eq|at_least|at_most]"
-            raise Refusal(f"cannot read {path}, line {number}: {line.strip()!r} is no point; write: {form}") from None
+            raise Refusal(f"cannot read {path}, line {number}: {line.strip()!r} is not `{form}`") from None
         found.append(Measured(int(size), value, good, relation))  # type: ignore[arg-type]
     return found
 
 
-def calibrated(
+def calibrate_to_points(
     network: NetworkFile, traffic: str, path: Path | None, tolerance: float, free: Sequence[str]
 ) -> Calibration:
     """Capacities of the `free` link classes from points of a file, or the published ones.
 
     Raises:
-        Refusal: no class is free, or as `measured` and `calibrate`.
+        Refusal: no class is free, or as `read_points` and `calibrate`.
     """
     if not free:
         classes = ", ".join(("endpoint", *network.links))
-        raise Refusal(f"cannot choose what to fit; say --free with some of {classes}", Exit.WRONG_ANSWER)
-    return calibrate(network, traffic, measured(network, traffic, path, tolerance), free)
+        raise Refusal(f"cannot choose what to fit; give --free with some of {classes}", Exit.WRONG_ANSWER)
+    return calibrate(network, traffic, read_points(network, traffic, path, tolerance), free)
 
 
-def placed_pairs(network: NetworkFile, path: Path, order: str, per_node: int) -> Pattern:
+def pairs_of_file(network: NetworkFile, path: Path, order: str, per_node: int) -> Pattern:
     """Traffic of a file between ranks that are placed in an order, or as a map file says."""
     rows = read_pairs(path)
     if Path(order).is_file():

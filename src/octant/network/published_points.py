@@ -10,7 +10,7 @@ from octant.network.files import NetworkFile
 
 
 @dataclass(frozen=True)
-class Point:
+class PublishedPoint:
     """One published value, in base units per node, and where it stands."""
 
     value: float
@@ -25,20 +25,20 @@ def _rows(results: str) -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def points(network: NetworkFile, traffic: str) -> dict[int, Point]:
+def published_points(network: NetworkFile, traffic: str) -> dict[int, PublishedPoint]:
     """Published values by size; empty where the catalogue holds none for this traffic."""
     source = network.published.get(traffic)
     if source is None:
         return {}
-    found: dict[int, Point] = {}
+    found: dict[int, PublishedPoint] = {}
     for row in _rows(source.results):
         size = row.get(source.size) or ""
         if not size.isdigit() or any(row.get(key) != value for key, value in source.where.items()):
             continue
         value = float(row["value"]) * source.scale
         if row["metric"] == source.metric:
-            found[int(size)] = Point(value, source.results, row["relation"])
+            found[int(size)] = PublishedPoint(value, source.results, row["relation"])
         elif source.total and row["metric"] == source.total and int(size) not in found and row.get("nodes"):
             text = f"{row['value']} {row['unit']} / {row['nodes']} nodes"
-            found[int(size)] = Point(value / float(row["nodes"]), source.results, row["relation"], text)
+            found[int(size)] = PublishedPoint(value / float(row["nodes"]), source.results, row["relation"], text)
     return found

@@ -30,7 +30,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Prediction:
     """Rate and time of a pattern on a network.
 
     `rate_per_s` counts units of one node (uniform traffic) or of the largest flow; `time_s` is one round. `loads`,

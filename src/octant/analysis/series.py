@@ -1,0 +1,30 @@
+"""Metrics of what a kernel records beside its steps: one for each phase and each reading that its points name."""
+
+from collections.abc import Iterable
+
+from octant.metric import Metric, groups, ranks, reading, seconds, steps
+from octant.record import Point
+
+STEP = "mean step"
+"""The name of the metric that the phases of a step are parts of."""
+_MEAN = (steps("mean"), ranks("mean"), groups("mean"))
+
+
+def series_metrics(points: Iterable[Point]) -> tuple[Metric, ...]:
+    """Phases as means over steps and ranks, so that they add up, the step likewise; readings as medians over steps.
+
+    They carry the names of their series: `phase/pack`, `reading/residual`.
+    """
+    heads = {head.name: head.unit for point in points for head in point.heads}
+    phases = [
+        Metric(name, "s", "lower", seconds(name, over=_MEAN), "mean over steps and ranks")
+        for name in heads
+        if name.startswith("phase/")
+    ]
+    readings = [
+        Metric(name, unit, "lower", reading(name.removeprefix("reading/")), "greatest over ranks, median over steps")
+        for name, unit in heads.items()
+        if name.startswith("reading/")
+    ]
+    step = Metric(STEP, "s", "lower", seconds(over=_MEAN), "mean over steps and ranks")
+    return (*([step, *phases] if phases else []), *readings)

@@ -1,0 +1,142 @@
+"""Bars of a run: a metric by the value of a knob, and the phases of a step side by side."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.analysis.series import STEP
+from octant.report.charts.curve import other_knobs, share_text
+from octant.report.charts.picture import MOST_BARS, Axis, Picture, Series, thinned, thinned_text
+from octant.report.charts.ticks import even_ticks, si_ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.workload import Bars, Stacked, Workload
+
+_LABEL = 26  # characters of a line of a bar's label
+REST = "rest of the step"
+
+
+def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Bars) -> Picture | None:
+    """A bar for each value of the knob; `None` if it has one value only."""
+    metric = workload.metric(shown.y)
+    cells = [figure for figure in figures if shown.x in figure.knobs]
+    found = [one for cell in cells for one in [summary.figure(cell, shown.y)] if one and one.value]
+    if len({figure.knobs[shown.x] for figure in found}) < 2:
+        return None
+    kept = thinned(found, MOST_BARS)
+    labels = bar_labels(kept, shown.x)
+    values = [figure.value for figure in kept if figure.value]
+    series = Series(
+        metric.name, "across", tuple(value.middle for value in values), tuple(map(float, range(len(values)))),
+        tuple(value.low for value in values), tuple(value.high for value in values), tuple(labels),
+    )  # fmt: skip
+    return Picture(
+        "bars",
+        f"{workload.name}: {metric.name} by {shown.x}",
+        f"{workload.summary}. Medians with their 95 % intervals{'; ' + metric.note if metric.note else ''}."
+        + thinned_text(len(kept), len(found), "bars"),
+        Axis(metric.name, False, even_ticks(max((*series.x, *series.high)), si_ticks(metric.unit)), metric.unit),
+        places_axis(shown.x, labels),
+        (series,),
+        (),
+        (shown.x, metric.name, "95 % interval", "of limit"),
+        tuple(
+            (
+                label,
+                units.si_text(value.middle, metric.unit, 4),
+                f"{units.si_text(value.low, metric.unit, 4)} … {units.si_text(value.high, metric.unit, 4)}",
+                share_text(figure),
+            )
+            for label, value, figure in zip(labels, values, kept, strict=True)
+        ),
+    )
+
+
+def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Stacked) -> Picture | None:
+    """The phases of each cell's step side by side; `None` if no cell has phases."""
+    found = [(figure, parts) for figure in figures for parts in [own_times(summary, figure, shown.phases)] if parts]
+    if not found:
+        return None
+    kept = thinned(found, MOST_BARS)
+    labels = bar_labels([figure for figure, _ in kept], shown.x)
+    names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
+    places = tuple(map(float, range(len(kept))))
+    series = [
+        Series(name, "stack", tuple(parts.get(name, 0.0) for _, parts in kept), places, labels=tuple(labels))
+        for name in names
+    ]
+    most = max(sum(parts.values()) for _, parts in kept)
+    return Picture(
+        "phases",
+        f"{workload.name}: where the time of a step goes",
+        f"{workload.summary}. Mean time of each phase over steps and ranks, without the phases inside it."
+        + thinned_text(len(kept), len(found), "cells"),
+        Axis("time of a step", False, even_ticks(most, si_ticks("s")), "s"),
+        places_axis(shown.x, labels),
+        tuple(series),
+        (),
+        (shown.x or "cell", "phase", "time", "share of the step"),
+        tuple(
+            (label, name, units.si_text(time, "s", 4), units.percent_text(time / (sum(parts.values()) or 1.0)))
+            for label, (_, parts) in zip(labels, kept, strict=True)
+            for name, time in parts.items()
+        ),
+    )
+
+
+def own_times(summary: Summary, headline: Figure, phases: Sequence[str] = ()) -> Mapping[str, float]:
+    """Seconds per step of each phase without the phases inside it, and of the rest; empty without phases.
+
+    Args:
+        phases: names without `phase/`; none: all that were recorded.
+    """
+    heads = dict.fromkeys(head.name for point in headline.points for head in point.heads)
+    names = phases or [name.removeprefix("phase/") for name in heads if name.startswith("phase/")]
+    known = {name: _middle(summary.figure(headline, f"phase/{name}")) for name in names}
+    times = {name: time for name, time in known.items() if time is not None}
+    step = _middle(summary.figure(headline, STEP))
+    if not times or step is None:
+        return {}
+    inside = {name: _parent(name, times) for name in times}
+    own = {
+        name: max(0.0, time - sum(times[child] for child, parent in inside.items() if parent == name))
+        for name, time in times.items()
+    }
+    outermost = sum(time for name, time in times.items() if inside[name] is None)
+    return {**own, REST: max(0.0, step - outermost)}
+
+
+def _parent(name: str, known: Mapping[str, float]) -> str | None:
+    """The innermost known phase around this one: `solve` of `solve/halo`."""
+    while "/" in name:
+        name = name.rpartition("/")[0]
+        if name in known:
+            return name
+    return None
+
+
+def _middle(figure: Figure | None) -> float | None:
+    return figure.value.middle if figure and figure.value else None
+
+
+def bar_labels(figures: Sequence[Figure], knob: str) -> list[str]:
+    """What each bar is: the knob's value, or the title, and what else differs among the bars."""
+    others = other_knobs(figures, knob)
+    modes = len({figure.mode for figure in figures}) > 1
+    texts = []
+    for figure in figures:
+        words = [figure.knobs.get(knob, ""), *(f"{name} {figure.knobs.get(name, '')}" for name in others)]
+        texts.append(", ".join(words + [figure.mode] * modes) if knob else figure.name)
+    return texts
+
+
+def places_axis(title: str, labels: Sequence[str]) -> Axis:
+    """The axis along which bars lie one under the other."""
+    ticks = tuple((float(place), textwrap.fill(label, _LABEL)) for place, label in enumerate(labels))
+    return Axis(title, False, ticks, down=True)

@@ -1,0 +1,99 @@
+"""What a cell has beside its headline: named results, checks, further metrics, phases, readings and groups."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant import units
+from octant.analysis.series import series_metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.record import Result
+
+
+@dataclass(frozen=True)
+class NamedValue:
+    """A result or check of all launches and groups of a cell."""
+
+    name: str
+    unit: str
+    least: float
+    middle: float
+    greatest: float
+    count: int  # launches times groups
+    bound: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The value with its unit; the median and the range where values differ."""
+        middle = units.si_text(self.middle, self.unit, 4)
+        if self.least == self.greatest or self.count == 1:
+            return middle
+        return f"{middle} ({units.si_text(self.least, self.unit, 4)} … {units.si_text(self.greatest, self.unit, 4)})"
+
+
+def named_results(figure: Figure) -> list[NamedValue]:
+    """The results without a bound, each name once, without the one that is the figure itself."""
+    results = (one for point in figure.points for one in point.results)
+    return _named(one for one in results if one.bound is None and one.name != figure.metric.name)
+
+
+def checks(figure: Figure) -> list[NamedValue]:
+    """The results with a bound, each name once."""
+    return _named(check for point in figure.points for check in point.checks)
+
+
+def _named(results: Iterable[Result]) -> list[NamedValue]:
+    groups: dict[tuple[str, str, float | None], list[float]] = {}
+    for one in results:
+        groups.setdefault((one.name, one.unit, one.bound), []).append(one.value)
+    return [
+        NamedValue(name, unit, float(np.min(some)), float(np.median(some)), float(np.max(some)), len(some), bound)
+        for (name, unit, bound), some in groups.items()
+    ]
+
+
+def failed_texts(figure: Figure) -> list[str]:
+    """Each check that failed, with its worst value and its bound: `residual: 17.2 > 16`."""
+    return [
+        f"{one.name}: {units.si_text(one.greatest, one.unit)} > {units.si_text(one.bound or 0.0, one.unit)}"
+        if math.isfinite(one.greatest)
+        else f"{one.name}: no number, where {units.si_text(one.bound or 0.0, one.unit)} is the most"
+        for one in _named(figure.wrong)
+    ]
+
+
+def further_figures(summary: Summary, headline: Figure) -> list[Figure]:
+    """The other metrics of a cell, then its phases and readings, as far as the summary holds them."""
+    declared = headline.workload.metrics
+    known = [metric.value for metric in declared]
+    metrics = (*declared[1:], *(metric for metric in series_metrics(headline.points) if metric.value not in known))
+    return [figure for metric in metrics for figure in [summary.figure(headline, metric.name)] if figure is not None]
+
+
+def group_values(figure: Figure) -> list[tuple[str, float]]:
+    """The ranks of each group and its value, the median over launches; empty where the metric reduces groups."""
+    launches = [launch.by_group for launch in figure.launches if launch.by_group]
+    if not launches:
+        return []
+    number = min(map(len, launches))
+    groups = figure.point.groups if len(figure.point.groups) == number else ()
+    names = [" ".join(map(str, group)) for group in groups] or [f"group {place}" for place in range(number)]
+    return [(name, float(np.median([one[place] for one in launches]))) for place, name in enumerate(names)]
+
+
+def group_text(figure: Figure) -> str:
+    """The range over groups: `groups 3.1 GB/s … 4.2 GB/s (6)`; empty where the metric reduces groups."""
+    values = [value for _, value in group_values(figure)]
+    if not values:
+        return ""
+    unit = figure.metric.unit
+    return f"groups {units.si_text(min(values), unit)} … {units.si_text(max(values), unit)} ({len(values)})"

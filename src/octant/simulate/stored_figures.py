@@ -1,0 +1,79 @@
+"""The figures of a stored run that a line of text chooses: `stream kernel=triad mode=one bytes=2GiB`."""
+
+from collections.abc import Mapping, Sequence
+
+from octant import units
+from octant.analysis.figures import Figure
+from octant.analysis.summary import summarise
+from octant.ask import EFFORT
+from octant.failure import Exit, Refusal
+from octant.store import StoredRun
+from octant.workloads import full_name
+
+_MOST_VALUES = 4  # that a refusal shows of a knob
+
+
+def matching_figures(run: StoredRun, text: str) -> list[Figure]:
+    """Headline figures of a run whose workload, mode, ranks and knobs are those of the text; all for an empty one.
+
+    Raises:
+        Refusal: a word that is no `knob=value`, or nothing in the run fits (with what it holds).
+    """
+    figures = list(summarise(run).figures)
+    if not text.strip():
+        return figures
+    workload, *words = text.split()
+    measured = dict.fromkeys(figure.workload.name for figure in figures)
+    try:
+        workload = full_name(workload, measured)
+    except LookupError:
+        have = ", ".join(measured) or "nothing"
+        raise Refusal(f"cannot find {workload} in run {run.id} (it holds {have}); try octant report {run.id}") from None
+    of_workload = [figure for figure in figures if figure.workload.name == workload]
+    matching = of_workload
+    for word in words:
+        name, equals, value = word.partition("=")
+        known = {name for figure in of_workload for name in _facts(figure)}
+        if not equals or name not in known:
+            names = ", ".join(sorted(known))
+            message = f"cannot choose a point of {workload} by {word!r}; write knob=value with one of {names}"
+            raise Refusal(message, Exit.WRONG_ANSWER)
+        left = [figure for figure in matching if _same(_facts(figure).get(name, ""), value)]
+        if not left:
+            have = _values(matching, name)
+            raise Refusal(f"cannot find {workload} with {word} in run {run.id}; it has {name}={have}")
+        matching = left
+    return matching
+
+
+def figures_of_one_point(run: StoredRun, text: str) -> list[Figure]:
+    """The figures that measured one and the same thing, as the text chooses it.
+
+    Raises:
+        Refusal: as `matching_figures`, or the text fits several things (with the knobs that tell them apart).
+    """
+    figures = matching_figures(run, text)
+    facts = [_facts(figure) for figure in figures]
+    if any(other != facts[0] for other in facts):
+        differing = [name for name in facts[0] if len({fact.get(name) for fact in facts}) > 1]
+        choices = " ".join(f"{name}={_values(figures, name)}" for name in differing)
+        count = len({tuple(sorted(fact.items())) for fact in facts})
+        raise Refusal(f"cannot choose one of {count} points of {text.split()[0]}; say {choices}")
+    return figures
+
+
+def _facts(figure: Figure) -> Mapping[str, str]:
+    knobs = {name: value for name, value in figure.knobs.items() if name not in EFFORT}
+    return {"mode": figure.mode, "ranks": str(figure.point.ranks), **knobs}
+
+
+def _same(have: str, asked: str) -> bool:
+    try:
+        return have == asked or units.parse_bytes(have) == units.parse_bytes(asked)
+    except ValueError:
+        return False
+
+
+def _values(figures: Sequence[Figure], name: str) -> str:
+    values = list(dict.fromkeys(_facts(figure).get(name, "") for figure in figures))
+    return "|".join(values[:_MOST_VALUES]) + ("|…" if len(values) > _MOST_VALUES else "")

@@ -1,0 +1,209 @@
+"""What a study file names and does not have: checked once, before anything is planned.
+
+Every function yields (key, what is wrong); the reader takes the first, so a check may rely on those before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from octant import catalogue, workloads
+from octant.placement.request import parse_request
+from octant.study.cells import cells
+from octant.study.parts import Axis, Bar, Level, Levels, Measure, Problem, PublishedTable, number, sample_values
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+
+MOST_LAUNCHES = 20_000  # of one study: at a second each, half a working day
+
+
+def problems(study: Study) -> Iterator[Problem]:
+    """Everything in a study that leads nowhere."""
+    for factor in study.factors:
+        if factor not in study.baseline:
+            yield "baseline", f"no level of {factor}; try one of {', '.join(study.factors[factor])}"
+    yield from _under("baseline", levels_problems(study, study.baseline))
+    for n, combination in enumerate(study.combinations):
+        yield from _under(f"combinations.{n}", levels_problems(study, combination))
+    for name, measure in study.measures.items():
+        yield from _under(f"measures.{name}", _measure_problems(study, measure))
+        if study.picture == "curve" and not (measure.axis and measure.axis.has_numbers):
+            yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
+    yield from _knob_problems(study)
+    yield from _size_problems(study)
+    for factor, levels in study.factors.items():
+        for name, level in levels.items():
+            yield from _under(f"factors.{factor}.{name}.place", _place_problems(level))
+    for n, published in enumerate(study.published):
+        yield from _under(f"published.{n}", _published_problems(study, published))
+    for n, finding in enumerate(study.findings):
+        if finding.id not in catalogue.findings():
+            yield f"findings.{n}.id", f"no finding {finding.id!r} in the catalogue; try `octant catalogue findings`"
+        if finding.there:
+            there = _row_problems(finding.there.table, finding.there.metric, finding.there.where)
+            yield from _under(f"findings.{n}.there", there)
+        yield from _under(f"findings.{n}.test", finding.test.problems(study))
+
+
+def _under(prefix: str, found: Iterator[Problem]) -> Iterator[Problem]:
+    for key, problem in found:
+        yield f"{prefix}.{key}" if key else prefix, problem
+
+
+def levels_problems(study: Study, levels: Levels) -> Iterator[Problem]:
+    """Factors and levels that the study does not have."""
+    for factor, level in levels.items():
+        if factor not in study.factors:
+            yield "", f"no factor {factor!r}; try {', '.join(study.factors)}"
+        elif level not in study.factors[factor]:
+            yield "", f"no level {level!r} of {factor}; try {', '.join(study.factors[factor])}"
+
+
+def shared_problems(
+    study: Study, measures: Sequence[str], asked: Sequence[Levels], bar: Bar | None
+) -> Iterator[Problem]:
+    """Measures and combinations of a test that the study does not have, and a bar that is none."""
+    for name in measures:
+        if name not in study.measures:
+            yield "", f"no measure {name!r}; try {', '.join(study.measures)}"
+    planned = {study.full(levels) for levels in study.combinations}
+    for levels in asked:
+        yield from levels_problems(study, levels)
+        if planned and study.full(levels) not in planned:
+            yield "", f"the combination {', '.join(study.full(levels))} is not among combinations"
+    if bar is None:
+        return
+    if sum(edge is not None for edge in (bar.above, bar.below, bar.within)) != 1:
+        yield "bar", "exactly one of above, below and within is needed"
+    elif bar.within is not None and bar.within[0] > bar.within[1]:
+        yield "bar.within", f"{bar.within[0]:g} to {bar.within[1]:g} is no range; swap the two"
+
+
+def pair_problems(study: Study, of: Levels, to: Levels) -> Iterator[Problem]:
+    """A combination that is compared with itself."""
+    if study.full(of) == study.full(to):
+        yield "", "a combination is compared with itself; give `of` and `to` that differ"
+
+
+def place_problems(study: Study, measure: str, *at: str) -> Iterator[Problem]:
+    """Where on its axis a measure is read: a place is needed where there is an axis, and must lie on it."""
+    axis = study.measures[measure].axis
+    if axis is not None and not at[0]:
+        yield "", f"`at` must say where on the axis {axis.knob}"
+    yield from on_axis_problems(study, measure, [value for value in at if value])
+
+
+def axis_problems(study: Study, measure: str, kind: str) -> Iterator[Problem]:
+    """A measure without an axis, which this kind of test needs."""
+    if study.measures[measure].axis is None:
+        yield "", f"a {kind} needs a measure with an axis; {measure} has none"
+
+
+def on_axis_problems(study: Study, measure: str, values: Sequence[str]) -> Iterator[Problem]:
+    """Values that the axis of a measure does not have."""
+    axis = study.measures[measure].axis
+    known = [value for value in axis.values if len(sample_values(value)) == 1] if axis else []
+    for value in values:
+        if value not in known:
+            yield "", f"no axis value {value!r} in {measure}; try {', '.join(known) or 'none: it has no axis'}"
+
+
+def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
+    if bool(measure.model) == bool(measure.workload) or bool(measure.model) != (study.source == "model"):
+        wanted = "a model" if study.source == "model" else "a workload"
+        yield "", f"with source = {study.source!r} it must name {wanted}, and nothing else"
+    elif measure.workload:
+        try:
+            workload = workloads.workload(measure.workload)
+        except LookupError as error:
+            yield "workload", str(error.args[0])
+            return
+        try:
+            workload.metric(measure.metric)
+        except LookupError as error:
+            yield "metric", str(error.args[0])
+    if measure.axis:
+        yield from _under("axis.values", _axis_problems(measure.axis, ladders=bool(measure.workload)))
+
+
+def _axis_problems(axis: Axis, ladders: bool) -> Iterator[Problem]:
+    values: list[str] = []
+    for value in axis.values:
+        try:
+            values += sample_values(value) if ladders else [value]
+        except ValueError as error:
+            yield "", str(error)
+    if len(values) < 2:
+        yield "", "one value is no axis; give several, or a ladder such as '64KiB to 4*llc by 4'"
+    seen: dict[float | str, str] = {}
+    for value in axis.values:
+        try:
+            same = seen.setdefault(number(value), value)
+        except ValueError:
+            same = seen.setdefault(value, value)
+        if same is not value:
+            yield "", f"{value!r} stands there twice (as {same!r}); each point is measured once per launch"
+
+
+def _knob_problems(study: Study) -> Iterator[Problem]:
+    """Knobs that would make several points of one launch, or that the axis would silently overrule."""
+    turned = [("knobs", study.knobs), *((f"measures.{name}.knobs", m.knobs) for name, m in study.measures.items())]
+    for factor, levels in study.factors.items():
+        turned += [(f"factors.{factor}.{name}.knobs", level.knobs) for name, level in levels.items()]
+    axes = {measure.axis.knob: name for name, measure in study.measures.items() if measure.axis}
+    for key, knobs in turned:
+        for knob, value in knobs.items():
+            try:
+                several = len(sample_values(value, of_a_launch=True)) > 1
+            except ValueError as error:
+                yield f"{key}.{knob}", str(error)
+                continue
+            if several:
+                yield f"{key}.{knob}", f"several values ({value}) would pass for several launches; make them an axis"
+            if knob in axes:
+                yield f"{key}.{knob}", f"the axis of {axes[knob]} goes through {knob} itself; drop one of the two"
+
+
+def _size_problems(study: Study) -> Iterator[Problem]:
+    combinations = len(study.combinations) or math.prod(map(len, study.factors.values()))
+    launches = combinations * len(study.measures) * (study.repeats if study.source == "measure" else 1)
+    if launches > MOST_LAUNCHES:
+        yield "factors", f"{launches:,} launches are absurd, at most {MOST_LAUNCHES:,}; list some [[combinations]]"
+    twice = [name for name, count in Counter(map(str, cells(study))).items() if count > 1]
+    if twice:
+        yield "factors", f"several combinations are called {twice[0]!r}; rename a level"
+
+
+def _place_problems(level: Level) -> Iterator[Problem]:
+    try:
+        if level.place:
+            parse_request(level.place.format(ranks=1, threads=1, fill=1))
+    except (ValueError, KeyError, IndexError) as error:
+        yield "", f"no placement request ({error})"
+
+
+def _row_problems(table: str, metric: str, where: Mapping[str, str]) -> Iterator[Problem]:
+    if table not in catalogue.results():
+        yield "", f"no table {table!r} in the catalogue; try `octant catalogue results`"
+        return
+    try:
+        found = catalogue.results()[table].find(metric, where)
+    except KeyError as error:
+        yield "", str(error.args[0])
+        return
+    if not found:
+        yield "", f"no row of {table} has {', '.join(f'{k} = {v!r}' for k, v in where.items())}"
+
+
+def _published_problems(study: Study, published: PublishedTable) -> Iterator[Problem]:
+    if published.measure not in study.measures:
+        yield "", f"no measure {published.measure!r}; try {', '.join(study.measures)}"
+    yield from _row_problems(published.table, published.metric, published.where)
+    for factor, levels in published.columns.items():
+        for level, where in levels.items():
+            yield from _under("columns", levels_problems(study, {factor: level}))
+            yield from _under(f"columns.{factor}.{level}", _row_problems(published.table, published.metric, where))

@@ -1,0 +1,60 @@
+"""Whether our values are the published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from octant import stats
+from octant.study import checks
+from octant.study.factors import ENOUGH, range_text
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.published_values import published_values
+from octant.study.values import CannotTest
+from octant.study.verdict import Effect, Judgement, judge_effect, status_of
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+_FROM_BEST = ("holds", "undecided", "does not hold")
+
+
+class Agrees(KindOfTest):
+    """Every value of ours over the published value of a measure: 1 is agreement. For models above all."""
+
+    kind: Literal["agrees"]
+    measure: str
+    of: Levels = BASELINE
+    over: tuple[str, ...] = ()  # axis values; none: all that are published
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there, or a measure of which nothing is published."""
+        yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
+        if not any(published.measure == self.measure for published in study.published):
+            yield "", f"nothing is published for {self.measure}"
+        yield from checks.on_axis_problems(study, self.measure, self.over)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The point that agrees least, which decides: one value outside the bar is a disagreement."""
+        cell = study.cell(self.measure, self.of)
+        known = [one for one in published_values(study) if one.cell == cell and (not self.over or one.at in self.over)]
+        if not known:
+            raise CannotTest(f"nothing is published for {cell}")
+        effects = []
+        for one in known:
+            ours = values.value(cell, one.at)
+            if min(ours.value.low, one.value) <= 0:
+                raise CannotTest("a value is zero, so there is no ratio")
+            edges = (ours.value.low, ours.value.middle, ours.value.high)
+            here = stats.Interval(*(edge / one.value for edge in edges))
+            effects.append((Effect(here, len(ours.launches), ours.doubts, ENOUGH), one.at))
+        worst, at = max(
+            effects,
+            key=lambda one: (_FROM_BEST.index(status_of(one[0], self.bar)), abs(math.log(one[0].here.middle))),
+        )
+        middles = [effect.here.middle for effect, _ in effects]
+        rest = f", the worst of {len(effects)} from {range_text((min(middles), max(middles)))}" * (len(effects) > 1)
+        return judge_effect(worst, self.bar, f", ours over theirs{f' at {at}' if at else ''}{rest}")

@@ -1,0 +1,46 @@
+"""How many times as much one measure gains by the same change as another measure does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from octant.study import checks
+from octant.study.factors import factor_text, quotient
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.verdict import Effect, Judgement, gain_of, judge_effect
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Interaction(KindOfTest):
+    """The gain of `measure` over that of `versus`, both from `to` to `of`."""
+
+    kind: Literal["interaction"]
+    measure: str
+    versus: str
+    of: Levels = BASELINE
+    to: Levels = BASELINE
+    at: str = ""
+    versus_at: str = ""
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there, or a change of nothing."""
+        yield from checks.shared_problems(study, (self.measure, self.versus), (self.of, self.to), self.bar)
+        yield from checks.pair_problems(study, self.of, self.to)
+        other = study.measures[self.versus].axis
+        if self.versus_at not in (other.values if other else ("",)):
+            where = f"on the axis {other.knob}; try {', '.join(other.values)}" if other else "not be: it has no axis"
+            yield "", f"`versus_at` must say where {self.versus} is read: {where}"
+        yield from checks.place_problems(study, self.measure, self.at)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The quotient of both gains against the bar."""
+        one = gain_of(study, values, self.measure, self.of, self.to, self.at)
+        other = gain_of(study, values, self.versus, self.of, self.to, self.versus_at)
+        what = f": {self.measure} {factor_text(one.here)} over {self.versus} {factor_text(other.here)}"
+        launches = min(one.launches, other.launches)
+        return judge_effect(Effect(quotient(one.here, other.here), launches, one.doubts + other.doubts), self.bar, what)

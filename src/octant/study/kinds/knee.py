@@ -1,0 +1,86 @@
+"""Where along its axis a measure first gets worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from octant import stats
+from octant.study import checks
+from octant.study.factors import ENOUGH, over_extremes
+from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem, number
+from octant.study.values import CannotTest
+from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import Better, StudyValues
+
+
+class Knee(KindOfTest):
+    """Where the measure is first worse by `step` than the best before: the place alone, or over that of `to`."""
+
+    kind: Literal["knee"]
+    measure: str
+    of: Levels = BASELINE
+    to: Levels | None = None
+    step: Finite = Field(1.5, gt=1)
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure or combination that is not there, the same on both sides, or a measure without an axis."""
+        yield from checks.shared_problems(study, (self.measure,), (self.of, self.to or {}), self.bar)
+        if self.to is not None:
+            yield from checks.pair_problems(study, self.of, self.to)
+        yield from checks.axis_problems(study, self.measure, self.kind)
+        axis = study.measures[self.measure].axis
+        if axis and not axis.has_numbers:
+            yield "", f"a knee needs numbers along the axis of {self.measure}"
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The place against the bar, or by what factor it moves."""
+        axis = study.measures[self.measure].axis
+        one = self._place(study, values, self.of)
+        if self.to is None:
+            return judge_effect(one, self.bar, f", the place of the step on {axis.knob if axis else ''}")
+        other = self._place(study, values, self.to)
+        launches, doubts = min(one.launches, other.launches), one.doubts + other.doubts
+        moved = replace(one, here=over_extremes(one.here, other.here), launches=launches, doubts=doubts)
+        return judge_effect(moved, self.bar, ", by which the step moves")
+
+    def _place(self, study: Study, values: StudyValues, levels: Levels) -> Effect:
+        """The median over launches, and their range.
+
+        The range holds the median of launches to come in 97 % from six launches on, and in 75 % with three.
+        """
+        axis = study.measures[self.measure].axis
+        at = axis.values if axis else ()
+        curve = values.curve(study.cell(self.measure, levels), at)
+        modelled = all(value.modelled is not None for value in curve)
+        launches = 0 if modelled else min(len(value.launches) for value in curve)
+        rows = (
+            [[value.value.middle for value in curve]]
+            if modelled
+            else [[value.launches[n].value.middle for value in curve] for n in range(launches)]
+        )
+        places, better = [number(text) for text in at], values.better(self.measure)
+        knees = [knee(places, row, self.step, better) for row in rows]
+        known = [place for place in knees if place is not None]
+        if len(known) < len(knees) or not knees:
+            raise CannotTest(f"no step by ×{self.step:g} on the axis for {', '.join(study.full(levels))}")
+        here = stats.Interval(min(known), float(np.median(known)), max(known))
+        return Effect(here, launches, doubts_of(curve), ENOUGH)
+
+
+def knee(places: Sequence[float], values: Sequence[float], step: float, better: Better) -> float | None:
+    """The first place where the value is worse by the factor `step` than the best at any place before it."""
+    best = values[0]
+    for place, value in zip(places[1:], values[1:], strict=True):
+        if (best / value if better == "higher" else value / best) >= step:
+            return place
+        best = max(best, value) if better == "higher" else min(best, value)
+    return None

@@ -1,0 +1,58 @@
+"""A share of the measures that gain by a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from octant.study import checks
+from octant.study.factors import factor_text
+from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem
+from octant.study.values import CannotTest
+from octant.study.verdict import Effect, Judgement, doubts_text, gain_of, status_of, undecided_judgement
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Most(KindOfTest):
+    """At least `share` of the measures gain by more than `gain` from `to` to `of`; along an axis, at its end."""
+
+    kind: Literal["most"]
+    measures: tuple[str, ...] = ()  # none: all
+    of: Levels = BASELINE
+    to: Levels = BASELINE
+    gain: Finite = Field(1.0, gt=0)
+    share: float = Field(0.5, gt=0, le=1)
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure or combination that is not there, or a change of nothing."""
+        yield from checks.shared_problems(study, self.measures, (self.of, self.to), None)
+        yield from checks.pair_problems(study, self.of, self.to)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The share of measures that certainly gain, and whether what is open or absent could change it."""
+        bar = Bar(above=self.gain)
+        gains: dict[str, Effect] = {}
+        reasons: dict[str, CannotTest] = {}
+        for measure in self.measures or tuple(study.measures):
+            axis = study.measures[measure].axis
+            try:
+                gains[measure] = gain_of(study, values, measure, self.of, self.to, axis.values[-1] if axis else "")
+            except CannotTest as reason:
+                reasons[measure] = reason
+        wanted = self.share * (len(gains) + len(reasons))
+        open_gains = [gain for gain in gains.values() if status_of(gain, bar) == "undecided"]
+        number = sum(status_of(gain, bar) == "holds" for gain in gains.values())
+        each = ", ".join(f"{measure} {factor_text(gain.here)}" for measure, gain in gains.items())
+        why = f"{number} of {len(gains) + len(reasons)} gain here: {each}{doubts_text(gains.values())}"
+        if number >= wanted:
+            return Judgement("holds", why)
+        if number + len(open_gains) + len(reasons) < wanted:
+            return Judgement("does not hold", why)
+        if number + len(open_gains) < wanted:  # what could not be asked decides
+            raise next(iter(reasons.values()))
+        return undecided_judgement(bar, open_gains, gains.values(), why)

@@ -1,0 +1,53 @@
+"""Combinations from best to worst."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from octant.study import checks
+from octant.study.factors import factor_text
+from octant.study.parts import Bar, KindOfTest, Levels, Problem
+from octant.study.verdict import Judgement, doubts_text, gain_of, status_of, undecided_judgement
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Order(KindOfTest):
+    """Each combination must be at least as good as the next, less the margin."""
+
+    kind: Literal["order"]
+    measure: str
+    places: tuple[Levels, ...] = Field(min_length=2)
+    at: str = ""
+    margin: float = Field(0.0, ge=0, lt=1)
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there, or the same combination twice in a row."""
+        yield from checks.shared_problems(study, (self.measure,), self.places, None)
+        for better, worse in itertools.pairwise(self.places):
+            yield from checks.pair_problems(study, better, worse)
+        yield from checks.place_problems(study, self.measure, self.at)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """Every step holds, or one does not, or it is open."""
+        bar = Bar(above=1 - self.margin)
+        steps = [
+            gain_of(study, values, self.measure, better, worse, self.at)
+            for better, worse in itertools.pairwise(self.places)
+        ]
+        statuses = [status_of(step, bar) for step in steps]
+        order = " > ".join("/".join(levels.values()) or "baseline" for levels in self.places)
+        gains = ", ".join(factor_text(step.here) for step in steps)
+        why = f"{order}: {gains} from one to the next here{doubts_text(steps)}"
+        if "does not hold" in statuses:
+            return Judgement("does not hold", why)
+        if "undecided" not in statuses:
+            return Judgement("holds", why)
+        open_steps = [step for step, status in zip(steps, statuses, strict=True) if status == "undecided"]
+        return undecided_judgement(bar, open_steps, steps, why)

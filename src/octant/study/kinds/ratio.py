@@ -1,0 +1,60 @@
+"""How many times as good one combination is as another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from octant.study import checks
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import quantity_of
+from octant.study.verdict import Judgement, gain_of, judge_effect
+
+if TYPE_CHECKING:
+    from octant.study.cells import Cell
+    from octant.study.file import Study
+    from octant.study.published_values import PublishedValue
+    from octant.study.values import StudyValues
+
+
+class Ratio(KindOfTest):
+    """Of rates, `of` over `to`; of times, the other way round."""
+
+    kind: Literal["ratio"]
+    measure: str
+    of: Levels = BASELINE
+    to: Levels = BASELINE
+    at: str = ""  # axis value
+    to_at: str = ""  # axis value of `to`, where it differs
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there, or the same on both sides."""
+        yield from checks.shared_problems(study, (self.measure,), (self.of, self.to), self.bar)
+        if self.to_at in ("", self.at):
+            yield from checks.pair_problems(study, self.of, self.to)
+        yield from checks.place_problems(study, self.measure, self.at, self.to_at)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The factor with its interval against the bar."""
+        effect = gain_of(study, values, self.measure, self.of, self.to, self.at, self.to_at)
+        at = f" at {self.at}{f' over {self.to_at}' if self.to_at else ''}" if self.at else ""
+        pairs = zip(study.factors, study.full(self.of), study.full(self.to), strict=True)
+        several = len(study.factors) > 1
+        turned = ", ".join(f"{f'{factor} ' if several else ''}{of} over {to}" for factor, of, to in pairs if of != to)
+        return judge_effect(effect, self.bar, f" for {self.measure}{', ' * bool(turned)}{turned}{at}")
+
+    def published_range(self, study: Study, published: Sequence[PublishedValue]) -> tuple[float, float] | None:
+        """The same ratio of published values."""
+        top = _only_value(published, study.cell(self.measure, self.of), self.at)
+        bottom = _only_value(published, study.cell(self.measure, self.to), self.to_at or self.at)
+        if not top or not bottom:
+            return None
+        higher = quantity_of(study.measures[self.measure]).better == "higher"
+        factor = top / bottom if higher else bottom / top
+        return factor, factor
+
+
+def _only_value(published: Sequence[PublishedValue], cell: Cell, at: str) -> float | None:
+    values = [one.value for one in published if (one.cell, one.at) == (cell, at)]
+    return values[0] if len(values) == 1 else None

@@ -1,0 +1,53 @@
+"""How flat a measure is along its axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from octant import stats
+from octant.study import checks
+from octant.study.factors import ENOUGH
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import CannotTest
+from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Spread(KindOfTest):
+    """The largest over the smallest value along the axis: 1 is flat."""
+
+    kind: Literal["spread"]
+    measure: str
+    of: Levels = BASELINE
+    over: tuple[str, ...] = ()  # axis values; none: all
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there, or a measure without an axis."""
+        yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
+        yield from checks.axis_problems(study, self.measure, self.kind)
+        yield from checks.on_axis_problems(study, self.measure, self.over)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """Of a model edge by edge, as both edges rest on the same capacities; of launches by what they reached."""
+        axis = study.measures[self.measure].axis
+        curve = values.curve(study.cell(self.measure, self.of), self.over or (axis.values if axis else ()))
+        if min(value.value.low for value in curve) <= 0:
+            raise CannotTest("a value is zero, so there is no spread")
+        middles = [value.value.middle for value in curve]
+        middle = max(middles) / min(middles)
+        if all(value.modelled for value in curve):
+            edges = [[value.value.low for value in curve], middles, [value.value.high for value in curve]]
+            spreads = [max(edge) / min(edge) for edge in edges]
+            effect = Effect(stats.Interval(min(spreads), middle, max(spreads)), 0)
+        else:
+            reach = [value.reach for value in curve]
+            low = max(value.low for value in reach) / min(value.high for value in reach)
+            high = max(value.high for value in reach) / min(value.low for value in reach)
+            launches = min(len(value.launches) for value in curve)
+            effect = Effect(stats.Interval(max(1.0, low), middle, high), launches, doubts_of(curve), ENOUGH)
+        return judge_effect(effect, self.bar, ", largest over smallest")

@@ -1,0 +1,147 @@
+"""The values of a study from the launches of a stored run, made from the same figures as everywhere else."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from octant import workloads
+from octant.analysis.figures import Figure, figures_of
+from octant.analysis.given import mismatches_of
+from octant.ask import canonical
+from octant.record import Failure, Point, RecordError
+from octant.store import StoredRun
+from octant.study.cells import Cell
+from octant.study.file import Study
+from octant.study.parts import Measure
+from octant.study.values import StudyValue, StudyValues, launch_value, quantities
+
+
+@dataclass(frozen=True)
+class CellsAsked:
+    """What a run asked for each cell of its study, and what it could not ask."""
+
+    asks: Mapping[Cell, str]  # the key of the ask that answers a cell
+    absent: Mapping[Cell, str]  # why a cell was not asked
+    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as `cells.axis_values` gave them
+
+
+def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyValues:
+    """The values that a run measured. What gave a wrong answer in one launch has no value: it has no speed.
+
+    Args:
+        study: with the axis values of the machine that it ran on.
+    """
+    owners: dict[str, Cell] = {}  # of several cells that come to the same ask here, the first
+    same: dict[Cell, Cell] = {}
+    for cell, ask in asked.asks.items():
+        first = owners.setdefault(ask, cell)
+        if first is not cell:
+            same[cell] = first
+    points = _points_by_cell(study, owners, run)
+    failures = _failures_by_cell(owners, run)
+    by_cell: dict[Cell, dict[str, StudyValue]] = {}
+    gaps: dict[tuple[Cell, str], str] = {}
+    for cell in owners.values():
+        axis = study.measures[cell.measure].axis
+        for at in axis.values if axis else ("",):
+            reasons = _reasons(failures.get(cell, ()), axis.knob if axis else "", at)
+            value = _value(study.measures[cell.measure], points.get((cell, canonical(at)), {}), reasons, run)
+            if isinstance(value, StudyValue):
+                by_cell.setdefault(cell, {})[at] = value
+            else:
+                gaps[cell, at] = value
+    absent = dict(asked.absent)
+    for cell in asked.asks:
+        first = same.get(cell, cell)
+        if first in by_cell:
+            by_cell[cell] = by_cell[first]
+        else:
+            absent[cell] = next(why for (owner, _), why in gaps.items() if owner == first)
+    gaps = {(cell, at): why for (cell, at), why in gaps.items() if cell in by_cell}
+    return StudyValues(quantities(study), by_cell, absent, same, _wrong_texts(points), gaps, asked.axes)
+
+
+Launched = dict[tuple[Cell, str], dict[str, Point]]
+
+
+def _points_by_cell(study: Study, owners: Mapping[str, Cell], run: StoredRun) -> Launched:
+    """The points of each cell and axis value, by launch: a launch is one sample, however often it was recorded."""
+    points: Launched = {}
+    for point in run.points:
+        ask = run.ask_of(point.launch)
+        cell = owners.get(ask.key) if ask else None
+        if cell is not None:
+            axis = study.measures[cell.measure].axis
+            at = canonical(point.knobs.get(axis.knob, "")) if axis else ""
+            points.setdefault((cell, at), {})[point.launch] = point
+    return points
+
+
+def _failures_by_cell(owners: Mapping[str, Cell], run: StoredRun) -> dict[Cell, list[Failure]]:
+    failures: dict[Cell, list[Failure]] = {}
+    for failure in run.failures:
+        ask = run.ask_of(failure.launch)
+        if ask is not None and ask.key in owners:
+            failures.setdefault(owners[ask.key], []).append(failure)
+    return failures
+
+
+def _reasons(failures: Iterable[Failure], knob: str, at: str) -> dict[str, str]:
+    """Why launches gave nothing at an axis value, by launch: a failure of that point, or of a list that it is in."""
+    return {
+        failure.launch: _first_line(failure.reason)
+        for failure in failures
+        if canonical(at) in map(canonical, failure.knobs.get(knob, at).split(","))
+    }
+
+
+def _first_line(reason: str) -> str:
+    """What a library says at length when it dies, in a line; the record keeps all of it."""
+    return (reason.splitlines() or ["no reason given"])[0]
+
+
+def _value(
+    measure: Measure, points: Mapping[str, Point], reasons: Mapping[str, str], run: StoredRun
+) -> StudyValue | str:
+    """What all launches said, or why there is no value.
+
+    Args:
+        points: by launch.
+        reasons: why launches gave nothing, by launch.
+    """
+    wrong = sum(not point.passed for point in points.values())
+    if wrong:
+        return f"wrong answers in {wrong} of {len(points)} launches"
+    if not points:
+        return next(iter(reasons.values()), "not measured yet")
+    workload = workloads.workload(measure.workload)
+    metric = workload.metric(measure.metric)
+    mismatches = {place: mismatches_of(run, point) for place, point in enumerate(points.values())}
+    try:
+        figure = figures_of(workload, tuple(points.values()), (metric,), mismatches)[metric.name]
+    except RecordError as error:
+        return f"cannot read the samples ({error})"
+    if not figure.launches:
+        return figure.missing
+    lost = [why for launch, why in reasons.items() if launch not in points]
+    lost += [figure.missing] * (len(points) - len(figure.launches))
+    return StudyValue(tuple(map(launch_value, figure.launches)), doubts=_doubts(figure, lost))
+
+
+def _doubts(figure: Figure, lost: list[str]) -> tuple[str, ...]:
+    """The doubts of every launch, of those that differ in their numbers only the first; `lost` launches gave none."""
+    doubts: dict[str, str] = {}
+    for doubt in (doubt for launch in figure.launches for doubt in launch.flags):
+        doubts.setdefault(re.sub(r"[-+]?\d+", "", doubt), doubt)
+    if lost:
+        doubts["lost"] = f"{len(lost)} of {len(lost) + len(figure.launches)} launches failed ({lost[0]})"
+    return tuple(doubts.values())
+
+
+def _wrong_texts(points: Launched) -> tuple[str, ...]:
+    return tuple(
+        f"{cell}{f' at {at}' if at else ''}: {check.name} {check.value:g} > {check.bound:g}"
+        for (cell, at), launched in points.items()
+        for point in launched.values()
+        for check in point.failed_checks
+    )

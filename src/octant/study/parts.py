@@ -1,0 +1,179 @@
+"""The parts of a study file, as models; what refers to what is checked in `checks`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from octant import units, workloads
+from octant.machine import facts
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.published_values import PublishedValue
+    from octant.study.values import StudyValues
+    from octant.study.verdict import Judgement
+
+Levels: TypeAlias = Mapping[str, str]  # factor -> level; factors left out are at the baseline
+BASELINE: Levels = {}
+Need = Annotated[str, StringConstraints(pattern=r"^((cores|smt|numa|packages)[<>]=\d+|pages=\d+[KMG]iB|thp)$")]
+Argument: TypeAlias = str | int | float | bool
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Problem: TypeAlias = tuple[str, str]  # (key, what is wrong with it)
+MOST_POINTS = 1000  # along an axis
+OF_A_LAUNCH = ("ranks", "threads", "fill")
+"""Facts that differ from launch to launch."""
+_SAMPLE = dict.fromkeys(facts.FACTS, 2**40) | {"memory": 2**60}
+_SAMPLE_OF_MACHINE = {fact: value for fact, value in _SAMPLE.items() if fact not in OF_A_LAUNCH}
+
+
+class Part(BaseModel):
+    """Read strictly: a key that is not known is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Axis(Part):
+    """A knob (of a model: an argument) that one launch goes through, point by point.
+
+    Values may be expressions of the machine (`4*llc`) and ladders (`64KiB to 4*llc by 4`); of a model they are not.
+    """
+
+    knob: str
+    values: tuple[str, ...] = Field(min_length=1, max_length=MOST_POINTS)
+    unit: str = ""
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether every value is a count or a size, so that a curve can be drawn along them."""
+        try:
+            return bool([number(part) for value in self.values for part in sample_values(value)])
+        except ValueError:
+            return False
+
+
+def _full_name(workload: str) -> str:
+    try:
+        return workloads.workload(workload).name
+    except LookupError:  # reported by `checks`, with the key where it stands
+        return workload
+
+
+class Measure(Part):
+    """What is measured, or computed by a model, in every combination of levels."""
+
+    workload: Annotated[str, AfterValidator(_full_name)] = ""
+    metric: str = ""  # "": the headline
+    model: str = ""  # one that `octant.simulate.studied` offers, for source = "model"
+    kind: Literal["rate", "time"] = "rate"  # of a model's value: of a rate more is better, of a time less
+    unit: str = ""  # of a model's value; a workload's metric declares its own, and what is better
+    knobs: Mapping[str, str] = {}
+    arguments: Mapping[str, Argument] = {}
+    ranks: str = "1"  # counts may be expressions: cores, hwthreads, "2*cores"
+    threads: str = "1"
+    mode: Literal["one", "star", "threads", "all"] | None = None
+    axis: Axis | None = None
+
+
+class Level(Part):
+    """One setting of a factor: everything that it turns."""
+
+    knobs: Mapping[str, str] = {}
+    arguments: Mapping[str, Argument] = {}
+    ranks: str | None = None
+    threads: str | None = None
+    place: str = ""  # a placement request; {ranks}, {threads} and {fill} (threads per core) stand for the numbers
+    mpi: Mapping[Literal["mpich", "openmpi", "intelmpi"], Mapping[str, str]] = {}  # library -> environment
+    needs: tuple[Need, ...] = ()
+    about: str = ""
+
+
+class PublishedTable(Part):
+    """Where the published numbers of a measure stand, and which columns say at which levels."""
+
+    table: str
+    metric: str
+    measure: str
+    where: Mapping[str, str] = {}  # columns that all rows share
+    columns: Mapping[str, Mapping[str, Mapping[str, str]]] = {}  # factor -> level -> column -> value
+    axis: str = ""  # the column that holds the axis
+    scale: Finite = Field(1.0, gt=0)  # base units in one of the table's
+
+
+class PublishedRange(Part):
+    """Published values that say the same as a test, for its verdict; several rows give a range."""
+
+    table: str
+    metric: str
+    where: Mapping[str, str] = {}
+    means: Literal["gain", "percent"] = "gain"  # percent: a gain of 15 is a factor of 1.15
+
+
+class Bar(Part):
+    """What a value must meet: exactly one of the three."""
+
+    above: Finite | None = None
+    below: Finite | None = None
+    within: tuple[Finite, Finite] | None = None
+
+    @property
+    def text(self) -> str:
+        """For people: `above 2`."""
+        if self.within is not None:
+            return f"within {self.within[0]:g} to {self.within[1]:g}"
+        return f"above {self.above:g}" if self.above is not None else f"below {self.below:g}"
+
+
+class KindOfTest(Part):
+    """What a finding must pass. Each file of `octant.study.kinds` has one kind, a class of the file's name."""
+
+    kind: str
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """What of the test leads nowhere in its study, with keys below the test's own (`""`: the test itself).
+
+        The reader takes the first problem, so each check may rely on those before it.
+        """
+        raise NotImplementedError
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """Whether the values pass.
+
+        Raises:
+            CannotTest: there is nothing to test.
+        """
+        raise NotImplementedError
+
+    def published_range(
+        self,
+        study: Study,  # noqa: ARG002 - what a kind may look at
+        published: Sequence[PublishedValue],  # noqa: ARG002
+    ) -> tuple[float, float] | None:
+        """The least and the greatest of the tested quantity in published values; `None` where they do not give it."""
+        return None
+
+
+def number(text: str) -> float:
+    """An axis value as a number: a count or a size.
+
+    Raises:
+        ValueError: neither.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return float(units.parse_bytes(text))
+
+
+def sample_values(text: str, of_a_launch: bool = False) -> list[str]:
+    """What an expression comes to on a machine that does not exist, to check it before one is known.
+
+    Args:
+        of_a_launch: facts that differ from launch to launch are known too.
+
+    Raises:
+        ValueError: a ladder that does not ascend, or a fact that is not known.
+    """
+    return facts.values(text, _SAMPLE if of_a_launch else _SAMPLE_OF_MACHINE).split(",")

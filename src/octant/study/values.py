@@ -1,0 +1,132 @@
+"""The values of a study, whether launches or a model gave them, and how they are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from octant import stats, workloads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from octant.analysis.figures import LaunchFigure
+    from octant.study.cells import Cell
+    from octant.study.file import Study
+    from octant.study.parts import Measure
+
+Better: TypeAlias = Literal["higher", "lower"]
+
+
+class CannotTest(Exception):  # noqa: N818 - an outcome, not an error
+    """Why there is nothing to test."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a measure gives."""
+
+    unit: str
+    better: Better
+
+
+@dataclass(frozen=True)
+class LaunchValue:
+    """What one launch says of a cell: one sample of a study."""
+
+    value: stats.Interval  # base units, with the launch's own interval
+    samples: NDArray[np.float64]  # thinned, in time order; their median is the value
+
+
+@dataclass(frozen=True)
+class StudyValue:
+    """One value of a study. Of a measurement: what every launch said. Of a model: the value with its bounds."""
+
+    launches: tuple[LaunchValue, ...] = ()
+    modelled: stats.Interval | None = None
+    doubts: tuple[str, ...] = ()
+
+    @cached_property
+    def value(self) -> stats.Interval:
+        """The median over launches with its interval; of a model, what it says."""
+        if self.modelled is not None:
+            return self.modelled
+        return stats.over_launches([launch.value for launch in self.launches])
+
+    @property
+    def reach(self) -> stats.Interval:
+        """The same, from the lowest to the highest that any launch's own interval reaches, however many there are."""
+        if self.modelled is not None:
+            return self.modelled
+        own = [launch.value for launch in self.launches]
+        return stats.Interval(min(i.low for i in own), self.value.middle, max(i.high for i in own))
+
+
+@dataclass(frozen=True)
+class StudyValues:
+    """The values of a study: by cell, then by axis value (`""` where the measure has no axis)."""
+
+    quantities: Mapping[str, Quantity]  # by measure
+    by_cell: Mapping[Cell, Mapping[str, StudyValue]]
+    absent: Mapping[Cell, str]  # what could not be had, and why
+    same: Mapping[Cell, Cell]  # cells that come to the same launch here as an earlier one
+    wrong: tuple[str, ...] = ()  # checks that failed, in words
+    gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # axis values that a cell lacks, and why
+    written: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the file -> here
+
+    def better(self, measure: str) -> Better:
+        """Whether a higher or a lower value is better."""
+        return self.quantities[measure].better
+
+    def value(self, cell: Cell, at: str) -> StudyValue:
+        """The value of a cell at an axis value, as the study file writes it.
+
+        Raises:
+            CannotTest: there is none, or it is not what was asked.
+        """
+        if cell in self.absent:
+            raise CannotTest(self.absent[cell])
+        here = self.written.get(cell.measure, {}).get(at, at)
+        value = self.by_cell.get(cell, {}).get(here)
+        where = f"{cell}{f' at {at}' if at else ''}"
+        if value is None:
+            raise CannotTest(f"{where}: {self.gaps.get((cell, here), 'not measured')}")
+        other = next((doubt for doubt in value.doubts if doubt.startswith("NOT AS ASKED")), "")
+        if other:  # a verdict on it would be one on something else
+            raise CannotTest(f"{where}: {other}")
+        return value
+
+    def curve(self, cell: Cell, over: Sequence[str]) -> list[StudyValue]:
+        """The values of a cell at these axis values.
+
+        Raises:
+            CannotTest: as `value`.
+        """
+        return [self.value(cell, at) for at in over]
+
+
+def launch_value(figure: LaunchFigure) -> LaunchValue:
+    """A launch's figure as a sample of a study.
+
+    A metric need not be the median of the samples that are kept: they are scaled to the value that the launch gave.
+    """
+    middle = float(np.median(figure.samples))
+    scale = figure.value.middle / middle if middle else 1.0
+    return LaunchValue(figure.value, figure.samples if scale == 1 else figure.samples * scale)
+
+
+def quantity_of(measure: Measure) -> Quantity:
+    """The unit of what is measured or modelled, and whether a higher value is better."""
+    if measure.model:
+        return Quantity(measure.unit, "higher" if measure.kind == "rate" else "lower")
+    metric = workloads.workload(measure.workload).metric(measure.metric)
+    return Quantity(metric.unit, metric.better)
+
+
+def quantities(study: Study) -> dict[str, Quantity]:
+    """The quantity of every measure of a study."""
+    return {name: quantity_of(measure) for name, measure in study.measures.items()}
