@@ -86,7 +86,9 @@ def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     if len(ranks) < 2 or len(packages) < 2:
         return []
     home = [next((i for i, group in enumerate(packages) if group & p.cpus), -1) for p in ranks]
-    crowded = [p.rank for p in ranks if len(p.threads) > 1 and _count_touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)]
+    crowded = [
+        p.rank for p in ranks if len(p.threads) > 1 and _count_touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)
+    ]
     if crowded and home[0] != home[1] and len(crowded) <= sum(1 for core in cores if core & topology.allowed):
         used = frozenset().union(*(p.cpus for p in ranks))
         idle = sum(1 for core in cores if core & topology.allowed and not core & used)

@@ -199,7 +199,9 @@ def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str
     return request, ()
 
 
-def reading_of_masks(sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()) -> Reading:
+def reading_of_masks(
+    sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()
+) -> Reading:
     """A reading of plain masks, one a rank; an OpenMP runtime is taken to give each thread its part."""
     request = recognise(sets, topology, threads)
     try:

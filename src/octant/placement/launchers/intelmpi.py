@@ -68,7 +68,9 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         cpus = [n for part in listed.split(",") for n in sorted(parse_cpus(part))]
         if ranks > len(cpus):
             notes.append(f"Intel MPI starts over in the list: {ranks} ranks on {len(cpus)} hardware threads")
-        return _shared.reading_of_masks([frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes)
+        return _shared.reading_of_masks(
+            [frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes
+        )
     if domain.startswith("[") and "0x" not in domain.lower():
         notes.append("Intel MPI 2021.18 complains of masks without 0x, then pins by default: write each as 0x…")
     domains = _domains(domain, line.variables, topology, count)
