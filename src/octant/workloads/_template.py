@@ -62,8 +62,7 @@ double sum(double const* values, std::ptrdiff_t n) {{
 class Sum {{
   public:
     static octant::KernelInfo info() {{
-        return {{.name = "{name}",
-                .knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "size of the array of one thread", {{}}, 8}}}}}};
+        return {{.knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "size of the array of one thread", {{}}, 8}}}}}};
     }}
     explicit Sum(octant::Context& context)
         : count_(context.knobs.integer("bytes") / 8),
@@ -77,13 +76,15 @@ class Sum {{
     void chunk(int lane, std::int64_t) {{
         totals_[static_cast<std::size_t>(lane) * stride] = sum(values_.data() + lane * count_, count_);
     }}
-    [[nodiscard]] octant::Work work() const {{ return {{.bytes_read = 8 * count_, .flops = count_, .loads = count_}}; }}
-    octant::Verdict verify() {{
+    [[nodiscard]] octant::Counts work(std::size_t) const {{
+        return {{{{"bytes_read", 8 * count_}}, {{"flops", count_}}, {{"loads", count_}}}};
+    }}
+    octant::Results verify() {{
         if (!corrupted_) chunk(0, 0);
         double const difference = totals_[0] - static_cast<double>(count_);  // a sum of ones
-        return {{"difference from the sum by hand", difference < 0 ? -difference : difference, 0}};
+        return {{{{"difference from the sum by hand", difference < 0 ? -difference : difference, "1", 0}}}};
     }}
-    void corrupt() {{
+    void corrupt(std::size_t) {{
         totals_[0] = -1;
         corrupted_ = true;
     }}
