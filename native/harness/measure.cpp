@@ -74,7 +74,9 @@ class Measurer {
     }
 
     void one_burst(bool marks) {
-        std::int64_t const start = common_start();
+        // One group of ranks that work together starts each burst by itself.
+        bool const together = info_.pace != Pace::chunks && groups_.members.size() == 1;
+        std::int64_t const start = together && found_.origin_ns != 0 ? now_ns() : common_start();
         if (found_.origin_ns == 0) found_.origin_ns = start;
         std::int64_t const before = pacing_->taken();
         context_.marks.switch_on(marks);

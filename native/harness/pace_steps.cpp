@@ -114,8 +114,7 @@ std::int64_t Steps::next_count(std::int64_t taken, std::int64_t end_ns) const {
     std::int64_t const parts = job_.info.phases.empty() ? 1 : phased_bursts;
     std::int64_t const left = std::min(job_.settings.samples - taken_, job_.settings.samples / parts - taken);
     std::int64_t const time_ns = job_.alone ? static_cast<std::int64_t>(burst_s * 1e9) : (end_ns - now_ns()) / 2;
-    bool const over = job_.alone || now_ns() >= end_ns || left <= 0;
-    if (taken > 0 && over) return 0;
+    if (taken > 0 && (now_ns() >= end_ns || left <= 0)) return 0;
     std::int64_t const fitting = std::clamp<std::int64_t>(time_ns / last_step_ns_, job_.alone ? 5 : 1, most_steps);
     return std::max<std::int64_t>(1, std::min(fitting, left));
 }
@@ -126,11 +125,12 @@ void Steps::burst(Window const& window) {
     pause_until(window.start_ns, job_.settings.share_cores);
     std::int64_t const end_ns = std::min(window.start_ns + static_cast<std::int64_t>(burst_s * 1e9), window.budget_ns);
     std::int64_t const before = taken_;
-    for (std::int64_t count = 1; count > 0;) {
+    std::int64_t count = 0;
+    do {
         group.wait_for_first(polls());  // who has nothing to do sleeps here, not in the broadcast
         count = group.broadcast(next_count(taken_ - before, end_ns));
         round(count);
-    }
+    } while (count > 0 && !job_.alone);
     collect(taken_ - before);
 }
 
