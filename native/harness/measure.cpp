@@ -58,9 +58,10 @@ class Measurer {
 
     [[nodiscard]] std::int64_t warmup() const {
         if (info_.pace == Pace::whole) return settings_.warmup;
-        std::size_t most = 0;
-        for (auto const& series : watched({})) most = std::max(most, warmup_length(series));
-        return context_.world.max(static_cast<std::int64_t>(most));
+        std::int64_t most = 0;
+        for (auto const& series : watched(found_.marks_off))
+            most = std::max(most, place_in(found_.marks_off, static_cast<std::int64_t>(warmup_length(series))));
+        return context_.world.max(most);
     }
 
     // All groups begin together, so that their samples can be compared in time.

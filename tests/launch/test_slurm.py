@@ -16,7 +16,7 @@ from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import to_words
+from octant.placement.launchers import to_syntax
 from octant.placement.planner import plan
 from octant.store import Store, StoredRun
 from paths import MACHINES, Octant
@@ -131,7 +131,7 @@ def test_our_words_for_srun_give_the_planned_masks(cluster: Mapping[str, str], t
     topology = here()
     request = parse_place(text, topology)
     placement = plan(topology, request)
-    lines = to_words("slurm", placement, request, topology).lines
+    lines = to_syntax("slurm", placement, request, topology).lines
     show = "echo $SLURM_PROCID $(grep Cpus_allowed_list /proc/self/status)"
     compared = 0
     for line in lines:

@@ -388,6 +388,12 @@ def stored(
     return StoredRun(**vars(asked), id=folder.name, folder=folder, points=tuple(points), failures=tuple(failures))
 
 
+def retitled(run: StoredRun, title: str) -> StoredRun:
+    """The run with another title for everything that was asked."""
+    asks = tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asked.asks)
+    return replace(run, asked=replace(run.asked, asks=asks))
+
+
 def point_line(p: Point) -> str:
     """The line that `record.lines` reads back to this point."""
     samples = p.read()

@@ -205,11 +205,11 @@ def _show(run: StoredRun, json: bool, page: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.report.run import html, text, tidy
 
-    summary = summarise(run, all_metrics=page)
+    summary = summarise(run, all_metrics=json or page)
     if not json:
         text.show(summary)
     report = html.write(summary, run.folder / "report.html") if page else None
     if json:
-        print(tidy.as_json(summary, report=report))
+        print(tidy.as_json(summary, report))
     elif report:
         print(report)
