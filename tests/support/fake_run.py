@@ -390,8 +390,7 @@ def stored(
 
 def retitled(run: StoredRun, title: str) -> StoredRun:
     """The run with another title for everything that was asked."""
-    asks = tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asked.asks)
-    return replace(run, asked=replace(run.asked, asks=asks))
+    return replace(run, asks=tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asks))
 
 
 def point_line(p: Point) -> str:

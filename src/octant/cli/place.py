@@ -49,9 +49,9 @@ def place(
 
     from octant.failure import Exit, Refusal
     from octant.machine.load import load
-    from octant.placement.translate import request_text, translate
     from octant.placement.draw import as_svg
     from octant.placement.planner import DoesNotFit
+    from octant.placement.translate import request_text, translate
     from octant.report.placement import text as writer
 
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}

@@ -5,9 +5,9 @@ import json
 from rich.table import Table
 
 from octant.placement import set_text
-from octant.placement.translate import Translation
 from octant.placement.draw import as_text as drawing
 from octant.placement.launchers import Syntax, backends
+from octant.placement.translate import Translation
 from octant.report.terminal import console, rendered
 
 
