@@ -87,7 +87,7 @@ def test_nothing_from_outside_becomes_markup() -> None:
             dataclasses.replace(p, stopped_by=NASTY, process=Process(NASTY), results=(Result(NASTY, 1.0, NASTY),))
             for p in run.points
         ),
-        asked=dataclasses.replace(run.asked, environment={NASTY: NASTY}),
+        environment={NASTY: NASTY},
         damaged=(NASTY,),
     )
     page = without_plotly(html.render(summary_of(run)))
