@@ -390,7 +390,8 @@ def stored(
 
 def retitled(run: StoredRun, title: str) -> StoredRun:
     """The run with another title for everything that was asked."""
-    return replace(run, asks=tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asks))
+    asks = tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asks)
+    return replace(run, asks=asks)
 
 
 def point_line(p: Point) -> str:
