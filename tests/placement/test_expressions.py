@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import record_launchers as runs
-from launcher_words import REFERENCE
+from launcher_syntax import REFERENCE
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text

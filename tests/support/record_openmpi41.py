@@ -15,7 +15,7 @@ from pathlib import Path
 from octant.machine.hwloc import write_xml
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import to_words
+from octant.placement.launchers import to_syntax
 from octant.placement.planner import DoesNotFit, plan
 from paths import DATA
 from record_launchers import LINUX, POWER, REFERENCE
@@ -84,7 +84,7 @@ def main(mpirun: str) -> None:
                     placement = plan(topology, request)
                 except DoesNotFit:
                     continue
-                answer = to_words("openmpi41", placement, request, topology)
+                answer = to_syntax("openmpi41", placement, request, topology)
                 for file, content in answer.files:
                     (Path(name) / file).write_text(content)
                 options = answer.lines[-1].removeprefix("mpirun ").removesuffix(" PROGRAM")

@@ -18,11 +18,11 @@ SEVERITIES: tuple[Severity, ...] = ("spoils", "slows", "note")
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing worth changing or knowing: what was seen and where, why it matters, and the lines that mend it."""
+    """One thing worth changing or knowing: what was seen and where, why it matters, and the commands that fix it."""
 
     title: str
     severity: Severity
-    evidence: Mapping[str, str]  # source (file, variable, command) to what it said; never empty
+    evidence: Mapping[str, str]  # source (file, variable, command) to its content; never empty
     fix: tuple[str, ...]  # lines for a shell; lines that start with # explain
     why: str
     rule: str = ""  # the name of the rule's file; filled in by `diagnose`
@@ -36,7 +36,7 @@ class Facts:
     surroundings: Surroundings = field(default_factory=Surroundings)
 
     def system(self, key: str) -> str:
-        """A fact of `machine.system`, or the empty text where the system does not tell it."""
+        """A fact of `machine.system`, or the empty text where the system does not report it."""
         return self.machine.system.get(key, "")
 
     def variable(self, name: str) -> str | None:
@@ -47,7 +47,7 @@ class Facts:
 Rule = Callable[[Facts], Advice | list[Advice] | None]
 
 
-def known() -> dict[str, Rule]:
+def all_rules() -> dict[str, Rule]:
     """Every rule by name. The folder is the registration."""
     return {name: module.advise for name, module in registry.modules(_RULES).items()}
 
@@ -65,10 +65,10 @@ def page(name: str) -> str:
 
 
 def diagnose(facts: Facts) -> list[Advice]:
-    """What every rule has to say, the worst first."""
+    """The advice of every rule, the worst first."""
     found: list[Advice] = []
-    for name, rule in known().items():
-        said = rule(facts)
-        several = said if isinstance(said, list) else [said] if said is not None else []
+    for name, rule in all_rules().items():
+        result = rule(facts)
+        several = result if isinstance(result, list) else [result] if result is not None else []
         found += [replace(advice, rule=name) for advice in several]
     return sorted(found, key=lambda advice: SEVERITIES.index(advice.severity))

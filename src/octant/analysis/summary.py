@@ -67,7 +67,7 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     clocks = [clock for point in run.points if (clock := point.clock_hz)]
     clock_hz = float(np.median(clocks)) if clocks else None
     if clock_hz:
-        run = replace(run, asked=replace(run.asked, machine=with_measured(run.machine, clock_hz)))
+        run = replace(run, machine=with_measured(run.machine, clock_hz))
     headlines: list[Figure] = []
     others: dict[tuple[object, ...], Figure] = {}
     provided: list[tuple[Figure, Sequence[str]]] = []

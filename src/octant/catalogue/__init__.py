@@ -178,24 +178,24 @@ def _valid(model: type[_Model], data: Mapping[str, Any], name: str) -> _Model:
         raise CatalogueError(f"cannot read {name} ({key}: {first['msg']})") from error
 
 
-def _listed(model: type[_Model], file: str, key: str) -> tuple[_Model, ...]:
+def _read_list(model: type[_Model], file: str, key: str) -> tuple[_Model, ...]:
     return tuple(_valid(model, entry, f"{file}, {key} {n}") for n, entry in enumerate(_table(_root() / file)[key], 1))
 
 
-def _named(folder: str) -> list[Traversable]:
+def _files_in(folder: str) -> list[Traversable]:
     return sorted((p for p in (_root() / folder).iterdir() if p.name.endswith(".toml")), key=lambda path: path.name)
 
 
 @functools.cache
 def documents() -> dict[str, Document]:
     """The documents, by the name that other entries give them."""
-    return {document.file: document for document in _listed(Document, "documents.toml", "document")}
+    return {document.file: document for document in _read_list(Document, "documents.toml", "document")}
 
 
 @functools.cache
 def machines() -> dict[str, PublishedMachine]:
     """The published machines, by id."""
-    found = (_valid(PublishedMachine, _table(path), path.name) for path in _named("machines"))
+    found = (_valid(PublishedMachine, _table(path), path.name) for path in _files_in("machines"))
     return {machine.id: machine for machine in found}
 
 
@@ -206,20 +206,22 @@ def results() -> dict[str, Result]:
     Raises:
         CatalogueError: a table that is not what its description says.
     """
-    found = (read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in _named("results"))
+    found = (
+        read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in _files_in("results")
+    )
     return {result.id: result for result in found}
 
 
 @functools.cache
 def findings() -> dict[str, Finding]:
     """The published statements, by id."""
-    return {finding.id: finding for finding in _listed(Finding, "findings.toml", "claim")}
+    return {finding.id: finding for finding in _read_list(Finding, "findings.toml", "claim")}
 
 
 @functools.cache
 def settings() -> tuple[Setting, ...]:
     """The published settings; a name may stand there several times, with other values."""
-    return _listed(Setting, "settings.toml", "setting")
+    return _read_list(Setting, "settings.toml", "setting")
 
 
 def read_result(description: Traversable, rows: Traversable) -> Result:

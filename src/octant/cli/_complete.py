@@ -18,9 +18,9 @@ def workloads(incomplete: str) -> list[str]:
 
 def rules(incomplete: str) -> list[str]:
     """Names of the rules of `octant doctor`."""
-    from octant.advice import known
+    from octant.advice import all_rules
 
-    return [name for name in known() if name.startswith(incomplete)]
+    return [name for name in all_rules() if name.startswith(incomplete)]
 
 
 def runs(incomplete: str) -> list[str]:

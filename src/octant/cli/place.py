@@ -49,7 +49,7 @@ def place(
 
     from octant.failure import Exit, Refusal
     from octant.machine.load import load
-    from octant.placement.ask import ask, request_text
+    from octant.placement.translate import request_text, translate
     from octant.placement.draw import as_svg
     from octant.placement.planner import DoesNotFit
     from octant.report.placement import text as writer
@@ -60,7 +60,7 @@ def place(
         if text is None:
             text = request_text(request, {**options, "pages": pages, "torus": torus, "map": map_file})
         topology, page_sizes = load(on)
-        answer = ask(text, topology, launcher or (), lines=lines is not None, page_sizes=page_sizes)
+        answer = translate(text, topology, launcher or (), lines=lines is not None, page_sizes=page_sizes)
         if svg is not None:
             svg.write_text(as_svg(topology, answer.placement, f"{answer.request}"), encoding="utf-8")
     except DoesNotFit as refusal:

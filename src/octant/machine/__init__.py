@@ -90,7 +90,7 @@ class Topology:
             "machine": lambda _cpu: 0,
         }
         if unit in keys:
-            return _grouped(self.cpus, keys[unit])
+            return _group(self.cpus, keys[unit])
         if unit[:1] == "l" and unit[1:].isdigit():
             for level in range(int(unit[1:]), 0, -1):
                 sets = [c.cpus for c in self.caches if c.level == level and c.kind != "instruction"]
@@ -104,7 +104,7 @@ class Topology:
         return max((len(group) for group in self.groups("core")), default=1)
 
 
-def _grouped(cpus: Iterable[Cpu], key: Callable[[Cpu], object]) -> tuple[CpuSet, ...]:
+def _group(cpus: Iterable[Cpu], key: Callable[[Cpu], object]) -> tuple[CpuSet, ...]:
     found: dict[object, set[int]] = {}
     for cpu in cpus:
         found.setdefault(key(cpu), set()).add(cpu.os)

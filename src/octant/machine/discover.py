@@ -38,7 +38,7 @@ def discover(root: Path = Path("/")) -> Machine:
 def from_tree(tree: Tree) -> Machine:
     """`discover` on an open tree, so that a recorder can see which files were read."""
     memory_bytes = memory_table(tree).get("MemTotal", 0)
-    mask = _allowed(tree)
+    mask = _allowed_cpus(tree)
     cores = topology(tree, mask, memory_bytes)
     machine = Machine(
         name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
@@ -52,10 +52,10 @@ def from_tree(tree: Tree) -> Machine:
     if tree.live and not machine.processor.architecture:
         machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine()))
     machine = replace(machine, disagreements=disagreements(machine, _further(tree)))
-    return _compared(machine) if tree.live else machine
+    return _with_disagreements(machine) if tree.live else machine
 
 
-def _compared(machine: Machine) -> Machine:
+def _with_disagreements(machine: Machine) -> Machine:
     """Set against hwloc's view, where hwloc is installed and can be read."""
     xml = hwloc_xml()
     try:
@@ -64,7 +64,7 @@ def _compared(machine: Machine) -> Machine:
         return machine
 
 
-def _allowed(tree: Tree) -> CpuSet:
+def _allowed_cpus(tree: Tree) -> CpuSet:
     """The process's mask cut to its control group's cpuset."""
     mask = affinity(tree)  # read in any case, so that a recording holds it
     if tree.live and hasattr(os, "sched_getaffinity"):

@@ -36,7 +36,7 @@ def _online(tree: Tree) -> CpuSet:
     listed = tree.cpus(f"{CPU}/online")
     if listed:
         return listed
-    switched = {n for n in tree.numbered(CPU, "cpu") if tree.text(f"{CPU}/cpu{n}/online") != "0"}
+    switched = {n for n in tree.numbers(CPU, "cpu") if tree.text(f"{CPU}/cpu{n}/online") != "0"}
     if switched:
         return frozenset(switched)
     return frozenset(int(n) for n in re.findall(r"(?m)^processor\s*:\s*(\d+)", tree.text("proc/cpuinfo") or ""))
@@ -74,7 +74,7 @@ def _kinds(tree: Tree, online: CpuSet) -> dict[int, str]:
 def _caches(tree: Tree, online: CpuSet) -> tuple[Cache, ...]:
     found: dict[tuple[int, str, CpuSet], Cache] = {}
     for os in sorted(online):
-        for index in tree.numbered(f"{CPU}/cpu{os}/cache", "index"):
+        for index in tree.numbers(f"{CPU}/cpu{os}/cache", "index"):
             folder = f"{CPU}/cpu{os}/cache/index{index}"
             level, kind = tree.number(f"{folder}/level"), _KINDS.get(tree.text(f"{folder}/type") or "")
             size = _SIZE.fullmatch(tree.text(f"{folder}/size") or "")
@@ -89,7 +89,7 @@ def _caches(tree: Tree, online: CpuSet) -> tuple[Cache, ...]:
 
 def _nodes(tree: Tree, online: CpuSet, memory_bytes: int) -> tuple[NumaNode, ...]:
     """The memory nodes; one that holds everything where the kernel was built without NUMA."""
-    numbers = sorted(tree.cpus(f"{NODE}/online") or tree.numbered(NODE, "node"))
+    numbers = sorted(tree.cpus(f"{NODE}/online") or tree.numbers(NODE, "node"))
     found = []
     for number in numbers:
         folder = f"{NODE}/node{number}"

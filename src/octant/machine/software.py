@@ -40,10 +40,10 @@ _TUNED_BLAS = ("openblas", "mkl", "blis", "armpl", "nvpl", "essl", "atlas", "fle
 
 def software() -> dict[str, str]:
     """Name to version of what is found: Python, C library, compiler, MPI libraries, BLAS."""
-    return dict(_found())
+    return dict(_versions())
 
 
-def _found() -> Iterator[tuple[str, str]]:
+def _versions() -> Iterator[tuple[str, str]]:
     yield "python", platform.python_version()
     library, version = platform.libc_ver()
     if version:

@@ -105,7 +105,7 @@ def _pages(tree: Tree) -> Iterator[tuple[str, str]]:
 
 def _clock(tree: Tree) -> Iterator[tuple[str, str]]:
     frequency = f"{CPU}/cpu0/cpufreq"
-    governors = {tree.text(f"{CPU}/cpu{n}/cpufreq/scaling_governor") for n in tree.numbered(CPU, "cpu")}
+    governors = {tree.text(f"{CPU}/cpu{n}/cpufreq/scaling_governor") for n in tree.numbers(CPU, "cpu")}
     yield "governor", " ".join(sorted(filter(None, governors)))
     yield "frequency_driver", tree.text(f"{frequency}/scaling_driver") or ""
     yield "energy_preference", tree.text(f"{frequency}/energy_performance_preference") or ""

@@ -65,7 +65,7 @@ class Tree:
         except ValueError:
             return None
 
-    def numbered(self, folder: str, prefix: str) -> list[int]:
+    def numbers(self, folder: str, prefix: str) -> list[int]:
         """The numbers `n` of the entries `prefix<n>` in a folder, ascending."""
         names = (name.removeprefix(prefix) for name in self.names(folder) if name.startswith(prefix))
         return sorted(int(name) for name in names if name.isdigit())

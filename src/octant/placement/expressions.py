@@ -71,7 +71,7 @@ def likwid(text: str, topology: Topology) -> list[int]:
     for part in text.split("@"):
         words = part.split(":")
         if words[0] == "E":
-            found += _strided(words, topology)
+            found += _chunks(words, topology)
         elif len(words) > 1 and words[1] in ("scatter", "balanced", "cbalanced"):
             found += _spread(words, topology)
         elif len(words) > 1:
@@ -113,7 +113,7 @@ def _numbers(words: list[str]) -> list[int]:
     return [int(word) for word in words]
 
 
-def _strided(words: list[str], topology: Topology) -> list[int]:
+def _chunks(words: list[str], topology: Topology) -> list[int]:
     cpus = _domain(words[1] if len(words) > 1 else "", topology)
     numbers = _numbers(words[2:])
     if len(numbers) not in (0, 1, 3, 4):

@@ -122,7 +122,7 @@ def _by_slots(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     size = request.threads
     if request.order == "compact" or request.oversubscribe:
         return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
-    return _scattered(topology, request, free)
+    return _scatter(topology, request, free)
 
 
 def _too_many(topology: Topology, request: Request, places: int) -> str:
@@ -171,7 +171,7 @@ class _Balance:
         self.counts.update(path[: i + 1] for i in range(len(path)))
 
 
-def _scattered(topology: Topology, request: Request, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
+def _scatter(topology: Topology, request: Request, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
     """Each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
     levels = _levels(request)
     paths = _paths(topology, levels)
@@ -327,7 +327,7 @@ def _check_memory(topology: Topology, request: Request) -> None:
         raise DoesNotFit(
             f"cannot use memory node {set_text(frozenset(missing))} (there are {set_text(frozenset(known))})", None
         )
-    empty = set(request.memory.nodes) - {node.os for node in _filled(topology)}
+    empty = set(request.memory.nodes) - {node.os for node in _nodes_with_memory(topology)}
     if empty:
         raise DoesNotFit(f"cannot use memory node {set_text(frozenset(empty))} (it has no memory)", None)
 
@@ -367,7 +367,7 @@ def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
         )
 
 
-def _filled(topology: Topology) -> list[NumaNode]:
+def _nodes_with_memory(topology: Topology) -> list[NumaNode]:
     """Nodes that have memory; all of them where no node tells how much."""
     return [node for node in topology.numa if node.memory_bytes] or list(topology.numa)
 
@@ -375,7 +375,7 @@ def _filled(topology: Topology) -> list[NumaNode]:
 def _memory(topology: Topology, request: Request, cpus: CpuSet) -> tuple[int, ...]:
     if request.memory.nodes:
         return request.memory.nodes
-    filled = _filled(topology)
+    filled = _nodes_with_memory(topology)
     if request.memory.policy == "interleave":
         return tuple(node.os for node in filled)
     own = {node.os for node in topology.numa if node.cpus & cpus}

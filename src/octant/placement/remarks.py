@@ -11,8 +11,8 @@ def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
     """Sentences on shared cores, ranks across domains, crowding, mixed kinds, forbidden threads."""
     found = [
         *_outside(ranks, topology),
-        *_crowded(ranks),
-        *_shared(ranks, topology),
+        *_crowding(ranks),
+        *_shared_cores(ranks, topology),
         *_spanning(ranks, topology),
         *_alternating(ranks, topology),
         *_kinds(ranks, topology),
@@ -32,7 +32,7 @@ def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     return [f"{_names(bad)}: bound to hardware threads that this job may not use (it may use {allowed})"]
 
 
-def _crowded(ranks: Sequence[RankPlace]) -> list[str]:
+def _crowding(ranks: Sequence[RankPlace]) -> list[str]:
     bad = [p.rank for p in ranks if len(p.threads) > len(p.cpus)]
     if not bad:
         return []
@@ -40,7 +40,7 @@ def _crowded(ranks: Sequence[RankPlace]) -> list[str]:
     return [f"{_names(bad)}: {len(place.threads)} threads on {len(place.cpus)} hardware thread(s) take turns"]
 
 
-def _shared(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+def _shared_cores(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     """Ranks on one core, told apart by whether they share its hardware threads too."""
     core_of = {cpu.os: cpu.core for cpu in topology.cpus}
     on_core: dict[int, list[tuple[RankPlace, CpuSet]]] = defaultdict(list)
@@ -69,13 +69,13 @@ def _shared(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
 def _spanning(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     for unit, name in (("package", "packages"), ("numa", "NUMA domains")):
         groups = topology.groups(unit)
-        wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _touched(p.cpus, groups) > 1]
+        wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _count_touched(p.cpus, groups) > 1]
         if wide:
             return [f"{_names(wide)}: spans several {name}, so first touch decides where its memory lies"]
     return []
 
 
-def _touched(cpus: CpuSet, groups: Sequence[CpuSet]) -> int:
+def _count_touched(cpus: CpuSet, groups: Sequence[CpuSet]) -> int:
     return sum(1 for group in groups if group & cpus)
 
 
@@ -86,7 +86,9 @@ def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     if len(ranks) < 2 or len(packages) < 2:
         return []
     home = [next((i for i, group in enumerate(packages) if group & p.cpus), -1) for p in ranks]
-    crowded = [p.rank for p in ranks if len(p.threads) > 1 and _touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)]
+    crowded = [
+        p.rank for p in ranks if len(p.threads) > 1 and _count_touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)
+    ]
     if crowded and home[0] != home[1] and len(crowded) <= sum(1 for core in cores if core & topology.allowed):
         used = frozenset().union(*(p.cpus for p in ranks))
         idle = sum(1 for core in cores if core & topology.allowed and not core & used)

@@ -74,12 +74,12 @@ class Request:
             raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (more than {MOST} threads)")
         if self.smt < 0:
             raise ValueError(f"cannot use {self.smt} hardware threads of a core; try 1, 2, 4, 8 or all")
-        _known("unit", self.unit, get_args(Unit))
-        _known("pages", self.pages, get_args(Pages))
-        _known("heap", self.heap, ("default", "huge"))
-        _known("kind", self.kind, get_args(Kind))
-        _known("near", self.near, ("any", "adapter"))
-        _known("memory", self.memory.policy, get_args(Policy))
+        _check_known("unit", self.unit, get_args(Unit))
+        _check_known("pages", self.pages, get_args(Pages))
+        _check_known("heap", self.heap, ("default", "huge"))
+        _check_known("kind", self.kind, get_args(Kind))
+        _check_known("near", self.near, ("any", "adapter"))
+        _check_known("memory", self.memory.policy, get_args(Policy))
         if not _ORDER.fullmatch(self.order) or (self.order.isupper() and len(set(self.order)) < len(self.order)):
             raise ValueError(f"no order {self.order!r}; try compact, scatter, scatter:numa, or XYZT with a torus")
         if self.memory.policy == "preferred" and len(self.memory.nodes) != 1:
@@ -110,7 +110,7 @@ class Request:
         return ",".join(words)
 
 
-def _known(name: str, value: str, known: tuple[str, ...]) -> None:
+def _check_known(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         raise ValueError(f"no {name} {value!r}; try {', '.join(known)}")
 
@@ -159,7 +159,7 @@ def parse_request(text: str) -> Request:
         found[key] = value
     if head is None and not found:
         raise ValueError(f"cannot read {text!r} as a placement; try {_EXAMPLE}")
-    values = {key: _read(key, value) for key, value in found.items() if key != "map"}
+    values = {key: _read_value(key, value) for key, value in found.items() if key != "map"}
     if "map" in found:
         values |= _map(found["map"], values.get("torus"))
     for listed in (values.get("cpus"), values.get("map")):
@@ -184,7 +184,7 @@ def _map(name: str, torus: object) -> dict[str, object]:
     return {"map": tuple(read_map(text, torus)), "map_file": name}
 
 
-def _read(key: str, value: str) -> object:
+def _read_value(key: str, value: str) -> object:
     try:
         return _READ[key](value)
     except ValueError as error:
@@ -198,17 +198,17 @@ def _count(value: str) -> int:
 
 
 def _yes(value: str) -> bool:
-    _known("answer", value, ("yes", "no"))
+    _check_known("answer", value, ("yes", "no"))
     return value == "yes"
 
 
 def _memory(value: str) -> Memory:
     policy, _, nodes = value.partition(":")
-    _known("policy", policy, get_args(Policy))
+    _check_known("policy", policy, get_args(Policy))
     return Memory(policy, tuple(sorted(parse_cpus(nodes.replace("+", ",")))) if nodes else ())  # type: ignore[arg-type]
 
 
-def _ordered(part: str) -> tuple[int, ...]:
+def _cpu_list(part: str) -> tuple[int, ...]:
     return tuple(n for piece in part.split("+") for n in sorted(parse_cpus(piece)))
 
 
@@ -232,7 +232,7 @@ _READ: dict[str, Callable[[str], object]] = {
     "near": str,
     "share": _yes,
     "oversubscribe": _yes,
-    "cpus": lambda value: tuple(_ordered(part) for part in value.split("/")),
+    "cpus": lambda value: tuple(_cpu_list(part) for part in value.split("/")),
     "torus": _torus,
     "map": str,
 }

@@ -15,7 +15,7 @@ from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import from_words, to_words
+from octant.placement.launchers import from_syntax, to_syntax
 from octant.placement.planner import plan
 from paths import DATA, MACHINES
 
@@ -43,7 +43,7 @@ INTEL_MPI = [  # masks of the ranks as Intel MPI 2021.18.1 (wheel impi-rt) gave 
 
 @pytest.mark.parametrize(("line", "expected"), INTEL_MPI)
 def test_intel_mpi_as_recorded(line: str, expected: list[str]) -> None:
-    reading = from_words(f"{line} mpiexec -n 2 prog", load(MACHINES / "vm-2core.xml"), "intelmpi")[1]
+    reading = from_syntax(f"{line} mpiexec -n 2 prog", load(MACHINES / "vm-2core.xml"), "intelmpi")[1]
     assert [set_text(place.cpus) for place in reading.placement.ranks] == expected
 
 
@@ -76,7 +76,7 @@ def test_intel_mpi_does_what_our_words_ask(text: str, tmp_path: Path) -> None:
     request = parse_place(text, topology)
     placement = plan(topology, request)
     expected = [set_text(place.cpus) for place in placement.ranks]
-    lines = to_words("intelmpi", placement, request, topology).lines
+    lines = to_syntax("intelmpi", placement, request, topology).lines
     line = next(line for line in lines if "I_MPI_PIN_DOMAIN" in line)
     assert _under_intel_mpi(line.removeprefix("export "), len(expected), tmp_path) == expected
 
@@ -87,7 +87,7 @@ def test_openmpi_41_did_what_our_words_ask(seen: dict[str, Any]) -> None:
     topology = read_synthetic(seen["topology"])
     request = parse_place(seen["place"], topology)
     placement = plan(topology, request)
-    answer = to_words("openmpi41", placement, request, topology)
+    answer = to_syntax("openmpi41", placement, request, topology)
     assert answer.lines[-1] == f"mpirun {seen['options']} PROGRAM"
     assert answer.exact
     assert [parse_cpus(mask) for mask in seen["masks"]] == [place.cpus for place in placement.ranks]

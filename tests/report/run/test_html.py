@@ -266,7 +266,9 @@ def test_ticks_of_samples_are_whole_units(browser: "Browser", tmp_path: Path) ->
     run = fake_run()
     lanes = (lane([10_000, 12_000] * 20), lane([400_000] * 40, thread=1))
     slow = point(workload="node/noise", launch=run.points[-1].launch, lanes=lanes, counts={"quanta": 1}, threads=2)
-    page, _ = opened(browser, html.write(summary_of(dataclasses.replace(run, points=(slow,))), tmp_path / "report.html"))
+    page, _ = opened(
+        browser, html.write(summary_of(dataclasses.replace(run, points=(slow,))), tmp_path / "report.html")
+    )
     page.locator("#figure-0").evaluate("one => { one.open = true; }")
     page.locator("#figure-0 .plot[data-drawn]").wait_for()
     ticks = page.locator("#figure-0 .ytick text").all_text_contents()

@@ -9,7 +9,7 @@ import pytest
 
 import fake_study
 from fake_run import machine
-from octant.launch import Launch
+from octant.ask import Launch
 from octant.report.charts.picture import Picture
 from octant.report.run import html
 from octant.report.study import page as study_page

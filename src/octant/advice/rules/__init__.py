@@ -1,1 +1,1 @@
-"""One rule a file: a docstring that is its page, and `advise(facts)` that says something or nothing."""
+"""One rule per file: a docstring, which is its page, and `advise(facts)`, which returns advice or nothing."""

@@ -1,7 +1,7 @@
 """Addresses are randomised.
 
 Each process gets its stack, heap and libraries at other addresses, so that alignment and cache conflicts differ from
-run to run. Octant repeats launches for that reason. Switch it off (for one command) when two variants differ by little.
+run to run. Octant repeats launches for this reason. Disable it (for one command) when two variants differ by little.
 """
 
 from octant.advice import Advice, Facts
@@ -13,9 +13,9 @@ def advise(facts: Facts) -> Advice | None:
     if setting in ("", "0"):
         return None
     return Advice(
-        title="addresses are randomised: runs differ a little from each other",
+        title="addresses are randomised: runs differ slightly from each other",
         severity="note",
         evidence={"/proc/sys/kernel/randomize_va_space": setting},
-        fix=("# for one command, safer than for all:", "setarch --addr-no-randomize PROGRAM …"),
+        fix=("# for one command, which is safer than for all:", "setarch --addr-no-randomize PROGRAM …"),
         why="alignment and cache conflicts change with the addresses, so one launch is one sample",
     )

@@ -1,7 +1,7 @@
 """OpenMP threads are not bound to cores.
 
 Without `OMP_PROC_BIND` the scheduler may move threads between cores and NUMA domains, away from the memory that they
-touched first. Octant binds its own runs; this is about the programs that you start from this shell.
+touched first. Octant binds its own runs; this concerns the programs that you start from this shell.
 """
 
 from octant.advice import Advice, Facts
@@ -15,12 +15,12 @@ def advise(facts: Facts) -> Advice | None:
     if any(facts.variable(name) for name in ("OMP_PROC_BIND", "OMP_PLACES", *_OTHERS)) or threads == "1":
         return None
     return Advice(
-        title=f"OpenMP programs from this shell start {threads} threads and bind none",
+        title=f"OpenMP programs from this shell start {threads} threads without binding",
         severity="slows",
         evidence={
             "OMP_PROC_BIND": "unset",
             "OMP_NUM_THREADS": facts.variable("OMP_NUM_THREADS") or f"unset ({threads} usable hardware threads)",
         },
         fix=("export OMP_PLACES=cores OMP_PROC_BIND=close",),
-        why="threads that move lose their caches and the memory that they placed next to themselves",
+        why="threads that move lose their caches and the locality of their memory",
     )

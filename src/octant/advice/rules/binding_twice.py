@@ -1,7 +1,7 @@
-"""Binding is said in two languages at once.
+"""Thread binding is set by variables of several runtimes.
 
 `OMP_PLACES` and `OMP_PROC_BIND` belong to the standard, `GOMP_CPU_AFFINITY` to GNU's runtime, `KMP_AFFINITY` to Intel's
-and LLVM's. Which of them wins differs between runtimes and versions, and is told, if at all, in a warning.
+and LLVM's. Which of them takes precedence depends on the runtime and its version, and is at most reported in a warning.
 """
 
 from octant.advice import Advice, Facts
@@ -11,15 +11,15 @@ _VENDORS = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY")
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where a vendor's variable stands beside the standard's, or beside another vendor's."""
+    """Fires where a vendor's variable is set beside the standard's, or beside another vendor's."""
     vendors = [name for name in _VENDORS if facts.variable(name)]
     standard = [name for name in _STANDARD if facts.variable(name)]
     if not vendors or len(vendors) + bool(standard) < 2:
         return None
     return Advice(
-        title="thread binding is set twice, in different words",
+        title="thread binding is set twice, by different variables",
         severity="slows",
         evidence={name: facts.variable(name) or "" for name in (*standard, *vendors)},
         fix=(f"unset {' '.join(vendors)}", "export OMP_PLACES=cores OMP_PROC_BIND=close"),
-        why="which one wins depends on the runtime that happens to be loaded",
+        why="which one takes precedence depends on the runtime that is loaded",
     )

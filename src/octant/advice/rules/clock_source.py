@@ -27,7 +27,7 @@ def advise(facts: Facts) -> Advice | None:
         if "tsc" in facts.system("clock_sources").split()
         else (
             "# the kernel found the tsc unstable; see: dmesg | grep -i tsc",
-            "# boot with: tsc=reliable  # if the machine's vendor says that it is",
+            "# boot with: tsc=reliable  # if the vendor of the machine confirms it",
         ),
         why="reading the clock goes through the hypervisor's page"
         if fair

@@ -1,8 +1,8 @@
-"""Two sources say different things about the machine.
+"""Two sources contradict each other about the machine.
 
 Discovery compares what it reads: the node sizes with the memory's, the caches with what a guest can own, the stated
-clock with the measured one. Octant says which source it believes; nothing needs mending, but a figure "of the
-last-level cache" or "per cycle" has to be read with it in mind.
+clock with the measured one. Octant names the source that it trusts. Nothing needs fixing, but figures that depend on
+the disputed value, such as those per cycle, must be read with care.
 """
 
 from octant.advice import Advice, Facts
@@ -15,7 +15,7 @@ def advise(facts: Facts) -> list[Advice]:
             title=f"sources disagree about the {entry.subject}",
             severity="note",
             evidence=dict(entry.statements),
-            fix=("# nothing to mend; read figures that derive from it with this in mind",),
+            fix=("# nothing to fix; read figures that depend on it with care",),
             why=f"Octant trusts {entry.trusted}",
         )
         for entry in facts.machine.disagreements

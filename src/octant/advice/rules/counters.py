@@ -1,7 +1,7 @@
 """Hardware performance counters cannot be read.
 
-Cycles, instructions and cache misses are then unknown, and Octant says what it derives from time and known work only.
-Virtual machines often hide the counting unit; elsewhere `perf_event_paranoid` above 2 keeps users from it.
+Cycles, instructions and cache misses are then unknown, and Octant reports only what follows from time and known work.
+Virtual machines often hide the counting unit; elsewhere `perf_event_paranoid` above 2 denies users access.
 """
 
 from octant.advice import Advice, Facts
@@ -13,7 +13,7 @@ def advise(facts: Facts) -> Advice | None:
     if facts.system("pmu") == "no":
         guest = facts.system("virtualisation") not in ("", "none")
         return Advice(
-            title="no hardware counters: the processor's counting unit is not shown",
+            title="no hardware counters: the counting unit of the processor is hidden",
             severity="note",
             evidence={
                 "/sys/bus/event_source/devices": "no processor unit",

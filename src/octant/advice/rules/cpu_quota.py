@@ -1,7 +1,7 @@
 """The control group grants less processor time than there are processors.
 
-When the quota of a period (100 ms usually) is used up, every process of the group stops until the next one. A parallel
-measurement then runs in bursts: fast for a while, at rest for the remainder.
+When the quota of a period (usually 100 ms) is used up, every process of the group stops until the next period. A parallel
+measurement then alternates between running and waiting.
 """
 
 from octant.advice import Advice, Facts

@@ -1,14 +1,14 @@
 """Other processes use the processors.
 
 A measurement that shares a core measures the scheduler. Octant flags samples that were interrupted and reports medians,
-which survive bursts, but nothing survives a core that is busy all of the time.
+which tolerate bursts, but no statistic tolerates a core that is always busy.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires when others together took more than a tenth of a core while they were watched."""
+    """Fires when others together took more than a tenth of a core while they were observed."""
     busy = facts.surroundings.busy
     total = sum(process.cpus for process in busy)
     if total <= 0.1:

@@ -1,9 +1,9 @@
 """The frequency governor lets the clock follow the load.
 
 Under any governor but `performance` a core starts slow and speeds up while it is measured, so that short measurements
-see another machine than long ones. `performance` asks for the highest clock at once. With the drivers intel_pstate and
-amd-pstate-epp `powersave` follows the load too, whatever its name says; with others it holds the lowest clock.
-`userspace` holds the clock that somebody chose, so nothing is said of it.
+differ from long ones. `performance` asks for the highest clock at once. With the drivers intel_pstate and
+amd-pstate-epp `powersave` follows the load too, despite its name; with others it keeps the lowest clock.
+`userspace` keeps a chosen clock, so it is not reported.
 """
 
 from octant.advice import Advice, Facts
@@ -20,10 +20,10 @@ def advise(facts: Facts) -> Advice | None:
         severity="slows" if lowest else "spoils",
         evidence={
             "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor": governor,
-            "scaling_driver": driver or "not told",
+            "scaling_driver": driver or "not reported",
         },
         fix=("sudo cpupower frequency-set --governor performance",),
         why="figures are those of the lowest clock, however long a run is"
         if lowest
-        else "a core begins slow and speeds up while it is measured, so short and long runs see different machines",
+        else "a core starts slow and speeds up while it is measured, so short and long runs differ",
     )

@@ -1,7 +1,7 @@
 """The limit on locked memory is low.
 
 Fast networks register memory with the adapter, which locks it; explicit page locking and some huge-page paths need it
-too. When the limit is reached, MPI libraries fall back to slower transports or fail, often without a clear word.
+too. When the limit is reached, MPI libraries fall back to slower transports or fail, often without a clear message.
 """
 
 from octant.advice import Advice, Facts
@@ -18,5 +18,5 @@ def advise(facts: Facts) -> Advice | None:
         severity="note",
         evidence={"/proc/self/limits, Max locked memory": f"{limit} bytes"},
         fix=("echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/90-memlock.conf", "# then log in again"),
-        why="network adapters lock the buffers that they send from; short of it, MPI falls back to slower ways",
+        why="network adapters lock the buffers that they send from; beyond the limit, MPI uses slower transports",
     )

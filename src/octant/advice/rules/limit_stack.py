@@ -1,7 +1,7 @@
 """The stack is small.
 
 Fortran codes put automatic arrays on it and OpenMP gives every thread one; when it overflows, the program ends with a
-segmentation fault that says nothing of stacks. Threads other than the first take `OMP_STACKSIZE`.
+segmentation fault that does not mention the stack. Threads other than the first use `OMP_STACKSIZE`.
 """
 
 from octant.advice import Advice, Facts
@@ -18,5 +18,5 @@ def advise(facts: Facts) -> Advice | None:
         severity="note",
         evidence={"/proc/self/limits, Max stack size": f"{limit} bytes"},
         fix=("ulimit -s unlimited", "export OMP_STACKSIZE=64M"),
-        why="automatic arrays of Fortran codes overflow it, and the fault does not say so",
+        why="automatic arrays of Fortran codes overflow it, which shows only as a segmentation fault",
     )

@@ -1,7 +1,7 @@
 """The processor's name or number is not its own.
 
-Hypervisors choose what a guest sees. Libraries that pick their kernels by model number may then pick slow ones, and
-tables of peak figures by name do not apply. Octant goes by flags and by measurement.
+Hypervisors choose what a guest sees. Libraries that select kernels by model number may then select slow ones, and
+tables of peak figures by name do not apply. Octant uses flags and measurements.
 """
 
 import re
@@ -14,7 +14,7 @@ _GENERIC = re.compile(
 
 
 def _core(flags: frozenset[str]) -> str:
-    """OpenBLAS's name for the newest core whose instructions are all there."""
+    """OpenBLAS's name for the newest core whose instructions are all available."""
     names = (
         ("amx_tile", "SapphireRapids"),
         ("avx512_bf16", "Cooperlake"),
@@ -38,6 +38,6 @@ def advise(facts: Facts) -> Advice | None:
         title="the processor's model is masked",
         severity="note",
         evidence={"/proc/cpuinfo model name": facts.machine.processor.model, **evidence},
-        fix=("# judge by flags and measurements; where a library picked slow kernels, name the core to it:", *lines),
-        why="libraries that choose kernels by model number may choose slow ones, and peak tables do not apply",
+        fix=("# rely on flags and measurements; where a library selected slow kernels, set the core:", *lines),
+        why="libraries that select kernels by model number may select slow ones, and tables of peaks do not apply",
     )

@@ -8,7 +8,7 @@ from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where discovery looked for software and saw no MPI."""
+    """Fires where discovery looked for software and found no MPI."""
     software = facts.machine.software
     if not software or any(name in software for name in ("mpich", "openmpi", "intelmpi", "mpi")):
         return None

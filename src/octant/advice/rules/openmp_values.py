@@ -1,7 +1,7 @@
 """An OpenMP variable has a value that the standard does not know.
 
-Runtimes warn at most and then run as if the variable were unset: `OMP_PROC_BIND=cores`, as many a tutorial has it,
-leaves every thread unbound. (`cores` is a value of `OMP_PLACES`.) Values after OpenMP 5.2, chapter 21.
+Runtimes warn at most and then run as if the variable were unset: `OMP_PROC_BIND=cores`, found in many tutorials,
+leaves every thread unbound. (`cores` is a value of `OMP_PLACES`.) Values from OpenMP 5.2, chapter 21.
 """
 
 import re
@@ -27,10 +27,10 @@ _KNOWN = {
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires for every variable of the table above whose value is none of the standard's."""
+    """Fires for every variable of the table above whose value is not in the standard."""
     wrong = {
         name: value
-        for name, (pattern, _words) in _KNOWN.items()
+        for name, (pattern, _values) in _KNOWN.items()
         if (value := facts.variable(name)) and not re.fullmatch(pattern, value, re.IGNORECASE)
     }
     if not wrong:
@@ -40,5 +40,5 @@ def advise(facts: Facts) -> Advice | None:
         severity="slows",
         evidence=wrong,
         fix=tuple(f"unset {name}  # or set it to {_KNOWN[name][1]}" for name in wrong),
-        why="the runtime ignores it, mostly without a word, and threads run unbound or in another number",
+        why="the runtime ignores it, mostly silently, and threads run unbound or in another number",
     )

@@ -1,14 +1,14 @@
-"""Slurm does not hand cpus-per-task on to the steps of a job.
+"""Slurm does not pass cpus-per-task on to the steps of a job.
 
 From 22.05 on, `srun` inside a batch script no longer inherits `--cpus-per-task` from `sbatch`; each task then gets one
-core, and all of its threads share it. Later releases took this back in part; saying it again is right in all of them.
+core, and all of its threads share it. Later releases reverted this in part; setting it again is right in all of them.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires inside a job, outside of a step, when only the job was told."""
+    """Fires inside a job, outside of a step, where only the job has the value."""
     per_task = facts.variable("SLURM_CPUS_PER_TASK")
     inside_step = facts.variable("SLURM_STEP_ID") not in (None, "4294967291", "4294967290")  # batch and interactive
     if (

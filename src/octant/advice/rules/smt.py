@@ -1,8 +1,8 @@
 """Simultaneous multithreading is on: several hardware threads share each core.
 
 Two threads on one core share its arithmetic units and caches; where threads are not bound, the scheduler may put two
-of them on one core while another core idles. Bind one thread to a core first, and treat the second thread of a core as
-an experiment of its own.
+of them on one core while another core idles. Bind one thread per core first, and measure the second thread of a core
+separately.
 """
 
 from octant.advice import Advice, Facts
@@ -20,7 +20,7 @@ def advise(facts: Facts) -> Advice | None:
         severity="note",
         evidence={
             "/sys/devices/system/cpu/cpu*/topology/core_cpus_list": f"{cpus_text(shared[0])} first of {len(shared)}",
-            "/sys/devices/system/cpu/smt/control": facts.system("smt") or "not told",
+            "/sys/devices/system/cpu/smt/control": facts.system("smt") or "not reported",
         },
         fix=(
             "export OMP_PLACES=cores OMP_PROC_BIND=close",

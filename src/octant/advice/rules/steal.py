@@ -1,4 +1,4 @@
-"""The hypervisor gives our processors to others.
+"""The hypervisor gives processor time of this machine to others.
 
 Steal time is time in which a virtual processor wanted to run and did not. Samples hit by it are too long, by
 milliseconds. Octant marks samples during which steal time advanced.

@@ -1,6 +1,6 @@
-"""Memory lies in swap.
+"""Memory is in swap.
 
-Pages that come back from a disk during a measurement take milliseconds each. Swap that is merely there does no harm.
+Pages that come back from a disk during a measurement take milliseconds each. Configured but unused swap does no harm.
 """
 
 from octant.advice import Advice, Facts
@@ -13,9 +13,9 @@ def advise(facts: Facts) -> Advice | None:
     if used <= 64 * 2**20:
         return None
     return Advice(
-        title=f"{bytes_text(used)} of memory lie in swap",
+        title=f"{bytes_text(used)} of memory are in swap",
         severity="spoils",
         evidence={"/proc/meminfo, SwapTotal - SwapFree": bytes_text(used)},
         fix=("sudo swapoff --all && sudo swapon --all  # needs as much free memory",),
-        why="a page that has to come back from a disk takes milliseconds",
+        why="a page that is read back from a disk takes milliseconds",
     )

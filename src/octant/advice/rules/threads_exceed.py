@@ -1,6 +1,6 @@
 """More threads are asked for than this process has hardware threads.
 
-Threads that share a core take turns; at a barrier the ones that spin keep the one that is late from running. A mask of
+Threads that share a core take turns; at a barrier the threads that spin keep the late one from running. A mask of
 the launcher or a container's cpuset is easily overlooked when the number of threads was written for the whole machine.
 """
 
@@ -25,5 +25,5 @@ def advise(facts: Facts) -> Advice | None:
         severity="slows",
         evidence={**over, "/proc/self/status, Cpus_allowed_list": cpus_text(usable)},
         fix=tuple(f"export {name}={len(usable)}" for name in over),
-        why="threads that share a core take turns, and those that spin at a barrier hold up the one that is late",
+        why="threads that share a core take turns, and those that spin at a barrier delay the late one",
     )

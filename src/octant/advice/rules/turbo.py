@@ -1,14 +1,14 @@
 """Turbo (boost) is on: the clock depends on how many cores work, on what they do and on the temperature.
 
-It is worth keeping for production. For comparisons between runs, switch it off, or state the clock that was measured
-beside every figure, as Octant does; and never scale a figure from one core to all of them.
+Keep it for production. For comparisons between runs, disable it, or state the measured clock
+beside every figure, as Octant does. Never scale a figure of one core to all cores.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where the system says that turbo is on."""
+    """Fires where the system reports that turbo is on."""
     if facts.system("turbo") != "on":
         return None
     intel = facts.system("frequency_driver").startswith("intel")

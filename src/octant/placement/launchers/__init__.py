@@ -1,7 +1,7 @@
 """The same placement in every launcher's own words: one file a launcher; the folder is the registration.
 
-A file has `TITLE`, `to_words(placement, request, topology) -> Words` and, where such lines can be read back,
-`MARK` (a pattern that tells its lines) and `from_words(text, topology) -> Reading`. `BINDS` says what a tool binds that
+A file has `TITLE`, `to_syntax(placement, request, topology) -> Syntax` and, where such lines can be read back,
+`MARK` (a pattern that tells its lines) and `from_syntax(text, topology) -> Reading`. `BINDS` says what a tool binds that
 starts no ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
 """
 
@@ -18,7 +18,7 @@ from octant.placement.request import Request
 
 
 @dataclass(frozen=True)
-class Words:
+class Syntax:
     """Lines that ask a launcher for a placement. `exact`: they give the very masks that Octant planned."""
 
     lines: tuple[str, ...]
@@ -41,7 +41,7 @@ def backends() -> dict[str, ModuleType]:
     return registry.modules(__name__)
 
 
-def to_words(name: str, placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(name: str, placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The placement in the words of launcher `name`.
 
     Raises:
@@ -49,11 +49,11 @@ def to_words(name: str, placement: Placement, request: Request, topology: Topolo
     """
     if name not in backends():
         raise ValueError(f"no launcher {name!r}; try {', '.join(backends())}")
-    words: Words = backends()[name].to_words(placement, request, topology)
+    words: Syntax = backends()[name].to_syntax(placement, request, topology)
     return words
 
 
-def from_words(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
+def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
     Whoever starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads inside each
@@ -62,7 +62,7 @@ def from_words(text: str, topology: Topology, name: str | None = None) -> tuple[
     Raises:
         ValueError: lines of no launcher that can be read back, or wrong values in them.
     """
-    readable = {key: module for key, module in backends().items() if hasattr(module, "from_words")}
+    readable = {key: module for key, module in backends().items() if hasattr(module, "from_syntax")}
     if name is not None and name not in readable:
         raise ValueError(f"cannot read lines of {name!r}; try {', '.join(readable)}")
     marked = [key for key in readable if re.search(readable[key].MARK, text, re.MULTILINE)]
@@ -70,11 +70,11 @@ def from_words(text: str, topology: Topology, name: str | None = None) -> tuple[
     chosen = name or next(iter(marked), None)
     if chosen is None:
         raise ValueError(f"cannot tell whose lines {text!r} are; known: {', '.join(readable)}")
-    reading: Reading = readable[chosen].from_words(text, topology)
+    reading: Reading = readable[chosen].from_syntax(text, topology)
     inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
     if inside is not None and _binds(readable[chosen]) != "threads":
         reading = _with_threads(reading, inside, text, topology)
-    return chosen, replace(reading, remarks=(*_undrawn(text, _binds(readable[chosen])), *reading.remarks))
+    return chosen, replace(reading, remarks=(*_ignored_tools(text, _binds(readable[chosen])), *reading.remarks))
 
 
 _ORDER = ("ranks", "process", "threads")
@@ -91,7 +91,7 @@ def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topo
     for place in outer.placement.ranks:
         own = replace(topology, allowed=place.cpus & topology.allowed or topology.allowed)
         try:
-            inner: Reading = runtime.from_words(text, own)
+            inner: Reading = runtime.from_syntax(text, own)
         except ValueError as error:  # a list for rank 0 names nothing that the next rank may use
             refused.append(error)
             notes.append(f"rank {place.rank}: {error}")
@@ -115,7 +115,7 @@ def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topo
     return Reading(request, Placement(tuple(ranks), said), (*notes, *said))
 
 
-def _undrawn(text: str, binds: str) -> tuple[str, ...]:
+def _ignored_tools(text: str, binds: str) -> tuple[str, ...]:
     """What stands around a launcher and changes masks too; Hydra and Open MPI were seen to bind outside of it."""
     tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
     return tuple(

@@ -89,14 +89,14 @@ class Line:
     """A command line: what stands before it as assignments, and its words."""
 
     variables: dict[str, str]
-    words: list[str]
+    arguments: list[str]
 
     def option(self, *names: str) -> str | None:
         """The value of the first of these options, as `-x v`, `--x=v` or `-xv` for one-letter ones."""
-        for i, word in enumerate(self.words):
+        for i, word in enumerate(self.arguments):
             for name in names:
                 if word == name:
-                    return self.words[i + 1] if i + 1 < len(self.words) else ""
+                    return self.arguments[i + 1] if i + 1 < len(self.arguments) else ""
                 if word.startswith(name + "="):
                     return word[len(name) + 1 :]
                 if re.fullmatch(r"-\w", name) and re.fullmatch(re.escape(name) + r"\d+", word):
@@ -163,7 +163,7 @@ def read_line(text: str) -> Line:
     return Line(variables, words)
 
 
-def own(words: Sequence[str], valued: Sequence[str]) -> list[str]:
+def own_arguments(words: Sequence[str], valued: Sequence[str]) -> list[str]:
     """A tool's own words: up to the program, which is the first that is neither an option nor an option's value."""
     at = 1
     while at < len(words) and words[at].startswith("-") and words[at] != "--":
@@ -178,7 +178,7 @@ def hosts(line: Line) -> bool:
     )
 
 
-def reading(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> Reading:
+def reading_of_request(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> Reading:
     """A reading whose placement is the plan of a request.
 
     Raises:
@@ -188,7 +188,7 @@ def reading(request: Request, topology: Topology, remarks: Sequence[str] = ()) -
     return Reading(request, placement, (*remarks, *placement.remarks))
 
 
-def filling(request: Request, topology: Topology) -> tuple[Request, tuple[str, ...]]:
+def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str, ...]]:
     """The same request with as many ranks as fit, for lines that do not say how many; and a remark on that."""
     try:
         plan(topology, replace(request, ranks=MOST, oversubscribe=False))
@@ -199,7 +199,9 @@ def filling(request: Request, topology: Topology) -> tuple[Request, tuple[str, .
     return request, ()
 
 
-def masked(sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()) -> Reading:
+def reading_of_masks(
+    sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()
+) -> Reading:
     """A reading of plain masks, one a rank; an OpenMP runtime is taken to give each thread its part."""
     request = recognise(sets, topology, threads)
     try:

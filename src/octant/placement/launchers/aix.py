@@ -3,14 +3,14 @@
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "AIX"
 MARK = r"\bexecrset\b"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One resource set a rank, on logical CPU numbers."""
     lines = []
     cannot = [
@@ -31,17 +31,17 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     if size == "16M":
         cannot.append("16 MiB pages must be reserved first: vmo -o lgpg_regions=N -o lgpg_size=16777216")
     lines += [f"execrset -c {set_text(place.cpus)} -e {_shared.PROGRAM}" for place in placement.ranks]
-    return Words((*_shared.openmp_line(request), *lines), True, tuple(cannot))
+    return Syntax((*_shared.openmp_line(request), *lines), True, tuple(cannot))
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """One rank a line."""
     sets = []
     for row in text.splitlines():
         line = _shared.read_line(row)
-        listed = line.option("-c") if line.words[:1] == ["execrset"] else None
+        listed = line.option("-c") if line.arguments[:1] == ["execrset"] else None
         if listed is not None:
             sets.append(parse_cpus(listed))
     if not sets:
         raise ValueError(f"cannot find 'execrset -c LIST -e PROGRAM' in {text!r}")
-    return _shared.masked(sets, topology, None)
+    return _shared.reading_of_masks(sets, topology, None)

@@ -5,7 +5,7 @@ import re
 
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import MOST, Request
 from octant.placement.torus import coordinates, letter_orders, read_map, write_map
 
@@ -14,12 +14,12 @@ MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
 _PLACES = r"^\s*\d+(\s+\d+){3,5}\s*(#.*)?$"  # a place on a line of its own
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The letters where they give these places, else a map file."""
     places = [place.coordinates for place in placement.ranks]
     if not request.torus:
         hint = "Blue Gene places ranks on a torus and gives each a core of its node: add order=TXYZ,torus=8x8x16"
-        return Words((), False, (hint,))
+        return Syntax((), False, (hint,))
     per_node = max(place[-1] for place in places) + 1
     shape = (*request.torus, per_node)
     dimensions = len(request.torus)
@@ -39,7 +39,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         cannot.append("Blue Gene/L takes T first or last only")
     if files and len(places) < math.prod(shape):
         cannot.append("a map file must cover the whole partition: add lines for the places that stay empty")
-    return Words(tuple(lines), True, tuple(cannot), files)
+    return Syntax(tuple(lines), True, tuple(cannot), files)
 
 
 def _gives(letters: str, shape: tuple[int, ...], places: list[tuple[int, ...]]) -> bool:
@@ -48,7 +48,7 @@ def _gives(letters: str, shape: tuple[int, ...], places: list[tuple[int, ...]]) 
     return coordinates(letters, shape, len(places)) == places
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """Letters from BGLMPI_MAPPING, BG_MAPPING or `runjob --mapping`, or the lines of a map file after the command.
 
     The partition is one node of each dimension's two unless a map file tells: it has to cover the whole of it.
@@ -61,9 +61,9 @@ def from_words(text: str, topology: Topology) -> Reading:
     letters = (given or env.removeprefix("BG_MAPPING=") or "XYZT").upper()
     shape = {4: (2, 2, 2), 6: (2, 2, 2, 1, 1)}.get(len(letters))
     if listed:
-        request = _mapped(text[listed.start() :], ranks)
+        request = _map_request(text[listed.start() :], ranks)
         size = "x".join(str(n) for n in request.torus)
-        return _shared.reading(request, topology, [f"the map file's places span a torus of {size}"])
+        return _shared.reading_of_request(request, topology, [f"the map file's places span a torus of {size}"])
     if shape is None or set(letters) not in (set("XYZT"), set("ABCDET")):
         raise ValueError(
             f"cannot read the mapping {given!r}; try XYZT, TXYZ, ABCDET or a map file, whose lines may follow"
@@ -72,10 +72,10 @@ def from_words(text: str, topology: Topology) -> Reading:
     notes = [f"these words do not tell the partition: drawn on a torus of {side}"]
     if letters[0] != "T" and len(letters) == 4:
         notes.append(f"{letters} puts consecutive ranks on different nodes; TXYZ fills a node first")
-    return _shared.reading(Request(ranks or 1, 1, order=letters, torus=shape), topology, notes)
+    return _shared.reading_of_request(Request(ranks or 1, 1, order=letters, torus=shape), topology, notes)
 
 
-def _mapped(text: str, ranks: int | None) -> Request:
+def _map_request(text: str, ranks: int | None) -> Request:
     """The request of a map file's lines, on the smallest torus that holds them."""
     width = len(text.split("\n", 1)[0].split("#")[0].split())
     places = read_map(text, (MOST,) * (width - 1))

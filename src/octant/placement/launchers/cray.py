@@ -2,13 +2,13 @@
 
 from octant.machine import Topology
 from octant.placement import Placement, set_text
-from octant.placement.launchers import Words, _shared
+from octant.placement.launchers import Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One list a rank, parted by colons."""
     sets = _shared.rank_sets(placement)
     listed = ":".join(set_text(held) for held in sets)
@@ -26,4 +26,4 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     cannot = [*_shared.no_threads(placement, "Cray's launcher"), *_shared.no_pages(request)]
     if request.memory.policy in ("interleave", "preferred") or request.memory.nodes:
         cannot.append(f"aprun knows strict local memory only: memory={request.memory} needs numactl or PALS --mem-bind")
-    return Words(tuple(lines), True, tuple(cannot))
+    return Syntax(tuple(lines), True, tuple(cannot))

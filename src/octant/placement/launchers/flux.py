@@ -2,13 +2,13 @@
 
 from octant.machine import Topology
 from octant.placement import Placement, set_text
-from octant.placement.launchers import Words, _shared
+from octant.placement.launchers import Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "Flux"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The map gives the masks; the plain case has words of its own as well."""
     asked = _shared.plain(placement, request, topology)
     sets = _shared.rank_sets(placement)
@@ -24,4 +24,4 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         *_shared.no_memory(request, "Flux without the mpibind plugin"),
         *_shared.no_pages(request),
     ]
-    return Words(tuple(lines), True, tuple(cannot))
+    return Syntax(tuple(lines), True, tuple(cannot))

@@ -5,7 +5,7 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.launchers import Reading, Words, _shared, openmp
+from octant.placement.launchers import Reading, Syntax, _shared, openmp
 from octant.placement.request import Request
 
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
@@ -13,7 +13,7 @@ MARK = r"GOMP_CPU_AFFINITY"
 BINDS = "threads"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One line a rank: the first hardware thread of each thread's set."""
     lines, cannot = [], []
     for place in placement.ranks:
@@ -28,10 +28,10 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         cannot.append("each thread is bound to the first hardware thread of its core, not to the whole core")
     if len(lines) > 1:
         cannot.append("every rank needs a line of its own, chosen in a wrapper script")
-    return Words(tuple(lines), not wide and bool(lines), (*cannot, *_shared.no_memory(request, "GNU's runtime")))
+    return Syntax(tuple(lines), not wide and bool(lines), (*cannot, *_shared.no_memory(request, "GNU's runtime")))
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """Lists of numbers, ranges and strides, parted by blanks or commas."""
     line = _shared.read_line(text)
     parts = re.split(r"[\s,]+", line.value("GOMP_CPU_AFFINITY").strip())

@@ -4,7 +4,7 @@ from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text, set_text
 from octant.placement.expressions import LOCATION, objects
 from octant.placement.expressions import hwloc as expand
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Memory, Policy, Request
 
 TITLE = "hwloc-bind"
@@ -12,7 +12,7 @@ MARK = r"\bhwloc-bind\b"
 BINDS = "process"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One command a rank, by logical objects; the widest that fit exactly."""
     lines = []
     memory = {"bind": "bind", "interleave": "interleave", "preferred": "bind"}.get(request.memory.policy)
@@ -25,7 +25,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     cannot = [*_shared.no_threads(placement, "hwloc-bind"), *_shared.no_pages(request)]
     if len(lines) > 1:
         cannot.append("hwloc-bind starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
-    return Words((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+    return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
 def expression(held: CpuSet, topology: Topology) -> str:
@@ -40,23 +40,23 @@ def expression(held: CpuSet, topology: Topology) -> str:
     raise ValueError("cannot name hardware threads that this job may not use")
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """One rank a line: the locations before the program, those after `--membind` being memory."""
     sets, memories = [], []
     for row in filter(None, (part.strip() for part in text.splitlines())):
-        words = _shared.read_line(row).words
+        words = _shared.read_line(row).arguments
         if words[:1] != ["hwloc-bind"]:
             continue
-        cpus, nodes, policy = _located(words[1:], row)
+        cpus, nodes, policy = _split_locations(words[1:], row)
         held = expand(" ".join(cpus), topology) if cpus else topology.allowed
         if "--single" in words:
             held = frozenset({min(held)})
         sets.append(held)
         memories.append(_memory(nodes, policy, topology) if nodes else Memory())
-    return _shared.with_memory(_shared.masked(sets, topology, None), memories, topology)
+    return _shared.with_memory(_shared.reading_of_masks(sets, topology, None), memories, topology)
 
 
-def _located(words: list[str], row: str) -> tuple[list[str], list[str], str]:
+def _split_locations(words: list[str], row: str) -> tuple[list[str], list[str], str]:
     """Locations for hardware threads and for memory, and the memory policy; the program's own words are left."""
     found: dict[str, list[str]] = {"cpu": [], "mem": []}
     into, policy, skip = "cpu", "bind", False

@@ -6,7 +6,7 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "Intel MPI"
@@ -16,14 +16,14 @@ _UNITS = {"core": "core", "numa": "numa", "node": "machine", "socket": "package"
 _NAMES = {"numa": "numa", "package": "socket", "l2": "cache2", "l3": "cache3"}
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """Masks always; the words for the plain cases stand beside them as a comment."""
     sets = _shared.rank_sets(placement)
     asked = _shared.plain(placement, request, topology)
     masks = ",".join(mask_text(held) for held in sets)
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
-    words = _in_words(asked)
+    words = _named_options(asked)
     if words:
         lines.append(f"# in words, by the manual: export {words}")
     cannot = [*_shared.no_threads(placement, "Intel MPI"), *_shared.no_pages(request)]
@@ -35,10 +35,10 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
             "numactl for a policy of each rank"
         )
     lines.append(f"mpiexec -n {len(sets)} {_shared.PROGRAM}")
-    return Words(tuple(lines), True, tuple(cannot))
+    return Syntax(tuple(lines), True, tuple(cannot))
 
 
-def _in_words(asked: Request) -> str:
+def _named_options(asked: Request) -> str:
     if asked.cpus:
         return ""
     if asked.unit in _NAMES:
@@ -53,7 +53,7 @@ def _in_words(asked: Request) -> str:
     )
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """Masks, unit names, `omp` and numbers with compact order."""
     line = _shared.read_line(text)
     ranks = line.number("-n", "-np") or 1
@@ -62,19 +62,21 @@ def from_words(text: str, topology: Topology) -> Reading:
     notes: list[str] = []
     if line.variables.get("I_MPI_PIN", "1") in ("0", "off", "no", "disable"):
         notes.append("I_MPI_PIN=off: every rank may run anywhere")
-        return _shared.masked([topology.allowed] * ranks, topology, count or 1, notes)
+        return _shared.reading_of_masks([topology.allowed] * ranks, topology, count or 1, notes)
     listed = line.variables.get("I_MPI_PIN_PROCESSOR_LIST")
     if listed is not None and "I_MPI_PIN_DOMAIN" not in line.variables:  # the domain beats the list
         cpus = [n for part in listed.split(",") for n in sorted(parse_cpus(part))]
         if ranks > len(cpus):
             notes.append(f"Intel MPI starts over in the list: {ranks} ranks on {len(cpus)} hardware threads")
-        return _shared.masked([frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes)
+        return _shared.reading_of_masks(
+            [frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes
+        )
     if domain.startswith("[") and "0x" not in domain.lower():
         notes.append("Intel MPI 2021.18 complains of masks without 0x, then pins by default: write each as 0x…")
     domains = _domains(domain, line.variables, topology, count)
     if ranks > len(domains):
         notes.append(f"Intel MPI overlaps domains without a word: {ranks} ranks on {len(domains)} domains")
-    return _shared.masked([domains[rank % len(domains)] for rank in range(ranks)], topology, count, notes)
+    return _shared.reading_of_masks([domains[rank % len(domains)] for rank in range(ranks)], topology, count, notes)
 
 
 def _domains(domain: str, variables: dict[str, str], topology: Topology, threads: int | None) -> list[CpuSet]:

@@ -6,7 +6,7 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Words, _shared, openmp
+from octant.placement.launchers import Reading, Syntax, _shared, openmp
 from octant.placement.planner import ordered_cores
 from octant.placement.request import Request
 
@@ -15,7 +15,7 @@ MARK = r"KMP_AFFINITY"
 BINDS = "threads"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """An explicit list a rank, and the words for threads inside a mask that the launcher set."""
     lines, cannot = [], []
     for place in placement.ranks:
@@ -32,10 +32,10 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         lines.append("# inside masks that the launcher sets: export KMP_AFFINITY=granularity=fine,compact,0,0")
     if len(placement.ranks) > 1:
         cannot.append("every rank needs a line of its own, chosen in a wrapper script")
-    return Words(tuple(lines), True, (*cannot, *_shared.no_memory(request, "Intel's runtime")))
+    return Syntax(tuple(lines), True, (*cannot, *_shared.no_memory(request, "Intel's runtime")))
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """compact and scatter with their permute numbers, explicit lists, none and disabled."""
     line = _shared.read_line(text)
     value = line.value("KMP_AFFINITY").lower()
@@ -51,7 +51,7 @@ def from_words(text: str, topology: Topology) -> Reading:
         notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
         return openmp.one_rank((topology.allowed,) * count, topology, notes)
     if kind == "explicit":
-        places = _listed(listed[1] if listed else "", topology)
+        places = _proclist_places(listed[1] if listed else "", topology)
         count = line.threads() or len(places)
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
@@ -65,7 +65,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     return openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
 
 
-def _listed(text: str, topology: Topology) -> list[CpuSet]:
+def _proclist_places(text: str, topology: Topology) -> list[CpuSet]:
     parts = [(a or b) for a, b in re.findall(r"\{([^}]*)\}|([^,{}]+)", text)]
     places = []
     for part in parts:

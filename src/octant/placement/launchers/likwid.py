@@ -3,14 +3,14 @@
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
 MARK = r"\blikwid-(pin|mpirun)\b"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """Lists of the system's numbers: threads are pinned one by one."""
     lists, cannot = [], []
     for place in placement.ranks:
@@ -31,10 +31,10 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         line = f"likwid-pin{memory} -c {lists[0]} {_shared.PROGRAM}"
     else:
         line = f"likwid-mpirun -np {len(lists)} -pin {'_'.join(lists)} {_shared.PROGRAM}"
-    return Words((line,), not wide, (*cannot, *_shared.no_pages(request)))
+    return Syntax((line,), not wide, (*cannot, *_shared.no_pages(request)))
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """`-c` of likwid-pin, `-pin` of likwid-mpirun."""
     line = _shared.read_line(text)
     listed = line.option("-pin", "-c", "-C")
@@ -48,4 +48,4 @@ def from_words(text: str, topology: Topology) -> Reading:
         lists = tuple(request.cpus[rank % len(request.cpus)] for rank in range(ranks))
         request = Request(**{**vars(request), "ranks": ranks, "cpus": lists})
     used = set_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))
-    return _shared.reading(request, topology, (*notes, f"pinned one thread each to {used}"))
+    return _shared.reading_of_request(request, topology, (*notes, f"pinned one thread each to {used}"))

@@ -4,7 +4,7 @@ import re
 
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Memory, Request
 
 TITLE = "LoadLeveler (job command file)"
@@ -12,10 +12,10 @@ MARK = r"#\s*@\s*(rset|task_affinity|mcm_affinity_options|cpus_per_core)\b"
 ACCUMULATES = "LoadLeveler's default accumulates tasks on one MCM and leaves the others idle; add mcm_distribute"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The keywords; only those that the request needs, as POE generates them."""
     if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
-        return Words((), False, ("nothing is bound: LoadLeveler binds no task without a keyword",))
+        return Syntax((), False, ("nothing is bound: LoadLeveler binds no task without a keyword",))
     asked = _shared.plain(placement, request, topology)
     lines = ["#@rset = rset_mcm_affinity"]
     cannot = ["LoadLeveler chooses the MCMs and cores itself: the same kind of places, not the same numbers"]
@@ -34,7 +34,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         cannot.append(f"order={asked.order} is not known: tasks go round-robin over MCMs (mcm_distribute)")
     if request.memory.policy == "interleave" or request.memory.nodes:
         cannot.append(f"memory={request.memory} cannot be asked for: memory is of the task's own MCM or of any")
-    return Words(tuple(lines), False, (*cannot, *_pages(request)))
+    return Syntax(tuple(lines), False, (*cannot, *_pages(request)))
 
 
 def _options(asked: Request) -> str:
@@ -53,7 +53,7 @@ def _pages(request: Request) -> list[str]:
     return [f"pages={request.pages} is no keyword: on AIX export LDR_CNTRL (see --for aix)"]
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """What the keywords ask for; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
     pairs = re.findall(r"#\s*@\s*(\w+)\s*=\s*([^\n#]*)", text)
     words = {key.lower(): value.strip().lower() for key, value in pairs}
@@ -85,6 +85,6 @@ def from_words(text: str, topology: Topology) -> Reading:
     if tasks.isdigit():
         request = Request(**{**vars(request), "ranks": int(tasks)})
     else:
-        request, said = _shared.filling(request, topology)
+        request, said = _shared.fill_ranks(request, topology)
         notes += said
-    return _shared.reading(request, topology, notes)
+    return _shared.reading_of_request(request, topology, notes)

@@ -2,14 +2,14 @@
 
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.launchers import Words, _shared
+from octant.placement.launchers import Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "IBM Spectrum LSF"
 _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "preferred": ":membind=localprefer"}
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One `bsub` requirement."""
     asked = _shared.plain(placement, request, topology)
     ranks = len(placement.ranks)
@@ -30,4 +30,4 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         ]
     if request.memory.policy == "interleave" or request.memory.nodes:
         cannot.append(f"LSF binds memory to the local domain only: memory={request.memory} needs numactl")
-    return Words((line, *_shared.openmp_line(request)), False, (*cannot, *_shared.no_pages(request)))
+    return Syntax((line, *_shared.openmp_line(request)), False, (*cannot, *_shared.no_pages(request)))

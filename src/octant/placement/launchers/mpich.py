@@ -9,7 +9,7 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "MPICH (Hydra mpiexec)"
@@ -21,7 +21,7 @@ _UNITS = {
 }  # fmt: skip
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The shortest options that give the masks; a `user:` list where none do."""
     sets = _shared.rank_sets(placement)
     option = next((words for words in _options(sets, topology, request.unit) if _same(words, sets, topology)), None)
@@ -37,7 +37,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         *_shared.no_memory(request, "MPICH (its -membind takes the nodes of the mask only)"),
         *_shared.no_pages(request),
     ]
-    return Words(lines, True, tuple(cannot))
+    return Syntax(lines, True, tuple(cannot))
 
 
 def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
@@ -121,7 +121,7 @@ def _unit(text: str, topology: Topology) -> tuple[tuple[CpuSet, ...], int]:
     return objects(topology, _UNITS[name]), int(count or 1)
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """What `mpiexec -n N -bind-to … -map-by …` (or HYDRA_BINDING, HYDRA_MAPPING) would do."""
     line = _shared.read_line(text)
     binding = line.option("-bind-to", "--bind-to") or line.variables.get("HYDRA_BINDING") or "none"
@@ -133,7 +133,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     notes = ["several hosts are named: all ranks are drawn on one node"] if _shared.hosts(line) else []
     if binding == "none":
         notes.append("MPICH binds nothing here: every rank may run anywhere")
-        return _shared.masked([topology.allowed] * ranks, topology, count or 1, notes)
+        return _shared.reading_of_masks([topology.allowed] * ranks, topology, count or 1, notes)
     if binding.startswith("user:"):
         existing = frozenset(cpu.os for cpu in topology.cpus)
         masks = [m & existing for entry in binding[5:].split(",") for m in _user(entry)]
@@ -152,7 +152,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     sets = [masks[rank % len(masks)] for rank in range(ranks)]
     if count and any(count > len(held) for held in sets):
         notes.append(f"OMP_NUM_THREADS={count} is more than the mask of a rank holds: threads take turns")
-    return _shared.masked(sets, topology, count, notes)
+    return _shared.reading_of_masks(sets, topology, count, notes)
 
 
 def _user(entry: str) -> list[CpuSet]:

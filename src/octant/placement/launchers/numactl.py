@@ -3,7 +3,7 @@
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Memory, Request
 
 TITLE = "numactl"
@@ -12,7 +12,7 @@ BINDS = "process"
 _VALUED = ("-C", "--physcpubind", "-N", "--cpunodebind", "-i", "--interleave", "-m", "--membind", "-p", "--preferred")
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One command a rank; whole memory nodes by `--cpunodebind`, else by the system's numbers."""
     lines = []
     nodes = {node.cpus & topology.allowed: node.os for node in topology.numa}
@@ -23,7 +23,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     cannot = [*_shared.no_threads(placement, "numactl"), *_shared.no_pages(request)]
     if len(lines) > 1:
         cannot.append("numactl starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
-    return Words((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+    return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
 def memory_option(request: Request, nodes: tuple[int, ...]) -> str:
@@ -33,16 +33,16 @@ def memory_option(request: Request, nodes: tuple[int, ...]) -> str:
     return name if name in ("", "--localalloc") else f"{name}={set_text(nodes)}"
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """One rank a line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
     memories: list[Memory] = []
     for row in filter(None, (part.strip() for part in text.splitlines())):
         line = _shared.read_line(row)
-        if line.words[:1] != ["numactl"]:
+        if line.arguments[:1] != ["numactl"]:
             continue
-        line = _shared.Line(line.variables, _shared.own(line.words, _VALUED))
+        line = _shared.Line(line.variables, _shared.own_arguments(line.arguments, _VALUED))
         cpus = line.option("--physcpubind", "-C")
         node = line.option("--cpunodebind", "-N")
         held = topology.allowed
@@ -61,7 +61,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     if any(memory.policy == "bind" for memory in memories):
         notes.append("--membind ends the program when those nodes are full; --preferred would go elsewhere")
     count = _shared.read_line(text).threads()
-    return _shared.with_memory(_shared.masked(sets, topology, count, notes), memories, topology)
+    return _shared.with_memory(_shared.reading_of_masks(sets, topology, count, notes), memories, topology)
 
 
 def _cpus(text: str, allowed: list[int]) -> CpuSet:
@@ -84,7 +84,7 @@ def _nodes(text: str, topology: Topology) -> CpuSet:
 
 
 def _memory(line: _shared.Line, topology: Topology) -> Memory:
-    if "--localalloc" in line.words or "-l" in line.words:
+    if "--localalloc" in line.arguments or "-l" in line.arguments:
         return Memory("local")
     for policy, names in (("bind", ("--membind", "-m")), ("interleave", ("--interleave", "-i")),
                           ("preferred", ("--preferred", "-p"))):  # fmt: skip

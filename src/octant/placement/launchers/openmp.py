@@ -7,7 +7,7 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, RankPlace
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import Request
@@ -20,11 +20,11 @@ _PLACES = {"threads": "thread", "cores": "core", "sockets": "package", "numa_dom
 _VENDOR = {"KMP_AFFINITY": "Intel's and LLVM's runtime", "GOMP_CPU_AFFINITY": "GNU's runtime"}
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """A list of places a rank; words where the ranks' masks already do the rest."""
     if all(len(set(place.threads)) == 1 and len(place.threads) > 1 for place in placement.ranks):
         line = f"export OMP_NUM_THREADS={request.threads} OMP_PROC_BIND=false"
-        return Words((line,), False, ("OpenMP places no ranks: their masks must come from the launcher",))
+        return Syntax((line,), False, ("OpenMP places no ranks: their masks must come from the launcher",))
     lines = []
     for place in placement.ranks:
         places = ",".join("{" + ",".join(str(cpu) for cpu in sorted(bound)) + "}" for bound in place.threads)
@@ -36,10 +36,10 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     if len(lines) > 1:
         lines += [f"# inside masks that the launcher sets: {line}" for line in _shared.openmp_line(request)]
         cannot.append("OpenMP starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
-    return Words(tuple(lines), True, tuple(cannot))
+    return Syntax(tuple(lines), True, tuple(cannot))
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """What GNU's runtime does in a process that may use the whole topology; other runtimes differ in wrong values."""
     line = _shared.read_line(text)
     notes = runtimes(line.variables)
@@ -63,7 +63,7 @@ def from_words(text: str, topology: Topology) -> Reading:
         if not notes:
             notes.append("no binding is asked for: every thread may run wherever its rank may")
         return one_rank((topology.allowed,) * count, topology, notes)
-    return one_rank(bound(places or objects(topology, "thread"), count, policy), topology, notes)
+    return one_rank(thread_places(places or objects(topology, "thread"), count, policy), topology, notes)
 
 
 def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> Reading:
@@ -90,7 +90,7 @@ def runtimes(variables: dict[str, str]) -> list[str]:
     return []
 
 
-def bound(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[CpuSet, ...]:
+def thread_places(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[CpuSet, ...]:
     """The place of each thread, the first thread being on the first place (OpenMP 5.2, section 10.1.3)."""
     count = len(places)
     if policy in ("master", "primary"):

@@ -8,7 +8,7 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Words, _rankfile, _shared
+from octant.placement.launchers import Reading, Syntax, _rankfile, _shared
 from octant.placement.request import MOST, Request
 
 TITLE = "Open MPI 5"
@@ -27,7 +27,7 @@ class _Refused(ValueError):  # noqa: N818 (Open MPI's refusal, told to the user)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Options:
     """The options that decide masks."""
 
     map_by: str = "core"
@@ -40,7 +40,7 @@ class _Asked:
     bind_to: str = ""
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The shortest options that give the masks; a rank file where none do."""
     sets = _shared.rank_sets(placement)
     files: tuple[tuple[str, str], ...] = ()
@@ -62,7 +62,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     ]
     if files:
         cannot.append("no option of Open MPI 5 gives these masks: a rank file does (its numbers are logical ones)")
-    return Words(lines, True, tuple(cannot), files)
+    return Syntax(lines, True, tuple(cannot), files)
 
 
 def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
@@ -86,12 +86,12 @@ def _has(topology: Topology, unit: str) -> bool:
 
 def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
     try:
-        return masks(topology, _asked(_shared.read_line("mpiexec " + option)), len(sets)) == sets
+        return masks(topology, _read_options(_shared.read_line("mpiexec " + option)), len(sets)) == sets
     except ValueError:
         return False
 
 
-def masks(topology: Topology, asked: _Asked, ranks: int | None) -> list[CpuSet] | None:
+def masks(topology: Topology, asked: _Options, ranks: int | None) -> list[CpuSet] | None:
     """The mask of each rank, or `None` where Open MPI leaves all ranks unbound.
 
     Ranks go round-robin over the objects that still have room, and are then numbered object by object
@@ -132,13 +132,13 @@ def masks(topology: Topology, asked: _Asked, ranks: int | None) -> list[CpuSet] 
     return [next(o for o in objects(topology, _UNITS[bind]) if held & o) for held in sets]
 
 
-def _default_bind(asked: _Asked, threads: bool, ranks: int) -> str:
+def _default_bind(asked: _Options, threads: bool, ranks: int) -> str:
     if asked.width:
         return "hwthread" if threads else "core"
     return ("core" if ranks <= 2 else "numa") if asked.map_by in ("slot", "node") else asked.map_by
 
 
-def _resources(topology: Topology, asked: _Asked, ranks: int | None) -> int | None:
+def _resources(topology: Topology, asked: _Options, ranks: int | None) -> int | None:
     """How many ranks `ppr` starts; the number that was given where there is no `ppr`."""
     if asked.per is None:
         return ranks
@@ -160,7 +160,7 @@ _WIDTH = {"hwthread": 0, "core": 1, "l1cache": 2, "l2cache": 3, "l3cache": 4, "n
           "node": 7}  # fmt: skip
 
 
-def _check(topology: Topology, asked: _Asked, bind: str, threads: bool) -> None:
+def _check(topology: Topology, asked: _Options, bind: str, threads: bool) -> None:
     """Refuses what Open MPI refuses, and combinations whose outcome was not seen."""
     if asked.map_by == "slot" and asked.rank_by in ("fill", "span"):
         raise _Refused(f"Open MPI 5 refuses --rank-by {asked.rank_by} with slots; try --map-by package")
@@ -208,7 +208,7 @@ def _round_robin(free: list[list[CpuSet]], width: int, ranks: int, per: int | No
     return dealt
 
 
-def _asked(line: _shared.Line) -> _Asked:
+def _read_options(line: _shared.Line) -> _Options:
     words = _mapping(line).lower().split(":")
     per = None
     if words[0] == "ppr":
@@ -225,13 +225,13 @@ def _asked(line: _shared.Line) -> _Asked:
     bind = (line.option("--bind-to", "--bindto") or "").lower().split(":")[0]
     if bind and bind != "none" and (bind not in _UNITS or bind in ("node", "slot")):
         raise ValueError(f"cannot read --bind-to {bind}; Open MPI knows none, {', '.join(_WIDTH)}")
-    return _Asked(
+    return _Options(
         unit,
         int(width) if width else None,
         per,
-        "hwtcpus" in words or "--use-hwthread-cpus" in line.words,
+        "hwtcpus" in words or "--use-hwthread-cpus" in line.arguments,
         "span" in words,
-        "oversubscribe" in words or "--oversubscribe" in line.words,
+        "oversubscribe" in words or "--oversubscribe" in line.arguments,
         (line.option("--rank-by", "--rankby") or "").lower(),
         bind,
     )
@@ -248,23 +248,23 @@ def _mapping(line: _shared.Line) -> str:
     return value or "core"
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
     listed = re.search(_rankfile.MARK, text, re.MULTILINE)
     line = _shared.read_line(text[: listed.start()] if listed else text)
     given = line.number("-n", "-np", "--np", "-c")
     count = line.threads()
     map_by = (line.option("--map-by", "--mapby") or "").lower()
-    notes = list(_old_words(line))
+    notes = list(_ignored_options(line))
     if _shared.hosts(line):
         notes.append("several hosts are named: all ranks are drawn on one node")
     sets: list[CpuSet] | None
     if listed or map_by.startswith("rankfile") or line.option("--rankfile", "-rankfile") is not None:
         sets = _from_file(text[listed.start() :] if listed else "", line, topology, given, notes)
     elif map_by.startswith("pe-list="):
-        sets = _listed(map_by, given, topology, notes)
+        sets = _pe_list_masks(map_by, given, topology, notes)
     else:
-        asked = _asked(line)
+        asked = _read_options(line)
         ranks = _resources(topology, asked, given)
         sets = masks(topology, asked, ranks)
         if line.option("--bind-to") is not None and ":" not in map_by:
@@ -275,10 +275,10 @@ def from_words(text: str, topology: Topology) -> Reading:
         if sets is None:
             why = "oversubscribing is allowed" if asked.oversubscribe else "asked not to bind"
             notes.append(f"Open MPI 5 leaves every rank unbound here ({why}), without a word")
-            return _shared.masked([topology.allowed] * (ranks or 1), topology, count or 1, notes)
+            return _shared.reading_of_masks([topology.allowed] * (ranks or 1), topology, count or 1, notes)
     if count and any(count > _cores(held, topology) for held in sets):
         notes.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
-    return _shared.masked(sets, topology, count, notes)
+    return _shared.reading_of_masks(sets, topology, count, notes)
 
 
 def _from_file(lines: str, line: _shared.Line, topology: Topology, ranks: int | None, notes: list[str]) -> list[CpuSet]:
@@ -288,11 +288,11 @@ def _from_file(lines: str, line: _shared.Line, topology: Topology, ranks: int | 
         )
     words = (line.option("--map-by", "--mapby") or "").lower().split(":")
     bind = line.option("--bind-to", "--bindto") or ""
-    hwthreads = "hwtcpus" in words or "--use-hwthread-cpus" in line.words
+    hwthreads = "hwtcpus" in words or "--use-hwthread-cpus" in line.arguments
     sets = _rankfile.read(lines, topology, hwthreads, "overload-allowed" in bind or "oversubscribe" in words)
     if ranks is not None and ranks > len(sets):
         raise ValueError(f"Open MPI 5 refuses {ranks} ranks with a rank file of {len(sets)} lines")
-    if not line.words and topology.smt() > 1:
+    if not line.arguments and topology.smt() > 1:
         notes.append("numbers are taken for cores: they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS")
     if bind == "none" or ("oversubscribe" in words and not bind):
         why = "asked not to bind" if bind == "none" else "oversubscribing is allowed"
@@ -307,13 +307,13 @@ def _cores(held: CpuSet, topology: Topology) -> int:
     return sum(1 for core in topology.groups("core") if core & held)
 
 
-def _old_words(line: _shared.Line) -> list[str]:
+def _ignored_options(line: _shared.Line) -> list[str]:
     if line.option("--cpu-list") is not None:
         return ["Open MPI 5 accepts --cpu-list but binds every rank to the whole list; try --map-by pe-list=…:ordered"]
     return []
 
 
-def _listed(map_by: str, ranks: int | None, topology: Topology, notes: list[str]) -> list[CpuSet]:
+def _pe_list_masks(map_by: str, ranks: int | None, topology: Topology, notes: list[str]) -> list[CpuSet]:
     listed, *qualifiers = map_by.removeprefix("pe-list=").split(":")
     unit = "thread" if "hwtcpus" in qualifiers else "core"
     cpus = objects(topology, unit)

@@ -5,14 +5,14 @@ import itertools
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
 from octant.placement.expressions import objects
-from octant.placement.launchers import Words, _rankfile, _shared
+from octant.placement.launchers import Syntax, _rankfile, _shared
 from octant.placement.request import Request
 
 TITLE = "Open MPI 4.1"
 _UNITS = {"slot": "machine", "l3cache": "l3", "numa": "numa", "socket": "package"}
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The shortest options that give the masks; a rank file where none do. Compared with runs of 4.1.4."""
     sets = _shared.rank_sets(placement)
     option = next((text for text, masks in _options(sets, topology, request.unit) if masks == sets), None)
@@ -32,23 +32,23 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         *_shared.heap_line(request),
         f"mpirun -n {len(sets)} {option} --report-bindings {_shared.PROGRAM}",
     )
-    return Words(lines, True, tuple(cannot), files)
+    return Syntax(lines, True, tuple(cannot), files)
 
 
 def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[tuple[str, list[CpuSet]]]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(map(len, sets))
     units = {name: of for name, of in _UNITS.items() if of != "l3" or any(c.level == 3 for c in topology.caches)}
-    parts = [(f"--map-by {name}:PE={cores} --bind-to core", _dealt(topology, of, "core", cores, len(sets)))
+    parts = [(f"--map-by {name}:PE={cores} --bind-to core", _deal(topology, of, "core", cores, len(sets)))
              for name, of in units.items()]  # fmt: skip
     whole = [(f"--map-by {name} --bind-to {name}", list(objects(topology, of)[: len(sets)]))
              for name, of in units.items() if of != "machine"]  # fmt: skip
     fine = [(f"--use-hwthread-cpus --map-by {name}:PE={threads} --bind-to hwthread",
-             _dealt(topology, of, "thread", threads, len(sets))) for name, of in units.items()]  # fmt: skip
+             _deal(topology, of, "thread", threads, len(sets))) for name, of in units.items()]  # fmt: skip
     return [*whole, *parts, *fine] if unit in ("l3", "numa", "package") else [*parts, *whole, *fine]
 
 
-def _dealt(topology: Topology, domain: str, unit: str, width: int, ranks: int) -> list[CpuSet]:
+def _deal(topology: Topology, domain: str, unit: str, width: int, ranks: int) -> list[CpuSet]:
     """Ranks in turn on the domains, each the next `width` units there, while every domain has room."""
     units = objects(topology, unit)
     free = [[held for held in units if held <= whole] for whole in objects(topology, domain)]

@@ -2,13 +2,13 @@
 
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.launchers import Words, _shared
+from octant.placement.launchers import Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "PBS Professional"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The request for one node; PBS counts what the site configured as CPUs (here: hardware threads used)."""
     ranks = len(placement.ranks)
     used = frozenset().union(*_shared.rank_sets(placement))
@@ -21,4 +21,4 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         *_shared.no_memory(request, "PBS"),
         *_shared.no_pages(request),
     ]
-    return Words((line, "#PBS -l place=scatter:excl"), False, tuple(cannot))
+    return Syntax((line, "#PBS -l place=scatter:excl"), False, tuple(cannot))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.launchers.loadleveler import ACCUMULATES
 from octant.placement.request import Memory, Request, explicit
 
@@ -13,7 +13,7 @@ TITLE = "POE (Parallel Environment)"
 MARK = r"MP_TASK_AFFINITY"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The variables for an interactive job; batch jobs ignore them."""
     asked = _shared.plain(placement, request, topology)
     value = _value(asked)
@@ -29,7 +29,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
         lines.append("export MEMORY_AFFINITY=MCM")
     elif request.memory.policy != "default":
         cannot.append(f"memory={request.memory}: POE knows local memory only (MEMORY_AFFINITY=MCM)")
-    return Words((*lines, *_shared.openmp_line(request)), False, tuple(cannot))
+    return Syntax((*lines, *_shared.openmp_line(request)), False, tuple(cannot))
 
 
 def _value(asked: Request) -> str:
@@ -41,7 +41,7 @@ def _value(asked: Request) -> str:
     return kind if asked.threads == 1 else f"{kind}:{asked.threads}"
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """MCM, CORE, CPU, SNI and lists, with `:n` or `(n)` of newer releases."""
     line = _shared.read_line(
         re.sub(r"MP_TASK_AFFINITY\s*=\s*", "MP_TASK_AFFINITY=", text).replace("(", ":").replace(")", "")
@@ -61,7 +61,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     elif re.fullmatch(r"[\d,]+|LIST", value):
         notes.append("a list of MCM numbers is ignored by LoadLeveler: nothing is bound")
         everywhere = [tuple(sorted(topology.allowed))] * (line.number_of("MP_PROCS") or 1)
-        return _shared.reading(explicit(everywhere, 1), topology, notes)
+        return _shared.reading_of_request(explicit(everywhere, 1), topology, notes)
     else:
         raise ValueError(f"cannot read MP_TASK_AFFINITY={value}; POE knows MCM, CORE, CPU, SNI and a list")
     if kind in ("MCM", "CORE", "CPU"):
@@ -72,6 +72,6 @@ def from_words(text: str, topology: Topology) -> Reading:
     if procs:
         request = replace(request, ranks=procs)
     else:
-        request, said = _shared.filling(request, topology)
+        request, said = _shared.fill_ranks(request, topology)
         notes += said
-    return _shared.reading(request, topology, notes)
+    return _shared.reading_of_request(request, topology, notes)

@@ -7,20 +7,20 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "Slurm (srun)"
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """Masks always; the words for the plain cases stand beside them as a comment."""
     sets = _shared.rank_sets(placement)
     asked = _shared.plain(placement, request, topology)
     masks = ",".join(mask_text(held) for held in sets)
     memory, cannot = _memory(request, placement)
-    words = _in_words(asked, len(sets), topology)
+    words = _named_options(asked, len(sets), topology)
     lines = [
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
@@ -33,7 +33,7 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     cannot.append(
         "masks hold only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
     )
-    return Words(tuple(lines), True, tuple(cannot))
+    return Syntax(tuple(lines), True, tuple(cannot))
 
 
 def _memory(request: Request, placement: Placement) -> tuple[str, list[str]]:
@@ -47,7 +47,7 @@ def _memory(request: Request, placement: Placement) -> tuple[str, list[str]]:
     return "", _shared.no_memory(request, "srun")
 
 
-def _in_words(asked: Request, ranks: int, topology: Topology) -> str:
+def _named_options(asked: Request, ranks: int, topology: Topology) -> str:
     head = f"-n {ranks} -c {asked.threads}"
     if asked.cpus:
         return ""
@@ -62,7 +62,7 @@ def _in_words(asked: Request, ranks: int, topology: Topology) -> str:
     return ""
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
     batch = _shared.read_line(" ".join(re.findall(r"^#SBATCH\s+(.*)$", text, re.MULTILINE)))
     line = _shared.read_line("\n".join(row for row in text.splitlines() if not row.startswith("#")))
@@ -80,7 +80,7 @@ def from_words(text: str, topology: Topology) -> Reading:
     bind = bind.removeprefix("verbose,").removeprefix("v,").removeprefix("quiet,")
     sets = _masks(bind, ranks, topology)
     if sets is not None:
-        return _shared.masked(sets, topology, count, notes)
+        return _shared.reading_of_masks(sets, topology, count, notes)
     one = (line.option("--threads-per-core", "--ntasks-per-core") or batch.option("--threads-per-core")) == "1"
     one = one or "nomultithread" in (line.option("--hint"), batch.option("--hint"))
     request = Request(ranks, width or 1, "core" if one else "hwthread", _order(line), 1 if one else 0)
@@ -92,16 +92,16 @@ def from_words(text: str, topology: Topology) -> Reading:
         )
     if "fcyclic" in (line.option("-m", "--distribution") or ""):
         notes.append("fcyclic spreads the CPUs of each rank over the packages, too: drawn as cyclic")
-    if {"-O", "--overcommit"} & {*line.words, *batch.words}:
+    if {"-O", "--overcommit"} & {*line.arguments, *batch.arguments}:
         request = replace(request, oversubscribe=True)
         notes.append("with --overcommit srun was seen to put four ranks on core 0: drawn as dealt out in turn")
-    read = _shared.reading(request, topology, notes)
+    read = _shared.reading_of_request(request, topology, notes)
     if bind == "sockets":
         packages = objects(topology, "package")
         held = [frozenset().union(*(p for p in packages if p & place.cpus)) for place in read.placement.ranks]
-        return _shared.masked(held, topology, count, notes)
+        return _shared.reading_of_masks(held, topology, count, notes)
     if count > (width or 1) * 1:
-        return _shared.masked([p.cpus for p in read.placement.ranks], topology, count, notes)
+        return _shared.reading_of_masks([p.cpus for p in read.placement.ranks], topology, count, notes)
     return read
 
 

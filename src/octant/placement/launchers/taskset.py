@@ -5,7 +5,7 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.launchers import Reading, Words, _shared
+from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "taskset (util-linux)"
@@ -13,7 +13,7 @@ MARK = r"^\s*(\w+=\S+\s+)*taskset\s"
 BINDS = "process"
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One command a rank; a launcher's wrapper picks its line by its local rank."""
     lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
     cannot = [
@@ -23,18 +23,18 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     ]
     if len(lines) > 1:
         cannot.append("taskset starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
-    return Words((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+    return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """One rank a line; both `-c LIST` and hexadecimal masks are read."""
     sets = []
     for row in filter(None, (part.strip() for part in text.splitlines())):
         line = _shared.read_line(row)
-        if line.words[:1] != ["taskset"]:
+        if line.arguments[:1] != ["taskset"]:
             continue
-        options = _shared.own(line.words, ())
-        listed, mask = [*line.words, ""][len(options)], r"(0x)?[0-9a-fA-F]+"
+        options = _shared.own_arguments(line.arguments, ())
+        listed, mask = [*line.arguments, ""][len(options)], r"(0x)?[0-9a-fA-F]+"
         if any(re.fullmatch(r"-[ac]*p[acp]*|--pid", word) for word in options):
             raise ValueError(
                 f"cannot draw {row!r} (-p changes a process that runs already); try 'taskset -c 0-3 PROGRAM'"
@@ -46,4 +46,4 @@ def from_words(text: str, topology: Topology) -> Reading:
             sets.append(frozenset(i for i in range(bits.bit_length()) if bits >> i & 1))
         else:
             raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")
-    return _shared.masked(sets, topology, _shared.read_line(text).threads())
+    return _shared.reading_of_masks(sets, topology, _shared.read_line(text).threads())

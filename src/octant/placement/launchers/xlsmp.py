@@ -6,7 +6,7 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
-from octant.placement.launchers import Reading, Words, _shared, openmp
+from octant.placement.launchers import Reading, Syntax, _shared, openmp
 from octant.placement.planner import ordered_cores
 from octant.placement.request import Request, explicit
 
@@ -16,7 +16,7 @@ BINDS = "threads"
 _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thread"}
 
 
-def to_words(placement: Placement, request: Request, topology: Topology) -> Words:
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """One line a rank: a start and a stride where they do, else the list."""
     lines = []
     cannot = []
@@ -36,10 +36,10 @@ def to_words(placement: Placement, request: Request, topology: Topology) -> Word
     exact = not cannot
     if len(lines) > 1:
         cannot.append("every rank needs a line of its own, chosen in a wrapper script")
-    return Words(tuple(lines), exact, (*cannot, *_shared.no_memory(request, "XL's runtime", "MEMORY_AFFINITY")))
+    return Syntax(tuple(lines), exact, (*cannot, *_shared.no_memory(request, "XL's runtime", "MEMORY_AFFINITY")))
 
 
-def from_words(text: str, topology: Topology) -> Reading:
+def from_syntax(text: str, topology: Topology) -> Reading:
     """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
     line = _shared.read_line(text)
     pairs = dict(re.findall(r"(\w+)=([^:\s]+)", line.value("XLSMPOPTS")))
@@ -63,7 +63,7 @@ def from_words(text: str, topology: Topology) -> Reading:
         notes.append(
             f"threads share cores: logical CPUs count hardware threads; a stride of {topology.smt()} gives each a core"
         )
-    return _shared.reading(explicit([tuple(cpus)], int(threads)), topology, notes)
+    return _shared.reading_of_request(explicit([tuple(cpus)], int(threads)), topology, notes)
 
 
 def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:

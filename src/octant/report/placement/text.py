@@ -5,13 +5,13 @@ import json
 from rich.table import Table
 
 from octant.placement import set_text
-from octant.placement.ask import Answer
+from octant.placement.translate import Translation
 from octant.placement.draw import as_text as drawing
-from octant.placement.launchers import Words, backends
+from octant.placement.launchers import Syntax, backends
 from octant.report.terminal import console, rendered
 
 
-def as_text(answer: Answer) -> str:
+def as_text(answer: Translation) -> str:
     """The drawing and a table of ranks; remarks are for standard error."""
     head = f"{answer.request}" + (f"  (read from {backends()[answer.read_as].TITLE})" if answer.read_as else "")
     table = Table(box=None, pad_edge=False)
@@ -28,7 +28,7 @@ def as_text(answer: Answer) -> str:
     return "\n\n".join(parts)
 
 
-def words_text(answer: Answer) -> str:
+def words_text(answer: Translation) -> str:
     """The lines of one launcher, ready to paste; of several, with headings."""
     if len(answer.words) == 1:
         return "\n".join(_lines(next(iter(answer.words.values()))))
@@ -40,18 +40,18 @@ def words_text(answer: Answer) -> str:
     return "\n\n".join(sections)
 
 
-def _lines(words: Words) -> list[str]:
+def _lines(words: Syntax) -> list[str]:
     files = [line for name, content in words.files for line in (f"# file {name}:", *content.splitlines())]
     return [*words.lines, *files]
 
 
-def notes(answer: Answer) -> list[str]:
+def notes(answer: Translation) -> list[str]:
     """What goes to standard error: remarks, and what a single launcher cannot express."""
     cannot = next(iter(answer.words.values())).cannot if len(answer.words) == 1 else ()
     return [*answer.remarks, *cannot]
 
 
-def as_json(answer: Answer) -> str:
+def as_json(answer: Translation) -> str:
     """Everything, as JSON; sets as lists of numbers."""
     ranks = [
         {

@@ -4,7 +4,7 @@ from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import Reading, Words, from_words, to_words
+from octant.placement.launchers import Reading, Syntax, from_syntax, to_syntax
 from octant.placement.planner import plan
 from paths import MACHINES
 
@@ -13,13 +13,13 @@ POWER575 = load(MACHINES / "power575.synthetic")
 GOALS = ["4x2", "4x2,order=scatter:numa", "4x2,unit=hwthread,smt=2", "4x2,unit=numa", "4x2,order=scatter:package"]
 
 
-def words(name: str, text: str, topology: Topology = REFERENCE) -> Words:
+def syntax_of(name: str, text: str, topology: Topology = REFERENCE) -> Syntax:
     request = parse_place(text, topology)
-    return to_words(name, plan(topology, request), request, topology)
+    return to_syntax(name, plan(topology, request), request, topology)
 
 
 def read(text: str, topology: Topology = REFERENCE) -> Reading:
-    return from_words(text, topology)[1]
+    return from_syntax(text, topology)[1]
 
 
 def masks(reading: Reading) -> list[str]:

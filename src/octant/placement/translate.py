@@ -8,7 +8,7 @@ from pathlib import Path
 from octant.machine import PageSize, Topology
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import Words, backends, from_words, to_words
+from octant.placement.launchers import Syntax, backends, from_syntax, to_syntax
 from octant.placement.planner import plan
 from octant.placement.request import Request
 
@@ -16,14 +16,14 @@ _FILE = re.compile(r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)|BG(?:LMPI)?_MA
 
 
 @dataclass(frozen=True)
-class Answer:
+class Translation:
     """A request, its placement on a topology, what may surprise, and the same in launchers' words."""
 
     topology: Topology
     request: Request
     placement: Placement
     remarks: tuple[str, ...]
-    words: Mapping[str, Words]
+    words: Mapping[str, Syntax]
     read_as: str = ""  # the launcher whose lines were read
 
 
@@ -65,14 +65,14 @@ def with_file(text: str) -> str:
         ) from None
 
 
-def ask(
+def translate(
     text: str,
     topology: Topology,
     launchers: Sequence[str] = (),
     *,
     lines: bool = False,
     page_sizes: Sequence[PageSize] | None = None,
-) -> Answer:
+) -> Translation:
     """Plans a request's text (or, with `lines`, reads a launcher's lines) and writes it in the launchers' words.
 
     `all` among the launchers stands for every one.
@@ -82,7 +82,7 @@ def ask(
         DoesNotFit: the topology cannot hold it.
     """
     if lines:
-        read_as, reading = from_words(with_file(text), topology)
+        read_as, reading = from_syntax(with_file(text), topology)
         request, placement, said = reading.request, reading.placement, reading.remarks
     else:
         read_as = ""
@@ -90,5 +90,5 @@ def ask(
         placement = plan(topology, request, page_sizes)
         said = placement.remarks
     names = list(backends()) if "all" in launchers else list(launchers)
-    words = {name: to_words(name, placement, request, topology) for name in names}
-    return Answer(topology, request, placement, tuple(dict.fromkeys(said)), words, read_as)
+    words = {name: to_syntax(name, placement, request, topology) for name in names}
+    return Translation(topology, request, placement, tuple(dict.fromkeys(said)), words, read_as)

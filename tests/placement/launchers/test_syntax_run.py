@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import record_launchers as runs
-from launcher_words import GOALS, REFERENCE, read, words
+from launcher_syntax import GOALS, REFERENCE, read, syntax_of
 from octant.machine import CpuSet, Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import from_words
+from octant.placement.launchers import from_syntax
 from octant.placement.planner import DoesNotFit, plan
 from paths import MACHINES, ROOT
 
@@ -48,9 +48,9 @@ def test_openmpi_masks_are_foretold(seen: runs.Seen) -> None:
     line = f"mpiexec {seen.options} prog\n{seen.file}"
     if not seen.masks:
         with pytest.raises(ValueError, match=r"Open MPI|rank file"):
-            from_words(line, topology, "openmpi")
+            from_syntax(line, topology, "openmpi")
         return
-    reading = from_words(line, topology, "openmpi")[1]
+    reading = from_syntax(line, topology, "openmpi")[1]
     expected = [topology.allowed if mask is None else mask for mask in seen.masks]
     assert [place.cpus for place in reading.placement.ranks] == expected
 
@@ -73,7 +73,7 @@ def _mpiexec(kind: str) -> str:
 @pytest.mark.parametrize("goal", GOALS)
 def test_hydra_does_what_our_words_ask(goal: str) -> None:
     placement = plan(REFERENCE, parse_place(goal, REFERENCE))
-    line = next(line for line in words("mpich", goal).lines if line.startswith("mpiexec"))
+    line = next(line for line in syntax_of("mpich", goal).lines if line.startswith("mpiexec"))
     seen = runs.hydra(_mpiexec("mpich"), runs.REFERENCE, line.removeprefix("mpiexec ").removesuffix(" PROGRAM"))
     assert list(seen.masks) == [place.cpus for place in placement.ranks]
 
@@ -84,7 +84,7 @@ def test_hydra_does_what_our_words_ask(goal: str) -> None:
 )
 def test_openmpi_does_what_our_words_ask(goal: str, tmp_path: Path) -> None:
     placement = plan(REFERENCE, parse_place(goal, REFERENCE))
-    answer = words("openmpi", goal)
+    answer = syntax_of("openmpi", goal)
     for name, content in answer.files:
         (tmp_path / name).write_text(content)
     line = next(line for line in answer.lines if line.startswith("mpiexec"))
@@ -111,7 +111,7 @@ def test_random_requests_come_out_as_planned(kind: str, tmp_path: Path) -> None:
             placement = plan(topology, parse_place(text, topology))
         except DoesNotFit:
             continue
-        answer = words(kind, text, topology)
+        answer = syntax_of(kind, text, topology)
         for name, content in answer.files:
             (tmp_path / name).write_text(content)
         line = next(line for line in answer.lines if line.startswith("mpiexec"))
@@ -141,7 +141,7 @@ def test_one_process_lines_give_these_masks(name: str, text: str) -> None:
     expected = [place.cpus for place in plan(topology, parse_place(text, topology)).ranks]
     show = f'{sys.executable} -c "import os; print(*sorted(os.sched_getaffinity(0)))"'
     found: list[CpuSet] = []
-    for line in words(name, text, topology).lines:
+    for line in syntax_of(name, text, topology).lines:
         if line.startswith(tool):
             command = shlex.split(line.replace("PROGRAM", show))
             output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -285,4 +285,4 @@ def test_two_runtimes_in_one_process_put_all_threads_on_one_cpu(line: str, threa
     """GNU's runtime binds the first thread when loaded; Intel's then takes that CPU for all that the job has."""
     _here()
     assert len(set(_under_intel(threads_program, f"OMP_NUM_THREADS=2 {line}"))) == 1
-    assert any("second OpenMP runtime" in said for said in words("openmp", "1x2").cannot)
+    assert any("second OpenMP runtime" in said for said in syntax_of("openmp", "1x2").cannot)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from launcher_words import POWER575, REFERENCE, masks, read, remarks_of
+from launcher_syntax import POWER575, REFERENCE, masks, read, remarks_of
 from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import read_synthetic
 from octant.placement import set_text
-from octant.placement.launchers import to_words
+from octant.placement.launchers import to_syntax
 from paths import MACHINES
 
 # Table 5-1 of the POWER6 guide
@@ -30,13 +30,13 @@ from paths import MACHINES
 def test_table_5_1(poe: str, expected: list[str], topology: Topology) -> None:
     """POE's variable and the job command file lines that it generates, exactly."""
     reading = read(poe, topology)
-    assert list(to_words("loadleveler", reading.placement, reading.request, topology).lines) == expected
+    assert list(to_syntax("loadleveler", reading.placement, reading.request, topology).lines) == expected
 
 
 def test_table_5_1_ignores_lists() -> None:
     reading = read("MP_TASK_AFFINITY=0,2", POWER575)
     assert any("ignored" in remark for remark in reading.remarks)
-    assert to_words("loadleveler", reading.placement, reading.request, POWER575).lines == ()
+    assert to_syntax("loadleveler", reading.placement, reading.request, POWER575).lines == ()
     assert {place.cpus for place in read("MP_TASK_AFFINITY=list MP_PROCS=3", POWER575).placement.ranks} == {
         POWER575.allowed
     }
@@ -50,7 +50,7 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
     text = "#@rset = rset_mcm_affinity\n#@mcm_affinity_options=mcm_distribute mcm_mem_req mcm_sni_none\n"
     reading = read(text + "#@task_affinity=core(1)", POWER575)
     assert [place.cpus for place in reading.placement.ranks[:4]] == [frozenset({i, i + 1}) for i in (0, 16, 32, 48)]
-    again = to_words("loadleveler", reading.placement, reading.request, POWER575).lines
+    again = to_syntax("loadleveler", reading.placement, reading.request, POWER575).lines
     assert "#@mcm_affinity_options = mcm_distribute mcm_mem_req mcm_sni_none" in again
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from launcher_words import GOALS, REFERENCE, read, words
+from launcher_syntax import GOALS, REFERENCE, read, syntax_of
 from octant.machine.hwloc import load
 from octant.machine.synthetic import read_synthetic
-from octant.placement.launchers import backends, from_words, to_words
+from octant.placement.launchers import backends, from_syntax, to_syntax
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Request
 from paths import MACHINES
@@ -54,8 +54,8 @@ GOLDEN = [  # research table of affinity syntax: one column a goal (compact, by 
 @pytest.mark.parametrize(("name", "expected"), GOLDEN, ids=[name for name, _ in GOLDEN])
 def test_six_goals_in_every_launchers_words(name: str, expected: list[str]) -> None:
     for goal, fragment in zip(GOALS, expected, strict=True):
-        assert fragment in "\n".join(words(name, goal).lines), goal
-    explicit = words(name, "2x1,cpus=0+2/4+6")
+        assert fragment in "\n".join(syntax_of(name, goal).lines), goal
+    explicit = syntax_of(name, "2x1,cpus=0+2/4+6")
     assert explicit.lines or explicit.cannot
 
 
@@ -70,7 +70,7 @@ def test_every_launcher_answers_on_every_machine(name: str, machine: str) -> Non
     topology = load(MACHINES / machine)
     for text in ("2x1", "1x2,unit=hwthread,smt=2,memory=interleave,pages=16m,order=scatter", "2x1,unit=l3,share=yes"):
         try:
-            answer = words(name, text, topology)
+            answer = syntax_of(name, text, topology)
         except DoesNotFit:
             continue
         assert answer.lines or answer.cannot
@@ -100,11 +100,11 @@ def test_exact_words_read_back_to_the_same_masks(
         placement = plan(topology, request)
     except DoesNotFit:
         return
-    answer = to_words(name, placement, request, topology)
+    answer = to_syntax(name, placement, request, topology)
     if not answer.exact or answer.files:
         return
     text = "\n".join(line for line in answer.lines if not line.startswith("#"))
-    again = from_words(text, topology, name)[1]
+    again = from_syntax(text, topology, name)[1]
     assert [p.cpus for p in again.placement.ranks] == [p.cpus for p in placement.ranks], text
     if "OMP_PLACES" in text and threads % smt == 0:  # the runtime's part of the lines, too, where threads fill cores
         for found, asked in zip(again.placement.ranks, placement.ranks, strict=True):
@@ -112,48 +112,48 @@ def test_exact_words_read_back_to_the_same_masks(
 
 
 def test_rank_files_allow_overload_only_where_ranks_share() -> None:
-    assert "overload-allowed" in words("openmpi", "3x5,order=scatter:package,smt=2").lines[-1]
-    assert "overload-allowed" not in words("openmpi", "2x1,cpus=0/5").lines[-1]
+    assert "overload-allowed" in syntax_of("openmpi", "3x5,order=scatter:package,smt=2").lines[-1]
+    assert "overload-allowed" not in syntax_of("openmpi", "2x1,cpus=0/5").lines[-1]
 
 
 def test_one_launchers_list_becomes_anothers_words() -> None:
     reading = read("I_MPI_PIN_DOMAIN=[f,f00,f0000,f000000] OMP_NUM_THREADS=2 mpirun -n 4 prog")
     assert str(reading.request) == "4x2,order=scatter:numa"
-    line = to_words("openmpi", reading.placement, reading.request, REFERENCE).lines[-1]
+    line = to_syntax("openmpi", reading.placement, reading.request, REFERENCE).lines[-1]
     assert line == "mpiexec -n 4 --map-by numa:PE=2 PROGRAM"
 
 
 def test_memory_and_pages_words() -> None:
-    assert "--interleave=0-3" in words("numactl", "1x2,memory=interleave").lines[-1]
-    assert "--membind=1" in words("numactl", "2x1,unit=numa,memory=bind").lines[-1]
-    assert "--localalloc" in words("numactl", "1x2,memory=local").lines[-1]
-    assert "export MEMORY_AFFINITY=MCM" in words("aix", "1x2,memory=local").lines
-    pages = [line for line in words("aix", "1x2,pages=64k").lines if "LDR_CNTRL" in line]
+    assert "--interleave=0-3" in syntax_of("numactl", "1x2,memory=interleave").lines[-1]
+    assert "--membind=1" in syntax_of("numactl", "2x1,unit=numa,memory=bind").lines[-1]
+    assert "--localalloc" in syntax_of("numactl", "1x2,memory=local").lines[-1]
+    assert "export MEMORY_AFFINITY=MCM" in syntax_of("aix", "1x2,memory=local").lines
+    pages = [line for line in syntax_of("aix", "1x2,pages=64k").lines if "LDR_CNTRL" in line]
     assert pages == ["export LDR_CNTRL=DATAPSIZE=64K@TEXTPSIZE=64K@STACKPSIZE=64K@SHMPSIZE=64K"]
-    assert "--mem-bind=mask_mem:0x1,0x2" in words("slurm", "2x1,unit=numa,memory=bind").lines[-2]
-    assert "glibc.malloc.hugetlb=2" in " ".join(words("mpich", "2x1,pages=2m,heap=huge").lines)
-    assert any("pages=1g" in said for said in words("mpich", "2x1,pages=1g").cannot)
+    assert "--mem-bind=mask_mem:0x1,0x2" in syntax_of("slurm", "2x1,unit=numa,memory=bind").lines[-2]
+    assert "glibc.malloc.hugetlb=2" in " ".join(syntax_of("mpich", "2x1,pages=2m,heap=huge").lines)
+    assert any("pages=1g" in said for said in syntax_of("mpich", "2x1,pages=1g").cannot)
 
 
 def test_blue_gene_letters_and_maps() -> None:
     node = read_synthetic("core:4 pu:1")
-    lines = words("bluegene", "16x1,order=TXYZ,torus=2x2x1", node).lines
+    lines = syntax_of("bluegene", "16x1,order=TXYZ,torus=2x2x1", node).lines
     assert "BGLMPI_MAPPING=TXYZ" in lines[0]
     assert "BG_MAPPING=TXYZ" in lines[1]
-    q = words("bluegene", "32x1,order=ABCDET,torus=2x2x2x1x1", node).lines
+    q = syntax_of("bluegene", "32x1,order=ABCDET,torus=2x2x2x1x1", node).lines
     assert "--mapping ABCDET" in q[0]
     request = Request(4, 1, order="XYZT", torus=(2, 2, 1), map=((0, 0, 0, 0), (1, 1, 0, 0), (0, 1, 0, 0), (1, 0, 0, 0)))
-    answer = to_words("bluegene", plan(node, request), request, node)
+    answer = to_syntax("bluegene", plan(node, request), request, node)
     assert answer.files == (("octant.map", "0 0 0 0\n1 1 0 0\n0 1 0 0\n1 0 0 0\n"),)
     assert not any("cover the whole partition" in said for said in answer.cannot)
-    assert "torus" in words("bluegene", "2x1", node).cannot[0]
-    assert "-mode DUAL" in words("bluegene", "8x1,order=TXYZ,torus=2x2x1", read_synthetic("core:2 pu:1")).lines[1]
+    assert "torus" in syntax_of("bluegene", "2x1", node).cannot[0]
+    assert "-mode DUAL" in syntax_of("bluegene", "8x1,order=TXYZ,torus=2x2x1", read_synthetic("core:2 pu:1")).lines[1]
 
 
 def test_a_map_file_is_read_back() -> None:
     node = read_synthetic("core:2 pu:1")
     request = Request(3, 1, torus=(2, 1, 2), map=((1, 0, 1, 0), (0, 0, 0, 1), (0, 0, 0, 0)))
-    answer = to_words("bluegene", plan(node, request), request, node)
+    answer = to_syntax("bluegene", plan(node, request), request, node)
     assert any("cover the whole partition" in said for said in answer.cannot)
     ((name, content),) = answer.files
     again = read(f"{answer.lines[0]}\n# file {name}:\n{content}", node)
@@ -191,6 +191,6 @@ def test_lines_that_cannot_be_read_say_why(text: str, words_of_it: str) -> None:
 def test_unknown_launchers_are_refused_with_the_known_ones() -> None:
     placement = plan(REFERENCE, Request())
     with pytest.raises(ValueError, match="no launcher 'mvapich'; try aix, bluegene"):
-        to_words("mvapich", placement, Request(), REFERENCE)
+        to_syntax("mvapich", placement, Request(), REFERENCE)
     with pytest.raises(ValueError, match="cannot read lines of 'pbs'"):
-        from_words("#PBS -l select=1", REFERENCE, "pbs")
+        from_syntax("#PBS -l select=1", REFERENCE, "pbs")
