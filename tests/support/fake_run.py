@@ -390,8 +390,8 @@ def stored(
 
 def retitled(run: StoredRun, title: str) -> StoredRun:
     """The run with another title for everything that was asked."""
-    asks = tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asked.asks)
-    return replace(run, asked=replace(run.asked, asks=asks))
+    asks = tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asks)
+    return replace(run, asks=asks)
 
 
 def point_line(p: Point) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s, point, retitled, stored
+from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s, point, retitled
 from octant.analysis.summary import Summary, summarise
 from octant.failure import Refusal
 from octant.machine import NumaNode
@@ -87,7 +87,7 @@ def test_nothing_from_outside_becomes_markup() -> None:
             dataclasses.replace(p, stopped_by=NASTY, process=Process(NASTY), results=(Result(NASTY, 1.0, NASTY),))
             for p in run.points
         ),
-        asked=dataclasses.replace(run.asked, environment={NASTY: NASTY}),
+        environment={NASTY: NASTY},
         damaged=(NASTY,),
     )
     page = without_plotly(html.render(summary_of(run)))
