@@ -206,7 +206,9 @@ def results() -> dict[str, Result]:
     Raises:
         CatalogueError: a table that is not what its description says.
     """
-    found = (read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in _files_in("results"))
+    found = (
+        read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in _files_in("results")
+    )
     return {result.id: result for result in found}
 
 
