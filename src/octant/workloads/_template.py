@@ -62,7 +62,7 @@ double sum(double const* values, std::ptrdiff_t n) {{
 class Sum {{
   public:
     static octant::KernelInfo info() {{
-        return {{.knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "size of the array of one thread", {{}}, 8}}}}}};
+        return {{.knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "array of one thread", {{}}, 8}}}}}};
     }}
     explicit Sum(octant::Context& context)
         : count_(context.knobs.integer("bytes") / 8),
