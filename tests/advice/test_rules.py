@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import trees
-from octant.advice import SEVERITIES, Facts, diagnose, all_rules, page
+from octant.advice import SEVERITIES, Facts, all_rules, diagnose, page
 from octant.machine import Disagreement, PageSize
 from octant.machine.surroundings import Process, Surroundings
 from paths import ROOT

@@ -274,8 +274,10 @@ def test_what_provides_a_limit_has_no_share_of_it() -> None:
     )
     known = figures.known_limits([(one, ["memory traffic"]) for one in (slow, fast)], machine())
     slow, fast = (with_limit(one, known, machine()) for one in (slow, fast))
-    assert (slow.is_limit, slow.of_limit) == (False, pytest.approx(0.5))
-    assert (fast.is_limit, fast.of_limit) == (True, None)
+    assert not slow.is_limit
+    assert slow.of_limit == pytest.approx(0.5)
+    assert fast.is_limit
+    assert fast.of_limit is None
     alone = figures.known_limits([(slow, ["memory traffic"])], machine())
     assert with_limit(slow, alone, machine()).of_limit is None
 

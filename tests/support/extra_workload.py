@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from octant.build import program_name
@@ -14,8 +15,14 @@ _SCRIPT = """
 import sys
 import octant.workloads.{family} as family
 family.__path__.append(sys.argv.pop(1))
+"""
+_COMMAND = """
 from octant.cli import main
 main()
+"""
+_TESTS = """
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
 """
 
 
@@ -47,17 +54,29 @@ def call(
     folder: Path, kernels: Path, store: Path, *words: str, fault: str = "", code: int = 0
 ) -> "subprocess.CompletedProcess[str]":
     """Runs `octant WORDS…` in an installation that has this folder's workload too, and expects this exit code."""
-    script = _SCRIPT.format(family=folder.parent.name)
+    environment = {"OCTANT_STORE": str(store), **({"OCTANT_FAULT": fault} if fault else {})}
+    done = _python(_COMMAND, folder, kernels, words, environment)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def run_tests(folder: Path, kernels: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Runs pytest with these words in such an installation."""
+    return _python(_TESTS, folder, kernels, words, {})
+
+
+def _python(
+    then: str, folder: Path, kernels: Path, words: Sequence[str], further: Mapping[str, str]
+) -> "subprocess.CompletedProcess[str]":
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
-    environment = {**inherited, "OCTANT_KERNELS": str(kernels), "OCTANT_STORE": str(store), "COLUMNS": "120"}
-    environment |= {"OCTANT_FAULT": fault} if fault else {}
-    done = subprocess.run(
+    environment = {**inherited, "OCTANT_KERNELS": str(kernels), "COLUMNS": "120", **further}
+    script = _SCRIPT.format(family=folder.parent.name) + then
+    return subprocess.run(
         [sys.executable, "-c", script, str(folder.parent), *words],
+        cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,
         timeout=110,
         check=False,
     )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from extra_workload import build_kernel, call
+from extra_workload import build_kernel, call, run_tests
 from octant.store import Store
 from octant.workloads import _template
 from paths import ROOT
@@ -71,6 +71,15 @@ def _points_are_right(store: Path) -> None:
             if series.head.name == "reading/total":
                 n = 64 // 8 if point.knobs["bytes"] == "64" else 4096 // 8
                 assert (series.values >= n * (n - 1) / 2).all()
+
+
+@pytest.mark.mpi
+def test_the_tests_of_the_registry_and_its_own_run_over_it(ring: tuple[Path, Path]) -> None:
+    folder, programs = ring
+    own, every = str(folder / "test_ring.py"), "tests/workloads/test_every_workload.py"
+    done = run_tests(folder, programs, "-q", "-p", "no:cacheprovider", "-k", "ring", own, every)
+    assert done.returncode == 0, done.stdout
+    assert "7 passed" in done.stdout
 
 
 @pytest.mark.parametrize("check", [0, 1])

@@ -313,9 +313,9 @@ def _short_phases(point: Point, samples: Samples) -> list[str]:
     short: dict[str, None] = {}
     for series in samples.series:
         kind, _, name = series.head.name.partition("/")
-        if kind == "phase" and series.entries is not None and (entered := series.entries.sum()):
-            if series.values.sum() / entered < 10 * point.process.clock.mark_ns:
-                short[name] = None
+        entered = 0.0 if series.entries is None else float(series.entries.sum())
+        if kind == "phase" and entered and series.values.sum() / entered < 10 * point.process.clock.mark_ns:
+            short[name] = None
     return list(short)
 
 
