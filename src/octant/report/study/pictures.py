@@ -1,4 +1,4 @@
-"""A study's pictures as data: a bar per combination, or curves along the axis, with the published values beside ours."""
+"""A study as data for pictures: a bar per combination, or curves along the axis, published values beside ours."""
 
 from __future__ import annotations
 
