@@ -17,7 +17,7 @@ from octant.analysis.figures import Figure, LaunchFigure, figure
 from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Known, Limit, Provides, pattern
-from octant.metric import Metric, per, rate, result, seconds
+from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
 from octant.record import Clock, Point, Result, Series
 from octant.workload import Workload
 
@@ -338,3 +338,14 @@ def test_a_result_has_no_samples_and_no_doubt_about_their_number() -> None:
     one = figure(workload, [point("steps", lanes=(lane([1000] * 9),), results=(Result("iterations", 42.0),))])
     assert one.value == stats.Interval(42, 42, 42)
     assert one.flags == ()
+
+
+def test_a_mean_or_a_worst_step_has_no_interval_within_one_launch() -> None:
+    ns = [1000] * 50 + [1100] * 50
+    for metric, value in ((seconds(over=(steps("mean"), ranks("max"), groups("max"))), 1050e-9),
+                          (seconds(over=(ranks("max"), groups("max"), steps("max"))), 1100e-9)):  # fmt: skip
+        workload = dataclasses.replace(WORKLOAD, metrics=(Metric("t", "s", "lower", metric),))
+        one = figure(workload, [point("steps", lanes=(lane(ns),))])
+        assert one.value is not None
+        assert (one.value.low, one.value.middle, one.value.high) == pytest.approx((value, value, value))
+        assert not any("samples" in flag for flag in one.flags)

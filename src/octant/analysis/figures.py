@@ -170,19 +170,16 @@ def _launch_figure(
     doubtful: tuple[str, ...],
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
-    samples = measured.samples
-    if not len(samples):
-        value = stats.Interval(measured.value, measured.value, measured.value)
-        return LaunchFigure(metric, point, value, samples, 0, times, doubtful, measured.by_group, mismatches)
-    correlation = stats.correlation_time(samples)
-    interval = stats.median_interval(samples, correlation)
-    middle = measured.value
-    # The launch's value is what the metric says; the interval knows the median of its samples, and moves with it.
-    value = stats.Interval(interval.low + middle - interval.middle, middle, interval.high + middle - interval.middle)
-    together = _at_once_flags(measured.together)
-    flags = (*doubtful, *together, *unsteady(samples, correlation))
+    samples, value = measured.samples, measured.value
+    flags = (*doubtful, *_at_once_flags(measured.together))
+    # Samples give an interval for their median alone: a mean or a worst step has none within one launch.
+    interval = stats.Interval(value, value, value)
+    if len(samples):
+        correlation = stats.correlation_time(samples)
+        interval = stats.median_interval(samples, correlation) if measured.is_median else interval
+        flags += unsteady(samples, correlation)
     thinned = samples if len(samples) <= KEPT else samples[np.linspace(0, len(samples) - 1, KEPT).astype(int)]
-    return LaunchFigure(metric, point, value, thinned, len(samples), times, flags, measured.by_group, mismatches)
+    return LaunchFigure(metric, point, interval, thinned, len(samples), times, flags, measured.by_group, mismatches)
 
 
 def figure(

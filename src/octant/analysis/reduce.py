@@ -7,7 +7,7 @@ one, in the order in which it names them; what is there before the last one is r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -47,6 +47,7 @@ class Measured:
     samples: Array  # base units; before the last reduction; none behind a result or a function of the whole point
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     together: float = 1.0  # share of the time in which all lanes or groups were at work at once
+    is_median: bool = True  # the value is the samples' median, whose interval they give
 
 
 def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
@@ -100,7 +101,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
         return _of_kept(kept, over, scale)
     cells, together = _at_once(point, samples, value.of, role)
     found = _reduced({key: array * scale for key, array in cells.items()}, over)
-    return Measured(found.value, found.samples, found.by_group, together)
+    return replace(found, together=together)
 
 
 def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
@@ -130,7 +131,7 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
         return Measured(float(rates.sum()), np.concatenate([by_group.get(g, 0.0) / m.samples for g, m in each.items()]))
     cells, together = _at_once(point, samples, value.of, role)
     found = _reduced(cells, over, lambda group, ns: by_group.get(group or 0, 0.0) / (ns * 1e-9))
-    return Measured(found.value, found.samples, found.by_group, together)
+    return replace(found, together=together)
 
 
 def _share(value: Share, point: Point, samples: Samples) -> Measured:
@@ -149,7 +150,7 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
         raise NoSamplesError(f"{value.to} took no time")
     share = sums[0] / sums[1]
     if len(per_step) == 2 and len(per_step[0]) == len(per_step[1]) and (per_step[1] > 0).all():
-        return Measured(share, per_step[0] / per_step[1])
+        return Measured(share, per_step[0] / per_step[1], is_median=False)
     return Measured(share, np.empty(0))
 
 
@@ -278,7 +279,10 @@ def _reduced(
         before = np.concatenate([np.atleast_1d(waiting(key[0], array)) for key, array in state.items()])
         state = _transformed(state, waiting)
     left = np.asarray([float(np.median(array)) for array in state.values()])
-    return Measured(float(np.median(left)), before, tuple(map(float, left)) if len(left) > 1 else ())
+    by_group = tuple(map(float, left)) if len(left) > 1 else ()
+    if not over or over[-1].axis != "steps":  # what is left of every rank or group is no series in time
+        return Measured(float(np.median(left)), np.empty(0), by_group)
+    return Measured(float(np.median(left)), before, by_group, is_median=over[-1].how == "median" and not by_group)
 
 
 def _transformed(state: Cells, transform: Callable[[int | None, Array], Array]) -> Cells:
@@ -326,4 +330,4 @@ def _of_kept(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> M
                 cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total) * scale)
     else:
         raise NoSamplesError(f"the record is too large to keep what {first.how} over {first.axis} needs")
-    return _reduced(cells, rest) if rest else _reduced(cells, ())
+    return _reduced(cells, rest)
