@@ -59,8 +59,8 @@ def test_json_has_everything() -> None:
     assert found["ranks"][1] == {
         "rank": 1, "cpus": [4, 5, 6, 7], "threads": [[4, 5], [6, 7]], "memory": [0], "coordinates": [],
     }  # fmt: skip
-    assert found["words"]["mpich"]["lines"][-1] == "mpiexec -n 2 -bind-to core:2 PROGRAM"
-    assert found["words"]["openmpi"]["exact"] is True
+    assert found["launchers"]["mpich"]["lines"][-1] == "mpiexec -n 2 -bind-to core:2 PROGRAM"
+    assert found["launchers"]["openmpi"]["exact"] is True
 
 
 def test_files_are_printed_where_a_line_needs_one() -> None:
@@ -73,7 +73,7 @@ def test_lines_come_from_standard_input_too() -> None:
     place.register(app)
     result = CliRunner().invoke(app, ["--from", "-", "--on", REFERENCE], input="mpiexec -n 18 -bind-to core prog\n")
     assert "read from MPICH" in result.stdout
-    assert "wraps around without a word" in result.stderr
+    assert "silently wraps around" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_lines_come_from_standard_input_too() -> None:
         (["--place", "4x2", "--ranks", "2"], 2, "--ranks beside --place"),
         (["--place", "1x1", "--on", "/nowhere/x.xml"], 2, "cannot read a machine"),
         (["--place", "1x1", "--on", REFERENCE, "--for", "mvapich"], 2, "no launcher 'mvapich'"),
-        (["--from", "hello", "--on", REFERENCE], 2, "cannot tell whose lines"),
+        (["--from", "hello", "--on", REFERENCE], 2, "cannot recognise the launcher of"),
         (["--place", "1x1", "--on", REFERENCE, "--svg", "/nowhere/x.svg"], 1, "cannot write the drawing"),
     ],
 )

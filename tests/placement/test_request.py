@@ -69,7 +69,7 @@ def test_the_documented_example() -> None:
         ("4x2,memory=local:1", "try memory=bind:0"),
         ("4x2,pages=3m", "no pages '3m'"),
         ("0x2", "both start at 1"),
-        ("3x1,cpus=0/1", "one list a rank"),
+        ("3x1,cpus=0/1", "one list per rank"),
         ("4x2,share=maybe", "try yes, no"),
         ("4x2,torus=0x1x1", "dimension of 0"),
     ],

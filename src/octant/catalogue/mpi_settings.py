@@ -163,9 +163,9 @@ def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
     entry = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
     if entry is not None and not entry.within(inventory.version):
         age = f"it came with {entry.since}" if entry.since and not entry.until else f"it went with {entry.until}"
-        return f"cannot set {name}: {using} does not have it ({age}) and would ignore it without a word"
+        return f"cannot set {name}: {using} does not have it ({age}) and would silently ignore it"
     near = _nearest(plain, [*inventory.values, *inventory.aliases])
-    return f"cannot set {name}: {using} does not know it and would ignore it without a word{near}"
+    return f"cannot set {name}: {using} does not know it and would silently ignore it{near}"
 
 
 def _nearest(name: str, known: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""`octant place`: who sits where, in everybody's words."""
+"""`octant place`: placements, and their syntax for every launcher."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,22 +29,22 @@ def place(
     pages: Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.")] = None,
     torus: Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.")] = None,
     map_file: Annotated[
-        str | None, typer.Option("--map", metavar="FILE", help="With --torus: node and place in it, a line a rank.")
+        str | None, typer.Option("--map", metavar="FILE", help="With --torus: node and place in it, one line per rank.")
     ] = None,
     on: Annotated[
         str, typer.Option(metavar="MACHINE", help="here, an hwloc XML or .synthetic file, a description, a recording.")
     ] = "here",
     launcher: Annotated[
-        list[str] | None, typer.Option("--for", metavar="LAUNCHER", help="Print it in this launcher's words; or all.")
+        list[str] | None, typer.Option("--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all.")
     ] = None,
     lines: Annotated[
         str | None,
-        typer.Option("--from", metavar="LINES", help="Read a launcher's lines instead; - reads them from stdin."),
+        typer.Option("--from", metavar="LINES", help="Read launcher options instead; - reads stdin."),
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show where ranks and threads go, print it for any launcher, or read a launcher's lines back."""
+    """Show where ranks and threads go, print it for any launcher, or read launcher options back."""
     import sys
 
     from octant.failure import Exit, Refusal
@@ -69,6 +69,6 @@ def place(
         raise Refusal(f"cannot write the drawing ({error}); try another --svg FILE", code=Exit.CANNOT_RUN) from error
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error
-    print(writer.as_json(answer) if json else writer.words_text(answer) if launcher else writer.as_text(answer))
+    print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))
     for note in () if json else writer.notes(answer):
         print(f"octant: {note}", file=sys.stderr)

@@ -11,14 +11,14 @@ class RankPlace:
 
     rank: int
     cpus: CpuSet
-    threads: tuple[CpuSet, ...]  # one set a thread, in the order of OpenMP's thread numbers
+    threads: tuple[CpuSet, ...]  # one set per thread, in the order of OpenMP's thread numbers
     memory: tuple[int, ...]  # memory nodes, by the operating system's numbers
     coordinates: tuple[int, ...] = ()  # of the node in a torus, then the place in the node; empty elsewhere
 
 
 @dataclass(frozen=True)
 class Placement:
-    """What was asked, worked out for one topology. `remarks` say what people may not expect of it."""
+    """A request planned on one topology. `remarks` state what may be unexpected."""
 
     ranks: tuple[RankPlace, ...]
     remarks: tuple[str, ...] = ()

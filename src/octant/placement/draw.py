@@ -1,4 +1,4 @@
-"""Draws who sits where: packages, memory domains, cores and hardware threads, for terminals and as SVG."""
+"""Draws a placement: packages, memory domains, cores and hardware threads, for terminals and as SVG."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SHARED = "#ffffff"
 
 @dataclass(frozen=True)
 class _Cell:
-    """One hardware thread: what is written on it and whose it is (`None`: nobody's, or several ranks')."""
+    """One hardware thread: its label and its rank (`None`: none, or several)."""
 
     cpu: int
     label: str
@@ -78,13 +78,13 @@ def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[i
             split = len({last[min(core)] for core in held}) < len(held)
             for core in held:
                 rows.setdefault(last[min(core)] if split else 0, []).append(tuple(cells[c] for c in sorted(core)))
-            memory_bytes = node.memory_bytes if node.cpus <= package else 0  # said where it stands whole
+            memory_bytes = node.memory_bytes if node.cpus <= package else 0  # shown where the node is drawn whole
             inside.append(_Domain(node.os, memory_bytes, tuple(tuple(row) for row in rows.values())))
         yield index, inside
 
 
 def as_text(topology: Topology, placement: Placement, width: int = 100) -> Text:
-    """Rows of cores, `│` between them; a cell says rank, or rank.thread; `·` idle, `×` not to be used."""
+    """Rows of cores, `│` between them; a cell shows rank, or rank.thread; `·` idle, `×` not to be used."""
     ranks = _one_node(placement)
     size = max((len(cell.label) for cell in _cells(topology, ranks).values()), default=1)
     text = Text()
@@ -125,7 +125,7 @@ def _legend(ranks: Sequence[RankPlace]) -> str:
 
 
 def _one_node(placement: Placement) -> tuple[RankPlace, ...]:
-    """The ranks of the first node; on a torus every node is alike."""
+    """The ranks of the first node; on a torus all nodes are alike."""
     first = placement.ranks[0].coordinates[:-1]
     return tuple(place for place in placement.ranks if place.coordinates[:-1] == first)
 
@@ -163,9 +163,9 @@ def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -
 
 
 def describe(placement: Placement) -> str:
-    """The placement in words, a rank a sentence; for people who cannot see the drawing."""
-    said = [f"rank {p.rank} on hardware threads {set_text(p.cpus)}" for p in _one_node(placement)]
-    return "; ".join(said) + "."
+    """The placement as text, one clause per rank, for screen readers."""
+    clauses = [f"rank {p.rank} on hardware threads {set_text(p.cpus)}" for p in _one_node(placement)]
+    return "; ".join(clauses) + "."
 
 
 def _per_line(packages: list[tuple[int, list[_Domain]]]) -> int:

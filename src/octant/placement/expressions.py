@@ -1,4 +1,4 @@
-"""Other people's ways to name hardware threads: LIKWID's CPU expressions and hwloc's object expressions."""
+"""Expressions of other tools for hardware threads: LIKWID's CPU expressions and hwloc's object expressions."""
 
 import functools
 import re
@@ -124,7 +124,7 @@ def _chunks(words: list[str], topology: Topology) -> list[int]:
     chunk, stride, start = (*numbers[1:], 0)[:3] if len(numbers) > 2 else (1, 1, 0)
     if not count or not chunk or not stride or start >= len(cpus):
         raise ValueError(f"cannot read {':'.join(words)!r}: count, chunk and stride start at 1")
-    if count > (len(cpus) if len(numbers) < 2 else _MOST):  # with a stride, it starts over
+    if count > (len(cpus) if len(numbers) < 2 else _MOST):  # with a stride, it wraps around
         raise ValueError(f"cannot take {count} hardware threads by {':'.join(words)!r}: there are {len(cpus)}")
     found: list[int] = []
     at = start

@@ -34,7 +34,7 @@ class _Slot:
 
 
 def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Placement:
-    """Where every rank and thread of the request goes; remarks say where the result may surprise.
+    """Where every rank and thread of the request goes; remarks state what may be unexpected.
 
     `page_sizes` are the machine's; without them pages are not checked.
 
@@ -67,16 +67,16 @@ def _finish(
         cpus = frozenset().union(*sets)
         at = places[rank] if places else ()
         ranks.append(RankPlace(rank, cpus, sets, _memory(topology, request, cpus), at))
-    said = remarks(tuple(ranks), topology)
+    notes = remarks(tuple(ranks), topology)
     if request.near == "adapter":
-        said = (
-            *said,
-            "near=adapter is for schedulers that know the adapters: this topology does not, so it is ignored",
+        notes = (
+            *notes,
+            "near=adapter is for schedulers that know the adapters: this topology has none, so it is ignored",
         )
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
     if level and not any(cache.level == int(level) for cache in topology.caches):
-        said = (*said, f"there is no L{level} cache here: a rank has the next smaller unit to itself")
-    return Placement(tuple(ranks), said)
+        notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
+    return Placement(tuple(ranks), notes)
 
 
 @functools.lru_cache(maxsize=64)
@@ -158,7 +158,7 @@ def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, 
 
 
 class _Balance:
-    """Counts ranks along the paths of the tree and says which path has the fewest, level by level."""
+    """Counts ranks along the paths of the tree and finds the path with the fewest, level by level."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[int, ...]] = Counter()
@@ -333,13 +333,13 @@ def _check_memory(topology: Topology, request: Request) -> None:
 
 
 def _check_cores(topology: Topology, request: Request) -> None:
-    """Refuses what would be given silently as something else: fewer threads a core, cores of another kind."""
+    """Refuses what would silently be replaced: fewer threads per core, cores of another kind."""
     if request.cpus:
         return
     if request.smt > topology.smt():
         have = "1 hardware thread" if topology.smt() == 1 else f"{topology.smt()} hardware threads at most"
         raise DoesNotFit(
-            f"cannot use {request.smt} hardware threads of a core (a core has {have})",
+            f"cannot use {request.smt} hardware threads per core (a core has {have})",
             _fitting(topology, replace(request, smt=topology.smt())),
         )
     if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
@@ -368,7 +368,7 @@ def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
 
 
 def _nodes_with_memory(topology: Topology) -> list[NumaNode]:
-    """Nodes that have memory; all of them where no node tells how much."""
+    """Nodes that have memory; all of them where no node reports its size."""
     return [node for node in topology.numa if node.memory_bytes] or list(topology.numa)
 
 

@@ -1,4 +1,4 @@
-"""What people may not expect of a placement: facts about the sets, whoever made them."""
+"""What may be unexpected about a placement: facts about its sets, whatever their source."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _crowding(ranks: Sequence[RankPlace]) -> list[str]:
 
 
 def _shared_cores(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
-    """Ranks on one core, told apart by whether they share its hardware threads too."""
+    """Ranks on one core, distinguished by whether they also share its hardware threads."""
     core_of = {cpu.os: cpu.core for cpu in topology.cpus}
     on_core: dict[int, list[tuple[RankPlace, CpuSet]]] = defaultdict(list)
     for place in ranks:
@@ -71,7 +71,7 @@ def _spanning(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
         groups = topology.groups(unit)
         wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _count_touched(p.cpus, groups) > 1]
         if wide:
-            return [f"{_names(wide)}: spans several {name}, so first touch decides where its memory lies"]
+            return [f"{_names(wide)}: spans several {name}, so first touch decides where its memory is"]
     return []
 
 
@@ -105,4 +105,4 @@ def _kinds(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     kinds = {kind_of.get(cpu, "") for place in ranks for cpu in place.cpus} - {""}
     if len(kinds) < 2:
         return []
-    return ["ranks lie on performance and efficiency cores: the slower ones set the pace; try kind=performance"]
+    return ["ranks are on performance and efficiency cores: the slower ones set the pace; try kind=performance"]

@@ -1,4 +1,4 @@
-"""What a user asks of placement, as a value, and the compact text that it is read from and written to."""
+"""A placement request as a value, and the compact text that it is read from and written to."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ PAGE_BYTES: dict[str, int] = {"4k": 1 << 12, "64k": 1 << 16, "2m": 1 << 21, "16m
 MOST = 10_000_000
 """Threads of all ranks together; more is a typing error, and only takes time."""
 SMT_ALL = 0
-"""`smt=all`: as many hardware threads of a core as there are."""
+"""`smt=all`: all hardware threads of a core."""
 
 _HEAD = re.compile(r"(\d+)x(\d+)", re.IGNORECASE)
 _ORDER = re.compile(r"compact|scatter(:(core|l2|l3|numa|package))?|[XYZT]{4}|[ABCDET]{6}")
@@ -40,10 +40,10 @@ class Memory:
 
 @dataclass(frozen=True)
 class Request:
-    """Ranks and threads of one node (of the whole torus, if there is one), and how they are to lie.
+    """Ranks and threads of one node (of the whole torus, if there is one), and how they are placed.
 
     `unit` is what one thread is bound to (`hwthread`, `core`) or what one rank has to itself (`l2` to
-    `package`; its threads may move within). `smt` says how many hardware threads of a core get a thread of
+    `package`; its threads may move within). `smt` is how many hardware threads of a core get a thread of
     ours: 1 leaves the siblings idle, `SMT_ALL` uses all of them. Ranks share a unit only with `share`, and
     hardware threads only with `oversubscribe` or an explicit list.
     """
@@ -65,7 +65,7 @@ class Request:
     map: tuple[
         tuple[int, ...], ...
     ] = ()  # explicit torus coordinates (node, then place in it) of each rank, and of more
-    map_file: str = ""  # where the map was read
+    map_file: str = ""  # the file of the map
 
     def __post_init__(self) -> None:
         if self.ranks < 1 or self.threads < 1:
@@ -73,7 +73,7 @@ class Request:
         if self.ranks * self.threads > MOST:
             raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (more than {MOST} threads)")
         if self.smt < 0:
-            raise ValueError(f"cannot use {self.smt} hardware threads of a core; try 1, 2, 4, 8 or all")
+            raise ValueError(f"cannot use {self.smt} hardware threads per core; try 1, 2, 4, 8 or all")
         _check_known("unit", self.unit, get_args(Unit))
         _check_known("pages", self.pages, get_args(Pages))
         _check_known("heap", self.heap, ("default", "huge"))
@@ -95,10 +95,10 @@ class Request:
             raise ValueError("cannot use a map without its torus; try torus=8x8x16")
         if self.map and len(self.map) < self.ranks:
             raise ValueError(
-                f"cannot place {self.ranks} ranks by a map of {len(self.map)} lines; give each rank a line"
+                f"cannot place {self.ranks} ranks by a map of {len(self.map)} lines; give one line per rank"
             )
         if self.cpus and len(self.cpus) != self.ranks:
-            raise ValueError(f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list a rank")
+            raise ValueError(f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list per rank")
 
     def __str__(self) -> str:
         words = [f"{self.ranks}x{self.threads}"]
@@ -138,12 +138,12 @@ _WRITE: dict[str, Callable[[object], str]] = {
 def parse_request(text: str) -> Request:
     """A request from `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
 
-    The first word is ranks x threads; each other word is a key of `Request`. Lists are joined by `+`,
+    The first part is ranks x threads; each other part is a key of `Request`. Lists are joined by `+`,
     ranks' lists parted by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, `cpus` gives them: one rank a
     list, one thread a number.
 
     Raises:
-        ValueError: a word that is not understood; the message names the known ones.
+        ValueError: an unknown key or value; the message lists the known ones.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     head = _HEAD.fullmatch(words[0]) if words else None
@@ -180,7 +180,7 @@ def _map(name: str, torus: object) -> dict[str, object]:
     try:
         text = Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot read map={name} ({error}); try a text file with a line a rank") from None
+        raise ValueError(f"cannot read map={name} ({error}); try a text file with one line per rank") from None
     return {"map": tuple(read_map(text, torus)), "map_file": name}
 
 
@@ -244,5 +244,5 @@ def explicit(cpus: list[tuple[int, ...]], threads: int | None = None) -> Request
 
 
 def masks(request: Request) -> tuple[CpuSet, ...]:
-    """The explicit sets of a request, one a rank."""
+    """The explicit sets of a request, one per rank."""
     return tuple(frozenset(cpus) for cpus in request.cpus)

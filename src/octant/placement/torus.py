@@ -8,7 +8,7 @@ from collections.abc import Iterator
 def coordinates(letters: str, shape: tuple[int, ...], ranks: int) -> list[tuple[int, ...]]:
     """The coordinates of each rank: node in the torus, then place in the node.
 
-    `shape` is the torus and, last, how many ranks a node holds. On Blue Gene/L and /P (letters X, Y, Z, T)
+    `shape` is the torus and, last, the number of ranks per node. On Blue Gene/L and /P (letters X, Y, Z, T)
     the leftmost letter changes fastest; on /Q (A to E, T) the rightmost.
 
     Raises:
@@ -31,7 +31,7 @@ def coordinates(letters: str, shape: tuple[int, ...], ranks: int) -> list[tuple[
 
 
 def read_map(text: str, torus: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The coordinates of each rank from a map file: one line a rank; the node in the torus, then the place in it.
+    """The coordinates of each rank from a map file: one line per rank: node in the torus, then place in the node.
 
     Raises:
         ValueError: no line, one that is no such place, or a place given twice; with the line's number.
@@ -49,23 +49,22 @@ def read_map(text: str, torus: tuple[int, ...]) -> list[tuple[int, ...]]:
         place = tuple(int(word) for word in words)
         if any(n >= size for n, size in zip(place, torus, strict=False)):
             size = "x".join(str(n) for n in torus)
-            raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} lies outside of {size}")
+            raise ValueError(f"cannot use line {number} of the map file: {line.strip()!r} is outside of {size}")
         if place in found:
             raise ValueError(
-                f"cannot use line {number} of the map file: {line.strip()!r} stands there twice, "
-                f"first in line {found[place]}"
+                f"cannot use line {number} of the map file: {line.strip()!r} occurs twice, first in line {found[place]}"
             )
         found[place] = number
     if not found:
-        raise ValueError("cannot use the map file: no line of it is a place; try a line such as '0 0 0 0' a rank")
+        raise ValueError("cannot use the map file: no line of it is a place; try one line per rank such as '0 0 0 0'")
     return list(found)
 
 
 def write_map(places: list[tuple[int, ...]]) -> str:
-    """A map file: one line a rank."""
+    """A map file: one line per rank."""
     return "".join(" ".join(str(n) for n in place) + "\n" for place in places)
 
 
 def letter_orders(dimensions: int) -> Iterator[str]:
-    """The orders that the machine's launcher knows: T first or last on L and P."""
+    """The orders that the launcher of the machine accepts: T first or last on L and P."""
     yield from ("XYZT", "TXYZ") if dimensions == 3 else ("ABCDET", "TABCDE", "TEDCBA")

@@ -1,4 +1,4 @@
-"""One question about placement, from its texts to everything that is said about it."""
+"""From the text of a request, or a launcher's lines, to a placement and its syntax for every launcher."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ _FILE = re.compile(r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)|BG(?:LMPI)?_MA
 
 @dataclass(frozen=True)
 class Translation:
-    """A request, its placement on a topology, what may surprise, and the same in launchers' words."""
+    """A request, its placement on a topology, what may be unexpected, and the same in the syntax of launchers."""
 
     topology: Topology
     request: Request
     placement: Placement
     remarks: tuple[str, ...]
-    words: Mapping[str, Syntax]
+    launchers: Mapping[str, Syntax]
     read_as: str = ""  # the launcher whose lines were read
 
 
@@ -50,7 +50,7 @@ def with_file(text: str) -> str:
     Raises:
         ValueError: the file cannot be read.
     """
-    if re.search(r"^# file ", text, re.MULTILINE):  # as Octant prints them, file and all
+    if re.search(r"^# file ", text, re.MULTILINE):  # as Octant prints them, with the file
         return text
     named = _FILE.search(text)
     name = next(filter(None, named.groups()), "") if named else ""
@@ -60,8 +60,8 @@ def with_file(text: str) -> str:
         return f"{text}\n# file {name}:\n{Path(name).read_text(encoding='utf-8')}"
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(
-            f"cannot read {name!r}, which the lines name ({error}); try its path from here, or its lines after "
-            f"'# file {name}:'"
+            f"cannot read {name!r}, which the lines name ({error}); try a path from the current folder, or its "
+            f"lines after '# file {name}:'"
         ) from None
 
 
@@ -73,9 +73,9 @@ def translate(
     lines: bool = False,
     page_sizes: Sequence[PageSize] | None = None,
 ) -> Translation:
-    """Plans a request's text (or, with `lines`, reads a launcher's lines) and writes it in the launchers' words.
+    """Plans a request's text (or, with `lines`, reads a launcher's lines) and writes it in the syntax of `launchers`.
 
-    `all` among the launchers stands for every one.
+    `all` means every launcher.
 
     Raises:
         ValueError: a text or launcher that is not known.
@@ -83,12 +83,12 @@ def translate(
     """
     if lines:
         read_as, reading = from_syntax(with_file(text), topology)
-        request, placement, said = reading.request, reading.placement, reading.remarks
+        request, placement, remarks = reading.request, reading.placement, reading.remarks
     else:
         read_as = ""
         request = parse_place(text, topology)
         placement = plan(topology, request, page_sizes)
-        said = placement.remarks
+        remarks = placement.remarks
     names = list(backends()) if "all" in launchers else list(launchers)
-    words = {name: to_syntax(name, placement, request, topology) for name in names}
-    return Translation(topology, request, placement, tuple(dict.fromkeys(said)), words, read_as)
+    written = {name: to_syntax(name, placement, request, topology) for name in names}
+    return Translation(topology, request, placement, tuple(dict.fromkeys(remarks)), written, read_as)

@@ -29,7 +29,8 @@ def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | No
     clock_hz, threads = point.clock_hz, len(point.hardware_threads)
     if clock_hz is None or not threads:
         return None
-    return Limit(point.count("additions") / (clock_hz * threads), f"one addition per cycle at {{clock_hz / 1e9:.2f}} GHz")
+    source = f"one addition per cycle at {{clock_hz / 1e9:.2f}} GHz"
+    return Limit(point.count("additions") / (clock_hz * threads), source)
 
 
 WORKLOAD = Workload(
@@ -58,7 +59,7 @@ double sum(double const* values, std::ptrdiff_t n) {{
 class Sum {{
   public:
     static octant::KernelInfo info() {{
-        return {{.knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "size of the array of one thread", {{}}, 8}}}}}};
+        return {{.knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "array of one thread", {{}}, 8}}}}}};
     }}
     explicit Sum(octant::Context& context)
         : count_(context.knobs.integer("bytes") / 8),

@@ -166,10 +166,10 @@ def test_a_map_file_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words_of_it"),
+    ("text", "says"),
     [
-        ("nonsense", "cannot tell whose lines"),
-        ("mpiexec -n 0 -bind-to core prog", "that is no number from 1 to"),
+        ("nonsense", "cannot recognise the launcher of"),
+        ("mpiexec -n 0 -bind-to core prog", "that is not a number from 1 to"),
         ("mpiexec -n 2 -bind-to kore prog", "Hydra knows"),
         ("mpiexec -n 2 --map-by kore prog", "Open MPI knows"),
         ("srun -n 2 --cpu-bind=odd prog", "read are cores"),
@@ -180,11 +180,11 @@ def test_a_map_file_is_read_back() -> None:
         ("likwid-pin -c S7:0 prog", "no domain 'S7'"),
         ("XLSMPOPTS=startproc=99 OMP_NUM_THREADS=1", "logical CPU 99"),
         ("#@rset = rset_mcm_affinity\n#@task_affinity = node(1)", "try core"),
-        ("KMP_AFFINITY=explicit,proclist=[99]", "is not this job's"),
+        ("KMP_AFFINITY=explicit,proclist=[99]", "not available to this job"),
     ],
 )
-def test_lines_that_cannot_be_read_say_why(text: str, words_of_it: str) -> None:
-    with pytest.raises(ValueError, match=words_of_it):
+def test_lines_that_cannot_be_read_say_why(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
         read(text)
 
 

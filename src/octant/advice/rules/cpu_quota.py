@@ -1,6 +1,6 @@
 """The control group grants less processor time than there are processors.
 
-When the quota of a period (usually 100 ms) is used up, every process of the group stops until the next period. A parallel
+When the quota of a period (usually 100 ms) is used up, every process of the group stops until the next one. A parallel
 measurement then alternates between running and waiting.
 """
 

@@ -1,7 +1,7 @@
-"""The same placement in every launcher's own words: one file a launcher; the folder is the registration.
+"""A placement in the syntax of every launcher: one file per launcher; the folder is the registration.
 
 A file has `TITLE`, `to_syntax(placement, request, topology) -> Syntax` and, where such lines can be read back,
-`MARK` (a pattern that tells its lines) and `from_syntax(text, topology) -> Reading`. `BINDS` says what a tool binds that
+`MARK` (a pattern that recognises them) and `from_syntax(text, topology) -> Reading`. `BINDS` is what a tool binds that
 starts no ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
 """
 
@@ -19,7 +19,7 @@ from octant.placement.request import Request
 
 @dataclass(frozen=True)
 class Syntax:
-    """Lines that ask a launcher for a placement. `exact`: they give the very masks that Octant planned."""
+    """Lines that request a placement from a launcher. `exact`: they give exactly the masks that Octant planned."""
 
     lines: tuple[str, ...]
     exact: bool
@@ -29,7 +29,7 @@ class Syntax:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a launcher's lines would do: the request they amount to, the placement, and what may surprise."""
+    """What a launcher's lines would do: the equivalent request, the placement, and what may be unexpected."""
 
     request: Request
     placement: Placement
@@ -37,27 +37,27 @@ class Reading:
 
 
 def backends() -> dict[str, ModuleType]:
-    """Every launcher whose words are known, by name."""
+    """Every launcher whose syntax is known, by name."""
     return registry.modules(__name__)
 
 
 def to_syntax(name: str, placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """The placement in the words of launcher `name`.
+    """The placement in the syntax of launcher `name`.
 
     Raises:
         ValueError: no such launcher; the message names the known ones.
     """
     if name not in backends():
         raise ValueError(f"no launcher {name!r}; try {', '.join(backends())}")
-    words: Syntax = backends()[name].to_syntax(placement, request, topology)
-    return words
+    syntax: Syntax = backends()[name].to_syntax(placement, request, topology)
+    return syntax
 
 
 def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
-    Whoever starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads inside each
-    rank's mask.
+    The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
+    inside the mask of each rank.
 
     Raises:
         ValueError: lines of no launcher that can be read back, or wrong values in them.
@@ -69,7 +69,7 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
     chosen = name or next(iter(marked), None)
     if chosen is None:
-        raise ValueError(f"cannot tell whose lines {text!r} are; known: {', '.join(readable)}")
+        raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}")
     reading: Reading = readable[chosen].from_syntax(text, topology)
     inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
     if inside is not None and _binds(readable[chosen]) != "threads":
@@ -85,7 +85,7 @@ def _binds(module: ModuleType) -> str:
 
 
 def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topology) -> Reading:
-    """The reading with each rank's threads where the runtime puts them inside the rank's mask."""
+    """The reading with the threads of each rank where the runtime puts them inside the mask of the rank."""
     ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
     refused: list[ValueError] = []
     for place in outer.placement.ranks:
@@ -105,21 +105,21 @@ def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topo
     if threads != request.threads:
         found = recognise([place.cpus for place in ranks], topology, threads)
         request = replace(found, memory=request.memory)
-    said = facts(tuple(ranks), topology)
+    remarks = facts(tuple(ranks), topology)
     bound = [frozenset().union(*place.threads) for place in ranks]
     if len(set(bound)) < len(bound) and all(held < place.cpus for held, place in zip(bound, ranks, strict=True)):
         notes.append(
             "every rank's runtime binds its threads to the same hardware threads, since the launcher leaves ranks "
             "unbound or on one mask: bind the ranks first"
         )
-    return Reading(request, Placement(tuple(ranks), said), (*notes, *said))
+    return Reading(request, Placement(tuple(ranks), remarks), (*notes, *remarks))
 
 
 def _ignored_tools(text: str, binds: str) -> tuple[str, ...]:
-    """What stands around a launcher and changes masks too; Hydra and Open MPI were seen to bind outside of it."""
+    """Remarks on tools around a launcher that change masks too; Hydra and Open MPI were seen to bind outside of them."""
     tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
     return tuple(
-        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask all the same; "
+        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
         "after it, its own mask counts"
         for tool in dict.fromkeys(tools)
     )

@@ -1,4 +1,4 @@
-"""What several launchers' words have in common."""
+"""What the syntax of several launchers has in common."""
 
 import re
 import shlex
@@ -47,7 +47,7 @@ def cores_each(place: RankPlace, topology: Topology) -> int:
 
 
 def openmp_line(request: Request) -> tuple[str, ...]:
-    """The OpenMP variables for the threads inside a rank, which launchers leave alone."""
+    """The OpenMP variables for the threads inside a rank, which launchers do not set."""
     if request.threads == 1:
         return ()
     if request.unit not in ("hwthread", "core"):
@@ -71,10 +71,10 @@ def no_memory(request: Request, who: str, instead: str = "numactl inside the lau
 
 
 def no_pages(request: Request) -> list[str]:
-    """The statement on page sizes that only the program itself or octant-bind can ask for."""
+    """The statement on page sizes that only the program itself or octant-bind can request."""
     if request.pages in ("default", "4k", "thp", "2m"):
         return []
-    return [f"pages={request.pages} cannot be asked for from outside the program here: use octant-bind"]
+    return [f"pages={request.pages} cannot be requested from outside the program here: use octant-bind"]
 
 
 def no_threads(placement: Placement, who: str) -> list[str]:
@@ -86,7 +86,7 @@ def no_threads(placement: Placement, who: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Line:
-    """A command line: what stands before it as assignments, and its words."""
+    """A command line: the assignments before it, and its arguments, the program first."""
 
     variables: dict[str, str]
     arguments: list[str]
@@ -115,7 +115,7 @@ class Line:
         """What a variable is set to.
 
         Raises:
-            ValueError: it stands in the text, but is not set there.
+            ValueError: the text names it without setting it.
         """
         if variable not in self.variables:
             raise ValueError(f"cannot find {variable}=VALUE among the lines' variables; try export {variable}=…")
@@ -139,12 +139,12 @@ def _whole(name: str, value: str | None) -> int | None:
     if value is None:
         return None
     if not value.isdecimal() or not 0 < int(value) <= MOST:
-        raise ValueError(f"cannot read {name} {value}: that is no number from 1 to {MOST}")
+        raise ValueError(f"cannot read {name} {value}: that is not a number from 1 to {MOST}")
     return int(value)
 
 
 def read_line(text: str) -> Line:
-    """Assignments and words of lines as users paste them (`export A=b`, `A=b mpiexec -n 4 prog`, with `\\` at ends)."""
+    """Assignments and arguments of pasted lines (`export A=b`, `A=b mpiexec -n 4 prog`, with `\\` at ends)."""
     variables: dict[str, str] = {}
     words: list[str] = []
     for row in text.replace("\\\n", " ").splitlines():
@@ -164,7 +164,7 @@ def read_line(text: str) -> Line:
 
 
 def own_arguments(words: Sequence[str], valued: Sequence[str]) -> list[str]:
-    """A tool's own words: up to the program, which is the first that is neither an option nor an option's value."""
+    """A tool's own arguments: up to the program, which is the first that is neither an option nor the value of one."""
     at = 1
     while at < len(words) and words[at].startswith("-") and words[at] != "--":
         at += 2 if words[at] in valued else 1
@@ -189,7 +189,7 @@ def reading_of_request(request: Request, topology: Topology, remarks: Sequence[s
 
 
 def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str, ...]]:
-    """The same request with as many ranks as fit, for lines that do not say how many; and a remark on that."""
+    """The same request with as many ranks as fit, for lines that give no number; and a remark on that."""
     try:
         plan(topology, replace(request, ranks=MOST, oversubscribe=False))
     except DoesNotFit as refusal:
@@ -202,7 +202,11 @@ def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str
 def reading_of_masks(
     sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()
 ) -> Reading:
+<<<<<<< HEAD
     """A reading of plain masks, one a rank; an OpenMP runtime is taken to give each thread its part."""
+=======
+    """A reading of plain masks, one per rank; an OpenMP runtime is assumed to give each thread its part."""
+>>>>>>> refs/heads/language
     request = recognise(sets, topology, threads)
     try:
         ranks = plan(topology, request).ranks
@@ -227,7 +231,7 @@ def with_memory(read: Reading, memories: Sequence[Memory], topology: Topology) -
         if own and {m.policy for m in memories} == {"bind"}:
             memory = Memory("bind")
         else:
-            notes = ("ranks have different memory policies: other launchers' words take that of the last line",)
+            notes = ("ranks have different memory policies: the syntax of other launchers uses that of the last line",)
     request = replace(read.request, memory=memory)
     return Reading(request, replace(read.placement, ranks=ranks), (*notes, *read.remarks))
 

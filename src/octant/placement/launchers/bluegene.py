@@ -11,7 +11,7 @@ from octant.placement.torus import coordinates, letter_orders, read_map, write_m
 
 TITLE = "Blue Gene/L, /P and /Q"
 MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
-_PLACES = r"^\s*\d+(\s+\d+){3,5}\s*(#.*)?$"  # a place on a line of its own
+_PLACES = r"^\s*\d+(\s+\d+){3,5}\s*(#.*)?$"  # one place per line
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -51,7 +51,7 @@ def _gives(letters: str, shape: tuple[int, ...], places: list[tuple[int, ...]]) 
 def from_syntax(text: str, topology: Topology) -> Reading:
     """Letters from BGLMPI_MAPPING, BG_MAPPING or `runjob --mapping`, or the lines of a map file after the command.
 
-    The partition is one node of each dimension's two unless a map file tells: it has to cover the whole of it.
+    The partition is one node of each dimension's two unless a map file is given, which must cover all of it.
     """
     listed = re.search(_PLACES, text, re.MULTILINE)
     line = _shared.read_line(text[: listed.start()] if listed else text)
@@ -69,7 +69,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
             f"cannot read the mapping {given!r}; try XYZT, TXYZ, ABCDET or a map file, whose lines may follow"
         )
     side = "x".join(str(n) for n in shape)
-    notes = [f"these words do not tell the partition: drawn on a torus of {side}"]
+    notes = [f"the options do not give the partition: drawn on a torus of {side}"]
     if letters[0] != "T" and len(letters) == 4:
         notes.append(f"{letters} puts consecutive ranks on different nodes; TXYZ fills a node first")
     return _shared.reading_of_request(Request(ranks or 1, 1, order=letters, torus=shape), topology, notes)

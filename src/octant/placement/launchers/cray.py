@@ -1,4 +1,4 @@
-"""Cray: PALS mpiexec and ALPS aprun take a list of hardware threads a rank."""
+"""Cray: PALS mpiexec and ALPS aprun take one list of hardware threads per rank."""
 
 from octant.machine import Topology
 from octant.placement import Placement, set_text
@@ -9,7 +9,7 @@ TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """One list a rank, parted by colons."""
+    """One list per rank, separated by colons."""
     sets = _shared.rank_sets(placement)
     listed = ":".join(set_text(held) for held in sets)
     ranks, depth = len(sets), request.threads
@@ -22,8 +22,12 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
         f"aprun -n {ranks} -N {ranks} -d {depth} -cc {listed}{strict} {_shared.PROGRAM}",
     ]
     if not asked.cpus and asked.order == "compact" and asked.smt == 1 and asked.unit == "core":
-        lines.append(f"# in words, by the manual: mpiexec -n {ranks} -d {depth} --cpu-bind depth {_shared.PROGRAM}")
+        lines.append(
+            f"# with named options, by the manual: mpiexec -n {ranks} -d {depth} --cpu-bind depth {_shared.PROGRAM}"
+        )
     cannot = [*_shared.no_threads(placement, "Cray's launcher"), *_shared.no_pages(request)]
     if request.memory.policy in ("interleave", "preferred") or request.memory.nodes:
-        cannot.append(f"aprun knows strict local memory only: memory={request.memory} needs numactl or PALS --mem-bind")
+        cannot.append(
+            f"aprun supports strict local memory only: memory={request.memory} needs numactl or PALS --mem-bind"
+        )
     return Syntax(tuple(lines), True, tuple(cannot))

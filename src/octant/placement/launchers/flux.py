@@ -1,4 +1,4 @@
-"""Flux: `flux run` with an explicit map, one set a rank."""
+"""Flux: `flux run` with an explicit map, one set per rank."""
 
 from octant.machine import Topology
 from octant.placement import Placement, set_text
@@ -9,7 +9,7 @@ TITLE = "Flux"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """The map gives the masks; the plain case has words of its own as well."""
+    """The map gives the masks; the plain case has named options as well."""
     asked = _shared.plain(placement, request, topology)
     sets = _shared.rank_sets(placement)
     listed = ";".join(set_text(held) for held in sets)
@@ -18,7 +18,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"{head} -o cpu-affinity='map:{listed}' {_shared.PROGRAM}")
     if not asked.cpus and asked.order == "compact" and asked.smt == 1:
-        lines.append(f"# in words, by the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}")
+        lines.append(f"# with named options, by the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}")
     cannot = [
         *_shared.no_threads(placement, "Flux"),
         *_shared.no_memory(request, "Flux without the mpibind plugin"),

@@ -1,4 +1,4 @@
-"""GNU OpenMP: GOMP_CPU_AFFINITY, a list of the system's numbers that threads take in turn."""
+"""GNU OpenMP: GOMP_CPU_AFFINITY, a list of the system's numbers, assigned to threads in turn."""
 
 import re
 
@@ -14,7 +14,7 @@ BINDS = "threads"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """One line a rank: the first hardware thread of each thread's set."""
+    """One line per rank: the first hardware thread of each thread's set."""
     lines, cannot = [], []
     for place in placement.ranks:
         cpus = [min(held) for held in place.threads]
@@ -32,7 +32,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
-    """Lists of numbers, ranges and strides, parted by blanks or commas."""
+    """Lists of numbers, ranges and strides, separated by blanks or commas."""
     line = _shared.read_line(text)
     parts = re.split(r"[\s,]+", line.value("GOMP_CPU_AFFINITY").strip())
     cpus = [cpu for part in parts for cpu in sorted(parse_cpus(part))]

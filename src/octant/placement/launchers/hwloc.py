@@ -41,7 +41,7 @@ def expression(held: CpuSet, topology: Topology) -> str:
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
-    """One rank a line: the locations before the program, those after `--membind` being memory."""
+    """One rank per line: the locations before the program, those after `--membind` being memory."""
     sets, memories = [], []
     for row in filter(None, (part.strip() for part in text.splitlines())):
         words = _shared.read_line(row).arguments
@@ -57,7 +57,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
 
 
 def _split_locations(words: list[str], row: str) -> tuple[list[str], list[str], str]:
-    """Locations for hardware threads and for memory, and the memory policy; the program's own words are left."""
+    """Locations for hardware threads and for memory, and the memory policy; the program's own arguments are left."""
     found: dict[str, list[str]] = {"cpu": [], "mem": []}
     into, policy, skip = "cpu", "bind", False
     for at, word in enumerate(words):
@@ -65,7 +65,7 @@ def _split_locations(words: list[str], row: str) -> tuple[list[str], list[str], 
             into, skip = {"--cpubind": "cpu", "--membind": "mem"}.get(word, into), False
         elif word in ("--pid", "--tid", "--get"):
             raise ValueError(
-                f"cannot draw {row!r} ({word} is for what runs already); try 'hwloc-bind core:0-1 -- PROGRAM'"
+                f"cannot draw {row!r} ({word} is for running processes); try 'hwloc-bind core:0-1 -- PROGRAM'"
             )
         elif word == "--mempolicy":
             policy, skip = (*words[at + 1 :], "")[0], True

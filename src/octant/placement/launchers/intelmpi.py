@@ -1,4 +1,4 @@
-"""Intel MPI: I_MPI_PIN_DOMAIN as masks, one a rank, each with 0x before it; masks count the system's numbers."""
+"""Intel MPI: I_MPI_PIN_DOMAIN as masks, one per rank, each with the prefix 0x; masks use the system's numbers."""
 
 import re
 
@@ -17,15 +17,15 @@ _NAMES = {"numa": "numa", "package": "socket", "l2": "cache2", "l3": "cache3"}
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """Masks always; the words for the plain cases stand beside them as a comment."""
+    """Masks always; named options for the plain cases follow as a comment."""
     sets = _shared.rank_sets(placement)
     asked = _shared.plain(placement, request, topology)
     masks = ",".join(mask_text(held) for held in sets)
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
-    words = _named_options(asked)
-    if words:
-        lines.append(f"# in words, by the manual: export {words}")
+    named = _named_options(asked)
+    if named:
+        lines.append(f"# with named options, by the manual: export {named}")
     cannot = [*_shared.no_threads(placement, "Intel MPI"), *_shared.no_pages(request)]
     if request.memory.policy in ("bind", "interleave", "preferred"):
         nodes = ",".join(str(n) for n in placement.ranks[0].memory)
@@ -64,18 +64,22 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         notes.append("I_MPI_PIN=off: every rank may run anywhere")
         return _shared.reading_of_masks([topology.allowed] * ranks, topology, count or 1, notes)
     listed = line.variables.get("I_MPI_PIN_PROCESSOR_LIST")
-    if listed is not None and "I_MPI_PIN_DOMAIN" not in line.variables:  # the domain beats the list
+    if listed is not None and "I_MPI_PIN_DOMAIN" not in line.variables:  # the domain takes precedence
         cpus = [n for part in listed.split(",") for n in sorted(parse_cpus(part))]
         if ranks > len(cpus):
+<<<<<<< HEAD
             notes.append(f"Intel MPI starts over in the list: {ranks} ranks on {len(cpus)} hardware threads")
+=======
+            notes.append(f"Intel MPI wraps around in the list: {ranks} ranks on {len(cpus)} hardware threads")
+>>>>>>> refs/heads/language
         return _shared.reading_of_masks(
             [frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes
         )
     if domain.startswith("[") and "0x" not in domain.lower():
-        notes.append("Intel MPI 2021.18 complains of masks without 0x, then pins by default: write each as 0x…")
+        notes.append("Intel MPI 2021.18 reports masks without 0x as invalid, then pins by default: write each as 0x…")
     domains = _domains(domain, line.variables, topology, count)
     if ranks > len(domains):
-        notes.append(f"Intel MPI overlaps domains without a word: {ranks} ranks on {len(domains)} domains")
+        notes.append(f"Intel MPI silently overlaps domains: {ranks} ranks on {len(domains)} domains")
     return _shared.reading_of_masks([domains[rank % len(domains)] for rank in range(ranks)], topology, count, notes)
 
 

@@ -16,7 +16,7 @@ BINDS = "threads"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """An explicit list a rank, and the words for threads inside a mask that the launcher set."""
+    """One explicit list per rank, and the values for threads inside a mask that the launcher set."""
     lines, cannot = [], []
     for place in placement.ranks:
         if len(place.threads) > 1 and len(set(place.threads)) == 1:
@@ -42,10 +42,10 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     notes = openmp.runtimes(line.variables)
     listed = re.search(r"proclist=\[([^\]]*)\]", value)
     plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)
-    words = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
-    fine = "granularity=fine" in words or "granularity=thread" in words
-    kind = next((w for w in words if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
-    numbers = [int(w) for w in words if w.isdigit()]
+    parts = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
+    fine = "granularity=fine" in parts or "granularity=thread" in parts
+    kind = next((w for w in parts if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
+    numbers = [int(w) for w in parts if w.isdigit()]
     count = line.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
         notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
@@ -55,13 +55,13 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         count = line.threads() or len(places)
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
-    unknown = [w for w in words if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]
+    unknown = [w for w in parts if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]
     if "KMP_HW_SUBSET" in line.variables:
         notes.append("KMP_HW_SUBSET is not drawn: it leaves the runtime a part of the machine only")
     if kind == "balanced" and len(objects(topology, "package")) > 1:
-        notes.append("what balanced does on several packages is not known to Octant: drawn as scatter")
+        notes.append("the effect of balanced on several packages is not known to Octant: drawn as scatter")
     if unknown:
-        notes.append(f"KMP_AFFINITY: {unknown[0]} is not known to Octant and was left out")
+        notes.append(f"KMP_AFFINITY: {unknown[0]} is not known to Octant and was ignored")
     return openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
 
 
@@ -74,7 +74,9 @@ def _proclist_places(text: str, topology: Topology) -> list[CpuSet]:
         places += [frozenset({cpu}) for cpu in held] if single else [frozenset(held)]
     missing = frozenset().union(*places) - topology.allowed if places else frozenset({-1})
     if missing:
-        raise ValueError(f"cannot use the proclist [{text}]: hardware thread {min(missing)} is not this job's")
+        raise ValueError(
+            f"cannot use the proclist [{text}]: hardware thread {min(missing)} is not available to this job"
+        )
     return places
 
 

@@ -44,7 +44,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     ranks = line.number("-np", "-n") or len(request.cpus)
     notes = []
     if ranks != len(request.cpus):
-        notes.append(f"{len(request.cpus)} lists for {ranks} ranks: the lists are dealt out again from the first")
+        notes.append(f"{len(request.cpus)} lists for {ranks} ranks: the lists are assigned again from the first")
         lists = tuple(request.cpus[rank % len(request.cpus)] for rank in range(ranks))
         request = Request(**{**vars(request), "ranks": ranks, "cpus": lists})
     used = set_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))

@@ -85,6 +85,6 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     if tasks.isdigit():
         request = Request(**{**vars(request), "ranks": int(tasks)})
     else:
-        request, said = _shared.fill_ranks(request, topology)
-        notes += said
+        request, remark = _shared.fill_ranks(request, topology)
+        notes += remark
     return _shared.reading_of_request(request, topology, notes)

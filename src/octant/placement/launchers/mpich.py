@@ -1,4 +1,4 @@
-"""MPICH's Hydra: `-bind-to` and `-map-by`. It binds nothing unless asked, and wraps around without a word."""
+"""MPICH's Hydra: `-bind-to` and `-map-by`. It binds nothing unless requested, and silently wraps around."""
 
 import itertools
 import math
@@ -65,7 +65,7 @@ def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
 
 
 def hydra_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]:
-    """All masks that Hydra deals out before it starts again: for each mapping domain in turn, the next binding
+    """All masks that Hydra assigns before it starts again: for each mapping domain in turn, the next binding
     domain inside it, wrapping around within the mapping domain where binding domains are the smaller ones.
 
     Raises:
@@ -140,18 +140,18 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         if not all(masks):
             raise ValueError(f"cannot use {binding}: Hydra stops where a rank gets hardware threads that do not exist")
         if ranks > len(masks):
-            notes.append(f"Hydra binds only ranks 0-{len(masks) - 1}; the others run unbound, without a word")
+            notes.append(f"Hydra binds only ranks 0-{len(masks) - 1}; it silently leaves the others unbound")
             masks += [topology.allowed] * (ranks - len(masks))
     else:
         masks = hydra_masks(topology, binding, mapping)
         if ranks > len(masks):
             notes.append(
-                f"Hydra wraps around without a word: rank {len(masks)} gets the mask of rank 0 again ({ranks} ranks, "
+                f"Hydra silently wraps around: rank {len(masks)} gets the mask of rank 0 again ({ranks} ranks, "
                 f"{len(masks)} masks)"
             )
     sets = [masks[rank % len(masks)] for rank in range(ranks)]
     if count and any(count > len(held) for held in sets):
-        notes.append(f"OMP_NUM_THREADS={count} is more than the mask of a rank holds: threads take turns")
+        notes.append(f"OMP_NUM_THREADS={count} is more than the hardware threads of a rank's mask: threads take turns")
     return _shared.reading_of_masks(sets, topology, count, notes)
 
 

@@ -13,7 +13,7 @@ _VALUED = ("-C", "--physcpubind", "-N", "--cpunodebind", "-i", "--interleave", "
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """One command a rank; whole memory nodes by `--cpunodebind`, else by the system's numbers."""
+    """One command per rank; whole memory nodes by `--cpunodebind`, else by the system's numbers."""
     lines = []
     nodes = {node.cpus & topology.allowed: node.os for node in topology.numa}
     for place in placement.ranks:
@@ -34,7 +34,7 @@ def memory_option(request: Request, nodes: tuple[int, ...]) -> str:
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
-    """One rank a line. Numbers with a leading `+` count within what the job may use; others are the system's."""
+    """One rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
     memories: list[Memory] = []

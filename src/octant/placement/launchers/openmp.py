@@ -21,7 +21,7 @@ _VENDOR = {"KMP_AFFINITY": "Intel's and LLVM's runtime", "GOMP_CPU_AFFINITY": "G
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """A list of places a rank; words where the ranks' masks already do the rest."""
+    """One list of places per rank; named places where the masks of the ranks suffice."""
     if all(len(set(place.threads)) == 1 and len(place.threads) > 1 for place in placement.ranks):
         line = f"export OMP_NUM_THREADS={request.threads} OMP_PROC_BIND=false"
         return Syntax((line,), False, ("OpenMP places no ranks: their masks must come from the launcher",))
@@ -40,7 +40,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
-    """What GNU's runtime does in a process that may use the whole topology; other runtimes differ in wrong values."""
+    """What GNU's runtime does in a process that may use the whole topology; others treat invalid values differently."""
     line = _shared.read_line(text)
     notes = runtimes(line.variables)
     count = line.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
@@ -49,13 +49,13 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         try:
             places = parse_places(line.variables["OMP_PLACES"], topology)
         except ValueError as error:
-            notes.append(f"{error}: GNU's runtime warns and goes on as if it were not set")
+            notes.append(f"{error}: GNU's runtime warns and ignores it")
     policy = line.variables.get("OMP_PROC_BIND", "").split(",")[0].strip().lower()
     if policy and policy not in _BINDS:
         then = "binds by OMP_PLACES alone" if places else "runs unbound"
         notes.append(
-            f"OMP_PROC_BIND={policy} is no value of OpenMP (known: {', '.join(_BINDS)}): GNU's runtime only warns and "
-            f"{then}; cores belongs in OMP_PLACES"
+            f"OMP_PROC_BIND={policy} is not a value of OpenMP (known: {', '.join(_BINDS)}): GNU's runtime only warns "
+            f"and {then}; cores belongs in OMP_PLACES"
         )
         policy = ""
     policy = policy or ("true" if places else "false")
@@ -86,7 +86,7 @@ def runtimes(variables: dict[str, str]) -> list[str]:
             "(gcc's program with MKL, typically) then put all threads on one CPU; set one, unset the other"
         ]
     if vendors and "OMP_PLACES" in variables:
-        return [f"{vendors[0]} beats OMP_PLACES in {_VENDOR[vendors[0]]}, with a warning at most; set one of them"]
+        return [f"{vendors[0]} overrides OMP_PLACES in {_VENDOR[vendors[0]]}, with a warning at most; set one of them"]
     return []
 
 
@@ -96,7 +96,7 @@ def thread_places(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[
     if policy in ("master", "primary"):
         return (places[0],) * threads
     if threads > count:
-        low, extra = divmod(threads, count)  # GNU's runtime starts over with the threads that are left
+        low, extra = divmod(threads, count)  # GNU's runtime wraps around with the remaining threads
         return (*(place for place in places for _ in range(low)), *places[:extra])
     if policy == "spread":
         low, extra = divmod(count, threads)

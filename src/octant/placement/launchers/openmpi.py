@@ -22,7 +22,7 @@ _UNITS = {
 }  # fmt: skip
 
 
-class _Refused(ValueError):  # noqa: N818 (Open MPI's refusal, told to the user)
+class _Refused(ValueError):  # noqa: N818 (Open MPI's refusal, reported to the user)
     """Open MPI stops with an error here."""
 
 
@@ -95,7 +95,7 @@ def masks(topology: Topology, asked: _Options, ranks: int | None) -> list[CpuSet
     """The mask of each rank, or `None` where Open MPI leaves all ranks unbound.
 
     Ranks go round-robin over the objects that still have room, and are then numbered object by object
-    (fill) or in the order in which they were dealt out (span, slot). A rank never crosses a package. Without a
+    (fill) or in the order of assignment (span, slot). A rank never crosses a package. Without a
     number of ranks there is one for every slot. Checked against dry runs of 5.0.11 on synthetic topologies.
 
     Raises:
@@ -150,8 +150,8 @@ def _resources(topology: Topology, asked: _Options, ranks: int | None) -> int | 
         raise _Refused(f"Open MPI 5 refuses {ranks} ranks: {asked.per} for each {asked.map_by} are {most} on this node")
     if ranks is not None and ranks % asked.per and asked.map_by != "node":
         raise _Refused(
-            f"Open MPI 5.0.11 maps {asked.per} ranks on every {asked.map_by} whatever -n says, then starts none of the "
-            f"{ranks} and still ends with 0; try -n {-(-ranks // asked.per) * asked.per}"
+            f"Open MPI 5.0.11 maps {asked.per} ranks on every {asked.map_by} and ignores -n, then starts none of the "
+            f"{ranks} and still exits with 0; try -n {-(-ranks // asked.per) * asked.per}"
         )
     return most if ranks is None else ranks
 
@@ -161,7 +161,7 @@ _WIDTH = {"hwthread": 0, "core": 1, "l1cache": 2, "l2cache": 3, "l3cache": 4, "n
 
 
 def _check(topology: Topology, asked: _Options, bind: str, threads: bool) -> None:
-    """Refuses what Open MPI refuses, and combinations whose outcome was not seen."""
+    """Refuses what Open MPI refuses, and combinations whose outcome was not observed."""
     if asked.map_by == "slot" and asked.rank_by in ("fill", "span"):
         raise _Refused(f"Open MPI 5 refuses --rank-by {asked.rank_by} with slots; try --map-by package")
     if asked.map_by in ("core", "hwthread") and (asked.width or 1) > 1:
@@ -268,13 +268,15 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         ranks = _resources(topology, asked, given)
         sets = masks(topology, asked, ranks)
         if line.option("--bind-to") is not None and ":" not in map_by:
-            notes.append("read as Open MPI's words: MPICH takes them too, with other masks (write -bind-to for it)")
+            notes.append(
+                "read as options of Open MPI: MPICH accepts them too, with other masks (use -bind-to for MPICH)"
+            )
         if given is None:
             ranks = len(sets) if sets is not None else ranks or len(objects(topology, "core"))
             notes.append(f"no number of ranks given: Open MPI 5 starts {ranks}")
         if sets is None:
             why = "oversubscribing is allowed" if asked.oversubscribe else "asked not to bind"
-            notes.append(f"Open MPI 5 leaves every rank unbound here ({why}), without a word")
+            notes.append(f"Open MPI 5 silently leaves every rank unbound here ({why})")
             return _shared.reading_of_masks([topology.allowed] * (ranks or 1), topology, count or 1, notes)
     if count and any(count > _cores(held, topology) for held in sets):
         notes.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
@@ -293,10 +295,10 @@ def _from_file(lines: str, line: _shared.Line, topology: Topology, ranks: int | 
     if ranks is not None and ranks > len(sets):
         raise ValueError(f"Open MPI 5 refuses {ranks} ranks with a rank file of {len(sets)} lines")
     if not line.arguments and topology.smt() > 1:
-        notes.append("numbers are taken for cores: they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS")
+        notes.append("numbers are read as cores: they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS")
     if bind == "none" or ("oversubscribe" in words and not bind):
         why = "asked not to bind" if bind == "none" else "oversubscribing is allowed"
-        notes.append(f"Open MPI 5 leaves every rank unbound here ({why}), without a word")
+        notes.append(f"Open MPI 5 silently leaves every rank unbound here ({why})")
         sets = [None] * len(sets)
     elif None in sets:
         notes.append("ranks without slot= in the rank file run unbound")

@@ -1,4 +1,4 @@
-"""Open MPI 4.1: the same ideas as 5 in older words; `socket` for `package`, slots that run on across packages."""
+"""Open MPI 4.1: the options of 5 in an older syntax; `socket` for `package`, slots that continue across packages."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
         files = (("octant.rankfile", _rankfile.write(sets, topology)),)
     cannot = [
         *_shared.no_threads(placement, "Open MPI"),
-        *_shared.no_memory(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy knows local_only at most)"),
+        *_shared.no_memory(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy supports at most local_only)"),
         *_shared.no_pages(request),
     ]
     if files:

@@ -1,4 +1,4 @@
-"""PBS Professional: chunks of a node; what is bound inside is the MPI library's work."""
+"""PBS Professional: chunks of a node; binding inside is left to the MPI library."""
 
 from octant.machine import Topology
 from octant.placement import Placement
@@ -16,8 +16,8 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     per_core = topology.smt() if request.smt == 0 else request.smt
     line = f"#PBS -l select=1:ncpus={cores * per_core}:mpiprocs={ranks}:ompthreads={request.threads}"
     cannot = [
-        "PBS chooses and binds nothing inside the node: use the MPI library's words as well",
-        "whether ncpus counts cores or hardware threads is the site's choice (pbsnodes -av says)",
+        "PBS chooses and binds nothing inside the node: use the options of the MPI library as well",
+        "whether ncpus counts cores or hardware threads is the site's choice (see pbsnodes -av)",
         *_shared.no_memory(request, "PBS"),
         *_shared.no_pages(request),
     ]

@@ -1,4 +1,4 @@
-"""Slurm's srun: masks of the node, which need the node to oneself; and the words for the plain cases."""
+"""Slurm's srun: masks of the node, which need exclusive use of the node; and named options for the plain cases."""
 
 import re
 from dataclasses import replace
@@ -15,23 +15,23 @@ MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """Masks always; the words for the plain cases stand beside them as a comment."""
+    """Masks always; named options for the plain cases follow as a comment."""
     sets = _shared.rank_sets(placement)
     asked = _shared.plain(placement, request, topology)
     masks = ",".join(mask_text(held) for held in sets)
     memory, cannot = _memory(request, placement)
-    words = _named_options(asked, len(sets), topology)
+    named = _named_options(asked, len(sets), topology)
     lines = [
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
         "#SBATCH --nodes=1 --exclusive",
         f"srun --whole -n {len(sets)} --cpu-bind=mask_cpu:{masks}{memory} {_shared.PROGRAM}",
     ]
-    if words:
-        lines.append(f"# in words, by the manual: srun {words}{memory} {_shared.PROGRAM}")
+    if named:
+        lines.append(f"# with named options, by the manual: srun {named}{memory} {_shared.PROGRAM}")
     cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
     cannot.append(
-        "masks hold only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
+        "masks are valid only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
     )
     return Syntax(tuple(lines), True, tuple(cannot))
 
@@ -94,7 +94,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         notes.append("fcyclic spreads the CPUs of each rank over the packages, too: drawn as cyclic")
     if {"-O", "--overcommit"} & {*line.arguments, *batch.arguments}:
         request = replace(request, oversubscribe=True)
-        notes.append("with --overcommit srun was seen to put four ranks on core 0: drawn as dealt out in turn")
+        notes.append("with --overcommit srun was observed to put four ranks on core 0: drawn as assigned in turn")
     read = _shared.reading_of_request(request, topology, notes)
     if bind == "sockets":
         packages = objects(topology, "package")
@@ -106,7 +106,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
 
 
 def _ranks(line: _shared.Line, batch: _shared.Line, notes: list[str]) -> int:
-    """Ranks of one node: those of the job dealt out over its nodes."""
+    """Ranks of one node: those of the job distributed over its nodes."""
     each = line.number("--ntasks-per-node") or batch.number("--ntasks-per-node")
     every = line.number("-n", "--ntasks") or batch.number("-n", "--ntasks")
     nodes = line.number("-N", "--nodes") or batch.number("-N", "--nodes") or 1

@@ -14,7 +14,7 @@ BINDS = "process"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """One command a rank; a launcher's wrapper picks its line by its local rank."""
+    """One command per rank; a wrapper of the launcher selects its line by the local rank."""
     lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
     cannot = [
         *_shared.no_threads(placement, "taskset"),
@@ -27,7 +27,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
-    """One rank a line; both `-c LIST` and hexadecimal masks are read."""
+    """One rank per line; both `-c LIST` and hexadecimal masks are read."""
     sets = []
     for row in filter(None, (part.strip() for part in text.splitlines())):
         line = _shared.read_line(row)
@@ -36,9 +36,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         options = _shared.own_arguments(line.arguments, ())
         listed, mask = [*line.arguments, ""][len(options)], r"(0x)?[0-9a-fA-F]+"
         if any(re.fullmatch(r"-[ac]*p[acp]*|--pid", word) for word in options):
-            raise ValueError(
-                f"cannot draw {row!r} (-p changes a process that runs already); try 'taskset -c 0-3 PROGRAM'"
-            )
+            raise ValueError(f"cannot draw {row!r} (-p changes a running process); try 'taskset -c 0-3 PROGRAM'")
         if any(re.fullmatch(r"-a*c[ac]*|--cpu-list", word) for word in options):
             sets.append(parse_cpus(listed))
         elif re.fullmatch(mask, listed):

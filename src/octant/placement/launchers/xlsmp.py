@@ -17,7 +17,7 @@ _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thre
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """One line a rank: a start and a stride where they do, else the list."""
+    """One line per rank: a start and a stride where they suffice, else the list."""
     lines = []
     cannot = []
     for place in placement.ranks:
@@ -61,7 +61,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     cores = {cpu.os: cpu.core for cpu in topology.cpus}
     if len({cores[cpu] for cpu in cpus}) < len(set(cpus)):
         notes.append(
-            f"threads share cores: logical CPUs count hardware threads; a stride of {topology.smt()} gives each a core"
+            f"threads share cores: logical CPUs count hardware threads; a stride of {topology.smt()} avoids it"
         )
     return _shared.reading_of_request(explicit([tuple(cpus)], int(threads)), topology, notes)
 

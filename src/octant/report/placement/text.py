@@ -1,4 +1,4 @@
-"""Placements for people and programs: the drawing, a table of ranks, launchers' words."""
+"""Placements for people and programs: the drawing, a table of ranks, launchers' syntax."""
 
 import json
 
@@ -28,26 +28,26 @@ def as_text(answer: Translation) -> str:
     return "\n\n".join(parts)
 
 
-def words_text(answer: Translation) -> str:
+def syntax_text(answer: Translation) -> str:
     """The lines of one launcher, ready to paste; of several, with headings."""
-    if len(answer.words) == 1:
-        return "\n".join(_lines(next(iter(answer.words.values()))))
+    if len(answer.launchers) == 1:
+        return "\n".join(_lines(next(iter(answer.launchers.values()))))
     sections = []
-    for name, words in answer.words.items():
-        exact = "" if words.exact else "  (not the very same hardware threads)"
-        rows = [f"{name}: {backends()[name].TITLE}{exact}", *(f"  {line}" for line in _lines(words))]
-        sections.append("\n".join([*rows, *(f"  ! {said}" for said in words.cannot)]))
+    for name, syntax in answer.launchers.items():
+        exact = "" if syntax.exact else "  (not necessarily the same hardware threads)"
+        rows = [f"{name}: {backends()[name].TITLE}{exact}", *(f"  {line}" for line in _lines(syntax))]
+        sections.append("\n".join([*rows, *(f"  ! {text}" for text in syntax.cannot)]))
     return "\n\n".join(sections)
 
 
-def _lines(words: Syntax) -> list[str]:
-    files = [line for name, content in words.files for line in (f"# file {name}:", *content.splitlines())]
-    return [*words.lines, *files]
+def _lines(syntax: Syntax) -> list[str]:
+    files = [line for name, content in syntax.files for line in (f"# file {name}:", *content.splitlines())]
+    return [*syntax.lines, *files]
 
 
 def notes(answer: Translation) -> list[str]:
     """What goes to standard error: remarks, and what a single launcher cannot express."""
-    cannot = next(iter(answer.words.values())).cannot if len(answer.words) == 1 else ()
+    cannot = next(iter(answer.launchers.values())).cannot if len(answer.launchers) == 1 else ()
     return [*answer.remarks, *cannot]
 
 
@@ -63,9 +63,9 @@ def as_json(answer: Translation) -> str:
         }
         for place in answer.placement.ranks
     ]
-    words = {
+    launchers = {
         name: {"lines": w.lines, "exact": w.exact, "cannot": w.cannot, "files": dict(w.files)}
-        for name, w in answer.words.items()
+        for name, w in answer.launchers.items()
     }
     found = {"request": str(answer.request), "read_as": answer.read_as, "ranks": ranks}
-    return json.dumps({**found, "remarks": answer.remarks, "words": words}, indent=2)
+    return json.dumps({**found, "remarks": answer.remarks, "launchers": launchers}, indent=2)
