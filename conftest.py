@@ -22,6 +22,8 @@ settings.register_profile(
 )
 settings.load_profile("octant")
 
+collect_ignore_glob = ["tests/workloads/throwaway/*"]  # a workload of `test_one_folder.py`, which runs its test
+
 SLOW_FIXTURES = frozenset({"kernels", "needs", "browser", "threads_program"})
 SLOW_MARKERS = ("mpi", "browser", "simgrid", "slow", "root")
 """What a test asks for that is left out by `--quick`."""
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def kernels() -> Path:
-    """Folder of the development build, whose kernels have the fault-injection switch."""
+    """Folder of the development build, whose kernels have the fault-injection switch; OCTANT_KERNELS names another."""
+    if "OCTANT_KERNELS" in os.environ:
+        return Path(os.environ["OCTANT_KERNELS"])
     folder = ROOT / "build" / "dev" / "bin"
     ninja = Path(sys.executable).parent / "ninja"
     fresh = (

@@ -4,14 +4,12 @@ python bench/bench_gemm.py [--n 1024] [--repeats 9]
 """
 
 import argparse
-import os
 import statistics
 import subprocess
 import tempfile
 from pathlib import Path
 
-from octant import build, record, workloads
-from octant.analysis import figures
+from _kernel import median
 from octant.build.blas import openblas_path
 
 CALLS = 15
@@ -23,23 +21,18 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9)
     asked = parser.parse_args()
     library = str(openblas_path())
-    environment = {**os.environ, "OCTANT_BLAS": library}
     bare: list[float] = []
     ours: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        program, output = Path(folder) / "bare", Path(folder) / "records.jsonl"
+        program = Path(folder) / "bare"
         source = Path(__file__).parent / "bare_gemm.c"
         subprocess.run(["cc", "-O2", str(source), "-o", str(program), "-ldl"], check=True)
         for _ in range(asked.repeats):
             words = [str(program), library, str(asked.n), str(CALLS)]
-            said = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-            bare.append(2 * asked.n**3 / statistics.median(map(float, said.split())))
-            words = [f"n={asked.n}", f"samples={CALLS}", "precision=0", "seconds=30", "--output", str(output)]
-            output.unlink(missing_ok=True)
-            subprocess.run([str(build.find("node/gemm")), *words], check=True, env=environment)
-            point = record.parse(output.read_text())
-            if isinstance(point, record.Point):
-                ours.append(figures.figure(workloads.workload("node/gemm"), point).value.middle)
+            output = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+            bare.append(2 * asked.n**3 / statistics.median(map(float, output.split())))
+            words = [f"n={asked.n}", f"samples={CALLS}", "precision=0", "seconds=30"]
+            ours.append(median("node/gemm", words, environment={"OCTANT_BLAS": library}))
     for name, rates in (("bare loop", bare), ("octant gemm", ours)):
         middle = statistics.median(rates)
         print(

@@ -22,9 +22,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from octant.analysis.summary import Row, summarise
+from octant.analysis.figures import Figure
+from octant.analysis.summary import summarise
 from octant.store import Store
 
 HOG_ON_S, HOG_OFF_S = (0.03, 0.15), (0.02, 0.1)
@@ -53,23 +52,23 @@ def hogging() -> Iterator[None]:
         process.wait()
 
 
-def measured(store: Path, words: list[str]) -> list[Row]:
-    """One `octant run`, through the command, and its rows."""
+def measured(store: Path, words: list[str]) -> list[Figure]:
+    """One `octant run`, through the command, and its figures."""
     subprocess.run(
         [sys.executable, "-m", "octant.cli", "run", *words, "--store", str(store), "--json"],
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    return list(summarise(Store(store).find("last")).rows)
+    return list(summarise(Store(store).find("last")).figures)
 
 
-def mean(row: Row) -> float:
+def mean(figure: Figure) -> float:
     """What a tool would report that divides all the work by all the time: every thread's chunks over its own time."""
-    point = row.points[0]
-    seconds = [sum(lane.duration_ns) * 1e-9 for lane in point.lanes]
-    chunks = [len(lane.duration_ns) * point.batch for lane in point.lanes]
-    rates = [n * row.metric.count(point) / s for n, s in zip(chunks, seconds, strict=True)]
-    return float(np.sum(rates)) if row.metric.kind == "rate" else float(1 / np.mean(rates))
+    point = figure.point
+    lanes = [series.values for series in point.read().series if series.head.name == "step"]
+    names = getattr(figure.metric.value, "counts", ())
+    each = point.count(*names) / point.lanes * point.batch
+    return float(sum(each * len(lane) / (lane.sum() * 1e-9) for lane in lanes))
 
 
 def main() -> None:

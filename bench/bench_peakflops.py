@@ -2,29 +2,22 @@
 
     python bench/bench_peakflops.py [--repeats 5]
 
-Each launch gives a rate and the clock of the same 50 ms; the ratio is taken a launch, then the median of launches.
+Each launch gives a rate and the clock of the same 50 ms; the ratio is taken per launch, then the median of launches.
 The upper ratio is that of the quickest twentieth of the samples: what the loop does when no neighbour shares the core.
 """
 
 import argparse
 import statistics
-import subprocess
-import tempfile
-from pathlib import Path
 
-from octant import build, record, workloads
-from octant.analysis import figures
+import numpy as np
+
+from _kernel import points
+from octant import workloads
+from octant.analysis.figures import figure
+from octant.analysis.summary import with_limit
+from octant.limit import Known
+from octant.machine import facts
 from octant.machine.discover import discover
-from octant.record import Point
-from octant.workloads.node.peakflops import busy_clock_hz, widths
-
-
-def launch(words: list[str]) -> list[Point]:
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "records.jsonl"
-        subprocess.run([build.find("node/peakflops"), *words, "--output", output], check=True)
-        points = [record.parse(line) for line in output.read_text().splitlines()]
-    return [point for point in points if isinstance(point, Point)]
 
 
 def main() -> None:
@@ -32,14 +25,19 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
     machine, workload = discover(), workloads.workload("node/peakflops")
-    words = [f"width={','.join(widths(machine.processor))}", "element=double,single", "seconds=0.5", "precision=0"]
+    widths = facts.values("scalar, 128 to vector_bits by 2", facts.facts(machine))
+    words = [f"width={widths}", "element=double,single", "seconds=0.5", "precision=0"]
+    nothing = Known(machine.topology)
     found: dict[tuple[str, str], list[tuple[float, float, float, float]]] = {}
     for _ in range(repeats):
-        for point in launch(words):
-            figure = figures.figure(workload, point, machine)
-            quick_ns = statistics.quantiles(point.lanes[0].duration_ns, n=20)[0]
-            upper = point.work.flops * point.batch / (quick_ns * 1e-9) / figure.value.middle * (figure.of_limit or 0.0)
-            row = figure.value.middle, figure.of_limit or 0.0, busy_clock_hz(point) or 0.0, upper
+        for point in points("node/peakflops", words):
+            one = with_limit(figure(workload, [point]), nothing, machine)
+            if one.value is None:
+                continue
+            quick_ns = float(np.quantile(point.read().series[0].values, 0.05))
+            share = one.of_limit or 0.0
+            upper = point.count("flops") * point.batch / (quick_ns * 1e-9) / one.value.middle * share
+            row = one.value.middle, share, point.clock_hz or 0.0, upper
             found.setdefault((point.knobs["element"], point.knobs["width"]), []).append(row)
     print(f"{'element':<8}{'width':>8}{'Gflop/s':>10}{'GHz':>7}{'/ limit':>9}{'least':>8}{'most':>8}{'upper':>8}")
     for (element, width), rows in found.items():

@@ -9,8 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from octant import build, record, workloads
-from octant.analysis import figures
+from _kernel import median
 from octant.build import beside_python
 
 LENGTHS = (0, 8, 1024, 65536, 1048576)
@@ -27,36 +26,19 @@ def main() -> None:
     bare: dict[int, list[float]] = {length: [] for length in LENGTHS}
     ours: dict[int, list[float]] = {length: [] for length in LENGTHS}
     with tempfile.TemporaryDirectory() as folder:
-        program, output = Path(folder) / "bare", Path(folder) / "records.jsonl"
+        program = Path(folder) / "bare"
         source = Path(__file__).parent / "bare_pingpong.c"
         subprocess.run([str(compiler), "-O2", str(source), "-o", str(program)], check=True)
         for _ in range(repeats):
             for length in LENGTHS:
                 words = [str(program), str(length), str(ROUNDS)]
-                pinned = [
-                    launcher,
-                    "-n",
-                    "1",
-                    "taskset",
-                    "-c",
-                    "0",
-                    *words,
-                    ":",
-                    "-n",
-                    "1",
-                    "taskset",
-                    "-c",
-                    "1",
-                    *words,
-                ]
-                said = subprocess.run(pinned, check=True, capture_output=True, text=True).stdout
-                bare[length].append(statistics.median(map(float, said.split())))
-                output.unlink(missing_ok=True)
-                words = [f"bytes={length}", "seconds=0.5", "precision=0", "--output", str(output)]
-                subprocess.run([launcher, "-n", "2", str(build.find("mpi/pingpong")), *words], check=True)
-                point = record.parse(output.read_text())
-                if isinstance(point, record.Point):
-                    ours[length].append(figures.figure(workloads.workload("mpi/pingpong"), point).value.middle)
+                pinned = [launcher]
+                for cpu in ("0", "1"):
+                    pinned += [":"] * (cpu == "1") + ["-n", "1", "taskset", "-c", cpu, *words]
+                output = subprocess.run(pinned, check=True, capture_output=True, text=True).stdout
+                bare[length].append(statistics.median(map(float, output.split())))
+                words = [f"bytes={length}", "seconds=0.5", "precision=0"]
+                ours[length].append(median("mpi/pingpong", words, [launcher, "-n", "2"]))
     print(f"{'bytes':>8}{'bare, us':>11}{'octant, us':>12}{'ratio':>8}{'of best':>9}")
     for length in LENGTHS:
         theirs, mine = statistics.median(bare[length]), statistics.median(ours[length])

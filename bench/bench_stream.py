@@ -14,11 +14,8 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-from octant import build, record, workloads
-from octant.analysis import figures
+from _kernel import median
 
 
 def likwid(test: str, size: str, threads: int) -> float:
@@ -37,15 +34,8 @@ def variants() -> list[str]:
 
 def ours(store: str, pages: str, size: str, threads: int) -> float:
     """Median B/s of one launch."""
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "records.jsonl"
-        words = ["kernel=triad", f"bytes={size}", f"store={store}", f"pages={pages}", f"threads={threads}", "seconds=1"]
-        command = [str(build.find("node/stream")), *words, "precision=0", "--output", str(output)]
-        subprocess.run(command, check=True)
-        point = record.parse(output.read_text())
-    if not isinstance(point, record.Point):
-        raise SystemExit(f"octant-node-stream failed: {point.reason}")
-    return figures.figure(workloads.workload("node/stream"), point).value.middle
+    words = ["kernel=triad", f"bytes={size}", f"store={store}", f"pages={pages}", f"threads={threads}", "seconds=1"]
+    return median("node/stream", [*words, "precision=0"])
 
 
 def main() -> None:

@@ -3,25 +3,29 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace octant {
 namespace {
 
-constexpr std::size_t most_digits = 32;  // of any number and its comma
+constexpr std::ptrdiff_t most_digits = 32;  // of any number and its comma
 
-// Appends `values` with commas between them: room for all is made once.
+// Appends `values` with commas between them, by way of a buffer that stays in the first-level cache.
 template <class Number>
 void append(std::string& text, std::span<Number const> values) {
-    std::size_t const before = text.size();
-    text.resize(before + most_digits * values.size());
-    char* at = text.data() + before;
-    char* const end = text.data() + text.size();
-    for (Number const value : values) {
-        if (at != text.data() + before) *at++ = ',';
-        at = std::to_chars(at, end, value).ptr;
+    std::array<char, 4096> buffer;
+    char* at = buffer.data();
+    char* const end = buffer.data() + buffer.size();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (end - at < most_digits) {
+            text.append(buffer.data(), static_cast<std::size_t>(at - buffer.data()));
+            at = buffer.data();
+        }
+        if (i > 0) *at++ = ',';
+        at = std::to_chars(at, end, values[i]).ptr;
     }
-    text.resize(static_cast<std::size_t>(at - text.data()));
+    text.append(buffer.data(), static_cast<std::size_t>(at - buffer.data()));
 }
 
 }  // namespace

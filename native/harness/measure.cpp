@@ -58,9 +58,10 @@ class Measurer {
 
     [[nodiscard]] std::int64_t warmup() const {
         if (info_.pace == Pace::whole) return settings_.warmup;
-        std::size_t most = 0;
-        for (auto const& series : watched({})) most = std::max(most, warmup_length(series));
-        return context_.world.max(static_cast<std::int64_t>(most));
+        std::int64_t most = 0;
+        for (auto const& series : watched(found_.marks_off))
+            most = std::max(most, place_in(found_.marks_off, static_cast<std::int64_t>(warmup_length(series))));
+        return context_.world.max(most);
     }
 
     // All groups begin together, so that their samples can be compared in time.
@@ -73,7 +74,9 @@ class Measurer {
     }
 
     void one_burst(bool marks) {
-        std::int64_t const start = common_start();
+        // One group of ranks that work together starts each burst by itself.
+        bool const together = info_.pace != Pace::chunks && groups_.members.size() == 1;
+        std::int64_t const start = together && found_.origin_ns != 0 ? now_ns() : common_start();
         if (found_.origin_ns == 0) found_.origin_ns = start;
         std::int64_t const before = pacing_->taken();
         context_.marks.switch_on(marks);

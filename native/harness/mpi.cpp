@@ -173,7 +173,8 @@ Session::Session(int* argc, char*** argv)
           int provided = 0;
           std::int64_t const begin = now_ns();
           check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
-          init_s_ = static_cast<double>(now_ns() - begin) * 1e-9;
+          // A simulated machine's clock starts anew in here.
+          init_s_ = static_cast<double>(std::max<std::int64_t>(0, now_ns() - begin)) * 1e-9;
           return MPI_COMM_WORLD;
       }()) {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -10,6 +10,7 @@ namespace {
 constexpr std::int64_t free_clock_costs = 100;  // least length of a sample where nothing lies between two steps
 constexpr std::int64_t most_short_steps = 20;
 constexpr std::int64_t most_steps = 2000;  // of a round
+constexpr std::int64_t phased_bursts = 8;  // at least, of a kernel with phases
 constexpr std::int64_t most_batch = std::int64_t{1} << 40;
 
 }  // namespace
@@ -109,13 +110,11 @@ std::int64_t Steps::quickest_batch(std::int64_t times) {
 // first rank decides from what the last ones took: one round of as many as fit, or where groups of different speed are
 // at work, rounds until the burst's time is over.
 std::int64_t Steps::next_count(std::int64_t taken, std::int64_t end_ns) const {
-    bool const first = taken_ == taken;
-    // Where marks turn out to cost too much, samples without them have to follow.
-    std::int64_t const most = first && !job_.info.phases.empty() ? job_.settings.samples / 2 : job_.settings.samples;
-    std::int64_t const left = most - taken_;
+    // Where marks cost too much, bursts with and without them take turns: no burst may have most of the samples.
+    std::int64_t const parts = job_.info.phases.empty() ? 1 : phased_bursts;
+    std::int64_t const left = std::min(job_.settings.samples - taken_, job_.settings.samples / parts - taken);
     std::int64_t const time_ns = job_.alone ? static_cast<std::int64_t>(burst_s * 1e9) : (end_ns - now_ns()) / 2;
-    bool const over = job_.alone || now_ns() >= end_ns || left <= 0;
-    if (taken > 0 && over) return 0;
+    if (taken > 0 && (now_ns() >= end_ns || left <= 0)) return 0;
     std::int64_t const fitting = std::clamp<std::int64_t>(time_ns / last_step_ns_, job_.alone ? 5 : 1, most_steps);
     return std::max<std::int64_t>(1, std::min(fitting, left));
 }
@@ -126,11 +125,12 @@ void Steps::burst(Window const& window) {
     pause_until(window.start_ns, job_.settings.share_cores);
     std::int64_t const end_ns = std::min(window.start_ns + static_cast<std::int64_t>(burst_s * 1e9), window.budget_ns);
     std::int64_t const before = taken_;
-    for (std::int64_t count = 1; count > 0;) {
+    std::int64_t count = 0;
+    do {
         group.wait_for_first(polls());  // who has nothing to do sleeps here, not in the broadcast
         count = group.broadcast(next_count(taken_ - before, end_ns));
         round(count);
-    }
+    } while (count > 0 && !job_.alone);
     collect(taken_ - before);
 }
 

@@ -30,11 +30,13 @@ void Marks::keep(std::int64_t duration_ns) {
         series_[i].entries.push_back(totals_[i].entries);
         all_entries_ += totals_[i].entries;
     }
-    all_ns_ += duration_ns;
+    ++samples_;
+    quickest_ns_ = std::min(quickest_ns_, std::max<std::int64_t>(duration_ns, 1));
 }
 
 double Marks::share(double mark_ns) const noexcept {
-    return all_ns_ > 0 ? static_cast<double>(all_entries_) * mark_ns / static_cast<double>(all_ns_) : 0;
+    if (samples_ == 0) return 0;
+    return static_cast<double>(all_entries_) * mark_ns / static_cast<double>(samples_ * quickest_ns_);
 }
 
 MarkQuality measure_marks() {

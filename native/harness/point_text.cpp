@@ -77,10 +77,15 @@ std::string marks_off_text(Measurement const& measured, int group) {
     return text.text();
 }
 
-std::string joined(Comm const& world, std::string const& mine) {
-    JsonText text;
-    for (auto const& part : world.gather(mine)) text.raw(part);
-    return text.text();
+// `name` with the parts of all ranks between the brackets.
+void join(JsonText& text, Comm const& world, char const* name, char const* brackets, std::string const& mine) {
+    auto const parts = world.gather(mine);
+    std::size_t size = 0;
+    for (auto const& part : parts) size += part.size() + 1;
+    text.reserve(size);
+    text.key(name).open(brackets[0]);
+    for (auto const& part : parts) text.raw(part);
+    text.close(brackets[1]);
 }
 
 class Writer {  // of the lists that grow with ranks and samples; `place` -1: this rank is idle
@@ -95,16 +100,10 @@ class Writer {  // of the lists that grow with ranks and samples; `place` -1: th
         std::int64_t const all = world_.sum(static_cast<std::int64_t>(mine.size()));
         if (all > room) {
             text.key("form").word("reduced");
-            std::string const reduced = joined(world_, reduced_within(room / 2));
-            text.key("reduced").open('[');
-            text.raw(reduced);
-            text.close(']');
+            join(text, world_, "reduced", "[]", reduced_within(room / 2));
             mine = facts_.info.pace == Pace::chunks ? coalesced_within(room / 2, all, text) : readings();
         }
-        std::string const series = joined(world_, mine);
-        text.key("series").open('[');
-        text.raw(series);
-        text.close(']');
+        join(text, world_, "series", "[]", mine);
     }
 
   private:
@@ -202,23 +201,17 @@ bool write_point(JsonText& text, PointFacts const& facts) {
     text.key("pace").word(name_of(facts.info.pace));
     text.key("warmup").number(measured.warmup);
     text.key("stopped_by").word(measured.stopped_by);
-    auto const add = [&](char const* name, char const* brackets, std::string const& mine) {
-        std::string const all = joined(world, mine);
-        text.key(name).open(brackets[0]);
-        text.raw(all);
-        text.close(brackets[1]);
-    };
-    add("work", "[]", work);
+    join(text, world, "work", "[]", work);
     if (world.max(std::int64_t{measured.marks_off.empty() ? 0 : 1}) > 0) {
         text.key("marks").open('{');
         text.key("share").number(measured.marks_share);
-        add("off", "[]", first ? marks_off_text(measured, group) : "");
+        join(text, world, "off", "[]", first ? marks_off_text(measured, group) : "");
         text.close('}');
     }
-    add("results", "[]", results);
+    join(text, world, "results", "[]", results);
     write_conditions(text, facts);
-    add("notes", "{}", notes_text(facts, group));
-    add("given", "[]", given_text(facts.context, outcome));
+    join(text, world, "notes", "{}", notes_text(facts, group));
+    join(text, world, "given", "[]", given_text(facts.context, outcome));
     Writer(facts, part).write(text);
     return world.max(std::int64_t{right ? 0 : 1}) == 0;
 }

@@ -93,13 +93,15 @@ void Recorder::finish(JsonText text) const {
     std::string const sum = hex8(crc32(text.text()));
     text.key("crc").word(sum);
     text.close('}');
-    append(text.text());
+    std::string line = text.take();
+    line += '\n';
+    append(std::move(line));
 }
 
-void Recorder::append(std::string const& line) const {
+void Recorder::append(std::string text) const {
     int const file = path_ == "-" ? dup(STDOUT_FILENO) : open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
     off_t const before = lseek(file, 0, SEEK_END);
-    std::string const text = (path_ != "-" && ends_torn(file) ? "\n" : "") + line + "\n";
+    if (path_ != "-" && ends_torn(file)) text.insert(0, "\n");
     std::size_t done = 0;
     while (file >= 0 && done < text.size()) {
         ssize_t const wrote = ::write(file, text.data() + done, text.size() - done);

@@ -1,6 +1,7 @@
 #include "series.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace octant {
 namespace {
@@ -14,26 +15,49 @@ void open_series(JsonText& text, RankPart const& part, std::string const& name, 
     text.key("role").word(part.info.roles[lane.role].name);
 }
 
-struct Times {
-    std::vector<std::int64_t> gap_ns, ns, preempted;
-};
-
 // From the end of the sample before (first: from `origin_ns`) to the begin of each. Of `k` samples that become one the
-// times are added up, and their gaps: so begins and ends can still be told.
-Times times_of(Lane const& lane, std::int64_t origin_ns, std::int64_t k) {
-    std::size_t const count = lane.begin_ns.size() / static_cast<std::size_t>(k);
-    Times times{std::vector<std::int64_t>(count), std::vector<std::int64_t>(count), {}};
+// gaps are added up, as their times are: so begins and ends can still be told.
+std::vector<std::int64_t> gaps_of(Lane const& lane, std::int64_t origin_ns, std::size_t k) {
+    std::vector<std::int64_t> gap_ns;
+    gap_ns.reserve(lane.begin_ns.size() / k);
     std::int64_t end = origin_ns;
-    for (std::size_t i = 0; i < count * static_cast<std::size_t>(k); ++i) {
-        std::size_t const to = k == 1 ? i : i / static_cast<std::size_t>(k);
-        times.gap_ns[to] += lane.begin_ns[i] - end;
-        times.ns[to] += lane.duration_ns[i];
-        end = lane.begin_ns[i] + lane.duration_ns[i];
+    for (std::size_t first = 0; first + k <= lane.begin_ns.size(); first += k) {
+        std::int64_t gap = 0;
+        for (std::size_t i = first; i < first + k; ++i) {
+            gap += lane.begin_ns[i] - end;
+            end = lane.begin_ns[i] + lane.duration_ns[i];
+        }
+        gap_ns.push_back(gap);
     }
-    for (std::int64_t const sample : lane.preempted)
-        if (auto const to = sample / k; to < static_cast<std::int64_t>(count))
-            if (times.preempted.empty() || times.preempted.back() != to) times.preempted.push_back(to);
-    return times;
+    return gap_ns;
+}
+
+std::vector<std::int64_t> sums_of(std::vector<std::int64_t> const& values, std::size_t k) {
+    std::vector<std::int64_t> sums;
+    for (std::size_t i = 0; i + k <= values.size(); i += k)
+        sums.push_back(std::accumulate(&values[i], &values[i] + k, std::int64_t{0}));
+    return sums;
+}
+
+std::vector<std::int64_t> places_of(std::vector<std::int64_t> const& preempted, std::size_t count, std::size_t k) {
+    std::vector<std::int64_t> places;
+    for (std::int64_t const sample : preempted)
+        if (std::size_t const to = static_cast<std::size_t>(sample) / k; to < count)
+            if (places.empty() || places.back() != static_cast<std::int64_t>(to))
+                places.push_back(static_cast<std::int64_t>(to));
+    return places;
+}
+
+void add_times(JsonText& text, RankPart const& part, Lane const& lane, std::size_t k) {
+    open_series(text, part, "step", lane);
+    text.key("gap_ns").list_or_one(gaps_of(lane, part.measured.origin_ns, k));
+    if (k == 1)
+        text.key("ns").list(lane.duration_ns);
+    else
+        text.key("ns").list(sums_of(lane.duration_ns, k));
+    text.key("preempted").list(places_of(lane.preempted, lane.begin_ns.size() / k, k));
+    text.key("clock_hz").list(lane.clock_hz);
+    text.close('}');
 }
 
 void add_reading(JsonText& text, RankPart const& part, std::size_t reading, std::size_t most) {
@@ -54,13 +78,7 @@ std::string series_text(RankPart const& part, std::int64_t coalesced) {
     JsonText text;
     for (auto const& lane : part.measured.lanes) {
         if (!part.info.roles[lane.role].timed) continue;
-        auto const times = times_of(lane, part.measured.origin_ns, coalesced);
-        open_series(text, part, "step", lane);
-        text.key("gap_ns").list_or_one(times.gap_ns);
-        text.key("ns").list(times.ns);
-        text.key("preempted").list(times.preempted);
-        text.key("clock_hz").list(lane.clock_hz);
-        text.close('}');
+        add_times(text, part, lane, static_cast<std::size_t>(coalesced));
         for (std::size_t i = 0; i < part.marks.paths().size(); ++i) {
             PhaseSeries const& phase = part.marks.series()[i];
             open_series(text, part, "phase/" + part.marks.paths()[i], lane);
@@ -70,7 +88,7 @@ std::string series_text(RankPart const& part, std::int64_t coalesced) {
         }
         for (std::size_t i = 0; i < part.readings.values.size(); ++i) add_reading(text, part, i, 0);
     }
-    return text.text();
+    return text.take();
 }
 
 std::string readings_text(RankPart const& part, std::size_t most) {

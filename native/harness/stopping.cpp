@@ -42,4 +42,13 @@ std::vector<double> within(std::vector<std::int64_t> const& series, Ranges const
     return values;
 }
 
+std::int64_t place_in(Ranges const& off, std::int64_t number) {
+    if (number == 0 || off.empty()) return number;
+    for (auto const& [from, to] : off) {
+        if (number < to - from) return from + number;
+        number -= to - from;
+    }
+    return off.back().second;
+}
+
 }  // namespace octant

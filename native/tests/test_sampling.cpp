@@ -1,5 +1,6 @@
 // Medians, their intervals and warm-up against values worked out by hand.
 #include "octant/sampling.hpp"
+#include "octant/stopping.hpp"
 
 #include "check.hpp"
 
@@ -77,6 +78,19 @@ void warmups(octant::Checks& checks) {
     checks.that(octant::warmup_length(samples) <= 16, "one preempted sample does not decide");
 }
 
+// Samples 0 to 2 and 5 to 6 had marks; 3, 4, 7 and 8 had none.
+void ranges(octant::Checks& checks) {
+    octant::Ranges const off = {{3, 5}, {7, 9}};
+    std::vector<std::int64_t> const series = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    checks.that(octant::within(series, off) == std::vector<double>{3, 4, 7, 8}, "what lies in the ranges");
+    checks.that(octant::within(series, {}).size() == series.size(), "no range, all of them");
+    checks.that(octant::place_in(off, 0) == 0, "nothing to drop begins at the begin");
+    checks.that(octant::place_in(off, 1) == 4, "one dropped: from the second of the first range on");
+    checks.that(octant::place_in(off, 2) == 7, "two dropped: from the next range on");
+    checks.that(octant::place_in(off, 4) == 9, "all dropped: behind the last range");
+    checks.that(octant::place_in({}, 5) == 5, "without ranges as counted");
+}
+
 }  // namespace
 
 int main() {
@@ -84,5 +98,6 @@ int main() {
     medians(checks);
     correlations(checks);
     warmups(checks);
+    ranges(checks);
     return checks.result();
 }

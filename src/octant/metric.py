@@ -159,7 +159,7 @@ class Metric:
 
         Args:
             counts: of all groups or lanes together.
-            lanes: how many of them; a time is one lane's where lanes work alone.
+            lanes: how many groups, or lanes that work alone; a time per count is one's.
         """
         if step_s <= 0 or getattr(self.value, "of", "") != "step":
             return None

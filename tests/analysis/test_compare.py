@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_run import WORKLOADS, fake_run, lane, machine
+from fake_run import WORKLOADS, fake_run, machine
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
-from octant.record import Buffer, Check, Given, Point
+from octant.record import Buffer, Given, Point, Process, Result, Samples, Series, Work
 from octant.report.run import comparison
 from octant.store import StoredRun
 
@@ -79,8 +79,12 @@ def noisy(run: StoredRun, seed: int, spread: float) -> StoredRun:
 
     def other(p: Point) -> Point:
         factor = generator.normal(1, spread)
-        lanes = tuple(lane([int(d * factor) for d in x.duration_ns], x.thread, x.rank) for x in p.lanes)
-        return dataclasses.replace(p, lanes=lanes)
+
+        def scaled(series: Series) -> Series:
+            return dataclasses.replace(series, values=np.floor(series.values * factor))
+
+        samples = Samples(tuple(map(scaled, p.read().series)))
+        return dataclasses.replace(p, read=lambda: samples)
 
     return dataclasses.replace(run, points=tuple(map(other, run.points)))
 
@@ -99,26 +103,32 @@ def test_several_launches_keep_their_spread_from_passing_for_an_effect() -> None
     [
         ({"share_cores": True}, "more threads than hardware threads: no in A, yes in B"),
         ({"sync": "barrier"}, "start synchronised: none in A, barrier in B"),
-        ({"verdict": Check("sum", 1.0, 1e-9, False)}, "wrong answer in B (sum)"),
-        ({"build": {"faults_compiled": True}}, "fault-injection build: no in A, yes in B"),
+        ({"results": (Result("sum", 1.0, "1", 1e-9),)}, "wrong answer in B (sum)"),
+        ({"process": Process(build={"faults_compiled": True})}, "fault-injection build: no in A, yes in B"),
     ],
 )
 def test_what_was_not_measured_alike_is_not_compared(changes: dict[str, object], why: str) -> None:
     found = compared(BASE, changed(BASE, "node/gemm", **changes))
     alone = found.of("not comparable")
-    assert {figure.row.workload.name for figure in alone} == {"node/gemm"}
+    assert {figure.figure.workload.name for figure in alone} == {"node/gemm"}
     assert all(why in figure.why for figure in alone)
-    assert bool(found.regressions) == ("verdict" in changes)  # a wrong answer stops the gate
+    assert bool(found.regressions) == ("results" in changes)  # a wrong answer stops the gate
 
 
 def test_a_kernel_that_counts_other_work_is_not_compared() -> None:
-    first = next(p for p in BASE.points if p.workload == "node/stream")
-    half = changed(BASE, "node/stream", work=dataclasses.replace(first.work, bytes_written=0))
+    half = changed(BASE, "node/stream", work=(Work({"bytes_read": 16, "flops": 2}),))
     assert "work counted: bytes_read 1" in compared(BASE, half).of("not comparable")[0].why[0]
     # Chunks of another length do the same work.
-    longer = [dataclasses.replace(p, work=dataclasses.replace(p.work, flops=2 * p.work.flops)) for p in BASE.points
-              if p.workload == "node/peakflops"]  # fmt: skip
+    longer = [
+        dataclasses.replace(p, work=tuple(_twice(work) for work in p.work))
+        for p in BASE.points
+        if p.workload == "node/peakflops"
+    ]
     assert compared(BASE, dataclasses.replace(BASE, points=tuple(longer))).of("not comparable")[0].why == ("only in A",)
+
+
+def _twice(work: Work) -> Work:
+    return dataclasses.replace(work, counts={name: 2 * count for name, count in work.counts.items()})
 
 
 def test_missing_figures_are_listed_and_failed_ones_stop_the_gate() -> None:
@@ -139,8 +149,8 @@ def test_other_surroundings_are_listed() -> None:
     found = compared(changed(BASE, "node/latency", given=(base,)), changed(other, "node/latency", given=(huge,)))
     assert ("machine", "fake", "other") in found.differences
     assert ("hardware threads allowed", "2", "4") in found.differences
-    told = [why for figure in found.figures for why in figure.why if why.startswith("huge")]
-    assert told == ["huge pages: 0.0 % in A, 100 % in B"] * 2
+    pages = [why for figure in found.figures for why in figure.why if why.startswith("huge")]
+    assert pages == ["huge pages: 0.0 % in A, 100 % in B"] * 2
 
 
 @pytest.mark.parametrize("width", [80, 120])

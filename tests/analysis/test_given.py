@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_run import WORKLOADS, fake_run, machine, point
+from fake_run import WORKLOADS, fake_run, machine, point, stored
 from octant.analysis import given as readback
 from octant.analysis.figures import doubts
 from octant.analysis.summary import summarise
-from octant.launch import Launch
+from octant.ask import Ask, Launch, Shape, Subject
+from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
 from octant.record import Buffer, Given, Point
+from octant.store import StoredRun
 
 MACHINE = machine(nodes=2, cores=4)
 
@@ -32,7 +34,8 @@ def obedient(asked: str, hosts: int = 1, node: str = "0") -> Point:
 
 
 def told(asked: str, found: Point, ranks: int | None = None) -> tuple[str, ...]:
-    return readback.mismatches(planner.plan(MACHINE.topology, parse_request(asked)), found, ranks)
+    places = planner.plan(MACHINE.topology, parse_request(asked)).ranks
+    return readback.mismatches(places, found, len(places) if ranks is None else ranks)
 
 
 REQUESTS = st.builds(
@@ -112,19 +115,32 @@ def test_pages_of_another_kind_are_told(pages: str, huge: float, said: tuple[str
     assert readback.page_mismatches(found) == said
 
 
-def test_what_differs_casts_doubt_on_the_figure() -> None:
-    launch = Launch("thing", {"threads": "1"}, place="1x1")
-    wrong = dataclasses.replace(obedient("1x2,cpus=4-5", node="own"), launch=launch.key)
-    (compared,) = readback.compared([wrong], [launch], MACHINE)
-    assert any(text.startswith("NOT AS ASKED: rank 0: 1 threads asked, 2 given") for text in doubts(compared))
-    unplaced = Launch("thing", {"threads": "1"})
-    (free,) = readback.compared([dataclasses.replace(wrong, launch=unplaced.key)], [unplaced], MACHINE)
-    assert doubts(free) == doubts(wrong)
+def placed_run(asked: str, given: Point, plan: str) -> StoredRun:
+    """A run of one launch that was asked as `asked`, planned as `plan`, and gave the point."""
+    launch = Launch(Ask(Subject(given.workload), {}, Shape(given.ranks, asked)))
+    places = planner.plan(MACHINE.topology, parse_request(plan)).ranks
+    run = stored([launch], [dataclasses.replace(given, launch=launch.key)], on=MACHINE)
+    return dataclasses.replace(run, plans={launch.key: Planned(launch, (), places=places)})
+
+
+def test_what_differs_from_the_plan_casts_doubt_on_the_figure() -> None:
+    run = placed_run("1x1", obedient("1x2,cpus=4-5", node="own"), "1x1")
+    (wrong,) = run.points
+    found = readback.mismatches_of(run, wrong)
+    assert found[0] == "rank 0: 1 threads asked, 2 given"
+    assert readback.all_mismatches(run) == sorted(found)
+    assert "NOT AS ASKED: rank 0: 1 threads asked, 2 given (and 2 more)" in doubts(wrong, wrong.read(), found)
+    assert readback.mismatches_of(dataclasses.replace(run, plans={}), wrong) == (), "nothing is planned again"
+
+
+def test_a_better_planner_finds_no_fault_with_an_old_run() -> None:
+    """The plan that a run was started by put its rank elsewhere than today's planner would."""
+    assert readback.all_mismatches(placed_run("1x1", obedient("1x1,cpus=5", node="own"), "1x1,cpus=5")) == []
 
 
 def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
     run = fake_run()
     small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
-    rows = summarise(dataclasses.replace(run, points=points), WORKLOADS).rows
-    assert all(any(flag.startswith("NOT AS ASKED: rank 0: pages=thp asked") for flag in row.flags) for row in rows)
+    figures = summarise(dataclasses.replace(run, points=points), WORKLOADS).figures
+    assert all(any(flag.startswith("NOT AS ASKED: rank 0: pages=thp asked") for flag in one.flags) for one in figures)

@@ -38,4 +38,4 @@ def test_a_kernel_of_the_sites_mpi_runs_under_its_launcher(built: Path, environm
     assert done.returncode == 0, done.stderr
     (run,) = Store(Path(environment["OCTANT_STORE"])).runs()
     (point,) = run.points
-    assert (point.ranks, point.mpi.split(" v")[0]) == (3, "Open MPI")
+    assert (point.ranks, point.process.mpi.split(" v")[0]) == (3, "Open MPI")

@@ -1,5 +1,6 @@
 """`octant report`, `export` and `compare` on a store of fake runs: words in, text and exit codes out."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from fake_run import WORKLOADS, fake_run, write_run
 from octant import workloads
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.record import Samples
 
 
 @pytest.fixture
@@ -29,7 +31,11 @@ def call(store: Path, *words: str) -> Result:
 def test_a_run_that_was_written_reads_back_the_same(store: Path, tmp_path: Path) -> None:
     run = fake_run()
     back = write_run(run, tmp_path / "other")
-    assert back.points == run.points
+    assert [dataclasses.replace(p, read=Samples) for p in back.points] == [
+        dataclasses.replace(p, read=Samples) for p in run.points
+    ]
+    for one, other in zip(back.points, run.points, strict=True):
+        assert [(x.head, *x.values) for x in one.read().series] == [(x.head, *x.values) for x in other.read().series]
     assert back.failures == run.failures
     assert [launch.key for launch in back.launches] == [launch.key for launch in run.launches]
 
@@ -57,6 +63,19 @@ def test_export_writes_each_format(store: Path, tmp_path: Path, form: str, start
     target = tmp_path / f"run.{form}"
     assert call(store, "export", "last", "--to", form, "-o", str(target)).exit_code == 0
     assert target.read_bytes().startswith(start)
+
+
+def test_report_draws_pictures_in_the_terminal_where_asked(store: Path) -> None:
+    assert "node/latency: latency against bytes" not in call(store, "report", "last").stdout
+    assert "node/latency: latency against bytes" in call(store, "report", "last", "--pictures").stdout
+
+
+@pytest.mark.parametrize(("option", "column"), [("--results", "result"), ("--samples", "series")])
+def test_export_has_rows_for_results_and_for_samples(store: Path, tmp_path: Path, option: str, column: str) -> None:
+    target = tmp_path / "rows.csv"
+    assert call(store, "export", "last", option, "-o", str(target)).exit_code == 0
+    assert column in target.read_text(encoding="utf-8").split("\n")[0].split(",")
+    assert isinstance(call(store, "export", "--samples", "--results").exception, Refusal)
 
 
 def test_export_to_nowhere_is_refused(store: Path, tmp_path: Path) -> None:

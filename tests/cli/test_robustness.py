@@ -194,10 +194,10 @@ def test_a_torn_last_line_is_dropped_and_the_next_record_is_whole(
     assert octant("run", "stream", "bytes=1MiB,2MiB", "seconds=0.1").returncode == 0
     run = only_run(environment)
     whole = run.records.read_text().splitlines()
-    run.records.write_text(whole[0] + "\n" + whole[1][: len(whole[1]) // 2])
+    run.records.write_text("".join(f"{line}\n" for line in whole[:-1]) + whole[-1][: len(whole[-1]) // 2])
     torn = only_run(environment)
     assert torn.torn_lines == 1
-    assert [launch.knobs["bytes"] for launch in torn.left()] == ["2MiB"]
+    assert [launch.started_knobs["bytes"] for launch in torn.left()] == ["2MiB"]
     assert octant("resume", "last").returncode == 0
     after = only_run(environment)
     assert after.complete

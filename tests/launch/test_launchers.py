@@ -1,4 +1,4 @@
-"""Launchers turn a shape into words; which one is used; and the words for octant-bind."""
+"""Launchers turn a job's size into words; which one is used; and the words for octant-bind."""
 
 import re
 
@@ -26,9 +26,9 @@ MPIEXEC = [
 TAIL = "--distribution=block --kill-on-bad-exit=1 --export=ALL --job-name=octant"
 
 
-@pytest.mark.parametrize(("flavour", "shape", "words"), MPIEXEC)
+@pytest.mark.parametrize(("flavour", "size", "words"), MPIEXEC)
 def test_mpiexec_speaks_each_dialect(flavour: mpiexec.Flavour, size: JobSize, words: str) -> None:
-    assert mpiexec.options(flavour, shape) == words.split()
+    assert mpiexec.options(flavour, size) == words.split()
 
 
 def test_open_mpi_is_told_that_root_is_meant() -> None:
@@ -37,7 +37,7 @@ def test_open_mpi_is_told_that_root_is_meant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "pmi", "words"),
+    ("size", "pmi", "words"),
     [
         (HERE, "pmi2", f"--ntasks=4 --cpus-per-task=2 --cpu-bind=none {TAIL} --mpi=pmi2"),
         (JobSize(4, 2, 2), "", f"--ntasks=4 --cpus-per-task=2 --cpu-bind=none --nodes=2 --ntasks-per-node=2 {TAIL}"),
@@ -50,7 +50,7 @@ def test_open_mpi_is_told_that_root_is_meant() -> None:
     ],
 )
 def test_srun_always_restates_what_a_task_needs(size: JobSize, pmi: str, words: str) -> None:
-    assert srun.options(shape, pmi) == words.split()
+    assert srun.options(size, pmi) == words.split()
 
 
 def test_flux_leaves_binding_to_us() -> None:
@@ -61,13 +61,13 @@ def test_flux_leaves_binding_to_us() -> None:
 
 def test_one_rank_needs_no_launcher_and_several_do() -> None:
     assert direct.command(["prog", "a b"], JobSize(1)) == ["prog", "a b"]
-    for shape in (JobSize(2), JobSize(1, hosts=("a",))):
+    for size in (JobSize(2), JobSize(1, hosts=("a",))):
         with pytest.raises(Refusal, match="try --launcher mpiexec"):
-            direct.command(["prog"], shape)
+            direct.command(["prog"], size)
 
 
 @pytest.mark.parametrize(
-    ("name", "shape", "environment", "expected"),
+    ("name", "size", "environment", "expected"),
     [
         ("", JobSize(1), {"SLURM_JOB_ID": "1"}, "direct"),
         ("", JobSize(2), {}, "mpiexec"),
@@ -79,7 +79,7 @@ def test_one_rank_needs_no_launcher_and_several_do() -> None:
     ],
 )
 def test_the_launcher_at_hand_is_chosen(name: str, size: JobSize, environment: dict[str, str], expected: str) -> None:
-    assert launchers.chosen(name, shape, environment) == expected
+    assert launchers.chosen(name, size, environment) == expected
 
 
 def test_an_unknown_launcher_is_refused_with_the_known_ones() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from octant.analysis.given import with_mismatches
+from octant.analysis.given import all_mismatches
 from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
@@ -51,12 +51,13 @@ def run(cluster: Mapping[str, str], environment: Mapping[str, str]) -> Run:
 
 def stored(environment: Mapping[str, str]) -> StoredRun:
     (found,) = Store(Path(environment["OCTANT_STORE"])).runs()
-    return with_mismatches(found)
+    assert isinstance(found, StoredRun)
+    return found
 
 
 def masks(run: StoredRun) -> list[tuple[tuple[int, ...], ...]]:
     (point,) = run.points
-    assert point.mismatches == ()
+    assert all_mismatches(run) == []
     return [given.thread_masks for given in point.given]
 
 
@@ -81,8 +82,8 @@ def test_two_threads_of_one_rank_on_each_of_two_nodes(run: Run, environment: Map
     assert (point.ranks, point.threads) == (2, 2)
     # Both nodes are this machine and have its name, so the second rank looks like one too many on it, and only so.
     assert [given.thread_masks for given in point.given] == [((CPUS[0],), (CPUS[1],))] * 2
-    assert len(point.mismatches) == 1
-    assert "number 2 on" in point.mismatches[0]
+    (text,) = all_mismatches(found)
+    assert "number 2 on" in text
 
 
 def test_a_job_script_is_submitted_and_its_result_comes_into_the_store(

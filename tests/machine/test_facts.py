@@ -1,5 +1,7 @@
 """Expressions over facts of the machine, by hand."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +49,7 @@ def test_a_ladder_climbs_by_its_factor_and_stays_below_its_end(first: int, last:
         return
     steps = [int(step) for step in facts.values(f"{first} to {last} by {factor}", KNOWN).split(",")]
     assert steps[0] == first
-    assert all(b == a * factor for a, b in zip(steps, steps[1:], strict=False))
+    assert all(b == a * factor for a, b in itertools.pairwise(steps))
     assert steps[-1] <= last < steps[-1] * factor
 
 

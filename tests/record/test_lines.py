@@ -180,7 +180,8 @@ FIRST: dict[str, Any] = {
     "verdict": {"check": "plain loop", "error": 0.5, "tolerance": 0.1, "passed": True},
     "clock": {"source": "CLOCK_MONOTONIC", "cost_ns": 21.5, "resolution_ns": 1},
     "sync": {"method": "none", "exit_skew_ns": []}, "share_cores": False, "noise": {"during": {"time_s": 1}},
-    "notes": {},    "given": [{"host": "n1", "cpus": [0, 1], "thread_masks": [[0], [1]], "buffers": []}], "mpi": "MPICH", "build": {},
+    "notes": {}, "mpi": "MPICH", "build": {},
+    "given": [{"host": "n1", "cpus": [0, 1], "thread_masks": [[0], [1]], "buffers": []}],
     "samples": {"lanes": [
         {"rank": 0, "thread": 0, "begin_ns": [5, 30], "duration_ns": [20, 20], "preempted": [1], "clock_hz": [7]},
         {"rank": 0, "thread": 1, "begin_ns": [6, 40], "duration_ns": [30, 30], "preempted": []},

@@ -1,94 +1,116 @@
-"""Plans: a pure function of the question and the machine."""
+"""A launch is worked out once: words, environment, masks. What comes from a store is data, and never started."""
 
 import dataclasses
-import math
+import functools
+from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from fake_kernel import ask
 from fake_run import machine
-from octant import units, workloads
-from octant.failure import Refusal
-from octant.launch import Launch
+from octant.ask import Ask, Launch, Shape, Subject
+from octant.catalogue.mpi_settings import knobs
+from octant.failure import Exit, Refusal
+from octant.launch import Planned
+from octant.machine import Machine
 from octant.runs import plan
+from octant.store import Store
 
-NAMES = st.sampled_from(["bytes", "kernel", "pages", "width"])
-VALUES = st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True).map(lambda xs: ",".join(map(str, xs)))
-KNOBS = st.dictionaries(NAMES, VALUES, max_size=3)
-
-
-@given(KNOBS)
-def test_the_points_of_a_launch_are_the_whole_product_once(knobs: dict[str, str]) -> None:
-    points = Launch("w", knobs).points()
-    assert len(points) == math.prod(len(value.split(",")) for value in knobs.values())
-    assert len({tuple(sorted(point.items())) for point in points}) == len(points)
+MACHINE = machine(nodes=2, cores=4)
+RECORDS = Path("/store/records.jsonl")
+OWN = {"OMP_DYNAMIC": "false"}
 
 
-@given(KNOBS, st.data())
-def test_what_is_left_and_what_is_done_make_the_whole(knobs: dict[str, str], data: st.DataObject) -> None:
-    launch = Launch("w", knobs)
-    done = data.draw(st.lists(st.sampled_from(launch.points()), unique_by=lambda p: tuple(sorted(p.items()))))
-    left = launch.without([{**point, "more": "knobs of the harness"} for point in done])
-    missing = [point for point in launch.points() if point not in done]
-    assert [point for rest in left for point in rest.points()] == missing, "exactly these, in their order"
-    assert {rest.key for rest in left} <= {launch.key}, "what comes of the rest belongs to the same launch"
-    if sum("," in value for value in knobs.values()) == 1:
-        assert len(left) <= 1, "a single list is cut to what is missing"
+@pytest.fixture(autouse=True)
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Programs that are found and never started."""
+    says = {"mpiexec": "mpiexec (Open MPI) 5.0.8"}  # a library that lets more ranks start than there are cores here
+    for name in ("octant-node-stream", "octant-bind", "mpiexec"):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\necho '{says.get(name, 'never started')}'\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
+    monkeypatch.setenv("OCTANT_MPIEXEC", str(tmp_path / "mpiexec"))
+    return tmp_path
 
 
-def test_keys_tell_questions_apart_and_repeats_together() -> None:
-    one, again = Launch("w", {"a": "1"}), Launch("w", {"a": "1"}, repeat=1)
-    assert one.question == again.question
-    assert one.key != again.key
-    assert Launch("w", {"a": "1"}).key == one.key
-    different = [Launch("w", {"a": "2"}), Launch("v", {"a": "1"}), Launch("w", {"a": "1"}, ranks=2)]
-    assert len({launch.question for launch in [one, *different]}) == 4
-    assert Launch("w", {"a": "1"}, title="other words").key == one.key, "a title is no part of the question"
+def resolved(question: Ask, timeout_s: float | None = None) -> Planned:
+    return plan.resolve(Launch(question), RECORDS, functools.partial(plan.placed, machine=MACHINE), OWN, timeout_s)
 
 
-def test_evaluate_asks_every_workload_and_uses_every_core() -> None:
-    launches = plan.evaluate(workloads.workloads().values(), machine(packages=2, nodes=2, cores=4, smt=2), quick=True)
-    asked = {name for name, w in workloads.workloads().items() if w.evaluate(machine(), True)}
-    assert {launch.workload for launch in launches} == asked
-    assert {launch.ranks for launch in launches if launch.mode == "star"} <= {16}
-    assert {launch.knobs["threads"] for launch in launches if launch.mode == "threads"} <= {"16"}
-    assert len({launch.key for launch in launches}) == len(launches), "the same question is asked once"
+def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
+    made = resolved(dataclasses.replace(ask(bytes="1MiB,2MiB"), mpi={"MPIR_CVAR_X": "1"}))
+    key = made.launch.key
+    program = str(kernels / "octant-node-stream")
+    assert made.words == (program, "--output", str(RECORDS), "--run", key, "bytes=1MiB,2MiB")
+    assert (made.launcher, made.places) == ("direct", ())
+    assert made.environment == {"OMP_DYNAMIC": "false", "MPIR_CVAR_X": "1"}
+    assert made.timeout_s > 10 * made.expected_s > 0
+    assert resolved(ask(), 7.0).timeout_s == 7.0
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_a_machine_that_shows_no_caches_is_evaluated_all_the_same(quick: bool) -> None:
-    shown = machine()
-    hidden = dataclasses.replace(shown, topology=dataclasses.replace(shown.topology, caches=()))
-    for launch in plan.evaluate(workloads.workloads().values(), hidden, quick):
-        assert all(value not in ("", "0") for name, value in launch.knobs.items() if name != "precision")
-        if launch.workload == "node/stream" and launch.table:
-            assert units.parse_bytes(launch.knobs["bytes"]) * launch.ranks >= 2**28, "from memory, not from a cache"
+def test_a_placed_launch_says_its_masks(kernels: Path) -> None:
+    made = resolved(dataclasses.replace(ask(ranks=2, threads="2"), shape=Shape(2, "2x2,memory=local")))
+    assert made.launcher == "mpiexec"
+    assert [[sorted(mask) for mask in place.threads] for place in made.places] == [[[0], [1]], [[2], [3]]]
+    assert [place.memory for place in made.places] == [(0,), (0,)]
+    bind = made.words.index(str(kernels / "octant-bind"))
+    assert made.words.index(str(kernels / "octant-node-stream")) > bind
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_no_launch_asks_for_more_memory_than_the_machine_has(quick: bool) -> None:
-    big = machine(packages=2, nodes=4, cores=16, smt=2)
-    for launch in plan.evaluate(workloads.workloads().values(), big, quick):
-        largest = max(units.parse_bytes(size) for size in launch.knobs.get("bytes", "0").split(","))
-        assert largest * launch.ranks <= big.memory_bytes / 2
+def test_a_users_command_line_is_started_as_a_kernel_is() -> None:
+    question = Ask(Subject(command=("./solve", "-n", "{n}", "{ranks}", "{other}")), {"n": "8"}, Shape(1, "1x1,cpus=3"))
+    made = resolved(question)
+    assert made.words[-5:] == ("./solve", "-n", "8", "1", "{other}")
+    assert made.words[-6] == "--"
+    assert "octant-bind" in made.words[0]
+    assert made.environment == {}
+    assert resolved(dataclasses.replace(question, knobs={"threads": "2"})).environment == {"OMP_NUM_THREADS": "2"}
 
 
-def test_on_one_core_star_and_threads_are_left_out() -> None:
-    launches = plan.evaluate(workloads.workloads().values(), machine(cores=1), quick=True)
-    assert {launch.mode for launch in launches} <= {"one", "all"}
+@pytest.mark.parametrize(
+    ("place", "code"), [("9x9", Exit.NOT_SUPPORTED), ("1x1,unit=nothing", Exit.WRONG_WORD), ("x", Exit.WRONG_WORD)]
+)
+def test_a_placement_that_cannot_be_had_is_refused_alike_everywhere(place: str, code: int) -> None:
+    with pytest.raises(Refusal) as refused:
+        resolved(dataclasses.replace(ask(), shape=Shape(1, place)))
+    assert refused.value.code == code
 
 
-@pytest.mark.parametrize("repeats", [0, -1])
-def test_fewer_than_one_launch_is_refused(repeats: int) -> None:
-    with pytest.raises(Refusal, match="--repeats 1"):
-        plan.run("node/stream", {}, None, "one", repeats, machine())
+def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    work_out = plan.placed
+
+    def counted(text: str, machine: Machine) -> plan.Placed:
+        calls.append(text)
+        return work_out(text, machine)
+
+    monkeypatch.setattr(plan, "placed", counted)
+    run = Store(tmp_path / "store").create("q", MACHINE, [dataclasses.replace(ask(5), shape=Shape(1, "1x1"))])
+    planner = plan.planner_of(run)
+    assert {planner(launch).places for launch in run.launches} == {planner(run.launches[0]).places}
+    assert calls == ["1x1"]
 
 
-def test_a_rank_count_makes_ranks_work_together() -> None:
-    (launch,) = plan.run("node/stream", {"bytes": "1MiB"}, 4, "one", 1, machine())
-    assert (launch.ranks, launch.mode) == (4, "all")
-    first, second = plan.run("node/stream", {}, None, "star", 2, machine(cores=3))
-    assert (first.ranks, first.repeat, second.repeat) == (3, 0, 1)
-    with pytest.raises(Refusal, match="the mode sets it"):
-        plan.run("node/stream", {"threads": "2"}, None, "threads", 1, machine())
+def stored(tmp_path: Path, question: Ask) -> tuple[Launch, ...]:
+    return Store(tmp_path / "store").create("q", MACHINE, [question]).launches
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "OMPI_MCA_plm_rsh_agent", "OMPI_MCA_mca_base_component_path"])
+def test_a_store_cannot_set_what_our_table_of_settings_does_not_have(tmp_path: Path, name: str) -> None:
+    question = dataclasses.replace(ask(), mpi={name: "evil.so"})
+    with pytest.raises(Refusal, match=f"cannot set '{name}'"):
+        plan.check_stored(stored(tmp_path, question))
+
+
+@pytest.mark.parametrize("name", ["OMPI_MCA_btl_sm_eager_limit", "I_MPI_FABRICS"])
+def test_settings_of_our_table_are_set_again_on_resuming(tmp_path: Path, name: str) -> None:
+    known = [n for knob in knobs() for n in knob.names()]
+    if name.removeprefix("OMPI_MCA_") not in known:
+        pytest.skip("not in the table")
+    plan.check_stored(stored(tmp_path, dataclasses.replace(ask(), mpi={name: "1"})))
+
+
+def test_a_command_line_in_a_store_is_never_started(tmp_path: Path) -> None:
+    with pytest.raises(Refusal, match="cannot go on with the command line 'rm -rf /'"):
+        plan.check_stored(stored(tmp_path, Ask(Subject(command=("rm", "-rf", "/")))))

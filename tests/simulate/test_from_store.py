@@ -94,12 +94,13 @@ def test_messages_between_nodes_bound_every_class_on_their_way_from_below() -> N
     assert start.overhead_s == pytest.approx((0.48e-6, 0.52e-6))
 
 
-def updates(ranks: int, bytes_each: int) -> Point:
+def updates(ranks: int, bytes_each: int, hosts: str = "a") -> Point:
+    """Each rank applies 10⁸ updates per second; the ranks are dealt to the hosts in turn."""
     return point(
         workload="node/randomaccess", knobs={"bytes": str(bytes_each)},
         notes={"table_bytes": str(bytes_each)}, ranks=ranks, counts={"updates": 1000},
         lanes=tuple(lane([10_000] * 40, rank=r) for r in range(ranks)),
-        given=tuple(Given("a", (0,), ((0,),), ()) for _ in range(ranks)),
+        given=tuple(Given(hosts[r % len(hosts)], (0,), ((0,),), ()) for r in range(ranks)),
     )  # fmt: skip
 
 
@@ -111,7 +112,9 @@ def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
     assert parameter.value == pytest.approx(2e8, rel=1e-3)
     assert parameter.high == pytest.approx(2e8, rel=1e-3)
     assert "[endpoint.local]" not in store_calibration_text(found)  # an upper bound is no capacity
-    for less in (updates(1, 256 * MIB), updates(2, MIB)):
+    (of_two,) = calibrate_from_run(TREE, stored(updates(4, 64 * MIB, "ab"))).fits[0].parameters
+    assert of_two.value == pytest.approx(2e8, rel=1e-3)  # per node
+    for less in (updates(1, 256 * MIB), updates(2, MIB), updates(2, 256 * MIB, "ab")):
         with pytest.raises(Refusal, match="needs all 2 cores and a table of 64 MiB"):
             calibrate_from_run(TREE, stored(less))
 
@@ -166,7 +169,7 @@ def test_the_command_reads_the_store_and_its_lines_become_a_file(tmp_path: Path)
     assert bytes_per_s.value == pytest.approx(1e10, rel=1e-3)
     with pytest.raises(Refusal, match="no such link class"):
         run(*words, "--free", "lonk")
-    with pytest.raises(Refusal, match="say --free"):
+    with pytest.raises(Refusal, match="give --free"):
         run("calibrate", "bgp")
     assert json.loads(json.dumps(fit)) == fit
 

@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 
 from networks import network
+from octant import workloads
 from octant.build import smpi
 from octant.failure import Exit, Refusal
 from octant.launch import smpirun
+from octant.metric import Metric, per
 from octant.network import NetworkFile, load
 from octant.network.platform import platform
 from octant.network.traffic import pairs
 from octant.simulate import on_model
 from octant.simulate.simgrid import as_flows, check, model_times, second_opinion, simulate_flows, with_one_route
+from octant.workload import Traffic, Workload
 from paths import DATA, ROOT
 
 EXAMPLES = ROOT / "examples" / "networks"
@@ -166,6 +169,19 @@ def test_only_messages_run_on_a_model() -> None:
         on_model.run(load("bgp"), "pinpong", [])
     with pytest.raises(Refusal, match="--ranks 64"):
         on_model.run(load("bgp"), "pingpong", [], 65)
+
+
+@pytest.mark.parametrize(("messages", "why"), [(True, "--ranks 64"), (False, "only messages are simulated")])
+def test_what_exchanges_messages_and_declares_its_traffic_runs_on_a_model(
+    messages: bool, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metric = Metric("time", "s", "lower", per("messages"))
+    ring = Workload(
+        "Ring", (metric,), {}, "mpi/ring", traffic=lambda _m, _p: Traffic("ordered-ring", 8.0), messages=messages
+    )
+    monkeypatch.setattr(workloads, "workloads", lambda: {"mpi/ring": ring})
+    with pytest.raises(Refusal, match=why):
+        on_model.run(load("bgp"), "ring", [], 65)
 
 
 def test_the_launcher_switches_simgrids_factors_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,9 +40,9 @@ def test_a_run_is_read_back_as_it_was_asked(store: Store) -> None:
     study = StudyAsked("page-size", 7, "question = '?'", "mpich", {"A": "why"})
     run = store.create("a question", machine(packages=2), ASKS, [(1, 1), (0, 0), (1, 0)], "study page-size", study)
     assert run == store.read(run.id)
-    assert run.asked.asks == ASKS
+    assert run.asks == ASKS
     assert [(launch.ask, launch.repeat) for launch in run.launches] == [(ASKS[1], 1), (ASKS[0], 0), (ASKS[1], 0)]
-    assert (run.title, run.asked.who, run.asked.seed, run.study) == ("a question", "study page-size", 7, study)
+    assert (run.title, run.who, run.seed, run.study) == ("a question", "study page-size", 7, study)
     assert run.machine == machine(packages=2)
     assert run.left() == run.launches
     assert run.ask_of(run.launches[0].key) == ASKS[1]

@@ -301,7 +301,10 @@ def test_a_knee_moves_by_a_factor() -> None:
 
 def test_a_spread_along_the_axis() -> None:
     test = 'kind = "spread", measure = "m", over = ["2KiB", "4KiB", "8KiB"], bar = { below = 1.1 }'
-    assert judged(test, {"m a": curve(1, 4, 4.1, 4.2)}, AXIS).status == "holds"
+    flat = judged(test, {"m a": curve(1, 4, 4.1, 4.2)}, AXIS)
+    assert flat.status == "holds"
+    assert flat.here is not None
+    assert flat.here.middle == pytest.approx(4.2 / 4)
     assert judged(test, {"m a": curve(1, 3, 4.1, 4.2)}, AXIS).status == "does not hold"
 
 

@@ -385,7 +385,13 @@ def stored(
         title.partition(" ")[0], title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
         tuple(asks.values()), order,
     )  # fmt: skip
-    return StoredRun(folder.name, folder, asked, tuple(points), tuple(failures))
+    return StoredRun(**vars(asked), id=folder.name, folder=folder, points=tuple(points), failures=tuple(failures))
+
+
+def retitled(run: StoredRun, title: str) -> StoredRun:
+    """The run with another title for everything that was asked."""
+    asks = tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asks)
+    return replace(run, asks=asks)
 
 
 def point_line(p: Point) -> str:
@@ -443,7 +449,7 @@ def write_run(run: StoredRun, store: Path) -> StoredRun:
     """Puts a run into a store as the command would have, and reads it back."""
     folder = store / "runs" / run.id
     folder.mkdir(parents=True)
-    (folder / "asked.json").write_text(asked_text(run.asked), encoding="utf-8")
+    (folder / "asked.json").write_text(asked_text(run), encoding="utf-8")
     processes = {point.launch: launch_line(point) for point in run.points}
     lines = [*processes.values(), *map(point_line, run.points), *map(failure_line, run.failures)]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -1,6 +1,7 @@
-"""A study run in which no program starts: each launch is answered with the values that the test gives."""
+"""A study run in which no program starts: each launch measures the rates that the test gives."""
 
 import json
+import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from octant.record import Result
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun
-from octant.study import outcome
+from octant.study import file, outcome
+from octant.study.published_values import published_values
 
 BYTES = 10**12  # of one sample
-Answer = Callable[[Launch, Mapping[str, str]], float | None]  # (launch, point) -> bytes/s; None: the launch fails
+Rate = Callable[[Launch, Mapping[str, str]], float | None]  # (launch, point) -> bytes/s; None: the launch fails
 
 
 def programs(folder: Path, monkeypatch: pytest.MonkeyPatch, names: Sequence[str] = ("node/stream", "bind")) -> None:
@@ -37,31 +39,31 @@ def programs(folder: Path, monkeypatch: pytest.MonkeyPatch, names: Sequence[str]
     monkeypatch.setenv("OCTANT_MPIEXEC", str(mpiexec))
 
 
-def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = True) -> str:
+def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = True, samples: int = 101) -> str:
     """A record of one lane that moves `rate` bytes a second, in the median exactly."""
     return point_line(
         point(
             workload=launch.ask.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.ask.shape.ranks,
             results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), counts={"bytes_read": BYTES}, given=(),
-            lanes=(lane(durations(round(BYTES / rate * 1e9))),),
+            lanes=(lane(durations(round(BYTES / rate * 1e9), samples)),),
         )
     )  # fmt: skip
 
 
-def run(where: Store, study: str, on: Machine, answer: Answer, repeats: int = 6, seed: int = 7) -> StoredRun:
-    """Begins a study and carries it out on answers."""
+def run(where: Store, study: str, on: Machine, rate_of: Rate, repeats: int = 6, seed: int = 7) -> StoredRun:
+    """Begins a study and carries it out on such rates."""
     begun = outcome.begin(where, study, on, seed, repeats)
-    return go_on(where, begun, answer)
+    return go_on(where, begun, rate_of)
 
 
-def go_on(where: Store, begun: StoredRun, answer: Answer) -> StoredRun:
-    """Carries out what is left of a study on answers."""
+def go_on(where: Store, begun: StoredRun, rate_of: Rate) -> StoredRun:
+    """Carries out what is left of a study on such rates."""
     by_key = {launch.key: launch for launch in begun.launches}
 
     def start(words: Sequence[str], _environment: object, _timeout_s: float, _tick: object) -> Ended:
         launch = by_key[words[words.index("--run") + 1]]
         for cell in launch.cells():
-            rate = answer(launch, cell)
+            rate = rate_of(launch, cell)
             if rate is None:
                 return Ended(1, False, 0.1, "node/stream: cannot go on (no reason); try again")
             with Path(words[words.index("--output") + 1]).open("a") as records:
@@ -69,3 +71,10 @@ def go_on(where: Store, begun: StoredRun, answer: Answer) -> StoredRun:
         return Ended(0, False, 0.1, "")
 
     return carry_out(where, begun, in_turn(begun.launches), planner_of(begun), start=start)
+
+
+def as_published(launch: Launch) -> float:
+    """What the POWER7 node measured in a launch's combination; elsewhere, what bound and local gave."""
+    rows = {str(row.cell): row.value for row in published_values(file.load("stream-affinity-pages"))}
+    jitter = 1 + 0.002 * (random.Random(launch.key).random() - 0.5)
+    return rows.get(launch.ask.show.title, 122409e6) * jitter

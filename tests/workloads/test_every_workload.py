@@ -1,6 +1,5 @@
 """Every workload of the registry is whole: declared, described, run, checked, and seen to fail."""
 
-import dataclasses
 import json
 import re
 import subprocess
@@ -12,7 +11,8 @@ from kernel_run import QUICK, KernelRuns, smoke
 from octant import workloads
 from octant.analysis.figures import figures_of
 from octant.build import program_name
-from octant.workload import Bars, Curve, Stacked
+from octant.network.traffic import NAMES as PATTERNS
+from octant.workload import Bars, Curve, NoTraffic, Stacked
 
 NAMES = sorted(workloads.workloads())
 LANES = [name for name in NAMES if not workloads.workload(name).messages]
@@ -111,4 +111,5 @@ def test_a_limit_is_a_least_time_or_nothing(run_kernel: KernelRuns, name: str) -
     known = Known(machine().topology, {name: {} for name in workload.bounded_by})
     limit = workload.least_seconds(known, machine(), point)
     assert limit is None or (limit.seconds > 0 and limit.source)
-    assert dataclasses.is_dataclass(workload.traffic(point)) or workload.traffic(point) is None
+    traffic = workload.traffic(machine(), point) if workload.traffic else NoTraffic("it sends nothing")
+    assert isinstance(traffic, NoTraffic) or traffic.pattern in PATTERNS

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace octant {
 
@@ -40,7 +41,9 @@ class JsonText {
     // As list(), or as one number where all values are equal.
     void list_or_one(std::span<std::int64_t const> values);
 
+    void reserve(std::size_t more) { text_.reserve(text_.size() + more); }
     [[nodiscard]] std::string const& text() const noexcept { return text_; }
+    [[nodiscard]] std::string take() noexcept { return std::move(text_); }
 
   private:
     void whole(std::int64_t value);

@@ -43,7 +43,7 @@ class Marks {  // of one rank; only the thread that calls step() marks
     void switch_on(bool on) noexcept { on_ = on && !paths_.empty(); }
     void start() noexcept;                // of a sample
     void keep(std::int64_t duration_ns);  // end of a sample that lasted so long
-    // Part of the samples' time that the marks themselves took, when one costs `mark_ns`.
+    // Part of the quickest sample's time that the marks themselves took, when one costs `mark_ns`.
     [[nodiscard]] double share(double mark_ns) const noexcept;
 
     [[nodiscard]] std::vector<std::string> const& paths() const noexcept { return paths_; }
@@ -61,7 +61,7 @@ class Marks {  // of one rank; only the thread that calls step() marks
     bool on_ = false;
     std::size_t current_ = outside;
     std::int64_t excluded_ns_ = 0;
-    std::int64_t all_entries_ = 0, all_ns_ = 0;
+    std::int64_t all_entries_ = 0, samples_ = 0, quickest_ns_ = INT64_MAX;
 };
 
 inline Mark::Mark(Marks* marks, std::size_t phase) noexcept : marks_(marks), phase_(phase) {

@@ -43,7 +43,7 @@ class Recorder {  // all ranks construct and write points together, rank 0 write
     void write_launch(Session const& session) const;
     [[nodiscard]] JsonText start(char const* kind) const;
     void finish(JsonText text) const;
-    void append(std::string const& line) const;
+    void append(std::string line) const;
     Comm const& world_;
     std::string workload_, path_, launch_;
     ClockQuality clock_;

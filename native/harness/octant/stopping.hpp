@@ -21,5 +21,7 @@ struct Spent {
 
 // Samples of `series` that lie in `off`, or all of them where there is no range.
 [[nodiscard]] std::vector<double> within(std::vector<std::int64_t> const& series, Ranges const& off);
+// Where in the whole series the first `number` samples of `off` end; none end at its begin.
+[[nodiscard]] std::int64_t place_in(Ranges const& off, std::int64_t number);
 
 }  // namespace octant

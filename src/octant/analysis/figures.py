@@ -303,20 +303,20 @@ def doubts(point: Point, samples: Samples, mismatches: tuple[str, ...] = ()) -> 
         flags.append("WRONG ANSWER")
     if point.process.build.get("faults_compiled"):
         flags.append("fault-injection build")
-    flags += [f"a phase takes {ns:.0f} ns, less than ten of its marks" for ns in _short_phases(point, samples)]
+    if short := _short_phases(point, samples):
+        flags.append(f"phases shorter than ten of their marks: {', '.join(short)}")
     return tuple(flags)
 
 
-def _short_phases(point: Point, samples: Samples) -> list[float]:
-    """Phases that are too short for their marks, by what one entry takes, ns."""
-    short = []
+def _short_phases(point: Point, samples: Samples) -> list[str]:
+    """The phases of which one entry takes less than ten marks, by name."""
+    short: dict[str, None] = {}
     for series in samples.series:
-        if series.head.name.startswith("phase/") and series.head.rank == 0 and series.entries is not None:
-            entered = series.entries.sum() * point.batch
-            each = float(series.values.sum() / entered) if entered else 0.0
-            if 0 < each < 10 * point.process.clock.mark_ns:
-                short.append(each)
-    return short
+        kind, _, name = series.head.name.partition("/")
+        entered = 0.0 if series.entries is None else float(series.entries.sum())
+        if kind == "phase" and entered and series.values.sum() / entered < 10 * point.process.clock.mark_ns:
+            short[name] = None
+    return list(short)
 
 
 def _cut_short(lane: Series) -> int:

@@ -37,7 +37,7 @@ class Summary:
     known: Known  # the limits that this run's figures provide
     clock_hz: float | None  # median over the points, each at its own work
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
-    others: Mapping[tuple[object, ...], Figure]  # of further metrics, by key
+    others: Mapping[tuple[object, ...], Figure]  # of further metrics, by cell, title and metric
 
     def by_workload(self) -> list[tuple[Workload, list[Figure]]]:
         """The figures grouped by workload."""
@@ -50,7 +50,7 @@ class Summary:
         """Another metric of the cell of a headline figure, where it was asked for; the headline by its own name."""
         if metric in ("", headline.metric.name):
             return headline
-        return self.others.get((*headline.key[:-1], metric))
+        return self.others.get((*headline.key[:-1], headline.title, metric))
 
 
 def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_metrics: bool = False) -> Summary:
@@ -67,7 +67,7 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     clocks = [clock for point in run.points if (clock := point.clock_hz)]
     clock_hz = float(np.median(clocks)) if clocks else None
     if clock_hz:
-        run = replace(run, asked=replace(run.asked, machine=with_measured(run.machine, clock_hz)))
+        run = replace(run, machine=with_measured(run.machine, clock_hz))
     headlines: list[Figure] = []
     others: dict[tuple[object, ...], Figure] = {}
     provided: list[tuple[Figure, Sequence[str]]] = []
@@ -78,7 +78,7 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
         made = figures_of(workload, points, wanted, given)
         first, *rest = (_labelled(figure, ask) for figure in made.values())
         headlines.append(first)
-        others.update({figure.key: figure for figure in rest})
+        others.update({(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest})
         provided += _provided(workload, run.machine, [first, *rest])
     limits = known_limits(provided, run.machine)
     figures = tuple(with_limit(figure, limits, run.machine) for figure in headlines)

@@ -114,12 +114,13 @@ def evaluate(
     """Measure this machine: what it can do, how far that is from its limits, and a report to look at."""
     from octant import suites
     from octant.machine.discover import discover
+    from octant.runs import requests
     from octant.store import open_store
 
     machine, to = discover(), open_store(store)
     suite = suites.load("quick" if quick else "full")
     title = " ".join(["evaluate", "--quick" if quick else "--full", *(f"--only {name}" for name in only or [])])
-    asks = suites.asks(suite, machine, only or [])
+    asks = suites.asks(suite, machine, [requests.workload_named(name).name for name in only or []])
     _finish(to, to.create(title, machine, asks, who="evaluate"), timeout, json, page=True)
 
 
@@ -204,11 +205,11 @@ def _show(run: StoredRun, json: bool, page: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.report.run import html, text, tidy
 
-    summary = summarise(run, all_metrics=page)
+    summary = summarise(run, all_metrics=json or page)
     if not json:
         text.show(summary)
     report = html.write(summary, run.folder / "report.html") if page else None
     if json:
-        print(tidy.as_json(summary, report=report))
+        print(tidy.as_json(summary, report))
     elif report:
         print(report)

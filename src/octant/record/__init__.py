@@ -178,7 +178,7 @@ class Point:
     pace: Pace
     work: tuple[Work, ...]
     results: tuple[Result, ...]
-    read: Callable[[], Samples]  # reads the samples, anew at each call
+    read: Callable[[], Samples] = field(compare=False, repr=False)  # reads the samples, anew at each call
     heads: tuple[Head, ...] = ()
     groups: tuple[tuple[int, ...], ...] = ()  # ranks that work together; empty: all in one group
     warmup: int = 0  # samples of the step before the steady state

@@ -54,8 +54,8 @@ Observe = Callable[[Step, float], None]
 
 def in_turn(launches: Iterable[Launch]) -> Decide:
     """One after the other, whatever comes of them."""
-    for launch in launches:  # not `yield from`, which would hand what is sent on to the iterator of a tuple
-        yield launch  # noqa: UP028
+    for launch in launches:  # noqa: UP028 - `yield from` would hand what is sent on to the iterator of a tuple
+        yield launch
 
 
 def carry_out(
@@ -101,24 +101,35 @@ class _Session:
         start: Callable[..., Outcome],
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
-        self.asked = {ask.key for ask in run.asked.asks}
+        self.stack = stack
+        self.asked = {ask.key for ask in run.asks}
         self.number = 0
         self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
-        with _writing(run):
-            self.starts, self.records = (_opened(path, stack) for path in (run.plan, run.records))
-            files.end_torn_line(self.records)  # or the next record would be lost with it
-        self.tail = Records(run.records, run.asked.keys)
+        self.starts = self.records = -1  # opened when something is to be written
+        self.tail = Records(run.records, run.keys)
         self._read_new()
 
     def batch_of(self, launch: Launch) -> Batch:
         """What the store has of a launch, after what it lacked was measured."""
-        points, failures = self.known.get(launch.key, ([], []))
-        done = finished_cells(points, failures).get(launch.key, ())
-        for rest in launch.without(done):
+        left = self._left(launch)
+        if left and self.records < 0:
+            self._open()
+            left = self._left(launch)
+        for rest in left:
             for one in rest.starts():
                 self._measure(one)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), tuple(failures))
+
+    def _left(self, launch: Launch) -> tuple[Launch, ...]:
+        return launch.without(finished_cells(*self.known.get(launch.key, ([], []))).get(launch.key, ()))
+
+    def _open(self) -> None:
+        """Opens the files; a torn last line is ended, or the next would be lost with it, and may be whole after all."""
+        with _writing(self.run):
+            self.starts, self.records = (_opened(path, self.stack) for path in (self.run.plan, self.run.records))
+            files.end_torn_line(self.records)
+        self._read_new()
 
     def _measure(self, launch: Launch) -> None:
         begun = datetime.datetime.now(datetime.UTC)

@@ -55,7 +55,7 @@ def job(
     Raises:
         Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
     """
-    workload = _workload(workload).name
+    workload = workload_named(workload).name
     if any("\n" in text for text in directives):
         raise Refusal(
             "cannot use a --directive of several lines (the shell would read the others); give one a line",
@@ -110,7 +110,7 @@ def run(
     Raises:
         Refusal: unknown workload, mode, knob or launcher, or a placement that does not fit this machine.
     """
-    workload = _workload(workload).name
+    workload = workload_named(workload).name
     if where.launcher:
         launchers.launcher(where.launcher)
     if mode and mode not in get_args(Mode):
@@ -240,7 +240,12 @@ def host_names(text: str) -> tuple[str, ...]:
     return hosts
 
 
-def _workload(name: str) -> Workload:
+def workload_named(name: str) -> Workload:
+    """The workload of that name.
+
+    Raises:
+        Refusal: there is none, or several.
+    """
     try:
         return workloads.workload(name)
     except LookupError as error:

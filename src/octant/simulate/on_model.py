@@ -147,7 +147,7 @@ def _figures(kernel: Workload, point: Point, shown: Sequence[str], exported: Pla
             figure.metric.name,
             figure.metric.unit,
             None if figure.value is None else figure.value.middle,
-            None if step_s is None else figure.metric.at(step_s, counts, 1),
+            None if step_s is None else figure.metric.at(step_s, counts, 1) or None,
             point.passed,
         )
         for figure in figures_of(kernel, [point], kernel.metrics).values()

@@ -48,54 +48,28 @@ ENVIRONMENT = (
 )
 
 
-@dataclass(frozen=True)
-class StoredRun:
-    """A run as it lies in the store."""
+@dataclass(frozen=True, kw_only=True)
+class StoredRun(Asked):
+    """A run as it lies in the store: what was asked, what was started, and what came of it."""
 
     id: str
     folder: Path
-    asked: Asked
     points: tuple[Point, ...] = ()
     failures: tuple[Failure, ...] = ()
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
     torn_lines: int = 0
 
-    @property
-    def title(self) -> str:
-        """The words that asked."""
-        return self.asked.title
-
-    @property
-    def started(self) -> str:
-        """When, ISO 8601 with offset."""
-        return self.asked.started
-
-    @property
-    def machine(self) -> Machine:
-        """The machine as it was found then."""
-        return self.asked.machine
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """What of the environment may matter to MPI, OpenMP and us."""
-        return self.asked.environment
-
-    @property
-    def study(self) -> StudyAsked | None:
-        """The study that it answers."""
-        return self.asked.study
-
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
         """What was decided: beforehand, then what was decided launch by launch."""
-        decided = {launch.key: launch for launch in self.asked.launches}
+        decided = {launch.key: launch for launch in self.decided_launches()}
         later = (planned.launch for key, planned in self.plans.items() if key not in decided)
         return (*decided.values(), *(replace(launch, knobs=None) for launch in later))
 
     @cached_property
     def _asks(self) -> Mapping[str, Ask]:
-        return {ask.key: ask for ask in (*self.asked.asks, *(launch.ask for launch in self.launches))}
+        return {ask.key: ask for ask in (*self.asks, *(launch.ask for launch in self.launches))}
 
     def ask_of(self, launch: str) -> Ask | None:
         """What the launch of that key asks; `None` where nobody asked for it."""
@@ -176,7 +150,7 @@ class Store:
                 f"cannot write to the store {self.root} ({error.strerror}); "
                 "try --store with a folder of yours, or free some space"
             ) from error
-        return StoredRun(name, folder, question)
+        return StoredRun(**vars(question), id=name, folder=folder)
 
     def append(self, run: StoredRun, *failures: Failure) -> None:
         """Adds failures that the kernel could not record itself.
@@ -224,7 +198,7 @@ class Store:
         except Refusal as refusal:
             return Listed(name, folder, "", "", "", "", "", 0, 0, 0, refused=str(refusal))
         return Listed(
-            name, folder, run.title, run.asked.who, run.started, run.machine.name, run.study.name if run.study else "",
+            name, folder, run.title, run.who, run.started, run.machine.name, run.study.name if run.study else "",
             len(run.points), len(run.failures), len(run.left()), run.damaged,
         )  # fmt: skip
 
@@ -250,7 +224,8 @@ class Store:
         fitting = [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
             what = f"{len(fitting)} runs start so" if fitting else "no such run"
-            raise Refusal(f"cannot find the run {name!r} ({what}); try one of: {', '.join(ids[-5:])}, last, previous")
+            known = f"{', '.join(ids[-5:])}, last, previous"
+            raise Refusal(f"cannot find the run {name!r} ({what}); try one of: {known}", Exit.WRONG_WORD)
         return self.read(fitting[0])
 
 
@@ -312,9 +287,15 @@ def _read(folder: Path) -> StoredRun:
     points, failures = records.read_new()
     plans, problems, torn = _read_plans(folder / "plan.jsonl", question)
     return StoredRun(
-        folder.name, folder, question, tuple(points), tuple(failures), plans,
-        (*problems, *records.tail.damaged), torn + records.tail.torn,
-    )  # fmt: skip
+        **vars(question),
+        id=folder.name,
+        folder=folder,
+        points=tuple(points),
+        failures=tuple(failures),
+        plans=plans,
+        damaged=(*problems, *records.tail.damaged),
+        torn_lines=torn + records.tail.torn,
+    )
 
 
 def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], list[str], int]:

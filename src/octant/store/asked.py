@@ -57,8 +57,7 @@ class Asked:
     study: StudyAsked | None = None
     keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
 
-    @property
-    def launches(self) -> tuple[Launch, ...]:
+    def decided_launches(self) -> tuple[Launch, ...]:
         """The launches that were decided beforehand, in their order."""
         return tuple(Launch(self.asks[number], repeat) for number, repeat in self.order)
 

@@ -26,30 +26,30 @@ def problems(study: Study) -> Iterator[Problem]:
     for factor in study.factors:
         if factor not in study.baseline:
             yield "baseline", f"no level of {factor}; try one of {', '.join(study.factors[factor])}"
-    yield from _under("baseline", levels_problems(study, study.baseline))
+    yield from _with_prefix("baseline", levels_problems(study, study.baseline))
     for n, combination in enumerate(study.combinations):
-        yield from _under(f"combinations.{n}", levels_problems(study, combination))
+        yield from _with_prefix(f"combinations.{n}", levels_problems(study, combination))
     for name, measure in study.measures.items():
-        yield from _under(f"measures.{name}", _measure_problems(study, measure))
+        yield from _with_prefix(f"measures.{name}", _measure_problems(study, measure))
         if study.picture == "curve" and not (measure.axis and measure.axis.has_numbers):
             yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
     yield from _knob_problems(study)
     yield from _size_problems(study)
     for factor, levels in study.factors.items():
         for name, level in levels.items():
-            yield from _under(f"factors.{factor}.{name}.place", _place_problems(level))
+            yield from _with_prefix(f"factors.{factor}.{name}.place", _place_problems(level))
     for n, published in enumerate(study.published):
-        yield from _under(f"published.{n}", _published_problems(study, published))
+        yield from _with_prefix(f"published.{n}", _published_problems(study, published))
     for n, finding in enumerate(study.findings):
         if finding.id not in catalogue.findings():
             yield f"findings.{n}.id", f"no finding {finding.id!r} in the catalogue; try `octant catalogue findings`"
         if finding.there:
             there = _row_problems(finding.there.table, finding.there.metric, finding.there.where)
-            yield from _under(f"findings.{n}.there", there)
-        yield from _under(f"findings.{n}.test", finding.test.problems(study))
+            yield from _with_prefix(f"findings.{n}.there", there)
+        yield from _with_prefix(f"findings.{n}.test", finding.test.problems(study))
 
 
-def _under(prefix: str, found: Iterator[Problem]) -> Iterator[Problem]:
+def _with_prefix(prefix: str, found: Iterator[Problem]) -> Iterator[Problem]:
     for key, problem in found:
         yield f"{prefix}.{key}" if key else prefix, problem
 
@@ -127,7 +127,7 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
         except LookupError as error:
             yield "metric", str(error.args[0])
     if measure.axis:
-        yield from _under("axis.values", _axis_problems(measure.axis, ladders=bool(measure.workload)))
+        yield from _with_prefix("axis.values", _axis_problems(measure.axis, ladders=bool(measure.workload)))
 
 
 def _axis_problems(axis: Axis, ladders: bool) -> Iterator[Problem]:
@@ -146,7 +146,7 @@ def _axis_problems(axis: Axis, ladders: bool) -> Iterator[Problem]:
         except ValueError:
             same = seen.setdefault(value, value)
         if same is not value:
-            yield "", f"{value!r} stands there twice (as {same!r}); each point is measured once per launch"
+            yield "", f"{value!r} is there twice (as {same!r}); each point is measured once per launch"
 
 
 def _knob_problems(study: Study) -> Iterator[Problem]:
@@ -163,16 +163,16 @@ def _knob_problems(study: Study) -> Iterator[Problem]:
                 yield f"{key}.{knob}", str(error)
                 continue
             if several:
-                yield f"{key}.{knob}", f"several values ({value}) would pass for several launches; make them an axis"
+                yield f"{key}.{knob}", f"several values ({value}) would count as several launches; make them an axis"
             if knob in axes:
-                yield f"{key}.{knob}", f"the axis of {axes[knob]} goes through {knob} itself; drop one of the two"
+                yield f"{key}.{knob}", f"the axis of {axes[knob]} goes through {knob} itself; remove one of the two"
 
 
 def _size_problems(study: Study) -> Iterator[Problem]:
     combinations = len(study.combinations) or math.prod(map(len, study.factors.values()))
     launches = combinations * len(study.measures) * (study.repeats if study.source == "measure" else 1)
     if launches > MOST_LAUNCHES:
-        yield "factors", f"{launches:,} launches are absurd, at most {MOST_LAUNCHES:,}; list some [[combinations]]"
+        yield "factors", f"{launches:,} launches are too many, at most {MOST_LAUNCHES:,}; list some [[combinations]]"
     twice = [name for name, count in Counter(map(str, cells(study))).items() if count > 1]
     if twice:
         yield "factors", f"several combinations are called {twice[0]!r}; rename a level"
@@ -205,5 +205,7 @@ def _published_problems(study: Study, published: PublishedTable) -> Iterator[Pro
     yield from _row_problems(published.table, published.metric, published.where)
     for factor, levels in published.columns.items():
         for level, where in levels.items():
-            yield from _under("columns", levels_problems(study, {factor: level}))
-            yield from _under(f"columns.{factor}.{level}", _row_problems(published.table, published.metric, where))
+            yield from _with_prefix("columns", levels_problems(study, {factor: level}))
+            yield from _with_prefix(
+                f"columns.{factor}.{level}", _row_problems(published.table, published.metric, where)
+            )

@@ -46,7 +46,7 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
         library: the MPI library in use.
 
     Raises:
-        StudyError: ranks or threads that are no count, or a knob whose words cannot be worked out.
+        StudyError: ranks or threads that are no count, or a knob whose expression has no value here.
     """
     asked: dict[Cell, Ask] = {}
     absent: dict[Cell, str] = {}
@@ -66,7 +66,7 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
             why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine)
             if why:
                 absent[cell] = why
-    possible: dict[str, Ask] = {}  # two cells may come to the same ask here: it is asked once
+    possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
     for cell, ask in asked.items():
         if cell not in absent:
             possible.setdefault(ask.key, ask)
@@ -117,7 +117,7 @@ def _shuffled(asks: int, repeats: int, seed: int) -> tuple[tuple[int, int], ...]
 
 
 def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], title: str) -> tuple[dict[str, int], str]:
-    """How many ranks, threads a rank, and threads a core a launch has; or why it cannot have them."""
+    """How many ranks, threads per rank and threads per core a launch has; or why it cannot have them."""
     counts: dict[str, int] = {}
     for name, texts in (
         ("ranks", [measure.ranks, *(level.ranks for level in levels)]),
@@ -130,11 +130,11 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
             why = f"{name} = {text!r}: {error}"
             raise StudyError(f"cannot plan {title} ({why}); try 2, cores or 2*cores") from error
         if counts[name] == 0:
-            return {"ranks": 1, "threads": 1, "fill": 1}, f"0 {name} ({text} comes to that here)"
+            return {"ranks": 1, "threads": 1, "fill": 1}, f"0 {name} ({text} is 0 here)"
     ranks, threads, cpus = counts["ranks"], counts["threads"], known["hwthreads"]
-    absurd = f"{ranks} ranks of {threads} thread{'s' * (threads > 1)} on {cpus} hardware threads are absurd"
+    too_many = f"{ranks} ranks of {threads} thread{'s' * (threads > 1)} on {cpus} hardware threads are too many"
     counts["fill"] = max(1, ranks * threads // known["cores"])
-    return counts, absurd if ranks * threads > CROWD * cpus else ""
+    return counts, too_many if ranks * threads > CROWD * cpus else ""
 
 
 def _ask(

@@ -20,8 +20,8 @@ ENOUGH = stats.FEW_LAUNCHES  # from so many on the median of their medians has a
 def gain(of: StudyValue, to: StudyValue, better: Better) -> stats.Interval:
     """How many times as good `of` is as `to`, with its interval.
 
-    From six launches per side on, by the bootstrap over launches; with fewer, from the extremes of both sides, as such
-    a small number of launches has no distribution to speak of.
+    From six launches per side on, by the bootstrap over launches; with fewer, from the extremes of both sides, as so
+    few launches say little about their distribution.
 
     Raises:
         CannotTest: the value to divide by is zero.

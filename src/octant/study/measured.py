@@ -31,7 +31,7 @@ def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyVal
     Args:
         study: with the axis values of the machine that it ran on.
     """
-    owners: dict[str, Cell] = {}  # of several cells that come to the same ask here, the first
+    owners: dict[str, Cell] = {}  # of several cells with the same ask here, the first
     same: dict[Cell, Cell] = {}
     for cell, ask in asked.asks.items():
         first = owners.setdefault(ask, cell)
@@ -96,14 +96,14 @@ def _reasons(failures: Iterable[Failure], knob: str, at: str) -> dict[str, str]:
 
 
 def _first_line(reason: str) -> str:
-    """What a library says at length when it dies, in a line; the record keeps all of it."""
+    """The first line of what may be a long message; the record keeps all of it."""
     return (reason.splitlines() or ["no reason given"])[0]
 
 
 def _value(
     measure: Measure, points: Mapping[str, Point], reasons: Mapping[str, str], run: StoredRun
 ) -> StudyValue | str:
-    """What all launches said, or why there is no value.
+    """The value from all launches, or why there is none.
 
     Args:
         points: by launch.

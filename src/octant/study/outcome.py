@@ -11,12 +11,13 @@ from octant.failure import Exit, Refusal
 from octant.machine import Machine, facts, mpi_inventory
 from octant.record import Failure
 from octant.store import Store, StoredRun, StudyAsked
-from octant.study import file, sources
+from octant.study import file
 from octant.study.cells import Cell, axis_values, cells, combinations, with_axis_values
 from octant.study.design import NO_LIBRARY, Library, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
 from octant.study.measured import CellsAsked, measured_values
+from octant.study.modelled import modelled_values
 from octant.study.published_values import PublishedValue, published_values
 from octant.study.values import StudyValues
 from octant.study.verdict import Verdict, verdicts
@@ -159,7 +160,7 @@ def outcome_of_model(name: str) -> Outcome:
     study = file.parse(text, name)
     if study.source != "model":
         raise StudyError(f"cannot ask a model for {name} (it is measured); try octant study run {name}")
-    return _outcome(found, study, sources.modelled(study), None)
+    return _outcome(found, study, modelled_values(study), None)
 
 
 def _outcome(name: str, study: Study, values: StudyValues, run: StoredRun | None) -> Outcome:

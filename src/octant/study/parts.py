@@ -73,7 +73,7 @@ class Measure(Part):
     arguments: Mapping[str, Argument] = {}
     ranks: str = "1"  # counts may be expressions: cores, hwthreads, "2*cores"
     threads: str = "1"
-    mode: Literal["one", "star", "threads", "all"] | None = None
+    mode: Literal["one", "star", "threads", "all"] | None = None  # of old files; ranks and threads say how many work
     axis: Axis | None = None
 
 

@@ -73,7 +73,7 @@ class StudyValues:
     quantities: Mapping[str, Quantity]  # by measure
     by_cell: Mapping[Cell, Mapping[str, StudyValue]]
     absent: Mapping[Cell, str]  # what could not be had, and why
-    same: Mapping[Cell, Cell]  # cells that come to the same launch here as an earlier one
+    same: Mapping[Cell, Cell]  # cells that have the same ask here as an earlier one
     wrong: tuple[str, ...] = ()  # checks that failed, in words
     gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # axis values that a cell lacks, and why
     written: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the file -> here

@@ -32,7 +32,7 @@ class Judgement:
     status: Decision
     why: str  # the sentence behind the status
     here: stats.Interval | None = None  # the tested quantity, where there is one
-    more_launches: int | None = None  # undecided: about how many more would tell; `None`: too close, or no matter
+    more_launches: int | None = None  # undecided: about how many more would decide; `None`: too close, or no matter
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:
 
 
 def undecided_judgement(bar: Bar, open_effects: Iterable[Effect], effects: Iterable[Effect], why: str) -> Judgement:
-    """Undecided, with about how many more launches would tell of each of `open_effects`, which are among `effects`."""
+    """Undecided, with about how many more launches would decide each of `open_effects`, which are among `effects`."""
     needed = [launches_needed(effect.here, bar, effect.launches) for effect in open_effects]
     more = None if None in needed else max(n for n in needed if n is not None)
     text = more_text(more, min(effect.launches for effect in effects))
@@ -120,7 +120,7 @@ def judge(here: stats.Interval, bar: Bar) -> Decision:
 
 
 def launches_needed(here: stats.Interval, bar: Bar, launches: int) -> int | None:
-    """About how many more launches would tell: an interval shrinks as the square root of their number.
+    """About how many more launches would decide: an interval shrinks as the square root of their number.
 
     `None` where that is hopeless (over a thousand), or where launches change nothing (a model). The extremes of a few
     launches shrink by no law: there, as many more as it takes to have an interval.
@@ -155,12 +155,11 @@ def more_text(more: int | None, launches: int, least: int = LEAST) -> str:
     if launches == 0:
         return "the model's own bounds leave it open"
     if more is None:
-        return "how many more launches would tell cannot be said"
+        return "how many more launches would decide is not known"
     lead = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few; "
     counted = f"{more} more launch{'es' if more > 1 else ''} of each"
-    return f"{lead if launches < least else ''}" + (
-        f"it takes at least {counted} to tell" if launches < ENOUGH else f"about {counted} would tell"
-    )
+    needed = f"at least {counted} would decide" if launches < ENOUGH else f"about {counted} would decide"
+    return f"{lead if launches < least else ''}{needed}"
 
 
 def gain_of(
@@ -169,12 +168,12 @@ def gain_of(
     """How many times as good one combination is as another.
 
     Raises:
-        CannotTest: a value is missing, or both combinations come to the same launch.
+        CannotTest: a value is missing, or both combinations are the same launch.
     """
     cells = study.cell(measure, of), study.cell(measure, to)
     first, second = values.value(cells[0], at), values.value(cells[1], to_at or at)
     if cells[0] != cells[1] and values.same.get(cells[0], cells[0]) == values.same.get(cells[1], cells[1]):
-        raise CannotTest("both combinations come to the same launch")
+        raise CannotTest("both combinations are the same launch here")
     launches = min(len(first.launches), len(second.launches))
     return Effect(gain(first, second, values.better(measure)), launches, first.doubts + second.doubts)
 

@@ -17,38 +17,35 @@ _README = """# {name}
 
 _INIT = '''"""One line: what {name} measures."""
 
+from octant.limit import Known, Limit
 from octant.machine import Machine
+from octant.metric import Metric, rate
 from octant.record import Point
-from octant.workload import Ask, Ceilings, Limit, Metric, Workload
+from octant.workload import Curve, Workload
 
 
-def updates(point: Point) -> float:
-    """Loads of one chunk."""
-    return point.work.loads
-
-
-def _limit(_machine: Machine, ceilings: Ceilings, point: Point) -> Limit | None:
-    """One load a cycle and lane."""
-    if ceilings.clock_hz is None:
+def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | None:
+    """One addition per cycle and hardware thread, at the clock that was measured between the bursts."""
+    clock_hz, threads = point.clock_hz, len(point.hardware_threads)
+    if clock_hz is None or not threads:
         return None
-    lanes = point.ranks * point.threads
-    return Limit(lanes * ceilings.clock_hz, f"one load a cycle at {{ceilings.clock_hz / 1e9:.2f}} GHz, {{lanes}} lanes")
-
-
-def _evaluate(_machine: Machine, quick: bool) -> tuple[Ask, ...]:
-    return (Ask("one", {{"seconds": "0.5" if quick else "2"}}, "{name}, one core"),)
+    source = f"one addition per cycle at {{clock_hz / 1e9:.2f}} GHz"
+    return Limit(point.count("additions") / (clock_hz * threads), source)
 
 
 WORKLOAD = Workload(
     summary="One line: what {name} measures",
-    metrics=(Metric("updates", "1/s", "rate", updates),),
-    limit=_limit,
-    evaluate=_evaluate,
+    metrics=(Metric("additions", "1/s", "higher", rate("additions"), note="how they are counted"),),
+    least_seconds=_least_seconds,
+    pictures=(Curve("bytes"),),
+    smoke={{"bytes": "4KiB"}},
 )
 '''
 
 _KERNEL = """// {name}: sums an array. Change it into the real thing.
 #include "octant/kernel.hpp"
+
+#include <cmath>
 
 namespace {{
 
@@ -62,8 +59,7 @@ double sum(double const* values, std::ptrdiff_t n) {{
 class Sum {{
   public:
     static octant::KernelInfo info() {{
-        return {{.name = "{family}/{name}",
-                .knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "size of the array of one thread", {{}}, 8}}}}}};
+        return {{.knobs = {{{{"bytes", octant::KnobKind::bytes, "1MiB", "array of one thread", {{}}, 8}}}}}};
     }}
     explicit Sum(octant::Context& context)
         : count_(context.knobs.integer("bytes") / 8),
@@ -77,13 +73,16 @@ class Sum {{
     void chunk(int lane, std::int64_t) {{
         totals_[static_cast<std::size_t>(lane) * stride] = sum(values_.data() + lane * count_, count_);
     }}
-    [[nodiscard]] octant::Work work() const {{ return {{.bytes_read = 8 * count_, .flops = count_, .loads = count_}}; }}
-    octant::Verdict verify() {{
-        if (!corrupted_) chunk(0, 0);
-        double const difference = totals_[0] - static_cast<double>(count_);  // a sum of ones
-        return {{"difference from the sum by hand", difference < 0 ? -difference : difference, 0}};
+    // What one chunk of one thread does, counted from the source.
+    [[nodiscard]] octant::Counts work(std::size_t) const {{
+        return {{{{"bytes_read", 8 * count_}}, {{"additions", count_}}}};
     }}
-    void corrupt() {{
+    octant::Results verify() {{
+        if (!corrupted_) chunk(0, 0);
+        double const difference = std::abs(totals_[0] - static_cast<double>(count_));  // a sum of ones
+        return {{{{"difference from the sum by hand", difference, "1", 0}}}};
+    }}
+    void corrupt(std::size_t) {{
         totals_[0] = -1;
         corrupted_ = true;
     }}
@@ -105,13 +104,16 @@ _TEST = '''"""{name}: its limit by hand."""
 
 import pytest
 
-from octant.workloads.{family}.{name} import WORKLOAD
+from fake_run import lane, machine, point
+from octant.limit import Known
+from octant.workloads import workload
 
 
-def test_the_headline_is_a_rate() -> None:
-    assert WORKLOAD.metric().kind == "rate"
-    with pytest.raises(KeyError, match="try updates"):
-        WORKLOAD.metric("no such metric")
+def test_a_thousand_additions_take_a_microsecond_at_one_gigahertz() -> None:
+    found = point(counts={{"additions": 1000}}, lanes=(lane([2000] * 8, clock_hz=[1_000_000_000]),))
+    limit = workload("{family}/{name}").least_seconds(Known(machine().topology), machine(), found)
+    assert limit is not None
+    assert limit.seconds == pytest.approx(1e-6)
 '''
 
 

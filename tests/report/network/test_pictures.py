@@ -142,7 +142,7 @@ def test_the_page_holds_everything_and_is_the_same_twice(shown: Overview) -> Non
     data = json.loads(found[1])
     assert [point["size"] for point in data["maps"]] == [1, 2, 9, 17, 24, 25]
     assert own.count('class="frame"') == 6
-    assert len(re.findall(r'class="frame" data-told="\d+ supernodes">', own)) == 1  # the rest is hidden
+    assert len(re.findall(r'class="frame" data-label="\d+ supernodes">', own)) == 1  # the rest is hidden
     assert 'max="5"' in own
     assert "975 Mupdate/s per octant. L-local is saturated" in own
 
@@ -187,7 +187,7 @@ def test_the_slider_turns_the_pages(browser: "Browser", shown: Overview, tmp_pat
     slider = page.locator("#size")
     slider.focus()
     page.keyboard.press("Home")
-    assert page.locator("#size-told").inner_text() == "1 supernodes"
+    assert page.locator("#size-label").inner_text() == "1 supernodes"
     assert page.locator(".frame:visible").count() == 1
     page.keyboard.press("End")
     assert "25 supernodes" in page.locator(".frame:visible p").inner_text()

@@ -6,94 +6,137 @@ import json
 import re
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s
-from octant.analysis.summary import summarise
+from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s, point, retitled
+from octant.analysis.summary import Summary, summarise
 from octant.failure import Refusal
 from octant.machine import NumaNode
-from octant.record import Check
+from octant.record import Process, Result
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.run import html
+from octant.store import StoredRun
 from pages import NASTY, opened
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
+def summary_of(run: StoredRun) -> Summary:
+    return summarise(run, WORKLOADS, all_metrics=True)
+
+
 def without_plotly(page: str) -> str:
     return page.replace(html.plotly(), "")
 
 
-def test_the_file_holds_all_figures_and_all_samples(tmp_path: Path) -> None:
-    run = fake_run()
-    page = html.write(run, tmp_path / "report.html", WORKLOADS).read_text(encoding="utf-8")
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
-    launches = [json.loads(zlib.decompress(base64.b64decode(figure["launches"]))) for figure in data["figures"]]
-    kept = [tuple(lane["duration_ns"]) for figure in launches for launch in figure for lane in launch["lanes"]]
-    assert sorted(kept) == sorted(lane.duration_ns for p in run.points for lane in p.lanes)
+def embedded(page: str) -> dict[str, Any]:
+    """The data of a page, its samples unpacked."""
+    data: dict[str, Any] = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    for figure in data["figures"]:
+        figure["samples"] = json.loads(zlib.decompress(base64.b64decode(figure["samples"])))
+    return data
+
+
+def test_the_file_holds_all_figures_and_their_samples(tmp_path: Path) -> None:
+    summary = summary_of(fake_run())
+    page = html.write(summary, tmp_path / "report.html").read_text(encoding="utf-8")
+    figures = embedded(page)["figures"]
+    for figure, there in zip(figures, summary.figures, strict=True):
+        for samples, launch in zip(figure["samples"], there.launches, strict=True):
+            assert samples == pytest.approx(launch.samples.tolist(), rel=1e-4)
+    kept = sum(len(samples) for figure in figures for samples in figure["samples"])
+    assert f"This page holds {kept} of " in page  # those of the long one were thinned before
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]  # no part of it is left over
     for words in ("93.80", "Gflop/s", "no 1 GiB pages are reserved", "stated says 2.00 GHz", "OMP_PROC_BIND"):
         assert words in page
 
 
+def test_samples_beyond_the_budget_are_thinned_evenly_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = summary_of(fake_run())
+    there = sum(len(launch.samples) for figure in summary.figures for launch in figure.launches)
+    monkeypatch.setattr(html, "MOST_SAMPLES", there // 4)
+    page = without_plotly(html.render(summary))
+    kept = [samples for figure in embedded(page)["figures"] for samples in figure["samples"]]
+    assert there / 5 < sum(map(len, kept)) <= there / 4
+    first = summary.figures[0].launches[0].samples
+    assert (kept[0][0], kept[0][-1]) == pytest.approx((first[0], first[-1]), rel=1e-4)
+    assert "samples, evenly chosen" in page
+
+
+def test_a_page_lists_what_can_be_read_and_says_how_much_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = summary_of(fake_run())
+    monkeypatch.setattr(html, "MOST_FIGURES", 20)
+    page = without_plotly(html.render(summary))
+    assert page.count('<details class="samples"') == 20
+    assert f"20 of {len(summary.figures)} figures are listed" in page
+    assert {figure.name for figure in summary.figures if figure.show.table} <= {
+        figure.name for figure in html.listed_figures(summary)
+    }  # points of curves give way
+
+
 def test_nothing_from_outside_becomes_markup() -> None:
-    run = fake_run(on=machine(name=NASTY, model=NASTY), title=NASTY)
+    run = retitled(fake_run(on=machine(name=NASTY, model=NASTY), title=NASTY), NASTY)
     run = dataclasses.replace(
         run,
-        launches=tuple(dataclasses.replace(launch, title=NASTY) for launch in run.launches),
         failures=tuple(dataclasses.replace(f, reason=NASTY, workload=NASTY) for f in run.failures),
-        points=tuple(dataclasses.replace(p, mpi=NASTY, stopped_by=NASTY) for p in run.points),
+        points=tuple(
+            dataclasses.replace(p, stopped_by=NASTY, process=Process(NASTY), results=(Result(NASTY, 1.0, NASTY),))
+            for p in run.points
+        ),
         environment={NASTY: NASTY},
+        damaged=(NASTY,),
     )
-    page = without_plotly(html.render(run, WORKLOADS))
+    page = without_plotly(html.render(summary_of(run)))
     assert "<script>alert" not in page
     assert "<img src=http" not in page
 
 
 def test_the_file_names_no_address_that_a_browser_would_fetch() -> None:
-    page = without_plotly(html.render(fake_run(), WORKLOADS))
+    page = without_plotly(html.render(summary_of(fake_run())))
     assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', page)
     assert "default-src 'none'" in page
 
 
 def test_a_wrong_answer_has_no_speed() -> None:
     run = fake_run()
-    wrong = Check("sum of the array", 3.0, 1e-9, False)
-    run = dataclasses.replace(run, points=tuple(dataclasses.replace(p, verdict=wrong) for p in run.points))
-    page = without_plotly(html.render(run, WORKLOADS))
-    assert "wrong answer: sum of the array, error 3 above 1e-09" in page
+    wrong = (Result("sum of the array", 3.0, "1", 1e-9),)
+    run = dataclasses.replace(run, points=tuple(dataclasses.replace(p, results=wrong) for p in run.points))
+    page = without_plotly(html.render(summary_of(run)))
+    assert "wrong answer: sum of the array: 3 &gt; 1e-09" in page
     assert "93.80" not in page
 
 
-def test_the_same_failure_is_told_once() -> None:
+def test_the_same_failure_is_shown_once() -> None:
     run = fake_run()
-    page = without_plotly(html.render(dataclasses.replace(run, failures=run.failures * 3), WORKLOADS))
+    page = without_plotly(html.render(summary_of(dataclasses.replace(run, failures=run.failures * 3))))
     assert page.split('id="data"')[0].count("no 1 GiB pages are reserved") == 1
 
 
 def test_an_empty_run_and_an_unwritable_place_are_said_so(tmp_path: Path) -> None:
-    page = html.render(dataclasses.replace(fake_run(), points=()), WORKLOADS)
+    page = html.render(summary_of(dataclasses.replace(fake_run(), points=())))
     assert "Nothing was measured." in page
     with pytest.raises(Refusal, match="cannot write"):
-        html.write(fake_run(), tmp_path / "missing" / "report.html", WORKLOADS)
+        html.write(summary_of(fake_run()), tmp_path / "missing" / "report.html")
 
 
 def test_curves_hold_the_numbers_that_were_put_in() -> None:
     found = {picture.id: picture for picture in pictures(summarise(fake_run(), WORKLOADS))}
-    assert set(found) == {"roofline", "node-stream", "node-latency", "mpi-pingpong", "noise-histogram"}
-    line = found["mpi-pingpong"].series[0]
+    assert set(found) == {
+        "roofline", "node-stream-curve", "node-latency-curve", "mpi-pingpong-curve", "node-noise-histogram",
+    }  # fmt: skip
+    line = found["mpi-pingpong-curve"].series[0]
     assert line.y == pytest.approx([pingpong_s(0 if x < 1 else int(x)) for x in line.x], rel=1e-4)  # whole ns
     assert len(line.x) == 24
-    fitted = found["mpi-pingpong"].series[-1]
+    fitted = found["mpi-pingpong-curve"].series[-1]
     assert fitted.name == "LogGP fit"
     assert fitted.y == pytest.approx([pingpong_s(x if x >= 1 else 0) for x in fitted.x], rel=0.02)
-    assert "Fitted to “hot buffers (all)”: " in found["mpi-pingpong"].caption
-    assert [mark.label for mark in found["node-latency"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
-    assert [series.name for series in found["node-latency"].series] == [
+    assert "Fitted to “hot buffers (all)”: " in found["mpi-pingpong-curve"].caption
+    assert [mark.label for mark in found["node-latency-curve"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
+    assert [series.name for series in found["node-latency-curve"].series] == [
         "load, base pages (one)",
         "load, thp pages (one)",
         "limit",
@@ -101,17 +144,17 @@ def test_curves_hold_the_numbers_that_were_put_in() -> None:
     roofs = [series for series in found["roofline"].series if series.kind == "line"]
     dots = [series for series in found["roofline"].series if series.kind == "points"]
     assert roofs[0].y[-1] == pytest.approx(93.8e9)
-    assert dots[0].x[0] == pytest.approx(200_000 / 3_200_000)
-    assert dots[0].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
+    assert dots[2].x[0] == pytest.approx(200_000 / 3_200_000)
+    assert dots[2].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
     assert [series.name for series in dots] == [
-        "node/stream, 1 thread",
-        "node/stream, 2 threads",
         "node/gemm, 1 thread",
         "node/gemm, 2 threads",
+        "node/stream, 1 thread",
+        "node/stream, 2 threads",
     ]
-    limit = found["node-latency"].series[-1]
+    limit = found["node-latency-curve"].series[-1]
     assert (limit.name, set(limit.y)) == ("limit", {1.67e-9})
-    assert found["node-latency"].rows[0][-2:] == ("100 %", "1.670 ns: 5 cycles at 2.99 GHz (measured)")
+    assert found["node-latency-curve"].rows[0][-2:] == ("100 %", "1.670 ns: 5 cycles at 2.99 GHz (measured)")
     for picture in found.values():
         assert all(len(cells) == len(picture.header) for cells in picture.rows)
         assert picture.rows
@@ -137,17 +180,17 @@ def test_memory_without_cores_and_the_system_s_own_numbers_of_packages_are_drawn
     assert "NUMA 8 · 64 GiB without cores" in picture
 
 
-def test_threads_that_are_not_allowed_are_told() -> None:
+def test_threads_that_are_not_allowed_are_named() -> None:
     host = machine(1, 1, 4, 1)
     host = dataclasses.replace(host, topology=dataclasses.replace(host.topology, allowed=frozenset({0, 1, 2})))
     assert drawing.svg(host).count("barred") == 1
-    assert "1 hardware thread not allowed" in drawing.in_words(host)
+    assert "1 hardware thread not allowed" in drawing.description(host)
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("Bericht mit Leerzeichen ä")
-    return html.write(fake_run(repeats=2), folder / "report.html", WORKLOADS)
+    return html.write(summary_of(fake_run(repeats=2)), folder / "report.html")
 
 
 @pytest.mark.browser
@@ -195,9 +238,8 @@ def test_it_prints_in_light_colours(browser: "Browser", report: Path) -> None:
 
 @pytest.mark.browser
 def test_a_hostile_name_does_nothing(browser: "Browser", tmp_path: Path) -> None:
-    run = fake_run(on=machine(name=NASTY))
-    run = dataclasses.replace(run, launches=tuple(dataclasses.replace(x, title=NASTY) for x in run.launches))
-    page, wrong = opened(browser, html.write(run, tmp_path / "report.html", WORKLOADS))
+    run = retitled(fake_run(on=machine(name=NASTY)), NASTY)
+    page, wrong = opened(browser, html.write(summary_of(run), tmp_path / "report.html"))
     page.locator("details.samples").first.evaluate("one => { one.open = true; }")
     page.locator(".plot[data-drawn]").last.wait_for()
     assert page.locator("h1").inner_text() == NASTY
@@ -206,23 +248,27 @@ def test_a_hostile_name_does_nothing(browser: "Browser", tmp_path: Path) -> None
 
 
 @pytest.mark.browser
-def test_the_data_can_be_taken_away(browser: "Browser", report: Path) -> None:
+def test_figures_and_samples_can_be_saved(browser: "Browser", report: Path) -> None:
     page, _ = opened(browser, report)
     with page.expect_download() as download:
         page.locator("#download").click()
     data = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert data["run"] == fake_run().id
-    taken = [lane for f in data["samples"] for launch in f["launches"] for lane in launch["lanes"]]
-    kept = [lane for p in fake_run(repeats=2).points for lane in p.lanes]
-    for part in ("begin_ns", "duration_ns"):
-        assert sorted(one[part] for one in taken) == sorted(list(getattr(lane, part)) for lane in kept)
+    figures = summary_of(fake_run(repeats=2)).figures
+    assert [len(samples) for one in data["samples"] for samples in one["samples"]] == [
+        len(launch.samples) for figure in figures for launch in figure.launches
+    ]
+    assert data["figures"][0]["median"] == pytest.approx(93.8e9)
 
 
 @pytest.mark.browser
 def test_ticks_of_samples_are_whole_units(browser: "Browser", tmp_path: Path) -> None:
     run = fake_run()
-    slow = dataclasses.replace(run.points[-1], lanes=(lane([10_000, 12_000] * 20), lane([400_000] * 40, thread=1)))
-    page, _ = opened(browser, html.write(dataclasses.replace(run, points=(slow,)), tmp_path / "report.html", WORKLOADS))
+    lanes = (lane([10_000, 12_000] * 20), lane([400_000] * 40, thread=1))
+    slow = point(workload="node/noise", launch=run.points[-1].launch, lanes=lanes, counts={"quanta": 1}, threads=2)
+    page, _ = opened(
+        browser, html.write(summary_of(dataclasses.replace(run, points=(slow,))), tmp_path / "report.html")
+    )
     page.locator("#figure-0").evaluate("one => { one.open = true; }")
     page.locator("#figure-0 .plot[data-drawn]").wait_for()
     ticks = page.locator("#figure-0 .ytick text").all_text_contents()
@@ -236,19 +282,3 @@ def test_a_browser_that_cannot_unpack_says_so(browser: "Browser", report: Path) 
     page.add_init_script("delete window.DecompressionStream")
     page.goto(report.as_uri())
     page.get_by_text("too old to unpack").wait_for()
-
-
-@pytest.mark.browser
-def test_many_samples_are_thinned_only_in_the_drawing(browser: "Browser", tmp_path: Path) -> None:
-    run = fake_run()
-    longest = dataclasses.replace(run.points[0].lanes[0], duration_ns=(*range(90_000, 110_000), 500_000))
-    first = dataclasses.replace(run.points[0], lanes=(dataclasses.replace(longest, begin_ns=tuple(range(20_001))),))
-    run = dataclasses.replace(run, points=(first, *run.points[1:]))
-    page, _ = opened(browser, html.write(run, tmp_path / "report.html", WORKLOADS))
-    page.locator("#figure-0").evaluate("one => { one.open = true; }")
-    page.locator("#figure-0 .plot[data-drawn]").wait_for()
-    page.locator("#figure-0 .drawn:not(:empty)").wait_for()
-    told = page.locator("#figure-0 .drawn").inner_text()
-    assert re.match(r"Drawn: \d{4} of 20001 samples", told)
-    least = page.evaluate("Math.min(...document.querySelector('#figure-0 .plot').data[0].y)")
-    assert least == pytest.approx(9_380_000 / 500e-6, rel=1e-4)  # the slowest sample is still drawn

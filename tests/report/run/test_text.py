@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from fake_run import WORKLOADS, fake_run, machine
 from octant.analysis import summary
 from octant.analysis.summary import summarise
-from octant.record import Check
+from octant.record import Result
+from octant.report.charts import terminal
 from octant.report.run import text
 from octant.store import StoredRun
 
@@ -28,7 +29,7 @@ def test_a_row_reads_as_written_here() -> None:
     page = shown(fake_run(), 120)
     row = "double, 512-bit               one      93.80 Gflop/s  93.58 … 94.03   98 % ███████▉"
     assert row in page
-    assert "32 flop a cycle at 2.99 GHz (measured)" in page
+    assert "32 flop per cycle at 2.99 GHz (measured)" in page
     assert "! other processes were busy" in page
     assert "latency pages=1GiB: no 1 GiB pages are reserved" in page
     assert "stated says 2.00 GHz; measured says 2.99 GHz" in page
@@ -38,7 +39,7 @@ def test_a_row_reads_as_written_here() -> None:
 def test_the_narrow_table_says_what_the_limits_are_below() -> None:
     page = shown(fake_run(), 80)
     assert "98 % ███████▉ a" in page
-    assert "a  100 % is 32 flop a cycle at 2.99 GHz (measured)" in page
+    assert "a  100 % is 32 flop per cycle at 2.99 GHz (measured)" in page
 
 
 def test_limits_beyond_the_alphabet_have_marks_of_their_own() -> None:
@@ -60,7 +61,7 @@ def test_no_column_stands_empty_where_no_figure_has_a_limit() -> None:
     assert "limit" not in shown(unlimited, 200).replace("Limits", "")
 
 
-def test_the_same_failure_is_told_once() -> None:
+def test_the_same_failure_is_shown_once() -> None:
     run = fake_run()
     page = shown(dataclasses.replace(run, failures=run.failures * 3))
     assert page.count("no 1 GiB pages are reserved") == 1
@@ -74,10 +75,10 @@ def test_repeated_launches_are_one_row_that_says_so() -> None:
 
 def test_a_wrong_answer_has_no_speed() -> None:
     run = fake_run()
-    wrong = Check("sum of the array", 3.0, 1e-9, False)
-    page = shown(dataclasses.replace(run, points=tuple(dataclasses.replace(p, verdict=wrong) for p in run.points)), 120)
+    wrong = (Result("sum of the array", 3.0, "1", 1e-9), Result("iterations", 42.0))
+    page = shown(dataclasses.replace(run, points=tuple(dataclasses.replace(p, results=wrong) for p in run.points)), 120)
     assert "wrong answer: no speed" in page
-    assert "sum of the array: error 3 > 1e-09" in page
+    assert "sum of the array: 3 > 1e-09" in page
     assert "Gflop/s" not in page
 
 
@@ -89,7 +90,7 @@ def test_a_pipe_gets_no_colours_and_an_ascii_locale_only_ascii() -> None:
     for encoding in ("utf-8", "ascii", "iso-8859-1"):
         raw = io.BytesIO()
         stream = Terminal(raw, encoding=encoding, newline="\n")
-        text.show(fake_run(on=machine(name="knoten-ä-\x1b[31m")), stream, WORKLOADS)
+        text.show(summarise(fake_run(on=machine(name="knoten-ä-\x1b[31m")), WORKLOADS), stream)
         stream.flush()
         content = raw.getvalue()
         assert b"\x1b" not in content
@@ -117,5 +118,5 @@ def test_points_of_workloads_that_are_not_here_are_mentioned() -> None:
 
 @given(st.floats(0, 2), st.integers(1, 20))
 def test_a_bar_is_as_long_as_asked(share: float, cells: int) -> None:
-    assert len(text.bar(share, cells)) == cells
-    assert (text.bar(share, cells) == "█" * cells) == (share * 8 * cells >= 8 * cells - 0.5)
+    assert len(terminal.bar(share, cells)) == cells
+    assert (terminal.bar(share, cells) == "█" * cells) == (share * 8 * cells >= 8 * cells - 0.5)

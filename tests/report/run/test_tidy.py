@@ -10,75 +10,82 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fake_run import WORKLOADS, fake_run
+from fake_run import WORKLOADS, fake_run, retitled
+from octant.analysis.summary import summarise
 from octant.failure import Refusal
-from octant.record import Check
+from octant.record import Result
 from octant.report.run import tidy
+from octant.store import StoredRun
 
 RUN = fake_run(repeats=2)
+
+
+def exported(form: str, what: tidy.What = "figures", run: StoredRun = RUN) -> bytes:
+    file = io.BytesIO()
+    tidy.write(summarise(run, WORKLOADS, all_metrics=True), form, what, file)
+    return file.getvalue()
 
 
 def rows(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
 
 
-def test_csv_has_one_row_a_figure_with_the_numbers_that_were_put_in() -> None:
-    found = rows(tidy.export(RUN, "csv", False, WORKLOADS))
+def test_csv_has_one_row_per_metric_with_the_numbers_that_were_put_in() -> None:
+    found = rows(exported("csv"))
     peak = next(row for row in found if row["workload"] == "node/peakflops" and row["mode"] == "one")
     assert float(peak["median"]) == pytest.approx(9_380_000 / 100e-6)
     assert float(peak["of_limit"]) == pytest.approx(93.8 / 95.7)
     assert (peak["launches"], peak["unit"], peak["better"], peak["passed"]) == ("2", "flop/s", "higher", "true")
     assert json.loads(peak["knobs"])["width"] == "512"
-    titles = {(row["workload"], row["title"], row["mode"], row["ranks"], row["knobs"]) for row in found}
+    titles = {tuple(row[name] for name in ("workload", "title", "mode", "ranks", "knobs", "metric")) for row in found}
     assert len(titles) == len(found)
 
 
 def test_every_sample_of_the_run_is_exported() -> None:
-    found = rows(tidy.export(RUN, "csv", True, WORKLOADS))
-    assert len(found) == sum(len(lane.duration_ns) for p in RUN.points for lane in p.lanes)
-    assert sum(int(row["duration_ns"]) for row in found) == sum(
-        sum(lane.duration_ns) for p in RUN.points for lane in p.lanes
-    )
+    found = rows(exported("csv", "samples"))
+    series = [one for p in RUN.points for one in p.read().series]
+    assert len(found) == sum(len(one.values) for one in series)
+    assert sum(float(row["value"]) for row in found) == sum(one.values.sum() for one in series)
+    assert {(row["series"], row["unit"]) for row in found} == {("step", "ns")}
 
 
-@pytest.mark.parametrize("samples", [False, True])
-def test_parquet_and_csv_say_the_same(tmp_path: Path, samples: bool) -> None:
+@pytest.mark.parametrize(("what", "column"), [("figures", "median"), ("samples", "value"), ("results", "value")])
+def test_parquet_and_csv_say_the_same(tmp_path: Path, what: tidy.What, column: str) -> None:
     file = tmp_path / "run.parquet"
-    file.write_bytes(tidy.export(RUN, "parquet", samples, WORKLOADS))
-    text = rows(tidy.export(RUN, "csv", samples, WORKLOADS))
+    file.write_bytes(exported("parquet", what))
+    text = rows(exported("csv", what))
     table = duckdb.read_parquet(str(file))
     assert table.columns == list(text[0])
-    column = "duration_ns" if samples else "median"
     assert [row[0] for row in table.select(column).fetchall()] == [float(row[column]) for row in text]
     assert {row[0] for row in table.select("mode").fetchall()} == {row["mode"] for row in text}
 
 
 def test_json_and_csv_say_the_same() -> None:
-    document = json.loads(tidy.export(RUN, "json", False, WORKLOADS))
-    text = rows(tidy.export(RUN, "csv", False, WORKLOADS))
+    document = json.loads(exported("json"))
+    text = rows(exported("csv"))
     assert [figure["median"] for figure in document["figures"]] == [float(row["median"]) for row in text]
     assert document["failures"][0]["reason"].startswith("no 1 GiB pages")
-    lines = tidy.export(RUN, "json", True, WORKLOADS).splitlines()
-    assert len(lines) == len(rows(tidy.export(RUN, "csv", True, WORKLOADS)))
-    assert json.loads(lines[0])["duration_ns"] > 0
+    lines = exported("json", "samples").splitlines()
+    assert len(lines) == len(rows(exported("csv", "samples")))
+    assert json.loads(lines[0])["value"] > 0
 
 
 def test_a_wrong_answer_has_no_number() -> None:
-    wrong = Check("sum of the array", 3.0, 1e-9, False)
-    run = dataclasses.replace(RUN, points=tuple(dataclasses.replace(p, verdict=wrong) for p in RUN.points))
-    for row in rows(tidy.export(run, "csv", False, WORKLOADS)):
+    wrong = (Result("sum of the array", 3.0, "1", 1e-9),)
+    run = dataclasses.replace(RUN, points=tuple(dataclasses.replace(p, results=wrong) for p in RUN.points))
+    for row in rows(exported("csv", run=run)):
         assert (row["median"], row["low"], row["of_limit"], row["passed"]) == ("", "", "", "false")
 
 
 def test_a_locale_with_decimal_commas_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = tidy.export(RUN, "csv", False, WORKLOADS)
+    before = exported("csv")
     kept = locale.setlocale(locale.LC_NUMERIC)
     known = [name for name in ("de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8") if _settable(name)]
     if not known:
         pytest.skip("no locale with decimal commas is installed here")
     try:
         locale.setlocale(locale.LC_NUMERIC, known[0])
-        assert tidy.export(RUN, "csv", False, WORKLOADS) == before
+        assert exported("csv") == before
     finally:
         locale.setlocale(locale.LC_NUMERIC, kept)
 
@@ -95,10 +102,9 @@ def _settable(name: str) -> bool:
 
 def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
     with pytest.raises(Refusal, match="csv, parquet, json"):
-        tidy.export(RUN, "xls", False, WORKLOADS)
+        exported("xls")
 
 
 def test_titles_with_quotes_commas_and_line_ends_survive() -> None:
     nasty = 'a "quoted", title\nof two lines'
-    run = dataclasses.replace(RUN, launches=tuple(dataclasses.replace(x, title=nasty) for x in RUN.launches))
-    assert rows(tidy.export(run, "csv", False, WORKLOADS))[0]["title"] == nasty
+    assert rows(exported("csv", run=retitled(RUN, nasty)))[0]["title"] == nasty

@@ -9,15 +9,16 @@ import pytest
 
 import fake_study
 from fake_run import machine
-from octant.launch import Launch
-from octant.report.charts.pictures import Picture
+from octant.ask import Launch
+from octant.report.charts.picture import Picture
 from octant.report.run import html
 from octant.report.study import page as study_page
 from octant.report.study import text as report
 from octant.report.study.pictures import pictures
 from octant.store import Store
-from octant.study import file, outcome, published
+from octant.study import file, outcome
 from octant.study.outcome import Outcome
+from octant.study.published_values import published_values
 from pages import NASTY, opened
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def half_of_published(where: Store) -> Outcome:
     """A node on which every combination is half as fast as the POWER7 node; what is not published, 50 GB/s."""
-    rows = {str(row.cell): row.value / 2 for row in published.rows(file.load("stream-affinity-pages"))}
+    rows = {str(row.cell): row.value / 2 for row in published_values(file.load("stream-affinity-pages"))}
     node = machine(packages=4, cores=8, smt=4)
-    run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: rows.get(launch.title, 50e9))
-    return outcome.understood(run)
+    run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: rows.get(launch.ask.show.title, 50e9))
+    return outcome.outcome_of_run(run)
 
 
 def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "mine") -> Outcome:
@@ -58,11 +59,11 @@ def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "min
 
     def answer(launch: Launch, point: object) -> float:
         assert isinstance(point, dict)
-        return 4e9 * steps[point["bytes"]] * (80 if launch.knobs["pages"] == "thp" else 1)
+        return 4e9 * steps[point["bytes"]] * (80 if launch.ask.knobs["pages"] == "thp" else 1)
 
     mine = tmp_path / f"{name}.toml"
     mine.write_text(STUDY.replace("PICTURE", picture))
-    return outcome.understood(fake_study.run(where, str(mine), machine(), answer, repeats=1))
+    return outcome.outcome_of_run(fake_study.run(where, str(mine), machine(), answer, repeats=1))
 
 
 def test_bars_lie_beside_the_published_ones(where: Store) -> None:
@@ -107,12 +108,12 @@ def test_bars_take_the_values_of_an_axis_one_by_one(where: Store, tmp_path: Path
 
 def test_what_was_not_measured_is_not_drawn(where: Store) -> None:
     failed = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: None, repeats=1)
-    (picture,) = pictures(outcome.understood(failed))
+    (picture,) = pictures(outcome.outcome_of_run(failed))
     assert [series.name for series in picture.series] == ["published"]
 
 
 def test_the_model_curve_carries_its_range_and_the_published_points() -> None:
-    (picture,) = pictures(outcome.of_model("gups-scaling"))
+    (picture,) = pictures(outcome.outcome_of_model("gups-scaling"))
     model, there = picture.series
     assert (model.kind, there.kind) == ("curve", "points")
     assert there.x == (1.0, 2.0)
@@ -136,7 +137,7 @@ def same_numbers(picture: Picture, found: Outcome) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_shipped_model_study_has_its_picture(name: str) -> None:
-    found = outcome.of_model(name)
+    found = outcome.outcome_of_model(name)
     drawn = pictures(found)
     assert len(drawn) == len(found.study.measures)
     for picture in drawn:
@@ -157,7 +158,7 @@ def test_the_page_holds_pictures_tables_and_values(where: Store, tmp_path: Path)
 
 
 def test_bars_stand_in_the_terminal_table_where_they_fit(where: Store, tmp_path: Path) -> None:
-    lines = report.report_text(outcome.of_model("gups-scaling")).splitlines()
+    lines = report.report_text(outcome.outcome_of_model("gups-scaling")).splitlines()
     rows = {line.split()[1]: line for line in lines if line.startswith("power775 ")}
     assert rows["1"].count("█") == 10
     assert rows["16"].count("█") == 6  # 720 of 1080: two thirds of ten
@@ -173,7 +174,7 @@ def test_a_browser_draws_it_and_axe_finds_nothing(
     browser: "Browser", where: Store, tmp_path: Path, scheme: str, kind: str
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    found = half_of_published(where) if kind == "bars" else outcome.of_model("gups-scaling")
+    found = half_of_published(where) if kind == "bars" else outcome.outcome_of_model("gups-scaling")
     found = along(where, tmp_path, name="<b>ä") if kind == "curve" else found
     width = 375 if scheme == "dark" else 1200
     page, wrong = opened(browser, study_page.write(found, tmp_path / "Studie ä.html"), width, scheme)
@@ -193,7 +194,7 @@ def test_levels_of_people_stay_text(browser: "Browser", where: Store, tmp_path: 
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY.replace("PICTURE", "bars").replace("large =", f'"{NASTY}" ='))
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9, repeats=1)
-    page, wrong = opened(browser, study_page.write(outcome.understood(run), tmp_path / "page.html"))
+    page, wrong = opened(browser, study_page.write(outcome.outcome_of_run(run), tmp_path / "page.html"))
     assert page.locator("img").count() == 0
     assert "alert('x')" in page.locator(".plot").inner_text()
     assert wrong == []

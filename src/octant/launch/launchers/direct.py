@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.launch.launchers import JobSize
 
 
@@ -18,7 +18,13 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
         Refusal: more than one rank, or another host.
     """
     if size.ranks != 1:
-        raise Refusal(f"cannot start {size.ranks} ranks directly (it starts one process); try --launcher mpiexec")
+        raise Refusal(
+            f"cannot start {size.ranks} ranks directly (it starts one process); try --launcher mpiexec",
+            Exit.WRONG_WORD,
+        )
     if size.hosts:
-        raise Refusal("cannot start on another host directly (it starts one process here); try --launcher mpiexec")
+        raise Refusal(
+            "cannot start on another host directly (it starts one process here); try --launcher mpiexec",
+            Exit.WRONG_WORD,
+        )
     return list(program)

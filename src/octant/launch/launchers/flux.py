@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Mapping, Sequence
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.launch.launchers import JobSize
 
 
@@ -22,7 +22,7 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
     if flux is None:
         raise Refusal("cannot launch with flux (it is not on PATH); try --launcher mpiexec")
     if size.hosts:
-        raise Refusal("cannot name hosts to flux (it chooses them); drop --hosts")
+        raise Refusal("cannot name hosts to flux (it chooses them); drop --hosts", Exit.WRONG_WORD)
     return [flux, *options(size), *program]
 
 

@@ -64,7 +64,7 @@ def thinned(items: Sequence[Item], most: int) -> list[Item]:
     """At most so many of the items, evenly chosen, the first and the last among them."""
     if len(items) <= most:
         return list(items)
-    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
+    return [items[round(i * (len(items) - 1) / max(1, most - 1))] for i in range(most)]
 
 
 def thinned_text(kept: int, of: int, what: str) -> str:

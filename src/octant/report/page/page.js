@@ -11,7 +11,6 @@
   const patterns = ["", "/", ".", "x", "-", "\\", "|", "+"];
   const font = getComputedStyle(document.documentElement).getPropertyValue("--text").trim();
   const settings = { displayModeBar: false, responsive: true, doubleClick: "reset" };
-  const most = 4000;  // points drawn of one series; all are kept in the data
   let printing = false;
   const drawn = new Map();  // element -> function that describes its picture
 
@@ -78,17 +77,6 @@
     };
   };
 
-  // Keeps the least and the greatest of each stretch, so that no outlier disappears from the drawing.
-  const thinned = (values) => {
-    if (values.length <= most) return { x: values.map((_, i) => i), y: values };
-    const x = [], y = [], stretch = Math.ceil((2 * values.length) / most);
-    for (let from = 0; from < values.length; from += stretch) {
-      let low = from, high = from;
-      for (let i = from; i < Math.min(from + stretch, values.length); i++) { if (values[i] < values[low]) low = i; if (values[i] > values[high]) high = i; }
-      for (const i of low === high ? [low] : [Math.min(low, high), Math.max(low, high)]) { x.push(i); y.push(values[i]); }
-    }
-    return { x, y };
-  };
   const inflated = async (text) => {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
@@ -96,11 +84,11 @@
   const unpacked = async (text) => JSON.parse(await inflated(text));
   const describeSamples = (figure, values) => () => {
     const colours = palette();
-    let offset = 0, total = 0, shown = 0;
+    let shown = 0;
     const traces = values.map((some, i) => {
-      const kept = thinned(some), from = offset;
-      offset += some.length; total += some.length; shown += kept.y.length;
-      return { type: "scatter", mode: "markers", name: `launch ${i + 1}`, x: kept.x.map((x) => x + from), y: kept.y, text: kept.y.map((y) => si(y, figure.unit)), hovertemplate: "sample %{x}<br>%{text}<extra></extra>", marker: { size: 4, color: i % 2 ? colours.soft : colours.ink, opacity: 0.55, symbol: symbols[i % symbols.length] } };
+      const from = shown;
+      shown += some.length;
+      return { type: "scatter", mode: "markers", name: `launch ${i + 1}`, x: some.map((_, place) => place + from), y: some, text: some.map((y) => si(y, figure.unit)), hovertemplate: "sample %{x}<br>%{text}<extra></extra>", marker: { size: 4, color: i % 2 ? colours.soft : colours.ink, opacity: 0.55, symbol: symbols[i % symbols.length] } };
     });
     const [low, middle, high] = figure.interval;
     const span = { xref: "paper", x0: 0, x1: 1 };

@@ -54,7 +54,6 @@ def lines(summary: Summary, width: int = 100) -> list[Text]:
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
-    found += _list("Not read", summary.run.damaged, width, "yellow")
     statements = [
         f"{d.subject}: {'; '.join(f'{source} says {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
         for d in summary.run.machine.disagreements

@@ -41,8 +41,9 @@ def workload_text(name: str) -> str:
         Refusal: no such workload.
     """
     workload = _find(name)
-    folder = workload.name.split("/")
-    page = files("octant.workloads").joinpath(*folder, "README.md").read_text(encoding="utf-8")
+    page = (
+        files(f"octant.workloads.{workload.name.replace('/', '.')}").joinpath("README.md").read_text(encoding="utf-8")
+    )
     parts = [rendered(Markdown(page)), rendered(_metrics_table(workload)), rendered(_declared_table(workload))]
     try:
         described = describe(workload.name)

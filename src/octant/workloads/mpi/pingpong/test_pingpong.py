@@ -6,6 +6,7 @@ from fake_run import MIB, lane, machine, point
 from octant.analysis.figures import figure
 from octant.limit import Best, Known
 from octant.record import Given, Point
+from octant.workload import Traffic
 from octant.workloads.mpi.pingpong import WORKLOAD
 
 KNOWN = Known(
@@ -43,6 +44,9 @@ def test_the_limit_is_one_read_and_one_write_of_each_message() -> None:
 
 
 def test_a_message_is_one_flow_to_the_network_model() -> None:
-    traffic = WORKLOAD.traffic(there_and_back(4096, 1000))
-    assert traffic is not None
-    assert traffic.bytes == 4096
+    assert WORKLOAD.traffic is not None
+    hot, rotating = (WORKLOAD.traffic(machine(), there_and_back(4096, 1000, buffers=b)) for b in ("hot", "rotating"))
+    assert isinstance(hot, Traffic)
+    assert isinstance(rotating, Traffic)
+    assert (hot.pattern, hot.units, hot.may_be_cached) == ("first-to-last", 4096, True)
+    assert not rotating.may_be_cached

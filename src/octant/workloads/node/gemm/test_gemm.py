@@ -28,7 +28,7 @@ def known(**best: dict[Threads, float]) -> Known:
 
 def limit_of(found: Point, limits: Known) -> float | None:
     limit = WORKLOAD.least_seconds(limits, machine(), found)
-    return limit and found.count("flops") / limit.seconds
+    return found.count("flops") / limit.seconds if limit else None
 
 
 def test_the_limit_is_what_peakflops_reached_and_twice_that_in_single_unless_that_was_measured() -> None:

@@ -23,7 +23,7 @@ def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
     """Updates of a node's own memory by all of its cores: those that arrive as messages are not applied faster."""
     cores = len({cpu.core for cpu in machine.topology.cpus})
     beyond = 2 * machine.may_be_cached_bytes()
-    lanes = point.ranks * point.threads
+    lanes = point.ranks * point.threads // len({given.host for given in point.given})
     if lanes < cores or lanes * int(point.notes["table_bytes"]) < beyond:
         least = units.bytes_text(beyond)
         return NoTraffic(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")

@@ -21,7 +21,7 @@ def at_limit(found: Point, best: float) -> float | None:
     """The bandwidth at the limit, B/s, where memory was seen to move `best`."""
     known = Known(machine().topology, {"memory traffic": {frozenset({("node", 0)}): Best(best, "")}})
     limit = WORKLOAD.least_seconds(known, machine(), found)
-    return limit and WORKLOAD.metric().at(limit.seconds, found.work[0].counts, found.lanes)
+    return WORKLOAD.metric().at(limit.seconds, found.work[0].counts, found.lanes) if limit else None
 
 
 def test_the_limit_of_plain_triad_is_three_quarters_of_the_best_traffic() -> None:

@@ -13,7 +13,7 @@ from octant.study.values import StudyValue, StudyValues, quantities
 Model = Callable[..., "float | stats.Interval"]
 
 
-def modelled(study: Study) -> StudyValues:
+def modelled_values(study: Study) -> StudyValues:
     """The values that a study's models give, in every combination.
 
     Raises:

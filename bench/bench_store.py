@@ -1,0 +1,109 @@
+"""Listing 10,000 runs, and reading points: format 2 against format 1 of the same samples.
+
+Goals: a warm list under 1 s; a point of 8 x 10,000 samples read at least four times as quickly as from format 1.
+"""
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+
+from fake_kernel import answer, ask
+from fake_run import durations, lane, launch_line, machine, point, point_line
+from octant.record import Point
+from octant.record.lines import Reader
+from octant.store import Store
+from octant.store.asked import Asked, asked_text
+
+RUNS = 10_000
+
+
+def main() -> None:
+    """Prints the figures with the goals beside."""
+    with tempfile.TemporaryDirectory() as folder:
+        listing(Store(Path(folder)))
+    for ranks, samples in ((2, 501), (8, 10_001)):
+        reading(ranks, samples)
+
+
+def listing(store: Store) -> None:
+    """How long a list of many runs takes, without and with the index."""
+    question = ask(bytes="1MiB,2MiB")
+    asked = Asked("run", "stream", "2026-11-22T07:16:07+00:00", machine(), {}, (question,), ((0, 0),))
+    launch = asked.decided_launches()[0]
+    points = [answer("node/stream", launch.key, cell) for cell in launch.cells()]
+    text, lines = asked_text(asked), "".join(f"{line}\n" for line in (launch_line(points[0]), *map(point_line, points)))
+    for number in range(RUNS):
+        folder = store.root / "runs" / f"20261122-071607-{number:05d}"
+        folder.mkdir(parents=True)
+        (folder / "asked.json").write_text(text)
+        (folder / "records.jsonl").write_text(lines)
+    for what, goal in (("made", ""), ("warm", " (goal < 1 s)"), ("warm", " (goal < 1 s)")):
+        begin = time.perf_counter()
+        rows = store.listed()
+        taken = time.perf_counter() - begin
+        if len(rows) != RUNS or any(row.points != 2 for row in rows):
+            raise SystemExit("the bench measured nothing: runs are missing")
+        print(f"list of {RUNS:,} runs, index {what}: {taken:.2f} s{goal}")
+
+
+def reading(ranks: int, samples: int) -> None:
+    """How long a point takes: what lists need of it, and with all its samples."""
+    lanes = tuple(lane(durations(5000, samples), rank=rank) for rank in range(ranks))
+    one = point(ranks=ranks, lanes=lanes, counts={"bytes_read": 1000})
+    new, old = point_line(one).encode(), old_line(one).encode()
+    facts, whole, before = (
+        median(lambda: read(new)), median(lambda: read(new).read()), median(lambda: read(old).read())
+    )  # fmt: skip
+    print(f"point of {ranks} x {samples:,}: {len(new) / 1e3:.0f} kB; format 1: {len(old) / 1e3:.0f} kB")
+    print(
+        f"  facts {1e3 * facts:.2f} ms, samples too {1e3 * whole:.2f} ms; "
+        f"format 1, samples too {1e3 * before:.2f} ms: ratio {before / whole:.1f} (goal >= 4 at 8 x 10,000)"
+    )
+
+
+def read(line: bytes) -> Point:
+    """The point of a line."""
+    record = Reader().read(line)
+    if not isinstance(record, Point):
+        raise SystemExit("the bench measured nothing: the line is no point")
+    return record
+
+
+def median(body: Callable[[], object]) -> float:
+    """Seconds of a call."""
+    taken = []
+    for _ in range(15):
+        begin = time.perf_counter()
+        body()
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken)
+
+
+def old_line(p: Point) -> str:
+    """The point as version 0.1 wrote it."""
+    lanes = [
+        {
+            "rank": series.head.rank, "thread": series.head.thread, "preempted": [],
+            "begin_ns": [] if series.begin_ns is None else series.begin_ns.astype(int).tolist(),
+            "duration_ns": series.values.astype(int).tolist(),
+        }
+        for series in p.read().series
+    ]  # fmt: skip
+    record = {
+        "schema": 1, "kind": "point", "workload": "stream", "run": p.launch, "knobs": {}, "ranks": p.ranks,
+        "threads": 1, "sampling": "lanes", "batch": 1, "warmup": 0, "stopped_by": "interval", "work": {"bytes_read": 9},
+        "verdict": {"check": "plain", "error": 0.0, "tolerance": 0.0}, "share_cores": False, "noise": {}, "notes": {},
+        "clock": {"source": "", "cost_ns": 20.0, "resolution_ns": 1.0}, "mpi": "", "build": {}, "given": [],
+        "sync": {"method": "none", "exit_skew_ns": []}, "samples": {"lanes": lanes},
+    }  # fmt: skip
+    return json.dumps(record, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    main()

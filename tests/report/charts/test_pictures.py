@@ -1,0 +1,111 @@
+"""Pictures that workloads declare: each kind holds the numbers that were put in, as data, in tables, in characters."""
+
+import dataclasses
+
+import pytest
+
+from fake_run import WORKLOADS, fake_run
+from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
+from octant.analysis.summary import summarise
+from octant.report.charts import curve, terminal
+from octant.report.charts.bars import REST, own_times
+from octant.report.charts.picture import Picture, thinned
+from octant.report.charts.pictures import pictures
+from octant.workload import Curve
+
+RIGHT = [n for n in SIZES if n != WRONG]
+
+
+def drawn() -> dict[str, Picture]:
+    return {picture.id: picture for picture in pictures(summarise(halo_run(), KNOWN))}
+
+
+def test_each_declared_picture_is_drawn_once_under_a_name_of_its_own() -> None:
+    kinds = ["curve", "curve-2", "phases", "timeline", "bars", "histogram"]
+    assert list(drawn()) == [f"apps-halo-{kind}" for kind in kinds]
+    for picture in drawn().values():
+        assert picture.rows
+        assert all(len(cells) == len(picture.header) for cells in picture.rows)
+
+
+def test_a_metric_along_a_metric_joins_the_points_of_an_ask_in_their_order() -> None:
+    (line,) = drawn()["apps-halo-curve-2"].series
+    assert line.y == pytest.approx([2 * n * 1e-6 for n in RIGHT])  # the slower group
+    assert line.x == pytest.approx([0.75e9] * 3)  # between 1 and 0.5 GB/s of the groups
+    assert drawn()["apps-halo-curve"].series[0].x == tuple(map(float, RIGHT))
+
+
+def test_phases_are_stacked_without_those_inside_them_and_fill_the_step() -> None:
+    picture = drawn()["apps-halo-phases"]
+    parts = {series.name: series.x for series in picture.series}
+    means = [1.5 * n * 1e-6 for n in RIGHT]
+    assert list(parts) == ["pack", "solve", "solve/halo", REST]
+    assert parts["solve"] == pytest.approx([0.375 * mean for mean in means])
+    assert [sum(column) for column in zip(*parts.values(), strict=True)] == pytest.approx(means)
+    chosen = dataclasses.replace(HALO, pictures=())
+    summary = summarise(halo_run(), {HALO.name: chosen}, all_metrics=True)
+    assert list(own_times(summary, summary.figures[0], ["pack"])) == ["pack", REST]
+
+
+def test_a_timeline_keeps_the_order_of_samples() -> None:
+    first, *_ = drawn()["apps-halo-timeline"].series
+    assert first.y[:3] == pytest.approx((1, 1 / 2, 1 / 3))
+    assert first.x[-1] == 100
+
+
+def test_bars_and_histograms_leave_out_wrong_answers() -> None:
+    (bars,) = drawn()["apps-halo-bars"].series
+    assert bars.x == pytest.approx([2 * n * 1e-6 for n in RIGHT])
+    outlines = drawn()["apps-halo-histogram"].series
+    assert [one.name for one in outlines] == [f"halo, n {n} (all)" for n in RIGHT]
+    assert {sum(one.y) for one in outlines} == {2 * 4 * 101}  # launches, ranks, samples
+
+
+def test_a_histogram_has_the_tail_and_its_quantiles() -> None:
+    picture = next(p for p in pictures(summarise(fake_run(), WORKLOADS)) if p.id == "node-noise-histogram")
+    (outline,) = picture.series
+    assert sum(outline.y) == 2002
+    late = sum(y for x, y in zip(outline.x, outline.y, strict=True) if x > 400e-6)
+    assert late == 22  # every 97th of 1,001 samples of two ranks
+    assert [mark.label for mark in picture.marks] == ["50 %", "90 %", "99 %"]
+    assert picture.marks[0].at == pytest.approx(100e-6, rel=0.003)
+
+
+def test_lines_and_points_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(curve, "MOST_LINES", 1)
+    monkeypatch.setattr(curve, "MOST_POINTS", 5)
+    picture = next(p for p in pictures(summarise(fake_run(), WORKLOADS)) if p.id == "node-latency-curve")
+    lines = [series for series in picture.series if series.kind == "curve"]
+    assert [len(line.x) for line in lines] == [5]
+    assert (lines[0].x[0], lines[0].x[-1]) == (4096, 2**28)
+    assert "1 of 2 lines are drawn" in picture.caption
+    assert "5 of 17 points of the longest line are drawn" in picture.caption
+    assert thinned(range(5), 2) == [0, 4]
+
+
+def test_knobs_that_a_picture_names_tell_its_lines_apart() -> None:
+    latency = WORKLOADS["node/latency"]
+    for each, lines in ((("pages",), 2), (("seconds",), 1)):
+        known = {**WORKLOADS, latency.name: dataclasses.replace(latency, pictures=(Curve("bytes", each=each),))}
+        picture = next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")
+        assert sum(series.kind == "curve" for series in picture.series) == lines
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_pictures_in_characters_fit_and_show_every_series(width: int) -> None:
+    for picture in (*drawn().values(), *pictures(summarise(fake_run(), WORKLOADS))):
+        page = [line.plain for line in terminal.picture_lines(picture, width)]
+        assert max(map(len, page)) <= width
+        text = "\n".join(page)
+        assert picture.title[:width] in text
+        assert all(series.name[: width - 10] in text for series in picture.series if len(picture.series) > 1)
+
+
+def test_bars_in_characters_are_as_long_as_their_values() -> None:
+    lines = [line.plain for line in terminal.picture_lines(drawn()["apps-halo-bars"], 100)]
+    lengths = [line.count("█") for line in lines if " a " in line and "µs" in line]
+    assert lengths == [round(lengths[-1] / 4), round(lengths[-1] / 2), lengths[-1]]
+    stacks = [line.plain for line in terminal.picture_lines(drawn()["apps-halo-phases"], 100)]
+    assert [stacks[4].count(sign) for sign in "█▓▒░"] == pytest.approx([21, 32, 10, 21], abs=1)

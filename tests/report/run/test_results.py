@@ -1,0 +1,79 @@
+"""What a cell has beside its headline is shown: results, checks, further metrics, phases, readings, groups."""
+
+import csv
+import dataclasses
+import io
+import re
+
+import pytest
+
+from halo_run import KNOWN, halo_run
+from octant.analysis.summary import summarise
+from octant.record import Result
+from octant.report.run import html, results, text, tidy
+
+SUMMARY = summarise(halo_run(), KNOWN, all_metrics=True)
+
+
+def test_the_terminal_shows_named_results_and_the_failed_check_with_value_and_bound() -> None:
+    page = [line.plain for line in text.lines(SUMMARY, 100)]
+    assert page.count("    iterations 42.5 (42 … 43); overlap 0.71") == 4
+    assert any("WRONG ANSWER: residual bound: 17.2 > 16" in line for line in page)
+    assert any(re.search(r"halo, n 64 +all +wrong answer: no speed", line) for line in page)
+
+
+def test_a_check_that_is_no_number_says_so() -> None:
+    check = Result("residual", float("nan"), "1", 16.0)
+    figure = dataclasses.replace(SUMMARY.figures[0], wrong=(check,))
+    assert results.failed_texts(figure) == ["residual: no number, where 16 is the most"]
+
+
+def test_further_figures_are_metrics_then_phases_and_readings_without_those_that_a_metric_is() -> None:
+    names = [figure.metric.name for figure in results.further_figures(SUMMARY, SUMMARY.figures[0])]
+    assert names == [
+        "bandwidth", "pack share", "residual", "mean step", "phase/pack", "phase/solve", "phase/solve/halo",
+    ]  # fmt: skip
+
+
+def test_a_metric_that_keeps_groups_has_a_value_for_each() -> None:
+    bandwidth = SUMMARY.figure(SUMMARY.figures[0], "bandwidth")
+    assert bandwidth is not None
+    values = results.group_values(bandwidth)
+    assert [name for name, _ in values] == ["0 1", "2 3"]
+    assert [value for _, value in values] == pytest.approx([1e9, 0.5e9])
+    assert results.group_text(bandwidth) == "groups 500 MB/s … 1.00 GB/s (2)"
+    assert results.group_text(SUMMARY.figures[0]) == ""
+
+
+def test_the_page_has_them_in_the_details_of_a_figure() -> None:
+    page = html.render(SUMMARY).replace(html.plotly(), "")
+    details = re.search(r'<details class="samples" id="figure-0".*?</details>', page, re.DOTALL)
+    assert details
+    for cells in (
+        "<td>iterations</td><td>42.5 (42 … 43)</td><td></td>",
+        "<td>residual bound</td><td>3</td><td>16</td>",
+        "<td>phase/pack</td><td>3.00 µs</td>",
+        "<td>0 1</td><td>1.000 GB/s</td>",
+    ):
+        assert cells in details[0]
+    assert "wrong answer: residual bound: 17.2 &gt; 16" in page
+
+
+def exported(what: tidy.What) -> list[dict[str, str]]:
+    file = io.BytesIO()
+    tidy.write(SUMMARY, "csv", what, file)
+    return list(csv.DictReader(io.StringIO(file.getvalue().decode(), newline="")))
+
+
+def test_exports_have_results_checks_phases_and_readings() -> None:
+    rows = exported("results")
+    assert len(rows) == 4 * 2 * 3
+    assert [row["passed"] for row in rows if row["result"] == "residual bound"].count("false") == 1
+    assert {row["passed"] for row in rows if row["result"] == "overlap"} == {""}
+    samples = exported("samples")
+    assert {(row["series"], row["unit"]) for row in samples} == {
+        ("step", "ns"), ("phase/pack", "ns"), ("phase/solve", "ns"), ("phase/solve/halo", "ns"),
+        ("reading/residual", "1"),
+    }  # fmt: skip
+    assert {(row["group"], row["rank"]) for row in samples} == {("0", "0"), ("0", "1"), ("1", "2"), ("1", "3")}
+    assert "phase/solve" in {row["metric"] for row in exported("figures")}

@@ -1,0 +1,118 @@
+"""What a study's report says, in text, for programs and as a page: the values and verdicts, and nothing else."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import fake_study
+from fake_run import machine
+from octant.ask import Launch
+from octant.report.run import html
+from octant.report.study import page as study_page
+from octant.report.study import text as report
+from octant.store import Store
+from octant.study import outcome
+from paths import Octant
+from study_text import STUDY, curve_study
+
+
+@pytest.fixture
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    fake_study.programs(tmp_path / "bin", monkeypatch)
+    return Store(tmp_path / "store")
+
+
+def test_the_published_table_stands_beside_ours(where: Store) -> None:
+    node = machine(packages=4, cores=8, smt=4, name="like a Power 755")
+    run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: fake_study.as_published(launch))
+    text = report.report_text(outcome.outcome_of_run(run))
+    assert "122 GB/s" in text
+    assert "seed 7" in text
+    assert "no 2 MiB pages (the pool has no free pages)" in text
+
+
+def test_what_is_not_done_and_what_is_wrong_is_said(where: Store) -> None:
+    begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
+    assert "INCOMPLETE" in report.about(outcome.outcome_of_run(begun))
+    with begun.records.open("a") as records:
+        records.write(fake_study.line(begun.launches[0], begun.launches[0].ask.knobs, 99e9, passed=False) + "\n")
+    assert "WRONG ANSWERS" in report.report_text(outcome.outcome_of_run(where.read(begun.id)))
+
+
+def test_doubts_and_gaps_stand_below_the_table(where: Store, tmp_path: Path) -> None:
+    def ends_early(launch: Launch, point: Mapping[str, str]) -> float | None:
+        early = launch.ask.knobs.get("pages") == "thp" and (launch.repeat < 4 or point["bytes"] == "4MiB")
+        return None if early else 10e9
+
+    run = fake_study.run(where, curve_study(tmp_path), machine(), ends_early, repeats=8)
+    why = "node/stream: cannot go on (no reason); try again (exit status 1)"
+    text = report.report_text(outcome.outcome_of_run(run))
+    assert f"{why}: m: b at 4MiB" in text
+    assert f"doubt 1: 4 of 8 launches failed ({why})" in text
+
+
+def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) -> None:
+    begun = outcome.begin(where, curve_study(tmp_path), machine(), seed=1, repeats=4)
+    with begun.records.open("a") as records:
+        for launch in begun.launches:
+            records.writelines(fake_study.line(launch, knobs, 10e9, samples=3) + "\n" for knobs in launch.cells())
+    text = report.report_text(outcome.outcome_of_run(where.read(begun.id)))
+    assert text.count("doubt 1: only 3 samples") == 1
+
+
+def test_a_model_is_named_as_one() -> None:
+    pytest.importorskip("octant._network")
+    text = report.report_text(outcome.outcome_of_model("hpcc-normalised"))
+    assert "values of a model; nothing was measured" in text
+
+
+def test_the_json_says_the_same(where: Store) -> None:
+    run = fake_study.run(
+        where,
+        "stream-affinity-pages",
+        machine(packages=4, cores=8, smt=4),
+        lambda launch, _: fake_study.as_published(launch),
+    )
+    said = json.loads(report.report_json(outcome.outcome_of_run(run)))
+    assert (said["study"], said["seed"], said["run"]) == ("stream-affinity-pages", 7, run.id)
+    best = next(cell for cell in said["cells"] if cell["levels"]["pages"] == "large")
+    assert best["there"] == 122474e6
+    assert best["middle"] == pytest.approx(122474e6, rel=2e-3)
+    assert said["findings"][0]["status"] == "holds"
+
+
+def test_the_page_says_the_same_and_escapes(where: Store, tmp_path: Path) -> None:
+    run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
+    found = outcome.outcome_of_run(run)
+    page = study_page.write(found, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Cannot be tested here" in page
+    assert "56.8 GB/s" in page
+    assert "HPC Tuning on POWER7 (slides)" in page
+    assert "http" not in page.replace(html.plotly(), "").replace("http-equiv", "")  # nothing from the network
+    spoiled = dataclasses.replace(found, name="<script>")
+    assert "<h1>&lt;script&gt;</h1>" in study_page.render(spoiled)
+
+
+@pytest.mark.slow
+def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) -> None:
+    """One core, a cache-sized array, base pages against transparent huge ones; three launches of each."""
+    mine = tmp_path / "mine.toml"
+    text = STUDY.replace('workload = "stream"', 'workload = "stream"\nknobs = { bytes = "1MiB", seconds = "0.05" }')
+    mine.write_text(text)
+    ran = octant("study", "run", str(mine), "--repeats", "3", "--seed", "5", "--json")
+    assert ran.returncode == 0, ran.stderr
+    said = json.loads(ran.stdout)
+    assert [cell["launches"] for cell in said["cells"]] == [3, 3]
+    assert all(cell["low"] <= cell["middle"] <= cell["high"] for cell in said["cells"])
+    (finding,) = said["findings"]
+    assert finding["status"] in ("holds", "does not hold", "undecided")
+    again = octant("study", "report", "mine", "--json")
+    assert json.loads(again.stdout) == said
+    shown = octant("study", "report", said["run"])
+    assert "seed 5" in shown.stdout
+    refused = octant("study", "run", str(mine), "--repeats", "0")
+    assert refused.returncode == 2
+    assert "cannot launch every combination 0 times; try --repeats 6" in refused.stderr

@@ -1,0 +1,106 @@
+"""From the words of a command to what is asked: a mode is a word for ranks, threads and groups, and nothing more."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fake_run import machine
+from octant.ask import Ask
+from octant.failure import Exit, Refusal
+from octant.runs import requests
+from octant.runs.modes import Mode, ranks_and_knobs
+
+Asked = Callable[..., Ask]
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """`octant run` of these words on three cores; the kernel's pace and least ranks are the test's."""
+
+    def ask(
+        *words: str, ranks: int | None = None, mode: str = "", repeats: int = 1, pace: str = "chunks", least: int = 1,
+        **where: str,
+    ) -> Ask:  # fmt: skip
+        knobs = [{"name": name, "kind": "word", "default": "", "help": ""} for name in ("bytes", "threads", "memory")]
+        said = json.dumps({"knobs": [*knobs, {**knobs[0], "name": "groups"}, {**knobs[0], "name": "pin"},
+                                     {**knobs[0], "name": "pages"}], "least_ranks": least, "pace": pace})  # fmt: skip
+        program = tmp_path / "octant-node-stream"
+        program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
+        monkeypatch.setattr(requests, "discover", lambda: machine(cores=3))
+        return requests.run("stream", words, ranks, mode, repeats, requests.Where(**where))[0]
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("mode", "alone", "ranks", "knobs"),
+    [
+        ("one", True, 1, {}),
+        ("threads", True, 1, {"threads": "3"}),
+        ("star", True, 3, {}),
+        ("star", False, 3, {"groups": "1"}),
+        ("all", False, 3, {}),
+    ],
+)
+def test_a_mode_is_ranks_threads_and_groups(mode: Mode, alone: bool, ranks: int, knobs: dict[str, str]) -> None:
+    assert ranks_and_knobs(mode, 3, alone) == (ranks, knobs)
+
+
+def test_ranks_together_are_two_at_least() -> None:
+    assert ranks_and_knobs("all", 1) == (2, {})
+
+
+def test_an_ask_of_words(asked: Asked) -> None:
+    ask = asked("bytes=1024KiB,2m", "memory=prefer:0", repeats=3)
+    assert ask.subject.workload == "node/stream"
+    assert ask.knobs == {"bytes": "1MiB,2MiB", "memory": "preferred:0"}
+    assert (ask.shape.ranks, ask.repeats) == (1, 3)
+
+
+def test_modes_and_rank_counts(asked: Asked) -> None:
+    assert asked(mode="threads").knobs == {"threads": "3"}
+    assert asked(mode="star").shape.ranks == 3
+    assert asked(mode="star", pace="steps").knobs == {"groups": "1"}
+    assert asked(mode="star", ranks=2).shape.ranks == 2
+    assert asked(ranks=4).shape.ranks == 4
+    assert asked(least=2).shape.ranks == 3, "as many as there are cores"
+
+
+def test_a_placement_says_ranks_threads_and_pages(asked: Asked) -> None:
+    ask = asked(place="2x1,pages=2m", mode="")
+    assert ask.shape.ranks == 2
+    assert ask.shape.place.startswith("2x1")
+    assert {name: ask.knobs[name] for name in ("threads", "pin", "pages")} == {
+        "threads": "1", "pin": "none", "pages": "2MiB",
+    }  # fmt: skip
+    assert asked(place="1x1", hosts="a,b").shape.hosts == ("a", "b")
+    assert asked(place="1x1", hosts="a,b").shape.ranks == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "said"),
+    [
+        (["size=1"], {}, "no such knob of node/stream"),
+        (["bytes"], {}, "not of the form knob=value"),
+        (["bytes=1", "bytes=2"], {}, "cannot set bytes twice"),
+        (["threads=2"], {"mode": "threads"}, "--mode threads says 3"),
+        (["threads=2"], {"place": "1x1"}, "the placement says 1"),
+        ([], {"mode": "many"}, "no such mode"),
+        ([], {"repeats": 0}, "--repeats 1"),
+        ([], {"ranks": 0}, "--ranks 1"),
+        ([], {"place": "2x1", "ranks": 3}, "cannot deal 3 ranks to nodes of 2"),
+        ([], {"hosts": "a,a"}, "cannot use a host twice"),
+        ([], {"hosts": "-oProxyCommand=x"}, "cannot use the host"),
+        ([], {"launcher": "rocket"}, "no such launcher"),
+    ],
+)
+def test_words_that_mean_nothing_here_exit_2(
+    asked: Asked, words: list[str], options: dict[str, object], said: str
+) -> None:
+    with pytest.raises(Refusal, match=said) as refused:
+        asked(*words, **options)
+    assert refused.value.code == Exit.WRONG_WORD

@@ -1,0 +1,108 @@
+"""Asks, cells and launches: keys tell questions apart, and what is done and what is left make the whole."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octant import units
+from octant.ask import Ask, Launch, Presentation, Shape, Subject, canonical, cell_key
+
+NAMES = st.sampled_from(["bytes", "kernel", "pages", "width"])
+VALUES = st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True).map(lambda xs: ",".join(map(str, xs)))
+KNOBS = st.dictionaries(NAMES, VALUES, max_size=3)
+
+
+def ask(**knobs: str) -> Ask:
+    return Ask(Subject("node/w"), knobs)
+
+
+@given(KNOBS)
+def test_the_cells_of_an_ask_are_the_whole_product_once(knobs: dict[str, str]) -> None:
+    cells = ask(**knobs).cells()
+    assert len(cells) == math.prod(len(value.split(",")) for value in knobs.values())
+    assert len({tuple(sorted(cell.items())) for cell in cells}) == len(cells)
+
+
+@given(KNOBS, st.data())
+def test_what_is_left_and_what_is_done_make_the_whole(knobs: dict[str, str], data: st.DataObject) -> None:
+    launch = Launch(ask(**knobs))
+    done = data.draw(st.lists(st.sampled_from(launch.cells()), unique_by=lambda p: tuple(sorted(p.items()))))
+    left = launch.without([{**cell, "more": "knobs of the harness"} for cell in done])
+    missing = [cell for cell in launch.cells() if cell not in done]
+    assert [cell for rest in left for cell in rest.cells()] == missing, "exactly these, in their order"
+    assert {rest.key for rest in left} <= {launch.key}, "what comes of the rest belongs to the same launch"
+    if sum("," in value for value in knobs.values()) == 1:
+        assert len(left) <= 1, "a single list is cut to what is missing"
+
+
+def test_a_cell_that_is_spelled_otherwise_is_done() -> None:
+    (left,) = Launch(ask(bytes="1MiB,2MiB", memory="preferred:0")).without([{"bytes": "1024KiB", "memory": "prefer:0"}])
+    assert left.started_knobs == {"bytes": "2MiB", "memory": "preferred:0"}
+
+
+def test_a_command_line_is_started_cell_by_cell_and_a_kernel_once() -> None:
+    assert len(Launch(ask(a="1,2", b="3,4")).starts()) == 1
+    launch = Launch(Ask(Subject(command=("/usr/bin/solve", "{a}")), {"a": "1,2"}))
+    assert [start.cells() for start in launch.starts()] == [[{"a": "1"}], [{"a": "2"}]]
+    assert {start.key for start in launch.starts()} == {launch.key}
+    assert launch.key.startswith("program-solve-")
+
+
+def test_keys_tell_questions_apart_and_repeats_together() -> None:
+    one = ask(a="1")
+    assert Launch(one).key != Launch(one, 1).key
+    assert Launch(one).key == Launch(ask(a="1")).key
+    different = [
+        one,
+        ask(a="2"),
+        dataclasses.replace(one, subject=Subject("node/v")),
+        dataclasses.replace(one, subject=Subject(command=("w",))),
+        dataclasses.replace(one, shape=Shape(2)),
+        dataclasses.replace(one, shape=Shape(place="1x1")),
+        dataclasses.replace(one, mpi={"MPIR_CVAR_X": "1"}),
+    ]
+    assert len({question.key for question in different}) == len(different)
+    shown = dataclasses.replace(one, show=Presentation("other words", table=False), repeats=3)
+    assert shown.key == one.key, "how it is shown is no part of the question"
+    assert [launch.repeat for launch in shown.launches()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("written", "spelled"),
+    [
+        ("prefer:0", "preferred:0"),
+        ("preferred:0", "preferred:0"),
+        ("2m", "2MiB"),
+        ("4k", "4KiB"),
+        ("2048KiB", "2MiB"),
+        ("2 MiB", "2MiB"),
+        ("1500KiB", "1500KiB"),
+        ("1kB", "1000B"),
+        ("2097152", "2097152"),
+        ("0.02", "0.02"),
+        ("double", "double"),
+        ("16KiB,1024KiB,thp", "16KiB,1MiB,thp"),
+        ("", ""),
+    ],
+)
+def test_every_value_has_one_spelling(written: str, spelled: str) -> None:
+    assert canonical(written) == spelled
+    assert canonical(spelled) == spelled
+
+
+@given(st.integers(0, 2**42), st.sampled_from(["B", "KiB", "MiB", "GiB"]))
+def test_a_size_is_the_same_however_it_is_spelled(number: int, unit: str) -> None:
+    text = f"{number}{unit}"
+    assert units.parse_bytes(canonical(text)) == units.parse_bytes(text)
+    assert cell_key("w", {"bytes": text}, 1) == cell_key("w", {"bytes": str(units.parse_bytes(text))}, 1)
+
+
+def test_effort_and_defaults_are_no_part_of_a_cell() -> None:
+    plain = cell_key("w", {"bytes": "1MiB"}, 1)
+    assert cell_key("w", {"bytes": "1048576", "seconds": "9"}, 1) == plain
+    assert cell_key("w", {"bytes": "1MiB", "new": "off"}, 1, {"new": "off"}) == plain
+    assert cell_key("w", {"bytes": "1MiB", "new": "on"}, 1, {"new": "off"}) != plain
+    assert cell_key("w", {"bytes": "1MiB"}, 2) != plain

@@ -1,0 +1,102 @@
+"""One folder is all that a workload needs: with a new count, phases, a reading, roles, groups, pictures, results."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from extra_workload import build_kernel, call, run_tests
+from octant.store import Store
+from octant.workloads import _template
+from paths import ROOT
+
+RING = ROOT / "tests/workloads/throwaway/ring"
+
+
+@pytest.fixture(scope="module")
+def ring(kernels: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The folder `node/ring` outside the tree, and the folder with its program."""
+    folder = tmp_path_factory.mktemp("extra") / "node" / "ring"
+    shutil.copytree(RING, folder)
+    return folder, build_kernel(kernels, folder, tmp_path_factory.mktemp("bin"))
+
+
+@pytest.mark.mpi
+def test_every_command_handles_a_workload_that_is_one_folder(ring: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, programs = ring
+    store = tmp_path / "store"
+
+    def octant(*words: str) -> str:
+        return call(folder, programs, store, *words).stdout
+
+    assert "node/ring" in octant("workloads")
+    page = octant("workloads", "ring")
+    for word in ("handovers", "pass/sum", "first", "total", "steps"):
+        assert word in page
+    quick = ("seconds=0.05", "samples=200", "least=5")
+    shown = octant("run", "ring", "--ranks", "2", "groups=all,1", "bytes=64,4KiB", *quick)
+    assert "node/ring" in shown
+    assert "groups 1" in shown
+    _points_are_right(store)
+    octant("run", "ring", "--ranks", "2", "groups=all,1", "bytes=64,4KiB", *quick)
+    assert "4 figures" in octant("compare", "previous", "last") or "ring" in octant("compare", "previous", "last")
+    assert octant("runs").count("ring") == 2
+    report = Path(octant("report", "last").splitlines()[-1])
+    text = report.read_text(encoding="utf-8")
+    for word in ("handovers", "fill", "pass", "ring", "elements that differ"):
+        assert word in text
+    rows = list(csv.DictReader(io.StringIO(octant("export", "last"))))
+    assert {row["metric"] for row in rows} >= {"handovers", "pass share", "worst step", "total", "ring"}
+    series = {row["series"] for row in csv.DictReader(io.StringIO(octant("export", "last", "--samples")))}
+    assert series == {"step", "phase/fill", "phase/pass", "phase/pass/sum", "reading/total"}
+
+
+def _points_are_right(store: Path) -> None:
+    """Two groups of one rank hand to themselves; one group of two hands on. All say so, in the units of their own."""
+    run = Store(store).find("last")
+    assert len(run.points) == 4
+    for point in run.points:
+        alone = point.knobs["groups"] == "1"
+        assert point.groups == (((0,), (1,)) if alone else ((0, 1),))
+        assert point.count("handovers") == 2
+        assert {result.value for result in point.results if result.name == "ring"} == {1 if alone else 2}
+        names = {head.name for head in point.heads}
+        assert names == {"step", "phase/fill", "phase/pass", "phase/pass/sum", "reading/total"}
+        ranks = {head.rank for head in point.heads}
+        assert ranks == ({0, 1} if alone else {0}), "the other rank of a pair is not timed"
+        for series in point.read().series:
+            if series.head.name == "reading/total":
+                n = 64 // 8 if point.knobs["bytes"] == "64" else 4096 // 8
+                assert (series.values >= n * (n - 1) / 2).all()
+
+
+@pytest.mark.mpi
+def test_the_tests_of_the_registry_and_its_own_run_over_it(ring: tuple[Path, Path]) -> None:
+    folder, programs = ring
+    own, every = str(folder / "test_ring.py"), "tests/workloads/test_every_workload.py"
+    done = run_tests(folder, programs, "-q", "-p", "no:cacheprovider", "-k", "ring", own, every)
+    assert done.returncode == 0, done.stdout
+    assert "7 passed" in done.stdout
+
+
+@pytest.mark.parametrize("check", [0, 1])
+def test_each_of_its_checks_is_seen_to_fail(ring: tuple[Path, Path], tmp_path: Path, check: int) -> None:
+    folder, programs = ring
+    words = ("run", "ring", "bytes=64", "seconds=0.05", "samples=50")
+    done = call(folder, programs, tmp_path / "store", *words, fault=f"wrong:{check}", code=2)
+    assert "WRONG" in done.stdout
+    point = Store(tmp_path / "store").find("last").points[0]
+    assert [result.name for result in point.failed_checks] == [point.checks[check].name]
+
+
+def test_what_the_template_writes_builds_runs_and_is_right(kernels: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    folder = _template.write("node/my_kernel", tmp_path)[0].parent
+    programs = build_kernel(kernels, folder, tmp_path / "bin")
+    words = ("run", "my_kernel", "bytes=4KiB,64KiB", "seconds=0.05", "--json")
+    figures = json.loads(call(folder, programs, tmp_path / "store", *words).stdout)["figures"]
+    assert [figure["metric"] for figure in figures] == ["additions", "additions"]
+    assert all(figure["of_limit"] > 0 for figure in figures)
