@@ -26,7 +26,7 @@ def where(
     program: Program,
     ranks: Annotated[int | None, typer.Option(min=1, help="Ranks [default: those of --place, or 1].")] = None,
     place: PlaceOption = "",
-    launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one at hand].")] = "",
+    launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available].")] = "",
     to: Annotated[Path | None, typer.Option(help="Write here instead of to standard error.")] = None,
     json: JsonOption = False,
 ) -> None:

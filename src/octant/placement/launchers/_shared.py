@@ -202,11 +202,7 @@ def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str
 def reading_of_masks(
     sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()
 ) -> Reading:
-<<<<<<< HEAD
-    """A reading of plain masks, one a rank; an OpenMP runtime is taken to give each thread its part."""
-=======
     """A reading of plain masks, one per rank; an OpenMP runtime is assumed to give each thread its part."""
->>>>>>> refs/heads/language
     request = recognise(sets, topology, threads)
     try:
         ranks = plan(topology, request).ranks

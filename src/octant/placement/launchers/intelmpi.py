@@ -67,11 +67,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     if listed is not None and "I_MPI_PIN_DOMAIN" not in line.variables:  # the domain takes precedence
         cpus = [n for part in listed.split(",") for n in sorted(parse_cpus(part))]
         if ranks > len(cpus):
-<<<<<<< HEAD
-            notes.append(f"Intel MPI starts over in the list: {ranks} ranks on {len(cpus)} hardware threads")
-=======
             notes.append(f"Intel MPI wraps around in the list: {ranks} ranks on {len(cpus)} hardware threads")
->>>>>>> refs/heads/language
         return _shared.reading_of_masks(
             [frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes
         )
