@@ -1,4 +1,4 @@
-"""`octant report` and the export of all samples on a run of 5,000 points of 2 × 500 samples: CPU time, peak memory, size.
+"""`octant report` and the export of all samples on a run of 5,000 points of 2 × 500 samples: time, memory, size.
 
 Goal: under 60 s of CPU time and under 1 GiB. Each run of the command is a process of its own.
 """
