@@ -12,7 +12,7 @@ from octant.analysis import summary
 from octant.analysis.summary import summarise
 from octant.record import Result
 from octant.report.charts import terminal
-from octant.report.run import text
+from octant.report.run import html, text
 from octant.store import StoredRun
 
 
@@ -34,6 +34,16 @@ def test_a_row_reads_as_written_here() -> None:
     assert "latency pages=1GiB: no 1 GiB pages are reserved" in page
     assert "stated says 2.00 GHz; measured says 2.99 GHz" in page
     assert "triad ladder" not in page  # curves belong to the report
+
+
+def test_a_figure_that_provides_a_limit_is_shown_as_the_limit_and_has_no_share() -> None:
+    run = fake_run()
+    alone = dataclasses.replace(run, points=tuple(p for p in run.points if "triad" in p.knobs.get("kernel", "")))
+    rows = [line for line in shown(alone, 100).splitlines() if line.startswith("  triad, ")]
+    assert [row.split()[-1] for row in rows][:2] == ["limit", "limit"]
+    assert "%" not in "".join(rows[:2])
+    page = html.render(summarise(alone, WORKLOADS))
+    assert page.count('<span class="percent">limit</span>') == 2
 
 
 def test_the_narrow_table_says_what_the_limits_are_below() -> None:

@@ -1,4 +1,4 @@
-"""A study's pictures as data: a bar a combination, or curves along the axis, with the published values beside ours."""
+"""A study as data for pictures: a bar per combination, or curves along the axis, published values beside ours."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pictures(outcome: Outcome) -> list[Picture]:
 
 
 def bars(outcome: Outcome, measure: str) -> Picture:
-    """A bar a combination, from the file's first at the top, and the published value under ours."""
+    """A bar per combination, from the file's first at the top, and the published value under ours."""
     found = places_of(outcome, measure)
     names = _names(outcome.study, [place.cell for place in found])
     labels = [f"{names[place.cell]}{', ' * bool(place.at)}{place.at}" for place in found]
@@ -62,7 +62,7 @@ def bars(outcome: Outcome, measure: str) -> Picture:
 
 
 def curves(outcome: Outcome, measure: str) -> Picture:
-    """A curve a combination along the measure's axis, and the published values as points."""
+    """A curve per combination along the measure's axis, and the published values as points."""
     axis = outcome.study.measures[measure].axis
     if axis is None:  # the file is refused before
         raise ValueError(f"{measure} has no axis")
