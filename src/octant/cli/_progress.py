@@ -22,7 +22,7 @@ def progress_of(launches: Sequence[Launch]) -> Iterator[Observe]:
     """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
 
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
-    go on is said.
+    go on is shown.
     """
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
