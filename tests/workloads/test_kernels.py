@@ -122,7 +122,14 @@ def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) ->
     told = "import os,resource,subprocess,sys; subprocess.run(sys.argv[2:], check=True, close_fds=False); "
     told += "cpu = resource.getrusage(resource.RUSAGE_CHILDREN); rank = os.environ['PMI_RANK']; "
     told += "open(sys.argv[1] + rank, 'w').write(str(cpu.ru_utime + cpu.ru_stime))"
-    words = [str(kernels / "octant-mpi-pingpong"), "bytes=4MiB", "seconds=1.5", "precision=0", "--output"]
+    words = [
+        str(kernels / "octant-mpi-pingpong"),
+        "bytes=4MiB",
+        "seconds=3",
+        "samples=1000000",
+        "precision=0",
+        "--output",
+    ]
     command = [sys.executable, "-c", told, str(tmp_path / "cpu"), *words, str(tmp_path / "records")]
     mpiexec = str(Path(sys.executable).parent / "mpiexec")
     subprocess.run([mpiexec, "-n", "3", *command], check=True, timeout=60, capture_output=True)

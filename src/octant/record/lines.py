@@ -176,9 +176,9 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
 
 
 _LINE: msgspec.json.Decoder[_Point | _Launch | _Failure] = msgspec.json.Decoder(_Point | _Launch | _Failure)
-_NATURALS = msgspec.json.Decoder(list[Natural])
 _NUMBERS = msgspec.json.Decoder(list[float])
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
+_TOO_LONG = re.compile(rb"\d{19}")  # would not fit into 64 bits
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
@@ -338,36 +338,43 @@ def _samples(line: bytes) -> Samples:
 
 
 def _series(series: _Series) -> Series:
-    readings = bytes(series.ns) == b""
-    values = _array(series.values, None, _NUMBERS) if readings else _array(series.ns, None, _NATURALS)
+    values = _array(series.ns) if bytes(series.ns) else _readings(bytes(series.values))
     if values is None:
         raise RecordError(f"the series {series.name} has no values")
     return Series(
         _head(series),
         values,
-        _array(series.gap_ns, len(values), _NATURALS),
+        _array(series.gap_ns, len(values)),
         frozenset(series.preempted),
-        _array(series.entries, len(values), _NATURALS),
+        _array(series.entries, len(values)),
     )
 
 
-def _array(
-    text: Raw, count: int | None, decoder: msgspec.json.Decoder[list[int]] | msgspec.json.Decoder[list[float]]
-) -> NDArray[np.float64] | None:
-    """A list of numbers, or the one number that stands for a list of `count` equal ones; `None` where it is absent."""
+def _array(text: Raw, count: int | None = None) -> NDArray[np.float64] | None:
+    """A list of counts, or the one number that stands for a list of `count` equal ones; `None` where it is absent."""
     raw = bytes(text)
     if not raw:
         return None
-    try:
-        if raw.startswith(b"["):
-            values = np.asarray(decoder.decode(raw), dtype=np.float64)
-        else:
-            values = np.full(count or 0, decoder.decode(b"[" + raw + b"]")[0], dtype=np.float64)
-    except (msgspec.DecodeError, OverflowError) as error:
-        raise RecordError(f"a list of samples is wrong ({error})") from error
+    listed = raw.startswith(b"[")
+    body = raw[1:-1] if listed else raw
+    # The JSON is known to be whole: what is left are its elements, which numpy reads three times as fast.
+    if body.translate(None, b"0123456789, \t") or _TOO_LONG.search(body) or (count is None and not listed):
+        raise RecordError("a list of samples holds what is no count")
+    values = np.fromstring(body, dtype=np.int64, sep=",").astype(np.float64) if body.strip() else np.zeros(0)
+    if not listed:
+        values = np.full(count or 0, values[0])
     if count is not None and len(values) != count:
         raise RecordError(f"a list has {len(values)} numbers where {count} are needed")
     return values
+
+
+def _readings(raw: bytes) -> NDArray[np.float64] | None:
+    if not raw:
+        return None
+    try:
+        return np.asarray(_NUMBERS.decode(raw), dtype=np.float64)
+    except msgspec.DecodeError as error:
+        raise RecordError(f"a list of readings is wrong ({error})") from error
 
 
 def _reduced(reduced: _Reduced) -> Reduced:
@@ -377,7 +384,7 @@ def _reduced(reduced: _Reduced) -> Reduced:
         _sketch(reduced.sketch),
         reduced.group,
         reduced.role,
-        _array(reduced.slowest_ns, None, _NATURALS),
+        _array(reduced.slowest_ns),
         _sketch(reduced.slowest) if reduced.slowest else None,
         tuple(reduced.blocks_ns),
         tuple((worst[0], worst[1], worst[2]) for worst in reduced.worst if len(worst) >= 3),
