@@ -12,7 +12,7 @@ from octant.workload import Histogram, Workload
 def lost_share(_point: Point, samples: Samples) -> float:
     """The share of the time in quanta that was beyond each lane's own median quantum, all lanes together.
 
-    Time in quanta only: what happens between two bursts, where the harness works, is nobody's loss.
+    Time in quanta only: what happens between two bursts, where the harness works, does not count.
     """
     beyond = total = 0.0
     for lane in (series.values for series in samples.series if series.head.name == "step"):
