@@ -85,6 +85,18 @@ def test_only_the_modules_that_may_touch_the_world_start_processes() -> None:
     assert {path for path in starts if path.split("/")[0] not in allowed} == set()
 
 
+def test_no_code_outside_its_folder_names_a_workload() -> None:
+    """So that one folder is all there is of it; asks (suites, studies) and the table of format 1 may."""
+    names = set(map(identity, FOLDERS))
+    naming = {
+        path.relative_to(ROOT).as_posix()
+        for path in files("src/octant/*.py")
+        if "workloads/" not in path.as_posix()
+        and any(isinstance(n, ast.Constant) and n.value in names for n in ast.walk(ast.parse(path.read_text("utf-8"))))
+    }
+    assert naming == {"src/octant/record/format1.py"}
+
+
 def test_nothing_hands_text_to_a_shell() -> None:
     pattern = re.compile(r"shell=True|os\.system\(|os\.popen\(|\bstd::system\(|\bpopen\(|\beval\(|\bexec\(")
     ours = [path for path in files("*.py", "*.cpp", "*.hpp") if path.name != "test_layout.py"]

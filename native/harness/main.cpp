@@ -83,14 +83,14 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
     std::vector<Knobs> all;
     try {  // before MPI starts: a typo costs nothing
         arguments = Arguments::parse(argc, argv);
-        if (arguments.describe) {
+        all = points(declared, arguments.words);
+        if (arguments.describe) {  // with knobs: whether they can be set so
             std::cout << describe(workload_name, info) << '\n';
             return 0;
         }
-        all = points(declared, arguments.words);
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
-        return static_cast<int>(refusal.code());
+        return static_cast<int>(Exit::wrong_word);
     }
     if (!arguments.launch.empty()) die_with_parent();
     Session const session(&argc, &argv);

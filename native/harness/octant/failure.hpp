@@ -9,7 +9,7 @@
 
 namespace octant {
 
-enum class Exit : int { ok = 0, cannot_run = 1, wrong_answer = 2, not_supported = 3 };
+enum class Exit : int { ok = 0, cannot_run = 1, wrong_answer = 2, wrong_word = 2, not_supported = 3 };
 
 // "cannot X (why); try Y"
 class Refusal : public std::runtime_error {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from octant import build
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,29 @@ class Described:
     raw: Mapping[str, Any]  # all of it, for programs
 
 
-def describe(workload: str) -> Described:
+def describe(workload: str, knobs: Mapping[str, str] | None = None) -> Described:
     """The kernel's description: its knobs with kinds, defaults and help, and how it was built.
 
+    Args:
+        knobs: to be checked by the kernel itself, as it will read them.
+
     Raises:
-        Refusal: the kernel is missing or does not answer.
+        Refusal: the kernel is missing or does not answer, or a knob cannot be set so.
     """
     program = build.find(workload)
+    words = [f"{name}={value}" for name, value in (knobs or {}).items()]
     try:
         answer = subprocess.run(  # noqa: S603 - our own program
-            [str(program), "--describe"], capture_output=True, text=True, timeout=20, check=True
+            [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False
         )
+        if answer.returncode == Exit.WRONG_WORD:
+            raise Refusal(answer.stderr.strip().partition(": ")[2] or answer.stderr, Exit.WRONG_WORD)
+        answer.check_returncode()
         raw = json.loads(answer.stdout)
-        knobs = tuple(
+        described = tuple(
             DescribedKnob(knob["name"], knob["kind"], knob["default"], knob["help"], tuple(knob.get("choices", ())))
             for knob in raw["knobs"]
         )
-        return Described(knobs, int(raw["least_ranks"]), raw)
+        return Described(described, int(raw["least_ranks"]), raw)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error

@@ -147,19 +147,19 @@ class _Session:
         outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
         if launch.ask.subject.command and outcome.code == 0:
             self._append(programs.record_lines(planned, outcome, begun))
-        explained = self._read_new()
-        if failure := self._unexplained(launch, outcome, explained):
+        answered, explained = self._read_new()
+        if failure := self._unexplained(launch, outcome, answered, explained):
             self._append([failure_line(failure)])
             self._read_new()
 
-    def _read_new(self) -> bool:
-        """Puts new records to those of their launches; whether a failure is among them."""
+    def _read_new(self) -> tuple[bool, bool]:
+        """Puts new records to those of their launches; whether a point, and whether a failure, is among them."""
         points, failures = self.tail.read_new()
         for point in points:
             self.known.setdefault(point.launch, ([], []))[0].append(point)
         for failure in failures:
             self.known.setdefault(failure.launch, ([], []))[1].append(failure)
-        return bool(failures)
+        return bool(points), bool(failures)
 
     def _append(self, lines: Iterable[str]) -> None:
         with _writing(self.run):
@@ -167,16 +167,18 @@ class _Session:
                 files.append_line(self.records, line)
             os.fsync(self.records)
 
-    def _unexplained(self, launch: Launch, outcome: Outcome, explained: bool) -> Failure | None:
+    def _unexplained(self, launch: Launch, outcome: Outcome, answered: bool, explained: bool) -> Failure | None:
         """The failure of a launch that no rank recorded: launchers do not always pass on what one said."""
-        unsupported = outcome.code == Exit.NOT_SUPPORTED
+        kernel = not launch.ask.subject.command
+        # A kernel that exits so without a point did not understand its arguments.
+        wrong_answer = kernel and answered and outcome.code == Exit.WRONG_ANSWER
         refused = outcome.code in (Exit.NOT_SUPPORTED, Exit.WRONG_ANSWER) and "octant-bind:" in outcome.errors
-        right = (Exit.OK,) if launch.ask.subject.command else (Exit.OK, Exit.WRONG_ANSWER)
-        recorded = outcome.code in right or (not launch.ask.shape.hosts and explained)
+        recorded = outcome.code == Exit.OK or wrong_answer or (not launch.ask.shape.hosts and explained)
         if recorded and not outcome.timed_out and not refused:
             return None
         reached = progress.progress_of(self.run.records, launch.key)
-        failure = _failure(launch, outcome.reason, Exit.NOT_SUPPORTED if unsupported else Exit.CANNOT_RUN)
+        lasting = outcome.code == Exit.NOT_SUPPORTED or (kernel and outcome.code == Exit.WRONG_WORD and not refused)
+        failure = _failure(launch, outcome.reason, outcome.code if lasting else Exit.CANNOT_RUN)
         return replace(failure, share=reached.share, phase=reached.phase) if reached else failure
 
 

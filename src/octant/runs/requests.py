@@ -120,6 +120,7 @@ def run(
         raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
     described = describe(workload)
     knobs = _knobs(workload, words, described)
+    describe(workload, knobs)  # a value that cannot be read is refused before anything starts
     machine = discover()
     hosts = host_names(where.hosts)
     request = requested(where.place, machine).request if where.place else None

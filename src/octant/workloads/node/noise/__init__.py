@@ -1,25 +1,36 @@
 """A fixed quantum of work, over and over: what the system takes from us, as a distribution."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, custom, per
 from octant.record import Point, Samples
+from octant.record.sketch import Sketch
 from octant.workload import Histogram, Workload
 
 
 def lost_share(_point: Point, samples: Samples) -> float:
     """The share of the time in quanta that was beyond each lane's own median quantum, all lanes together.
 
-    Time in quanta only: what happens between two bursts, where the harness works, does not count.
+    Time in quanta only: what happens between two bursts, where the harness works, is not counted. Where a record is
+    too large to keep every quantum, its sketch of all quanta is used.
     """
-    beyond = total = 0.0
-    for lane in (series.values for series in samples.series if series.head.name == "step"):
-        if len(lane):
-            beyond += float(np.maximum(lane - np.median(lane), 0).sum())
-            total += float(lane.sum())
+    quanta = [(sketch.quantile(0.5), *sketch.values()) for sketch in _sketches(samples)] or [
+        (float(np.median(lane)), lane, np.ones(len(lane), dtype=np.int64)) for lane in _lanes(samples)
+    ]
+    beyond = sum(float((np.maximum(times - typical, 0) * counts).sum()) for typical, times, counts in quanta)
+    total = sum(float((times * counts).sum()) for _, times, counts in quanta)
     return beyond / total if total else 0.0
+
+
+def _sketches(samples: Samples) -> list[Sketch]:
+    return [part.sketch for part in samples.reduced if part.name == "step" and part.sketch.count]
+
+
+def _lanes(samples: Samples) -> list[NDArray[np.float64]]:
+    return [series.values for series in samples.series if series.head.name == "step" and len(series.values)]
 
 
 def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | None:

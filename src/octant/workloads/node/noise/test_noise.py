@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
 from octant.limit import Known
-from octant.record import Series
+from octant.record import RankTotal, Reduced, Samples, Series
+from octant.record.sketch import sketch_of
 from octant.workloads.node.noise import WORKLOAD, lost_share
 
 
@@ -17,6 +18,14 @@ def lost(*lanes: Series) -> float:
 
 def test_one_quantum_in_ten_that_takes_twice_as_long_is_a_loss_of_one_in_eleven() -> None:
     assert lost(lane([10_000] * 9 + [20_000])) == pytest.approx(10 / 110)
+
+
+def test_a_record_that_is_too_large_for_every_quantum_loses_as_much() -> None:
+    quanta = [10_000] * 900 + [20_000] * 100
+    kept = Reduced("step", (RankTotal(0, 1000, sum(quanta), 10_000, 20_000),), sketch_of(quanta))
+    added_up = lane([sum(quanta[i : i + 10]) for i in range(0, 1000, 10)])
+    found = lost_share(point(counts={"quanta": 1}), Samples((added_up,), (kept,)))
+    assert found == pytest.approx(100 * 10_000 / sum(quanta), rel=0.005)
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=200))
