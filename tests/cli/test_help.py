@@ -36,7 +36,7 @@ def test_help_is_whole_and_fits(command: str) -> None:
 
 def test_defaults_in_words_are_shown() -> None:
     assert "[default: report.html in the run's" in called("report --help")
-    assert "[default: the one at hand]" in " ".join(called("where --help").split())
+    assert "[default: the one available]" in " ".join(called("where --help").split())
 
 
 @pytest.mark.parametrize(

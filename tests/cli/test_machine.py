@@ -127,7 +127,7 @@ def test_advice_for_people() -> None:
         "",
         "spoils measurements: 1; costs speed: 0; good to know: 1",
     ]
-    assert advice_writer.as_text([]) == "Nothing to mend: this system is set up for measuring."
+    assert advice_writer.as_text([]) == "Nothing to fix: this system is set up for measuring."
 
 
 def test_lines_to_copy_are_never_folded() -> None:

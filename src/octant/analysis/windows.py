@@ -79,7 +79,7 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
             edges = np.array([begin, max(end, begin + 1)])
         parts = [track.through(edges) for track in tracks]
         whole = np.logical_and.reduce([part[2] for part in parts])
-        # The harness's own work between two bursts is in nobody's rate, as it is not in that of one lane.
+        # The harness's own work between two bursts is part of no rate, as for a single lane.
         rates = sum(
             (amount * part[0][whole] / (part[1][whole] * 1e-9) for amount, part in zip(each, parts, strict=True)),
             np.zeros(int(whole.sum())),

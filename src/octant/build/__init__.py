@@ -1,4 +1,4 @@
-"""Where the programs are: the one place that looks for executables of ours."""
+"""Where the programs are: the only place that looks for our executables."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from octant.failure import Refusal
 
 
 def folders() -> list[Path]:
-    """Where kernels may lie, best first: OCTANT_KERNELS, the installed package, the source tree's package."""
+    """Where kernels may be, the preferred first: OCTANT_KERNELS, the installed package, the source tree's package."""
     named = os.environ.get("OCTANT_KERNELS")
     if named:
         return [Path(named)]

@@ -1,4 +1,4 @@
-"""Where the tuned BLAS is that every installation of Octant brings."""
+"""Where the tuned BLAS is that every installation of Octant contains."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a kernel says about itself, asked of the program."""
+"""A kernel's description of itself, queried from the program."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ class DescribedKnob:
 
 @dataclass(frozen=True)
 class Described:
-    """What a kernel says about itself."""
+    """A kernel's description of itself."""
 
     knobs: tuple[DescribedKnob, ...]
     least_ranks: int
@@ -31,7 +31,7 @@ class Described:
 
 
 def describe(workload: str, knobs: Mapping[str, str] | None = None) -> Described:
-    """What the kernel says about itself: its knobs with kinds, defaults and help, and how it was built.
+    """The kernel's description: its knobs with kinds, defaults and help, and how it was built.
 
     Args:
         knobs: to be checked by the kernel itself, as it will read them.

@@ -1,4 +1,4 @@
-"""Programs compiled for SimGrid's SMPI: on demand, once a source, kept in the user's cache."""
+"""Programs compiled for SimGrid's SMPI: on demand, once per source, kept in the user's cache."""
 
 import hashlib
 import importlib.util
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from octant.failure import Exit, Refusal
 
-# SMPI replaces malloc and its like by macros, which system headers do not survive; nothing of ours needs them.
-_WORDS = ("-std=c++20", "-O2", "-DSMPI_NO_OVERRIDE_MALLOC")
+# SMPI replaces malloc and its like by macros, which break system headers; our sources do not need them.
+_OPTIONS = ("-std=c++20", "-O2", "-DSMPI_NO_OVERRIDE_MALLOC")
 _HOW = "try `make simgrid` (Debian's libsimgrid-dev; root)"
 
 
@@ -24,18 +24,18 @@ def compiler() -> Path:
     """
     found = shutil.which("smpicxx")
     if found is None:
-        raise Refusal(f"cannot ask SimGrid (no smpicxx on PATH); {_HOW}", Exit.NOT_SUPPORTED)
+        raise Refusal(f"cannot use SimGrid (no smpicxx on PATH); {_HOW}", Exit.NOT_SUPPORTED)
     return Path(found)
 
 
-def program(name: str, sources: Sequence[Path], words: Sequence[str] = ()) -> Path:
+def program(name: str, sources: Sequence[Path], options: Sequence[str] = ()) -> Path:
     """The program of these sources, compiled without OpenMP: simulated ranks share one thread.
 
     Raises:
-        Refusal: no compiler, or the sources do not compile; the message holds the first error.
+        Refusal: no compiler, or the sources do not compile; the message has the first error.
     """
     wrapper = compiler()
-    built = [str(wrapper), *_WORDS, *words, *map(str, sources), "-lgomp"]
+    built = [str(wrapper), *_OPTIONS, *options, *map(str, sources), "-lgomp"]
     digest = hashlib.sha256("\0".join(built).encode())
     headers = sorted({header for source in sources for header in source.parent.rglob("*.hpp")})
     for path in [wrapper, *sources, *headers]:
@@ -61,7 +61,7 @@ def cache() -> Path:
 
 
 def harness() -> tuple[list[Path], list[str]]:
-    """Sources and words that add the measuring harness to a kernel.
+    """Sources and compiler options that add the measuring harness to a kernel.
 
     Raises:
         Refusal: no source tree here, or the JSON library's headers are missing.
@@ -78,8 +78,8 @@ def harness() -> tuple[list[Path], list[str]]:
     return sources, [f"-I{folder}", f"-I{Path(json.submodule_search_locations[0]) / 'include'}"]
 
 
-def _compile(words: list[str], name: str) -> None:
-    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)  # noqa: S603 - our own words
+def _compile(command: list[str], name: str) -> None:
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)  # noqa: S603 - our own command
     if ended.returncode != 0:
         errors = [line for line in ended.stderr.splitlines() if "error" in line or "undefined" in line]
         raise Refusal(

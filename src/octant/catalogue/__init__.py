@@ -79,7 +79,7 @@ class Observation(_Entry):
     unit: str
     kind: Kind
     relation: Relation  # how the true value relates to `value`
-    claim: str  # the sentence behind a value that stands in text
+    claim: str  # the sentence that contains a value given in text
     note: str
 
 
@@ -204,7 +204,7 @@ def results() -> dict[str, Result]:
     """The published tables, by id.
 
     Raises:
-        CatalogueError: a table that is not what its description says.
+        CatalogueError: a table that differs from its description.
     """
     found = (
         read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in _files_in("results")
@@ -220,7 +220,7 @@ def findings() -> dict[str, Finding]:
 
 @functools.cache
 def settings() -> tuple[Setting, ...]:
-    """The published settings; a name may stand there several times, with other values."""
+    """The published settings; a name may occur several times, with different values."""
     return _read_list(Setting, "settings.toml", "setting")
 
 
@@ -228,7 +228,7 @@ def read_result(description: Traversable, rows: Traversable) -> Result:
     """One table from its two files.
 
     Raises:
-        CatalogueError: malformed, or the rows are not those that the description announces.
+        CatalogueError: malformed, or the rows differ from the description.
     """
     about = _table(description)
     lines = list(csv.DictReader(rows.read_text(encoding="utf-8").splitlines()))

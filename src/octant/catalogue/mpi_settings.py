@@ -1,4 +1,4 @@
-"""MPI settings by what they are for: old names, today's names, and whether the library in use has them."""
+"""MPI settings by purpose: old names, current names, and whether the library in use has them."""
 
 import difflib
 import functools
@@ -24,7 +24,7 @@ _TRANSPORTS = ("ucx", "libfabric")
 
 
 class Original(BaseModel):
-    """The setting as the documents of its time name it."""
+    """The setting as the documents name it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
@@ -53,7 +53,7 @@ class Equivalent(BaseModel):
 
 
 class MpiKnob(BaseModel):
-    """One thing that MPI libraries can be told, under a name that belongs to none of them."""
+    """A setting of MPI libraries, under a name that belongs to none of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
@@ -64,13 +64,13 @@ class MpiKnob(BaseModel):
     equivalents: tuple[Equivalent, ...]
 
     def names(self) -> tuple[str, ...]:
-        """Every name that stands for it."""
+        """All its names."""
         return (self.name, *(o.name for o in self.originals), *(e.name for e in self.equivalents))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a setting would not do what its user thinks. `refused`: it is no name at all, most likely a typo."""
+    """Why a setting would not have the expected effect. `refused`: the name does not exist, most likely a typo."""
 
     name: str
     text: str
@@ -85,8 +85,8 @@ def knobs() -> tuple[MpiKnob, ...]:
 
 
 def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
-    """The knobs that a name (any library's, or the neutral one, its blanks also as `-` or `_`) stands for, and what the
-    documents say of it.
+    """The knobs that a name (any library's, or the neutral one, its blanks also as `-` or `_`) means, and the published
+    settings of that name.
 
     Raises:
         ValueError: neither; the message names the nearest.
@@ -94,14 +94,14 @@ def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
     wanted = name.removeprefix("OMPI_MCA_").lower()
     found = tuple(k for k in knobs() if wanted in (n.lower() for n in k.names()) or is_neutral(name, k))
     names = {o.name for knob in found for o in knob.originals} | {name}
-    said = tuple(s for s in published() if s.name in names)
-    if not found and not said:
+    documented = tuple(s for s in published() if s.name in names)
+    if not found and not documented:
         known = sorted({n for k in knobs() for n in k.names()} | {s.name for s in published()})
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.7)
         raise ValueError(
             f"no setting {name!r}; " + (f"try {' or '.join(near)}" if near else "octant settings lists them")
         )
-    return found, said
+    return found, documented
 
 
 def is_neutral(name: str, knob: MpiKnob) -> bool:
@@ -110,12 +110,12 @@ def is_neutral(name: str, knob: MpiKnob) -> bool:
 
 
 def of_mpi(names: Iterable[str]) -> list[str]:
-    """Those of these environment variables that an MPI library, a transport or IBM's MPI owns by their beginning."""
+    """Those of these environment variables that belong to an MPI library, a transport or IBM's MPI, by their prefix."""
     return [name for name in names if name.startswith(tuple(_PREFIXES))]
 
 
 def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
-    """Whether the library in use has it, in a few words; empty where that library is another one."""
+    """Whether the library in use has it, as text; empty for a name of another library."""
     if inventory is None or equivalent.library != inventory.library:
         return ""
     name = inventory.aliases.get(equivalent.name, equivalent.name)
@@ -129,8 +129,8 @@ def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
 def check_names(settings: Mapping[str, str], inventory: Inventory) -> tuple[Problem, ...]:
     """What is wrong with these settings for the library in use: typos, knobs of other libraries, known traps.
 
-    Names are environment variables (`MPIR_CVAR_…`, `OMPI_MCA_…`, `MP_…`) or plain MCA parameters. Those that no MPI
-    library owns are left alone.
+    Names are environment variables (`MPIR_CVAR_…`, `OMPI_MCA_…`, `MP_…`) or plain MCA parameters; others
+    are ignored.
     """
     found = [p for name in settings for p in (_check_name(name, inventory),) if p is not None]
     return (*found, *_tuned_trap(settings, inventory))
@@ -150,7 +150,7 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
             return Problem(name, f"{name} has no effect in {using}: {inert.note}", False) if inert else None
         return Problem(name, _unknown(name, plain, inventory, using), True)
     if owner in _TRANSPORTS:
-        return None  # the library below may read it; its own inventory is needed to tell
+        return None  # the transport below may read it; only its own inventory would show
     other = TITLES.get(owner, "IBM's MPI")
     same = [e.name for k in knobs() if name in k.names() for e in k.equivalents]
     idle = {e.name for k in knobs() for e in k.equivalents if e.inert}
@@ -162,7 +162,7 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
 def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
     entry = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
     if entry is not None and not entry.within(inventory.version):
-        age = f"it came with {entry.since}" if entry.since and not entry.until else f"it went with {entry.until}"
+        age = f"new in {entry.since}" if entry.since and not entry.until else f"removed in {entry.until}"
         return f"cannot set {name}: {using} does not have it ({age}) and would silently ignore it"
     near = _nearest(plain, [*inventory.values, *inventory.aliases])
     return f"cannot set {name}: {using} does not know it and would silently ignore it{near}"

@@ -1,4 +1,4 @@
-"""The command line: parses words, calls one function, prints. One file a command group; the folder is the registration.
+"""The command line: parses arguments, calls one function, prints. One file per group; the folder is the registration.
 
 Commands import what they need inside their bodies, so that `octant --help` starts in a fraction of a second.
 """
@@ -17,7 +17,7 @@ def application() -> typer.Typer:
     """The command with every group registered."""
     app = typer.Typer(
         name="octant",
-        help="Measures a computer, says how far it is from its limits, and what would bring it closer.",
+        help="Measures a computer, how far it is from its limits, and which settings bring it closer.",
         no_args_is_help=True,
         add_completion=True,
         pretty_exceptions_enable=False,
@@ -40,7 +40,7 @@ def application() -> typer.Typer:
 
 
 def _unabridged(app: typer.Typer) -> None:
-    """Lists of commands show the first paragraph of each page in full: what was cut off with `...` helped nobody."""
+    """Lists of commands show the first paragraph of each page in full instead of cutting it off with `...`."""
     for command in app.registered_commands:
         command.short_help = inspect.cleandoc(command.callback.__doc__ or "").split("\n\n")[0]
     for group in app.registered_groups:

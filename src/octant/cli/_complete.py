@@ -1,11 +1,11 @@
-"""What the shell offers at a tab: names that only Octant knows."""
+"""Completions for the shell: names that only Octant knows."""
 
 import os
 from pathlib import Path
 
 
 def workloads(incomplete: str) -> list[str]:
-    """Names of workloads, by family where that is what was begun: their folders, without loading them."""
+    """Names of workloads, with family where the input has one: their folders, without loading them."""
     from octant import workloads as folder
 
     places = [place.parent for path in folder.__path__ for place in Path(path).glob("[!._]*/[!._]*/__init__.py")]
@@ -24,7 +24,7 @@ def rules(incomplete: str) -> list[str]:
 
 
 def runs(incomplete: str) -> list[str]:
-    """Runs of the store, the newest first, and the words for the last two."""
+    """Runs of the store, the newest first, and the names of the last two."""
     folder = Path(os.environ.get("OCTANT_STORE") or "octant-store", "runs")
     try:
         names = sorted((place.name for place in folder.iterdir()), reverse=True)

@@ -11,4 +11,4 @@ StoreOption = Annotated[
     Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-TimeoutOption = Annotated[float | None, typer.Option(min=0.1, help="Seconds after which one launch counts as hung.")]
+TimeoutOption = Annotated[float | None, typer.Option(min=0.1, help="Seconds after which a launch is ended as hung.")]

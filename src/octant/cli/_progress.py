@@ -19,10 +19,10 @@ _REDRAW_S = 0.1
 
 @contextlib.contextmanager
 def progress_of(launches: Sequence[Launch]) -> Iterator[Observe]:
-    """A callback for `carry_out` of these launches, drawing on standard error as long as the block lasts.
+    """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
 
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
-    go on is said.
+    go on is shown.
     """
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -37,7 +37,7 @@ def progress_of(launches: Sequence[Launch]) -> Iterator[Observe]:
 
 @contextlib.contextmanager
 def status_line() -> Iterator[Callable[[str], None]]:
-    """A callback that says what is being done, on a terminal's standard error, as long as the block lasts."""
+    """A callback that shows the current activity on a terminal's standard error while the block lasts."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

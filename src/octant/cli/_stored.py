@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_run(store: Path | None, name: str) -> StoredRun:
-    """A run of a store; what cannot be read of it is said on standard error.
+    """A run of a store; its damaged lines are reported on standard error.
 
     Raises:
         Refusal: none or several fit, or it cannot be read at all.
@@ -29,13 +29,13 @@ def find_run(store: Path | None, name: str) -> StoredRun:
 
 
 def report_damage(name: str, damaged: Iterable[str]) -> None:
-    """Says which lines of a run cannot be read."""
+    """Reports the lines of a run that cannot be read."""
     for text in damaged:
         typer.echo(f"octant: {name}: {text}", err=True)
 
 
 def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
-    """Measures what a run lacks, showing progress; Ctrl-C keeps what was measured, and says how to go on.
+    """Measures what a run lacks, showing progress; Ctrl-C keeps what was measured, and prints how to resume.
 
     Raises:
         Refusal: the store cannot be written, or the environment holds what the MPI library would ignore.
@@ -50,7 +50,7 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
-        typer.echo(f"\nStopped; {kept} points are kept. Go on with: octant resume {run.id}", err=True)
+        typer.echo(f"\nStopped; {kept} points are kept. Resume with: octant resume {run.id}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     report_damage(run.id, run.damaged)
     return run

@@ -1,4 +1,4 @@
-"""`octant catalogue`: the published machines, results, findings and settings that studies compare with."""
+"""`octant catalogue`: the published machines, results, findings and settings with which studies compare."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ def catalogue(
     name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Only this entry, in full.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what has been published about other machines."""
+    """Show published machines, results, findings and settings."""
     from octant.report.study import published
 
     if kind is None:

@@ -29,12 +29,12 @@ def compare(
     ] = 0.03,
     curves: Annotated[bool, typer.Option("--curves", help="Compare the points of curves too.")] = False,
     gate: Annotated[
-        bool, typer.Option("--gate", help="Exit 3 on a regression: slower, or tried without a result.")
+        bool, typer.Option("--gate", help="Exit with 3 on a regression: slower, or attempted without a result.")
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what is faster and slower in run B than in run A, and where no difference can be seen."""
+    """Show what is faster and slower in run B than in run A, and where no difference is seen."""
     from octant.analysis import compare as comparing
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run

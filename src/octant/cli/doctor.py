@@ -1,4 +1,4 @@
-"""`octant doctor`: what about this system spoils measurements or costs speed."""
+"""`octant doctor`: what on this system disturbs measurements or costs speed."""
 
 from typing import Annotated
 
@@ -19,9 +19,9 @@ def doctor(
         str | None, typer.Option(metavar="RULE", help="Print the page of one rule.", autocompletion=_complete.rules)
     ] = None,
 ) -> None:
-    """Say what spoils measurements or costs speed, with the evidence and the line that mends it.
+    """Show what disturbs measurements or costs speed, with the evidence and the command that fixes it.
 
-    Exit code 0: nothing, or nothing that spoils a measurement; 1: something does.
+    Exit code 0: nothing disturbs measurements; 1: something does.
     """
     from octant.advice import Facts, diagnose, page
     from octant.failure import Exit

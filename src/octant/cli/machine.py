@@ -1,4 +1,4 @@
-"""`octant machine`: what this computer is, or a recorded one."""
+"""`octant machine`: this computer, or a recorded one."""
 
 from pathlib import Path
 from typing import Annotated

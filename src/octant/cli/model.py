@@ -19,13 +19,15 @@ SizesOption = Annotated[
 ]
 SolverOption = Annotated[str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
 ParameterOption = Annotated[int, typer.Option("--parameter", "-p", help="Distance of a shift, seed, target.")]
-RoutingOption = Annotated[str | None, typer.Option("--routing", help="Route so instead of as the file says.")]
+RoutingOption = Annotated[str | None, typer.Option("--routing", help="Routing, instead of the one in the file.")]
 PolicyOption = Annotated[str | None, typer.Option("--policy", help="Failover: stall, twin, spread or recompute.")]
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
-    model = typer.Typer(no_args_is_help=True, help="Predict communication on a machine or at a size that is not here.")
+    model = typer.Typer(
+        no_args_is_help=True, help="Predict communication on a machine or at a size that is not available."
+    )
     model.command("list")(list_networks)
     model.command("scale")(scale)
     model.command("solve")(solve)
@@ -63,7 +65,7 @@ def scale(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the rate of a traffic against the size of a machine, with the published points beside the model's."""
+    """Show the rate of a traffic pattern against the size of the machine, beside published points."""
     from octant.network.inputs import read_sizes
     from octant.network.scale import scale as curve_of
     from octant.network.solve import Settings, solver_named
@@ -89,7 +91,7 @@ def solve(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Solve one pattern on one network: rate, time, and what every class of links would allow."""
+    """Solve one pattern on one network: rate, time, and what every class of links allows."""
     from octant.network.inputs import pairs_of_file
     from octant.network.solve import Settings, solver_named
     from octant.network.solve import solve as solved
@@ -111,7 +113,7 @@ def explain(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what holds a pattern back, what loads that link, what comes next, and what the model does not explain."""
+    """Show what limits a pattern, what loads that link, the next limit, and what the model does not explain."""
     from octant.network.whatif import explain as explained
     from octant.network.whatif import pattern_at, sensitivity, with_routing
     from octant.report.network import answers as report
@@ -169,7 +171,7 @@ def bracket(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Bracket what adaptive routing could reach: two oblivious ways, and the ideal split of every flow between them."""
+    """Bracket adaptive routing: two oblivious routings, and the ideal split of every flow between them."""
     from octant.network.whatif import bracket as bracketed
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
@@ -185,8 +187,8 @@ def fail(
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     policy: PolicyOption = None,
-    lanes: Annotated[int | None, typer.Option(help="Only so many lanes of the cable fail; spares step in.")] = None,
-    random: Annotated[int | None, typer.Option(help="Instead: so many random links fail together, many times.")] = None,
+    lanes: Annotated[int | None, typer.Option(help="Number of lanes of the cable that fail, after spares.")] = None,
+    random: Annotated[int | None, typer.Option(help="Instead: number of random links that fail together.")] = None,
     trials: Annotated[int, typer.Option(help="Trials of --random.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of --random.")] = 1,
     parameter: ParameterOption = 1,
@@ -209,17 +211,17 @@ def fail(
 
 def recover(
     network: NetworkArgument,
-    link_class: Annotated[str, typer.Option("--class", "-c", help="Link class of which the first cable dies.")],
+    link_class: Annotated[str, typer.Option("--class", "-c", help="Link class whose first cable fails.")],
     traffic: TrafficOption = "shift",
     size: SizeOption = None,
     megabytes: Annotated[float, typer.Option(help="Size of every message, in 10^6 bytes.")] = 1.0,
-    fails: Annotated[str, typer.Option(help="When it dies.")] = "20us",
+    fails: Annotated[str, typer.Option(help="Time of the failure.")] = "20us",
     timeout: Annotated[str, typer.Option(help="Retransmission timer.")] = "100us",
-    ping: Annotated[str, typer.Option(help="Time of the ping that confirms.")] = "10us",
+    ping: Annotated[str, typer.Option(help="Duration of the ping that confirms the failure.")] = "10us",
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Let a link die during an exchange: time to notice and fail over, and what is lost (packet simulation)."""
+    """Let a link fail during an exchange: time to detection and failover, and what is lost (packet simulation)."""
     from octant.network import make
     from octant.network.failures import cables
     from octant.network.failures import recover as recovered
@@ -245,12 +247,12 @@ def calibrate(
         Path | None, typer.Option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.")
     ] = None,
     tolerance: Annotated[float, typer.Option(help="Relative tolerance of points that have none.")] = 0.05,
-    run: Annotated[str, typer.Option(help="Instead: what a run of the store (`last`) measured.")] = "",
-    kernel: Annotated[str, typer.Option(help="With --run: only this workload, and knobs that its points have.")] = "",
+    run: Annotated[str, typer.Option(help="Instead: measured values of a run of the store (`last`).")] = "",
+    kernel: Annotated[str, typer.Option(help="With --run: only this workload, and knobs of its points.")] = "",
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit capacities to points (of a file, published, or measured in a run) and say in which range each may lie."""
+    """Fit capacities to points (of a file, published, or measured in a run), each with its range."""
     from octant.network.inputs import calibrate_to_points
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
@@ -270,7 +272,7 @@ def export(
     to: Annotated[str, typer.Option("--to", help="edges, graph (a network file) or simgrid (platform XML).")] = "edges",
     size: SizeOption = None,
 ) -> None:
-    """Print a network for another tool."""
+    """Print a network in the format of another tool."""
     from octant.network.export import write
     from octant.network.whatif import with_routing
 
@@ -282,8 +284,8 @@ def check(
     network: NetworkArgument,
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
-    other: Annotated[str, typer.Option("--with", help="Who gives the second opinion: simgrid.")] = "simgrid",
-    bytes: Annotated[str, typer.Option(help="Payload of every flow; SimGrid really copies it.")] = "8KiB",
+    other: Annotated[str, typer.Option("--with", help="The simulator to compare with: simgrid.")] = "simgrid",
+    bytes: Annotated[str, typer.Option(help="Payload of every flow; SimGrid copies it.")] = "8KiB",
     parameter: ParameterOption = 1,
     routing: RoutingOption = None,
     json: JsonOption = False,
@@ -309,7 +311,7 @@ def loads(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw the curve against scale and how busy every class of links is, in the terminal or as a drawing."""
+    """Draw the rate and the load of every class of links against size, in the terminal or as a drawing."""
     from octant.network.inputs import read_sizes
     from octant.network.overview import overview
     from octant.network.whatif import with_routing
@@ -332,7 +334,7 @@ def report_page(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="[default: NETWORK-TRAFFIC.html]")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Write one HTML file: the curve, every link's load at every size (a slider), the topology, single failures."""
+    """Write one HTML file: the curve, link loads at every size (a slider), the topology, single failures."""
     from octant.cli._progress import status_line
     from octant.network.inputs import read_sizes
     from octant.network.overview import overview
@@ -352,22 +354,22 @@ def report_page(
 def app_on_model(
     network: NetworkArgument,
     ranks: Annotated[str, typer.Option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
-    compute: Annotated[str, typer.Option(help="Seconds that every rank computes in a step.")] = "",
+    compute: Annotated[str, typer.Option(help="Compute time of every rank per step, in seconds.")] = "",
     run: Annotated[str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
-    kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that say which point of it.")] = "",
+    kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that select a point.")] = "",
     chunks: Annotated[
-        float, typer.Option(help="With --run: chunks or steps of the kernel that a rank does in one time step.")
+        float, typer.Option(help="With --run: chunks or steps of the kernel per rank and time step.")
     ] = 1.0,
     halo: Annotated[list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
-    reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of so many bytes[:count].")] = None,
+    reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of this size: bytes[:count].")] = None,
     per_node: Annotated[int, typer.Option(help="Ranks per node.")] = 1,
     place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …")] = "block",
-    overhead: Annotated[str, typer.Option(help="Software's part of a message at either end (LogGP's o).")] = "0s",
+    overhead: Annotated[str, typer.Option(help="Software overhead of a message at either end (LogGP's o).")] = "0s",
     size: SizeOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict an application's time step: computing given or measured here, messages on that machine's network."""
+    """Predict the time step of an application: computing given or measured here, messages on the modelled network."""
     from octant.network.inputs import read_seconds, read_sizes
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report

@@ -21,9 +21,9 @@ PlaceOption = Annotated[
     str, typer.Option(help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.")
 ]
 LauncherOption = Annotated[
-    str, typer.Option(help="direct, mpiexec, srun, flux [default: the one at hand]; see --script.")
+    str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available]; see --script.")
 ]
-HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one a line.")]
+HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -43,8 +43,10 @@ def run(
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
-    mode: Annotated[str, typer.Option(help="one, star (a copy on every core), threads, or all (ranks together).")] = "",
-    repeats: Annotated[int, typer.Option(help="Launches: each is a sample of its own.")] = 1,
+    mode: Annotated[
+        str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
+    ] = "",
+    repeats: Annotated[int, typer.Option(help="Launches; each is a sample.")] = 1,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
@@ -56,10 +58,10 @@ def run(
     submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
     minutes: Annotated[int, typer.Option(help="With a batch system: time limit.")] = 30,
     directive: Annotated[
-        list[str] | None, typer.Option(help="With a batch system: its own words (repeatable).")
+        list[str] | None, typer.Option(help="With a batch system: a directive of its own (repeatable).")
     ] = None,
     on_model: Annotated[
-        str, typer.Option("--on-model", help="Not here: on this network of `octant model list`, simulated by SimGrid.")
+        str, typer.Option("--on-model", help="Simulate on this network of `octant model list` with SimGrid instead.")
     ] = "",
     store: StoreOption = None,
     timeout: TimeoutOption = None,
@@ -103,7 +105,7 @@ def _on_model(
 
 
 def evaluate(
-    quick: Annotated[bool, typer.Option("--quick/--full", help="About three minutes, or everything.")] = True,
+    quick: Annotated[bool, typer.Option("--quick/--full", help="About three minutes, or the full suite.")] = True,
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
     ] = None,
@@ -111,7 +113,7 @@ def evaluate(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure this machine: what it can do, how far that is from its limits, and a report to look at."""
+    """Measure this machine, compare with its limits, and write a report."""
     from octant import suites
     from octant.machine.discover import discover
     from octant.runs import requests
@@ -130,7 +132,7 @@ def resume(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure only what a stopped run still lacks."""
+    """Measure what a stopped run still lacks."""
     from octant.cli._stored import find_run
     from octant.runs.plan import check_stored
     from octant.store import Store

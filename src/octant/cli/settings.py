@@ -1,4 +1,4 @@
-"""`octant settings`: MPI settings by what they are for, and a check of names that libraries ignore silently."""
+"""`octant settings`: MPI settings by purpose, and a check for names that libraries ignore silently."""
 
 from typing import Annotated, Literal
 
@@ -14,17 +14,17 @@ def register(app: typer.Typer) -> None:
 
 def settings(
     name: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME|NAME=VALUE]...", help="Any library's name, or a knob's own.")
+        list[str] | None, typer.Argument(metavar="[NAME|NAME=VALUE]...", help="A name of any library, or Octant's own.")
     ] = None,
     library: Annotated[
-        Literal["auto", "mpich", "openmpi"] | None, typer.Option(help="Ask this installed library what it really has.")
+        Literal["auto", "mpich", "openmpi"] | None, typer.Option(help="Query this installed library.")
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check the names (or the environment) against the installed library.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Explain MPI settings of then and now, or refuse names that the library would ignore without a word."""
+    """Explain MPI settings and their current names, or refuse names that the library would ignore silently."""
     import os
 
     from octant.catalogue.mpi_settings import check_names, of_mpi

@@ -1,4 +1,4 @@
-"""`octant study`: questions as files, answered here and laid beside what was published."""
+"""`octant study`: questions as files, answered here and compared with published results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NameArgument = Annotated[str, typer.Argument(help="A study that `octant study li
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
     group = typer.Typer(
-        help="Questions as files, answered here and compared with what was published.", no_args_is_help=True
+        help="Questions as files, answered here and compared with published results.", no_args_is_help=True
     )
     group.command("list")(list_)
     group.command("show")(show)
@@ -36,7 +36,7 @@ def list_(json: JsonOption = False) -> None:
 
 
 def show(name: NameArgument, json: JsonOption = False) -> None:
-    """Show what a study asks, and what of it this machine can answer."""
+    """Show what a study asks, and which part this machine can answer."""
     from octant.machine.discover import discover
     from octant.report.study import text as study
 
@@ -46,12 +46,14 @@ def show(name: NameArgument, json: JsonOption = False) -> None:
 def run(
     name: NameArgument,
     repeats: Annotated[int | None, typer.Option(help="Launches of each combination [default: the study's].")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random order of the launches [default: drawn].")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the random order of the launches [default: random].")
+    ] = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` goes on."""
+    """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` continues."""
     from octant.cli._stored import measure
     from octant.machine.discover import discover
     from octant.store import open_store
@@ -74,7 +76,7 @@ def report(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the published table beside ours, and whether each finding holds here."""
+    """Show the published table beside ours, and the verdict on each finding."""
     from octant.cli._stored import report_damage
     from octant.store import open_store
     from octant.study import outcome

@@ -1,4 +1,4 @@
-"""`octant where`, `octant bind`: where a program's threads and memory really are, and the words that put them there."""
+"""`octant where`, `octant bind`: where a program's threads and memory are, and the command that places them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octant.runs.requests import Requested
 
 PlaceOption = Annotated[str, typer.Option(help="Ranks x threads and where they go: 2x4,unit=core,memory=local.")]
-Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The program and its words, after --.")]
+Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The program and its arguments, after --.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,11 +26,11 @@ def where(
     program: Program,
     ranks: Annotated[int | None, typer.Option(min=1, help="Ranks [default: those of --place, or 1].")] = None,
     place: PlaceOption = "",
-    launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one at hand].")] = "",
+    launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available].")] = "",
     to: Annotated[Path | None, typer.Option(help="Write here instead of to standard error.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a program and show, for every rank and thread, where it ran and where its memory lay.
+    """Run a program and show, for every rank and thread, where it ran and where its memory is.
 
     The program keeps its input, output and exit code; the table goes to standard error.
     """
@@ -60,9 +60,9 @@ def where(
 
 def bind(
     place: PlaceOption,
-    json: Annotated[bool, typer.Option("--json", help="The words as a JSON list.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="The command as a JSON list.")] = False,
 ) -> None:
-    """Print the words that give this placement to the ranks of any launcher: put them before the program's name."""
+    """Print the command that gives this placement to the ranks of any launcher: put it before the program."""
     import json as codec
     import shlex
 

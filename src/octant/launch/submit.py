@@ -54,5 +54,5 @@ def submit(system: str, path: Path) -> str:
         ) from error
     if done.returncode != 0:
         reason = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
-        raise Refusal(f"cannot submit {path} ({reason}); mend the script or add --directive, and submit it by hand")
+        raise Refusal(f"cannot submit {path} ({reason}); correct the script or add --directive, and submit it by hand")
     return done.stdout.strip()

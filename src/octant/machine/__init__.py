@@ -76,7 +76,7 @@ class Topology:
         """All instances of `unit` as sets of hardware threads, ordered by their lowest thread.
 
         Units: `thread`, `core`, `l1` … `l4` (data or unified caches), `numa`, `die`, `package`, `machine`. A cache
-        level that the machine lacks gives the next smaller unit there is (a core at the least).
+        level that the machine lacks gives the next smaller unit that exists (at least a core).
 
         Raises:
             ValueError: unknown unit.
@@ -124,16 +124,16 @@ class Processor:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Two sources that say different things about one fact."""
+    """Two sources that contradict each other about one fact."""
 
     subject: str
-    statements: tuple[tuple[str, str], ...]  # (source, what it says)
+    statements: tuple[tuple[str, str], ...]  # (source, its statement)
     trusted: str  # which source Octant uses, and why
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A computer: the one we run on (discovered), a recorded one, or a published one."""
+    """A computer: the local one (discovered), a recorded one, or a published one."""
 
     name: str
     topology: Topology

@@ -132,7 +132,7 @@ def _node(data: _Json) -> NumaNode:
 def _disagreement(data: _Json) -> Disagreement:
     statements = cast("list[tuple[str, str]]", data["statements"])
     return Disagreement(
-        str(data["subject"]), tuple((source, says) for source, says in statements), str(data["trusted"])
+        str(data["subject"]), tuple((source, statement) for source, statement in statements), str(data["trusted"])
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the sources of a machine's facts contradict each other, and which of them Octant believes."""
+"""Where the sources of a machine's facts contradict each other, and which of them Octant trusts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -81,7 +81,7 @@ def _host_cache(machine: Machine) -> Iterator[Disagreement]:
                     f"{machine.system['virtualisation']} guest: the host's cores share it too",
                 ),
             ),
-            "neither: the size is the whole host's; only a measured latency ladder tells our part of it",
+            "neither: the size is the whole host's; only a measured latency ladder shows the part that this guest gets",
         )
 
 
@@ -131,12 +131,12 @@ def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
                 ("/proc/cpuinfo cpu MHz", si_text(shown_hz, "Hz")),
                 ("the processor's name", si_text(stated_hz, "Hz")),
             ),
-            "neither: no cpufreq is there to ask; only a measured dependent loop tells the clock",
+            "neither: there is no cpufreq; only a measured dependent loop shows the clock",
         )
 
 
 def with_hwloc(machine: Machine, seen: Topology) -> Machine:
-    """`machine` with what hwloc sees differently: numbers of units, cache sizes, and what may be used.
+    """`machine` with the differences to hwloc's view: numbers of units, cache sizes, and what may be used.
 
     Cache levels count only where both sources describe them, because hwloc merges levels of equal extent on request.
     """
@@ -151,11 +151,11 @@ def with_hwloc(machine: Machine, seen: Topology) -> Machine:
     found = tuple(
         Disagreement(
             subject,
-            (("/sys/devices/system", str(read)), ("hwloc", str(told))),
-            "/sys/devices/system: hwloc reads the same files and corrects what it knows to be wrong; see which",
+            (("/sys/devices/system", str(read)), ("hwloc", str(reported))),
+            "/sys/devices/system: hwloc reads the same files and corrects known errors; compare them",
         )
-        for subject, (read, told) in pairs.items()
-        if read != told
+        for subject, (read, reported) in pairs.items()
+        if read != reported
     )
     return replace(machine, disagreements=machine.disagreements + found)
 
@@ -165,16 +165,16 @@ def _is_data(cache: Cache, level: int) -> bool:
 
 
 def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:
-    """`machine` with what kernels measured set against what it states; earlier measurements are replaced.
+    """`machine` with measured values compared with stated ones; earlier measurements are replaced.
 
     `clock_hz`: from a loop of known cycles (one core busy). `cache_bytes`: the footprint up to which the
-    latency ladder saw the last-level cache. Nothing is said within 5 % (clock) or a factor of two (cache).
+    latency ladder shows the last-level cache. Differences within 5 % (clock) or a factor of two (cache) are ignored.
 
     Raises:
         ValueError: a measurement is not positive.
     """
     if clock_hz <= 0 or (cache_bytes is not None and cache_bytes <= 0):
-        raise ValueError("cannot set a measurement against the machine (it is not positive); try the kernel again")
+        raise ValueError("cannot compare a measurement with the machine (it is not positive); try the kernel again")
     found = [known for known in machine.disagreements if "measured" not in dict(known.statements)]
     stated_hz = machine.processor.nominal_hz
     highest_hz = max(float(machine.system.get("frequency_max_hz", 0)), stated_hz or 0)  # turbo is no contradiction

@@ -1,4 +1,4 @@
-"""The only probe: reads the machine we run on, or a recorded one, and what surrounds a measurement."""
+"""The only probe: reads the local machine, or a recorded one, and what surrounds a measurement."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ _KERNEL_THREAD = 0x00200000  # PF_KTHREAD, linux/sched.h
 
 
 def discover(root: Path = Path("/")) -> Machine:
-    """The machine whose `sys`, `proc` and `etc` lie below `root`.
+    """The machine whose `sys`, `proc` and `etc` are below `root`.
 
     With the default this is the live one: the mask of the process is asked of the scheduler, and versions of
     libraries are probed. Any other `root` is a recording, which gives the same answer everywhere.
@@ -56,7 +56,7 @@ def from_tree(tree: Tree) -> Machine:
 
 
 def _with_disagreements(machine: Machine) -> Machine:
-    """Set against hwloc's view, where hwloc is installed and can be read."""
+    """The machine with its differences to hwloc's view, where hwloc is installed and can be read."""
     xml = hwloc_xml()
     try:
         return with_hwloc(machine, read_xml(xml)) if xml else machine
@@ -65,7 +65,7 @@ def _with_disagreements(machine: Machine) -> Machine:
 
 
 def _allowed_cpus(tree: Tree) -> CpuSet:
-    """The process's mask cut to its control group's cpuset."""
+    """The mask of the process within the cpuset of its control group."""
     mask = affinity(tree)  # read in any case, so that a recording holds it
     if tree.live and hasattr(os, "sched_getaffinity"):
         mask = frozenset(os.sched_getaffinity(0))
@@ -74,7 +74,7 @@ def _allowed_cpus(tree: Tree) -> CpuSet:
 
 
 def _further(tree: Tree) -> dict[str, int]:
-    """Facts that only serve to be set against others."""
+    """Facts that are only compared with others."""
     text = tree.text("proc/cpuinfo") or ""
     clock = re.search(r"(?m)^cpu MHz\s*:\s*([\d.]+)", text)
     facts = {"cpuinfo_cpus": len(re.findall(r"(?m)^processor\s*:\s*\d+", text))}
@@ -82,7 +82,7 @@ def _further(tree: Tree) -> dict[str, int]:
 
 
 def record(folder: Path, root: Path = Path("/")) -> list[Path]:
-    """Copies the files that discovery reads below `root` to `folder`, to be sent to somebody else.
+    """Copies the files that discovery reads below `root` to `folder`, to be sent to others.
 
     The host's name becomes the folder's; of `smaps` only the page size is kept, of process 1's environment
     only the container's kind, of `status` only the masks,
@@ -131,7 +131,7 @@ def _impersonal(path: str, text: str, name: str, groups: Mapping[str, str]) -> s
 
 
 def surroundings(watch_s: float = 0.25) -> Surroundings:
-    """Environment, foreign processes (watched for `watch_s` seconds) and OpenMP runtimes. Live only."""
+    """Environment, foreign processes (observed for `watch_s` seconds) and OpenMP runtimes. Live only."""
     before, begin_s = _times(), time.monotonic()
     time.sleep(watch_s)
     after, passed_s = _times(), time.monotonic() - begin_s
@@ -160,7 +160,7 @@ def _times() -> dict[int, tuple[str, int, int, bool]]:
             text = (folder / "stat").read_text(errors="replace")
         except OSError:
             continue  # it ended between the listing and the look
-        # The command stands in parentheses and may hold anything, parentheses included.
+        # The command is in parentheses and may contain anything, parentheses included.
         command, words = text[text.find("(") + 1 : text.rfind(")")], text[text.rfind(")") + 2 :].split()
         ticks, policy = int(words[11]) + int(words[12]), int(words[38])
         found[int(folder.name)] = (command, ticks, policy, bool(int(words[6]) & _KERNEL_THREAD))

@@ -1,4 +1,4 @@
-"""The few words of suites and studies that stand for facts of the machine: `4*llc/ranks`, `numa>=2`."""
+"""Facts of the machine, and the expressions of suites and studies that use them: `4*llc/ranks`, `numa>=2`."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _LADDER = re.compile(r"(.+) to (.+) by (\d+)")
 _MOST_STEPS = 200
 _VECTORS = (("avx512f", 512), ("avx2", 256))
 _COMPARISON = re.compile(r"(cores|smt|numa|packages)(>=|<=)(\d+)")
-_SAID = {
+_NOUNS = {
     "cores": ("usable core", "usable cores"),
     "smt": ("hardware thread per core", "hardware threads per core"),
     "numa": ("NUMA domain", "NUMA domains"),
@@ -34,7 +34,7 @@ def usable_cores(machine: Machine) -> list[int]:
 
 
 def facts(machine: Machine) -> dict[str, int]:
-    """What a study's words stand for on this machine; sizes in bytes, and only what this process may use counts."""
+    """The facts by name; sizes in bytes, and only what this process may use counts."""
     usable = machine.topology.usable()
     cores = len(usable_cores(machine))
     allowed = machine.topology.allowed
@@ -54,13 +54,13 @@ def facts(machine: Machine) -> dict[str, int]:
 
 
 def value(text: str, known: Mapping[str, int]) -> str:
-    """A knob's value: words, their products and quotients, and bounds worked out; any other text as it is.
+    """A knob's value with its expression evaluated: facts, products, quotients and bounds; any other text unchanged.
 
     `4*llc/ranks` goes from left to right, in whole numbers; `2*cached/cores at least 16MiB at most 128MiB` has bounds.
     A size of several times the caches is cut to an eighth of the memory, or it might not fit.
 
     Raises:
-        ValueError: a word whose value is not known yet, or a division by zero.
+        ValueError: a fact whose value is not known yet, or a division by zero.
     """
     parts = _EXPRESSION.fullmatch(text)
     if parts is None or re.fullmatch(_SIZE, text):
@@ -74,9 +74,9 @@ def value(text: str, known: Mapping[str, int]) -> str:
 
 
 def values(text: str, known: Mapping[str, int]) -> str:
-    """A list of values, worked out one by one; `8KiB to 4*cached by 2` is every such step that is not beyond the end.
+    """A list of values, evaluated one by one; `8KiB to 4*cached by 2` is every such step up to the end.
 
-    Ladders that stand beside each other are merged in ascending order; words come first.
+    Several ladders are merged in ascending order; plain values come first.
 
     Raises:
         ValueError: as for `value`, or a ladder that does not ascend or has more than 200 steps.
@@ -86,7 +86,7 @@ def values(text: str, known: Mapping[str, int]) -> str:
     if not any(ladders):
         return ",".join(value(part, known) for part in parts)
     steps: set[int] = set()
-    words = [part for part, ladder in zip(parts, ladders, strict=True) if ladder is None]
+    plain = [part for part, ladder in zip(parts, ladders, strict=True) if ladder is None]
     for part, ladder in zip(parts, ladders, strict=True):
         if ladder is None:
             continue
@@ -98,8 +98,8 @@ def values(text: str, known: Mapping[str, int]) -> str:
             steps.add(step)
             step *= factor
     if not 1 <= len(steps) <= _MOST_STEPS:
-        raise ValueError(f"{text!r} has {len(steps)} steps, 1 to {_MOST_STEPS} can be")
-    return ",".join([*(value(word, known) for word in words), *map(str, sorted(steps))])
+        raise ValueError(f"{text!r} has {len(steps)} steps; it may have 1 to {_MOST_STEPS}")
+    return ",".join([*(value(part, known) for part in plain), *map(str, sorted(steps))])
 
 
 def _product(text: str, known: Mapping[str, int]) -> int:
@@ -119,14 +119,14 @@ def _product(text: str, known: Mapping[str, int]) -> int:
 
 
 def count(text: str, known: Mapping[str, int]) -> int:
-    """A number of ranks or threads; 0 where a quotient comes to nothing here.
+    """A number of ranks or threads; 0 where a quotient is 0 here.
 
     Raises:
-        ValueError: no whole number and no word, or one that is not known yet.
+        ValueError: neither a whole number nor an expression of known facts.
     """
     found = value(text, known)
     if not re.fullmatch(r"\d{1,9}", found):
-        raise ValueError("neither a number nor a word")
+        raise ValueError("neither a number nor a known fact")
     return int(found)
 
 
@@ -137,7 +137,7 @@ def missing(need: str, machine: Machine) -> str:
         have, wanted = facts(machine)[comparison[1]], int(comparison[3])
         if have >= wanted if comparison[2] == ">=" else have <= wanted:
             return ""
-        one, several = _SAID[comparison[1]]
+        one, several = _NOUNS[comparison[1]]
         return f"one {one}" if have == 1 else f"{have} {several}, at {_LIMIT[comparison[2]]} {wanted} needed"
     if need == "thp":
         return "no transparent huge pages" if machine.system.get("thp", "never") == "never" else ""

@@ -18,7 +18,7 @@ _CORE_TYPES = {"IntelCore": "performance", "IntelAtom": "efficiency"}
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in the tree we are: what the objects above say about the hardware threads below."""
+    """A place in the tree: what the objects above imply for the hardware threads below."""
 
     package: int = 0
     die: int = 0
@@ -51,7 +51,7 @@ def load(source: str | Path) -> Topology:
 def read_xml(text: str) -> Topology:
     """A topology from hwloc's XML, format 2 or 3.
 
-    Memory that shares its place with other memory (HBM, CXL) becomes a node without hardware threads, as
+    Memory beside other memory of the same place (HBM, CXL) becomes a node without hardware threads, as
     Linux shows it.
 
     Raises:
@@ -79,7 +79,7 @@ def read_xml(text: str) -> Topology:
 
 
 class _Reader:
-    """Collects what the tree of objects says."""
+    """Collects the content of the tree of objects."""
 
     def __init__(self, kinds: dict[int, str]) -> None:
         self.kinds = kinds
@@ -113,7 +113,7 @@ class _Reader:
             self.walk(child, place)
 
     def topology(self, allowed: CpuSet, distances: dict[int, tuple[int, ...]]) -> Topology:
-        """Gives each hardware thread its home: the smallest ordinary memory node that holds it."""
+        """Gives each hardware thread its memory node: the smallest ordinary one that contains it."""
         home: dict[int, int] = {}
         for cpu in self.cpus:
             holding = [node for node in self.nodes if cpu.os in node[1]]
@@ -218,7 +218,7 @@ def _sets(kind: str, index: int | None, cpus: Iterable[int]) -> dict[str, str]:
 
 
 def _nest(machine: ET.Element, levels: list[tuple[CpuSet, dict[str, str]]], topology: Topology) -> None:
-    """Hangs each object under the smallest one so far that holds it; wider objects go first."""
+    """Puts each object under the smallest one so far that contains it; wider objects go first."""
     parents: list[tuple[CpuSet, ET.Element]] = [(frozenset(c.os for c in topology.cpus), machine)]
     homes = {node.cpus: node for node in topology.numa if node.cpus}
     order = sorted(range(len(levels)), key=lambda i: (-len(levels[i][0]), i))

@@ -12,7 +12,7 @@ _SIZE = re.compile(r"(\d+)([KMG]?)")
 
 
 def topology(tree: Tree, affinity: CpuSet, memory_bytes: int) -> Topology:
-    """What the kernel shows below `tree`, cut to the process's mask `affinity`.
+    """The topology below `tree`, limited to the process's mask `affinity`.
 
     Raises:
         ValueError: no hardware thread is described.
@@ -32,7 +32,7 @@ def topology(tree: Tree, affinity: CpuSet, memory_bytes: int) -> Topology:
 
 
 def _online(tree: Tree) -> CpuSet:
-    """The hardware threads that are switched on; from `/proc/cpuinfo` where there is no list."""
+    """The hardware threads that are online; from `/proc/cpuinfo` where there is no list."""
     listed = tree.cpus(f"{CPU}/online")
     if listed:
         return listed
@@ -59,7 +59,7 @@ def _cpus(tree: Tree, online: CpuSet, nodes: tuple[NumaNode, ...]) -> tuple[Cpu,
 
 
 def _kinds(tree: Tree, online: CpuSet) -> dict[int, str]:
-    """Kinds of cores: Intel's two counter units name them, elsewhere the kernel's capacities tell."""
+    """Kinds of cores: from Intel's two counter units, elsewhere from the kernel's capacities."""
     performance = tree.cpus("sys/devices/cpu_core/cpus")
     efficiency = tree.cpus("sys/devices/cpu_atom/cpus")
     if performance and efficiency:
@@ -79,7 +79,7 @@ def _caches(tree: Tree, online: CpuSet) -> tuple[Cache, ...]:
             level, kind = tree.number(f"{folder}/level"), _KINDS.get(tree.text(f"{folder}/type") or "")
             size = _SIZE.fullmatch(tree.text(f"{folder}/size") or "")
             if level is None or kind is None or size is None or int(size[1]) == 0:
-                continue  # device trees that name a cache without its size say nothing we could use
+                continue  # device trees that name a cache without its size are of no use
             cpus = ((tree.cpus(f"{folder}/shared_cpu_list") or frozenset()) | {os}) & online
             size_bytes = int(size[1]) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}[size[2]]
             line_bytes = tree.number(f"{folder}/coherency_line_size") or 64
@@ -88,7 +88,7 @@ def _caches(tree: Tree, online: CpuSet) -> tuple[Cache, ...]:
 
 
 def _nodes(tree: Tree, online: CpuSet, memory_bytes: int) -> tuple[NumaNode, ...]:
-    """The memory nodes; one that holds everything where the kernel was built without NUMA."""
+    """The memory nodes; a single one where the kernel was built without NUMA."""
     numbers = sorted(tree.cpus(f"{NODE}/online") or tree.numbers(NODE, "node"))
     found = []
     for number in numbers:
@@ -105,7 +105,7 @@ def _nodes(tree: Tree, online: CpuSet, memory_bytes: int) -> tuple[NumaNode, ...
 
 
 def cgroup_cpus(tree: Tree) -> CpuSet | None:
-    """The cpuset that a control group leaves to this process, or `None` where none is told."""
+    """The cpuset that a control group grants to this process, or `None` where none is set."""
     for folder in cgroup_folders(tree, "cpuset"):
         for name in ("cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"):
             cpus = tree.cpus(f"{folder}/{name}")
@@ -117,7 +117,7 @@ def cgroup_cpus(tree: Tree) -> CpuSet | None:
 def cgroup_folders(tree: Tree, controller: str) -> list[str]:
     """Folders of this process's control groups for a controller, innermost first (version 1 and 2).
 
-    In a container the path may lie outside of what is mounted; the mount itself then counts.
+    In a container the path may be outside of the mount; the mount itself then counts.
     """
     found: list[str] = []
     for line in (tree.text("proc/self/cgroup") or "0::/").splitlines():

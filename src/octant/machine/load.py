@@ -8,7 +8,7 @@ from octant.machine.discover import discover
 
 
 def load(name: str) -> tuple[Topology, tuple[PageSize, ...] | None]:
-    """The topology and, where the machine itself or its recording is at hand, its page sizes.
+    """The topology and, where the machine itself or its recording is available, its page sizes.
 
     `here` is this machine; a folder is a recording of `octant machine --record`; anything else an hwloc XML file, a
     `.synthetic` file or a synthetic description.

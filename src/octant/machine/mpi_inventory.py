@@ -1,4 +1,4 @@
-"""What the installed MPI library can be told: its control variables, read live from `mpivars` or `ompi_info`."""
+"""The control variables of the installed MPI library, read live from `mpivars` or `ompi_info`."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class Inventory:
-    """The names that one library knows, with their present values; `aliases` lead to the names in force."""
+    """The names that one library knows, with their current values; `aliases` map to the current names."""
 
     library: Library
     version: str
@@ -38,14 +38,14 @@ def parse_ompi_info(text: str) -> Inventory:
 
 
 def inventory(library: Literal["auto", "mpich", "openmpi"] = "auto") -> Inventory:
-    """The inventory of the library beside this Python or on PATH; `auto` takes the first that is there.
+    """The inventory of the library beside this Python or on PATH; `auto` takes the first that is installed.
 
     Raises:
         ValueError: no such library, or its tool does not answer.
     """
     if library in ("auto", "mpich"):
-        said, version = _output("mpivars"), re.search(r"MPICH Version:\s*(\S+)", _output("mpichversion"))
-        found = parse_mpivars(said, version[1] if version else "")
+        text, version = _output("mpivars"), re.search(r"MPICH Version:\s*(\S+)", _output("mpichversion"))
+        found = parse_mpivars(text, version[1] if version else "")
         if found.values:
             return found
     if library in ("auto", "openmpi"):
@@ -54,18 +54,18 @@ def inventory(library: Literal["auto", "mpich", "openmpi"] = "auto") -> Inventor
             return found
     tools = {"auto": "mpivars or ompi_info", "mpich": "mpivars", "openmpi": "ompi_info"}[library]
     raise ValueError(
-        f"cannot ask the MPI library what it knows ({tools} is not here or does not answer); try --library"
+        f"cannot read the settings of the MPI library ({tools} is missing or does not answer); try --library"
     )
 
 
-def _output(*words: str) -> str:
+def _output(*command: str) -> str:
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
-    tool = shutil.which(words[0], path=path)
+    tool = shutil.which(command[0], path=path)
     if tool is None:
         return ""
     try:
         return subprocess.run(  # noqa: S603 (a tool of the MPI library, found on PATH)
-            [tool, *words[1:]], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, errors="replace"
+            [tool, *command[1:]], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, errors="replace"
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""

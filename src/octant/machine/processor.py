@@ -1,4 +1,4 @@
-"""What the processor says of itself: `/proc/cpuinfo` in the dialects of x86, Arm, POWER and RISC-V."""
+"""The processor as `/proc/cpuinfo` describes it on x86, Arm, POWER and RISC-V."""
 
 import re
 
@@ -38,11 +38,11 @@ def processor(tree: Tree) -> Processor:
 
 
 def _power_flags(cpu: str) -> frozenset[str]:
-    """POWER names no flags: VMX is told, VSX came with POWER7 (Power ISA 2.06), MMA with POWER10 (3.1)."""
+    """POWER lists no flags: VMX is shown, VSX came with POWER7 (Power ISA 2.06), MMA with POWER10 (3.1)."""
     generation = re.match(r"POWER(\d+)", cpu)
     number = int(generation[1]) if generation else 0
-    told = (("altivec", "altivec" in cpu), ("vsx", number >= 7), ("mma", number >= 10))
-    return frozenset(name for name, there in told if there)
+    units = (("altivec", "altivec" in cpu), ("vsx", number >= 7), ("mma", number >= 10))
+    return frozenset(name for name, present in units if present)
 
 
 def model_numbers(tree: Tree) -> dict[str, str]:
@@ -55,7 +55,7 @@ def model_numbers(tree: Tree) -> dict[str, str]:
 
 
 def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
-    """The stated clock: the driver's base frequency, else the name's, else whatever is stated and does not move."""
+    """The stated clock: the driver's base frequency, else the name's, else a stated clock that does not vary."""
     folder = "sys/devices/system/cpu/cpu0"
     khz = tree.number(f"{folder}/cpufreq/base_frequency")
     if khz:

@@ -1,6 +1,6 @@
 """Versions of the compilers and libraries that measurements depend on. Live only; nothing here can fail.
 
-MPI is asked in its own words: `mpichversion`, `ompi_info --version` or `impi_info -v`, beside this Python or
+MPI is queried with its own tools: `mpichversion`, `ompi_info --version` or `impi_info -v`, beside this Python or
 on PATH. Where none is installed, `MPI_Get_library_version` of the library itself answers, which MPI (3.0,
 section 8.1.1) lets a program call before `MPI_Init`; in a process of its own, because loading an MPI library
 can do anything.
@@ -106,7 +106,7 @@ def hwloc_xml() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Ours in plain English, without the variables that make hwloc show another machine."""
+    """Our environment in English, without the variables that make hwloc show another machine."""
     return {key: value for key, value in os.environ.items() if not key.startswith("HWLOC_")} | {"LC_ALL": "C"}
 
 

@@ -37,7 +37,7 @@ def read_synthetic(text: str) -> Topology:
     `kinds: performance=0-7 efficiency=8-15` names the cores of a hybrid processor.
 
     Raises:
-        ValueError: no such description; the message says which word is wrong.
+        ValueError: no such description; the message names the wrong part.
     """
     lines = [line.split("#", 1)[0].strip() for line in text.splitlines()] or [""]
     extra = dict(line.split(":", 1) for line in lines if line.startswith(("allowed:", "kinds:")))

@@ -1,13 +1,13 @@
-"""How the system is set: pages, clock, SMT, NUMA balancing, virtualisation, control groups, limits.
+"""Settings of the system: pages, clock, SMT, NUMA balancing, virtualisation, control groups, limits.
 
-The names of these facts are the keys of `Machine.system`; a fact that the system does not tell is absent.
+The names of these facts are the keys of `Machine.system`; a fact that the system does not report is absent.
 
 | key | value |
 | --- | --- |
 | `kernel`, `distribution` | release of the kernel; name of the distribution |
-| `thp`, `thp_defrag` | the chosen word: `always`, `madvise`, `never` (and `defer`, …) |
+| `thp`, `thp_defrag` | the chosen value: `always`, `madvise`, `never` (and `defer`, …) |
 | `thp_sizes` | the multi-size setting of each size that is not `never`: `64kB=madvise 2048kB=inherit` |
-| `governor`, `frequency_driver`, `energy_preference` | cpufreq's words; governors joined by a space |
+| `governor`, `frequency_driver`, `energy_preference` | values of cpufreq; governors joined by a space |
 | `frequency_min_hz`, `frequency_max_hz`, `frequency_now_hz` | the hardware's limits; the clock just now |
 | `turbo` | `on` or `off` |
 | `smt` | `on`, `off`, `forceoff`, `notsupported`, `notimplemented` |
@@ -45,17 +45,17 @@ VOLATILE = frozenset(
         "limit_stack_bytes",
     }
 )
-"""Facts that change without the machine becoming another one."""
+"""Facts that may change while the machine stays the same."""
 
 
 def system(tree: Tree) -> dict[str, str]:
-    """Every fact of the table above that the files below `tree` tell."""
+    """Every fact of the table above that the files below `tree` contain."""
     facts = [*_kernel(tree), *_pages(tree), *_clock(tree), *_host(tree), *_limits(tree), *_time(tree)]
     return {key: value for key, value in facts if value} | model_numbers(tree)
 
 
 def chosen(text: str | None) -> str:
-    """The word in brackets of the kernel's way to show a choice: `always [madvise] never`."""
+    """The value in brackets of a choice as the kernel shows it: `always [madvise] never`."""
     match = re.search(r"\[(\S+)\]", text or "")
     return match[1] if match else (text or "")
 
@@ -69,8 +69,8 @@ def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...
             PageSize(kib * 1024, tree.number(f"{folder}/nr_hugepages"), tree.number(f"{folder}/free_hugepages"))
         )
     if base_bytes is None:
-        told = re.search(r"KernelPageSize:\s*(\d+) kB", tree.text("proc/self/smaps") or "")
-        base_bytes = int(told[1]) * 1024 if told else 4096
+        shown = re.search(r"KernelPageSize:\s*(\d+) kB", tree.text("proc/self/smaps") or "")
+        base_bytes = int(shown[1]) * 1024 if shown else 4096
     return (PageSize(base_bytes), *sorted(pools, key=lambda page: page.size_bytes))
 
 
@@ -87,8 +87,8 @@ def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "perf_event_paranoid", tree.text("proc/sys/kernel/perf_event_paranoid") or ""
     sources = tree.names("sys/bus/event_source/devices")
     units = [name for name in sources if re.fullmatch(r"cpu|cpu_core|cpu_atom|armv\d.*|power\d+|hv_24x7", name)]
-    told = [name for name in units if tree.text(f"sys/bus/event_source/devices/{name}/type") is not None]
-    yield "pmu", "yes" if told else "no" if sources else ""
+    present = [name for name in units if tree.text(f"sys/bus/event_source/devices/{name}/type") is not None]
+    yield "pmu", "yes" if present else "no" if sources else ""
     yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"
 
 
@@ -160,7 +160,7 @@ def _limits(tree: Tree) -> Iterator[tuple[str, str]]:
 
 
 def _quota(tree: Tree, folder: str) -> float | None:
-    """Processors' worth of time that a control group grants, or `None` where it sets no bound."""
+    """The processor time per time that a control group grants, or `None` where it sets no bound."""
     both = (tree.text(f"{folder}/cpu.max") or "").split()
     if len(both) == 2 and both[0].isdigit():
         return int(both[0]) / int(both[1])

@@ -40,7 +40,7 @@ class Tree:
         self.read: dict[str, str] = {}
 
     def text(self, path: str) -> str | None:
-        """The stripped text of a file, or `None` where it is absent or not ours to read."""
+        """The stripped text of a file, or `None` where it is absent or not readable."""
         if path not in self.read:
             try:
                 self.read[path] = (self.root / path).read_bytes().decode("utf-8", "replace")

@@ -116,7 +116,7 @@ def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topo
 
 
 def _ignored_tools(text: str, binds: str) -> tuple[str, ...]:
-    """Remarks on tools around a launcher that change masks too; Hydra and Open MPI bind outside of them."""
+    """Remarks on tools around a launcher that change masks; Hydra and Open MPI were seen to bind outside of them."""
     tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
     return tuple(
         f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "

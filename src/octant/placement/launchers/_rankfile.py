@@ -1,4 +1,4 @@
-"""Open MPI's rank files, as 5.0.11 reads them: one line a rank, numbers are logical ones."""
+"""Open MPI's rank files, as 5.0.11 reads them: one line per rank, numbers are logical ones."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ MARK = r"\bexecrset\b"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """One resource set a rank, on logical CPU numbers."""
+    """One resource set per rank, on logical CPU numbers."""
     lines = []
     cannot = [
         *_shared.no_threads(placement, "execrset"),

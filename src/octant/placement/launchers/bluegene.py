@@ -18,7 +18,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     """The letters where they give these places, else a map file."""
     places = [place.coordinates for place in placement.ranks]
     if not request.torus:
-        hint = "Blue Gene places ranks on a torus and gives each a core of its node: add order=TXYZ,torus=8x8x16"
+        hint = "Blue Gene places ranks on a torus and gives each one core of its node: add order=TXYZ,torus=8x8x16"
         return Syntax((), False, (hint,))
     per_node = max(place[-1] for place in places) + 1
     shape = (*request.torus, per_node)

@@ -35,7 +35,7 @@ def as_json(found: Sequence[Advice]) -> str:
 
 
 def as_text(found: Sequence[Advice]) -> str:
-    """Advice by severity, each with its evidence and the lines that mend it; a sum in the last line."""
+    """Advice by severity, each with its evidence and the commands that fix it; counts in the last line."""
     parts: list[RenderableType] = []
     for severity, (heading, style) in _HEADINGS.items():
         group = [advice for advice in found if advice.severity == severity]
@@ -65,7 +65,7 @@ def _block(advice: Advice) -> list[RenderableType]:
 
 def _sum(found: Sequence[Advice]) -> str:
     if not found:
-        return "Nothing to mend: this system is set up for measuring."
+        return "Nothing to fix: this system is set up for measuring."
     counts = {
         heading: sum(advice.severity == severity for advice in found) for severity, (heading, _) in _HEADINGS.items()
     }

@@ -158,7 +158,7 @@ def sweep_text(sweep: Sweep, unit: str) -> str:
             f"  whole          {si_text(sweep.base_per_s, f'{unit}/s', 4)}{' by shortest paths' if own else ''}{own}",
             f"  quartiles      {spread}",
             f"  worst          {sweep.worst_link}, then limited by {sweep.worst_bottleneck}",
-            f"  nobody notices {sweep.harmless} of {len(sweep.links)}; stalls traffic: {sweep.stalling}",
+            f"  without effect {sweep.harmless} of {len(sweep.links)}; stalls traffic: {sweep.stalling}",
         ]
     )
 

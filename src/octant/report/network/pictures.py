@@ -98,7 +98,7 @@ def failures(shown: Overview) -> Picture | None:
         Axis("rate left", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2))),
         series,
         (),
-        (word, "policy", "rate left", "worst cable", "failures that nobody notices"),
+        (word, "policy", "rate left", "worst cable", "failures without effect"),
         tuple(
             (f"{w.size}", w.policy, units.percent_text(w.left), w.link, units.percent_text(w.harmless)) for w in found
         ),

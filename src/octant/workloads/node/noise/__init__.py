@@ -15,7 +15,7 @@ def lost_share(_point: Point, samples: Samples) -> float:
     """The share of the time in quanta that was beyond each lane's own median quantum, all lanes together.
 
     Time in quanta only: what happens between two bursts, where the harness works, is not counted. Where a record is
-    too large to keep every quantum, its sketch of all quanta stands for them.
+    too large to keep every quantum, its sketch of all quanta is used.
     """
     quanta = [(sketch.quantile(0.5), *sketch.values()) for sketch in _sketches(samples)] or [
         (float(np.median(lane)), lane, np.ones(len(lane), dtype=np.int64)) for lane in _lanes(samples)

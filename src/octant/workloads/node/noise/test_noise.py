@@ -33,7 +33,7 @@ def test_a_loss_is_a_share(durations: list[int]) -> None:
     assert 0 <= lost(lane(durations)) < 1
 
 
-def test_pauses_between_bursts_are_nobodys_loss() -> None:
+def test_pauses_between_bursts_do_not_count() -> None:
     assert lost(lane([10_000] * 10, gaps={5: 10**9})) == 0
     assert lost(lane([])) == 0
 
