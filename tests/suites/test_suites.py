@@ -97,7 +97,7 @@ def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
     assert "no rank here" in refused("workload = 'stream'\nranks = 'cores/64'")
     assert "'fill' is not known here" in refused("workload = 'stream'\nknobs = { bytes = '4*fill' }")
     with pytest.raises(SuiteError, match="neither a file nor one of ours"):
-        suites.load("quikc")
+        suites.load("quicker")
     (tmp_path / "huge.toml").write_text("#" * (suites.MOST_BYTES + 1))
     with pytest.raises(SuiteError, match="more than 1 MiB"):
         suites.load(str(tmp_path / "huge.toml"))
