@@ -98,7 +98,7 @@ class Network {
 Traffic everybody(In<Node> const& active) { return {.uniform = true, .active = list(active)}; }
 
 void bind_values(nb::module_& m) {
-    nb::class_<Shape>(m, "Shape", "What one unit of traffic costs")
+    nb::class_<UnitCost>(m, "UnitCost", "What one unit of traffic costs")
         .def(nb::init<double, double, double>(), "payload_bytes"_a, "wire_bytes"_a, "packets"_a);
     nb::class_<Traffic>(m, "Traffic", "Flows, or everybody to everybody")
         .def_static("uniform", &everybody, "active"_a)
@@ -116,17 +116,17 @@ void bind_values(nb::module_& m) {
         .def_ro("rounds_per_s", &Bottleneck::rounds_per_s)
         .def_ro("packets", &Bottleneck::packets)
         .def_ro("links", &Bottleneck::links);
-    nb::class_<Answer>(m, "Answer", "What every solver gives")
-        .def_ro("solver", &Answer::solver)
-        .def_ro("rounds_per_s", &Answer::rounds_per_s)
-        .def_ro("bottlenecks", &Answer::bottlenecks)
-        .def_ro("stalled", &Answer::stalled)
-        .def_ro("events", &Answer::events)
+    nb::class_<Solution>(m, "Solution", "What every solver gives")
+        .def_ro("solver", &Solution::solver)
+        .def_ro("rounds_per_s", &Solution::rounds_per_s)
+        .def_ro("bottlenecks", &Solution::bottlenecks)
+        .def_ro("stalled", &Solution::stalled)
+        .def_ro("events", &Solution::events)
         .def_prop_ro(
-            "loads", [](Answer const& answer) { return array(answer.loads); }, nb::rv_policy::move)
+            "loads", [](Solution const& answer) { return array(answer.loads); }, nb::rv_policy::move)
         .def_prop_ro(
-            "rates", [](Answer const& answer) { return array(answer.rates); }, nb::rv_policy::move)
-        .def_prop_ro("groups", [](Answer const& answer) {
+            "rates", [](Solution const& answer) { return array(answer.rates); }, nb::rv_policy::move)
+        .def_prop_ro("groups", [](Solution const& answer) {
             std::vector<std::tuple<LinkId, double, double>> rows;
             for (auto const& group : answer.groups) rows.emplace_back(group.link, group.load, group.links);
             return rows;
@@ -224,35 +224,35 @@ void bind_network(nb::module_& m) {
             "topology"_a, "routing"_a, "policy"_a, "numbers"_a, "order"_a, "scale"_a)
         .def(
             "by_class",
-            [](Network const& n, Shape const& shape) { return solve_by_class(n.topology(), n.choice(), shape); },
+            [](Network const& n, UnitCost const& shape) { return solve_by_class(n.topology(), n.choice(), shape); },
             "shape"_a, Release())
         .def(
             "enumerate",
-            [](Network const& n, Traffic const& traffic, Shape const& shape) {
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape) {
                 return solve_by_enumeration(n.topology(), n.health(), n.routing(), traffic, shape);
             },
             "traffic"_a, "shape"_a, Release())
         .def(
             "max_min",
-            [](Network const& n, Traffic const& traffic, Shape const& shape) {
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape) {
                 return solve_max_min(n.topology(), n.health(), n.routing(), traffic, shape);
             },
             "traffic"_a, "shape"_a, Release())
         .def(
             "fluid",
-            [](Network const& n, Traffic const& traffic, Shape const& shape) {
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape) {
                 return solve_fluid(n.topology(), n.health(), n.routing(), traffic, shape);
             },
             "traffic"_a, "shape"_a, Release())
         .def(
             "closed_queue",
-            [](Network const& n, Answer const& answer, Shape const& shape, double senders, double window) {
+            [](Network const& n, Solution const& answer, UnitCost const& shape, double senders, double window) {
                 return closed_queue_rate(n.topology(), n.health(), shape, answer, senders, window);
             },
             "answer"_a, "shape"_a, "senders"_a, "window"_a, Release())
         .def(
             "packets",
-            [](Network const& n, Traffic const& traffic, Shape const& shape, double units_per_packet, int window,
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape, double units_per_packet, int window,
                std::int64_t packets, std::uint64_t seed, bool in_order, LinkId failing, std::int64_t fails_ps,
                std::int64_t timeout_ps, std::int64_t ping_ps, int retries) {
                 Recovery recovery;
@@ -266,7 +266,7 @@ void bind_network(nb::module_& m) {
             "fails_ps"_a, "timeout_ps"_a, "ping_ps"_a, "retries"_a, Release())
         .def(
             "steps",
-            [](Network const& n, std::vector<Traffic> const& steps, Shape const& shape, double overhead_s,
+            [](Network const& n, std::vector<Traffic> const& steps, UnitCost const& shape, double overhead_s,
                double gap_s_per_unit) {
                 std::vector<double> step_s;
                 std::vector<Flows> flows_of_steps;
@@ -278,13 +278,13 @@ void bind_network(nb::module_& m) {
             "steps"_a, "shape"_a, "overhead_s"_a, "gap_s_per_unit"_a, Release())
         .def(
             "each",
-            [](Network const& n, std::vector<Traffic> const& traffics, Shape const& shape) {
+            [](Network const& n, std::vector<Traffic> const& traffics, UnitCost const& shape) {
                 return solve_each(n.topology(), n.health(), n.routing(), traffics, shape);
             },
             "traffics"_a, "shape"_a, Release())
         .def(
             "sweep",
-            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links,
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape, std::vector<LinkId> const& links,
                double left) {
                 std::vector<std::tuple<LinkId, double, int, double>> rows;
                 for (auto const& f : sweep_failures(n.topology(), n.choice(), traffic, shape, links, left)) {
@@ -295,14 +295,14 @@ void bind_network(nb::module_& m) {
             "traffic"_a, "shape"_a, "links"_a, "left"_a, Release())
         .def(
             "fail_at_random",
-            [](Network const& n, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& links,
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape, std::vector<LinkId> const& links,
                int count, double left, int trials, std::uint64_t seed) {
                 return fail_at_random(n.topology(), n.choice(), traffic, shape, links, count, left, trials, seed);
             },
             "traffic"_a, "shape"_a, "links"_a, "count"_a, "left"_a, "trials"_a, "seed"_a, Release())
         .def(
             "adaptive",
-            [](Network const& n, Network const& second, Traffic const& traffic, Shape const& shape, int rounds) {
+            [](Network const& n, Network const& second, Traffic const& traffic, UnitCost const& shape, int rounds) {
                 auto found =
                     solve_adaptive(n.topology(), n.health(), n.routing(), second.routing(), traffic, shape, rounds);
                 return std::tuple(std::move(found.answer), found.most_rounds_per_s, found.elsewhere);

@@ -117,7 +117,7 @@ class Balance {
 }  // namespace
 
 Adaptive solve_adaptive(Topology const& topology, Health const& health, Routing const& first, Routing const& second,
-                        Traffic const& traffic, Shape const& shape, int rounds) {
+                        Traffic const& traffic, UnitCost const& shape, int rounds) {
     check_traffic(traffic, topology);
     Flows const flows = written_out(traffic);
     auto const capacity = capacities(topology, health, shape);

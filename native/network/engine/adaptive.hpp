@@ -1,12 +1,12 @@
 // How well a perfectly informed router could do that may split every flow between two ways of routing.
 #pragma once
 
-#include "engine/answer.hpp"
+#include "engine/solution.hpp"
 
 namespace octant::network {
 
 struct Adaptive {
-    Answer answer;             // loads and rate of the best split found: a rate that can be reached
+    Solution answer;             // loads and rate of the best split found: a rate that can be reached
     double most_rounds_per_s;  // no split reaches more (duality)
     double elsewhere;          // part of the units that takes the second way
 };
@@ -14,6 +14,6 @@ struct Adaptive {
 // Splits flows between `first` and `second` so that the fullest link is as empty as possible: Frank-Wolfe on a p-norm
 // of the utilisations with growing p. Every round also gives a bound that no split can beat.
 [[nodiscard]] Adaptive solve_adaptive(Topology const& topology, Health const& health, Routing const& first,
-                                      Routing const& second, Traffic const& traffic, Shape const& shape, int rounds);
+                                      Routing const& second, Traffic const& traffic, UnitCost const& shape, int rounds);
 
 }  // namespace octant::network

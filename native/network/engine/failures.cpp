@@ -72,7 +72,7 @@ std::vector<LinkId> opposites(Topology const& topology, std::vector<LinkId> cons
 
 class Sweep {
   public:
-    Sweep(Topology const& topology, RoutingChoice const& choice, Flows flows, Shape const& shape)
+    Sweep(Topology const& topology, RoutingChoice const& choice, Flows flows, UnitCost const& shape)
         : topology_(topology), flows_(std::move(flows)), whole_(topology.route(choice, fine_)) {
         health_.scale.assign(at(topology.links()), 1.0);
         broken_ = topology.route(choice, health_);
@@ -148,7 +148,7 @@ class Sweep {
 }  // namespace
 
 std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice const& choice, Traffic const& traffic,
-                                    Shape const& shape, std::vector<LinkId> const& links, double left) {
+                                    UnitCost const& shape, std::vector<LinkId> const& links, double left) {
     check_traffic(traffic, topology);
     for (LinkId const link : links) {
         if (link < topology.fabric() || link >= topology.links()) {

@@ -6,7 +6,7 @@
 
 namespace octant::network {
 
-double closed_queue_rate(Topology const& topology, Health const& health, Shape const& shape, Answer const& answer,
+double closed_queue_rate(Topology const& topology, Health const& health, UnitCost const& shape, Solution const& answer,
                          double senders, double window) {
     if (!(senders >= 1) || !(window > 0)) throw std::invalid_argument("cannot queue without senders and a window");
     struct Station {
@@ -53,7 +53,7 @@ double closed_queue_rate(Topology const& topology, Health const& health, Shape c
     return low;
 }
 
-double soft_minimum_rate(Answer const& answer, double exponent) {
+double soft_minimum_rate(Solution const& answer, double exponent) {
     if (!(exponent > 0)) throw std::invalid_argument("cannot soften the minimum with an exponent that is not positive");
     double sum = 0;
     double endpoint = unlimited;

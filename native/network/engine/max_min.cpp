@@ -108,9 +108,9 @@ void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<
     }
 }
 
-Answer loads_of(Topology const& topology, Health const& health, Incidence const& in, Flows const& flows,
-                Shape const& shape) {
-    Answer answer;
+Solution loads_of(Topology const& topology, Health const& health, Incidence const& in, Flows const& flows,
+                UnitCost const& shape) {
+    Solution answer;
     answer.loads.assign(at(topology.links()), 0.0);
     double dead = 0, all = 0;
     for (std::size_t f = 0; f < flows.size(); ++f) {
@@ -129,13 +129,13 @@ Answer loads_of(Topology const& topology, Health const& health, Incidence const&
 
 }  // namespace
 
-Answer solve_max_min(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-                     Shape const& shape) {
+Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
+                     UnitCost const& shape) {
     check_traffic(traffic, topology);
     Flows const listed = traffic.uniform ? written_out(traffic) : Flows{};
     Flows const& flows = traffic.uniform ? listed : traffic.flows;
     Incidence const in = incidence(topology, routing, flows);
-    Answer answer = loads_of(topology, health, in, flows, shape);
+    Solution answer = loads_of(topology, health, in, flows, shape);
     answer.solver = "max-min";
     answer.rates.assign(flows.size(), 0.0);
     fill(in, capacities(topology, health, shape), std::vector<char>(flows.size(), 1), answer.rates);
@@ -147,12 +147,12 @@ Answer solve_max_min(Topology const& topology, Health const& health, Routing con
     return answer;
 }
 
-Answer solve_fluid(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-                   Shape const& shape) {
+Solution solve_fluid(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
+                   UnitCost const& shape) {
     check_traffic(traffic, topology);
     Flows const flows = written_out(traffic);
     Incidence const in = incidence(topology, routing, flows);
-    Answer answer = loads_of(topology, health, in, flows, shape);
+    Solution answer = loads_of(topology, health, in, flows, shape);
     answer.solver = "fluid";
     auto const capacity = capacities(topology, health, shape);
     std::vector<double> left = flows.units;

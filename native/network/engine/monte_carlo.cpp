@@ -6,7 +6,7 @@
 namespace octant::network {
 
 std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const& choice, Traffic const& traffic,
-                                   Shape const& shape, std::vector<LinkId> const& links, int count, double left,
+                                   UnitCost const& shape, std::vector<LinkId> const& links, int count, double left,
                                    int trials, std::uint64_t seed) {
     if (count < 0 || at(count) > links.size()) {
         throw std::invalid_argument("cannot let " + std::to_string(count) + " links fail (there are " +
@@ -37,7 +37,7 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
 }
 
 std::vector<double> solve_each(Topology const& topology, Health const& health, Routing const& routing,
-                               std::vector<Traffic> const& traffics, Shape const& shape) {
+                               std::vector<Traffic> const& traffics, UnitCost const& shape) {
     for (auto const& traffic : traffics) check_traffic(traffic, topology);
     std::vector<double> result(traffics.size());
 #pragma omp parallel for schedule(dynamic)

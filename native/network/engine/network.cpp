@@ -4,14 +4,14 @@ namespace octant::network {
 
 std::optional<std::vector<LoadGroup>> Topology::uniform(RoutingChoice const&) const { return std::nullopt; }
 
-Limit limit_of(LinkClass const& link, bool endpoint, Shape const& shape) {
+Limit limit_of(LinkClass const& link, bool endpoint, UnitCost const& shape) {
     double const bytes = endpoint ? shape.payload_bytes : shape.wire_bytes;
     double const by_bytes = bytes > 0 ? link.bytes_per_s / bytes : unlimited;
     double const by_packets = shape.packets > 0 ? link.packets_per_s / shape.packets : unlimited;
     return by_packets < by_bytes ? Limit{by_packets, true} : Limit{by_bytes, false};
 }
 
-std::vector<double> capacities(Topology const& topology, Health const& health, Shape const& shape) {
+std::vector<double> capacities(Topology const& topology, Health const& health, UnitCost const& shape) {
     std::vector<double> by_class;
     for (std::size_t c = 0; c < topology.classes().size(); ++c) {
         by_class.push_back(limit_of(topology.classes()[c], c < first_fabric_class, shape).units_per_s);

@@ -40,7 +40,7 @@ struct Ends {
 };
 
 // What one unit of traffic (a byte, an update) costs: payload at the endpoints, wire bytes on links, packets on both.
-struct Shape {
+struct UnitCost {
     double payload_bytes = 1;
     double wire_bytes = 1;
     double packets = 0;
@@ -126,7 +126,7 @@ struct Limit {
     double units_per_s = unlimited;
     bool packets = false;
 };
-[[nodiscard]] Limit limit_of(LinkClass const& link, bool endpoint, Shape const& shape);
-[[nodiscard]] std::vector<double> capacities(Topology const& topology, Health const& health, Shape const& shape);
+[[nodiscard]] Limit limit_of(LinkClass const& link, bool endpoint, UnitCost const& shape);
+[[nodiscard]] std::vector<double> capacities(Topology const& topology, Health const& health, UnitCost const& shape);
 
 }  // namespace octant::network

@@ -45,7 +45,7 @@ struct Sender {
 class Simulation {
   public:
     Simulation(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-               Shape const& shape, PacketOptions const& options, Recovery& recovery)
+               UnitCost const& shape, PacketOptions const& options, Recovery& recovery)
         : topology_(topology), routing_(routing), traffic_(traffic), options_(options), recovery_(recovery) {
         auto const capacity = capacities(topology, health, shape);
         service_ps_.resize(capacity.size());
@@ -60,7 +60,7 @@ class Simulation {
         for (Node const node : traffic.active) senders_.push_back({node, options.packets});
     }
 
-    Answer run() {
+    Solution run() {
         std::int64_t total = 0;
         for (auto const& sender : senders_) total += sender.packets;
         for (std::size_t s = 0; s < senders_.size(); ++s) {
@@ -79,7 +79,7 @@ class Simulation {
             finish(number, ps);
         }
         recovery_.undelivered = total - delivered;
-        Answer answer{.solver = "packets"};
+        Solution answer{.solver = "packets"};
         double const scale = traffic_.uniform ? options_.units_per_packet / static_cast<double>(senders_.size()) : 1.0;
         double const rounds = traffic_.uniform ? static_cast<double>(delivered - warm) * scale : 1.0;
         double const seconds = static_cast<double>(last_ps - warm_ps) * 1e-12;
@@ -223,15 +223,15 @@ class Simulation {
 
 }  // namespace
 
-Answer solve_packets(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-                     Shape const& shape, PacketOptions const& options, Recovery& recovery) {
+Solution solve_packets(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
+                     UnitCost const& shape, PacketOptions const& options, Recovery& recovery) {
     check_traffic(traffic, topology);
     if (options.window < 1 || !(options.units_per_packet > 0)) {
         throw std::invalid_argument("cannot simulate packets without a window or with empty packets");
     }
     recovery = {};
     Simulation simulation(topology, health, routing, traffic, shape, options, recovery);
-    Answer answer = simulation.run();
+    Solution answer = simulation.run();
     double const rate = answer.rounds_per_s;
     rank(topology, health, shape, answer);
     answer.rounds_per_s = rate;

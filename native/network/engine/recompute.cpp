@@ -74,7 +74,7 @@ double load_endpoints(Topology const& topology, Traffic const& traffic, std::vec
 class Healthy {
   public:
     // `wanted` are the links that will fail: of those, the destinations that use them are kept.
-    Healthy(Topology const& topology, Traffic const& traffic, Shape const& shape, std::vector<LinkId> const& wanted)
+    Healthy(Topology const& topology, Traffic const& traffic, UnitCost const& shape, std::vector<LinkId> const& wanted)
         : topology_(topology), fabric_(topology, Health{}), place_(at(topology.links()), -1) {
         for (LinkId const link : wanted) {
             if (link < 0 || place_[at(link)] >= 0) continue;
@@ -331,7 +331,7 @@ class Detours {
 
 }  // namespace
 
-std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& traffic, Shape const& shape,
+std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& traffic, UnitCost const& shape,
                                       std::vector<LinkId> const& links, std::vector<LinkId> const& backs, double left) {
     auto wanted = links;
     wanted.insert(wanted.end(), backs.begin(), backs.end());

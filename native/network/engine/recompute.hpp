@@ -8,7 +8,7 @@ namespace octant::network {
 // As `sweep_failures`; `backs` are the opposite directions of `links`, -1 where there is none. Exact: for each
 // destination only the vertices whose way the failure lengthens or splits anew are looked at again.
 [[nodiscard]] std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& traffic,
-                                                    Shape const& shape, std::vector<LinkId> const& links,
+                                                    UnitCost const& shape, std::vector<LinkId> const& links,
                                                     std::vector<LinkId> const& backs, double left);
 
 }  // namespace octant::network

@@ -1,33 +1,33 @@
-// The solvers, cheapest first. All give the same Answer.
+// The solvers, cheapest first. All give the same Solution.
 #pragma once
 
-#include "engine/answer.hpp"
+#include "engine/solution.hpp"
 
 namespace octant::network {
 
 // Loads by counting (uniform traffic on a symmetric shape); throws where the shape has no such symmetry.
-[[nodiscard]] Answer solve_by_class(Topology const& topology, RoutingChoice const& choice, Shape const& shape);
+[[nodiscard]] Solution solve_by_class(Topology const& topology, RoutingChoice const& choice, UnitCost const& shape);
 
 // Loads of every pair, exactly.
-[[nodiscard]] Answer solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
-                                          Traffic const& traffic, Shape const& shape);
+[[nodiscard]] Solution solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
+                                          Traffic const& traffic, UnitCost const& shape);
 [[nodiscard]] std::vector<double> enumerate_loads(Topology const& topology, Routing const& routing,
                                                   Traffic const& traffic);
 
 // Max-min fair rates of all flows at once, by progressive filling.
-[[nodiscard]] Answer solve_max_min(Topology const& topology, Health const& health, Routing const& routing,
-                                   Traffic const& traffic, Shape const& shape);
+[[nodiscard]] Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing,
+                                   Traffic const& traffic, UnitCost const& shape);
 // Time until all flows are through when rates are max-min fair again after every completion.
-[[nodiscard]] Answer solve_fluid(Topology const& topology, Health const& health, Routing const& routing,
-                                 Traffic const& traffic, Shape const& shape);
+[[nodiscard]] Solution solve_fluid(Topology const& topology, Health const& health, Routing const& routing,
+                                 Traffic const& traffic, UnitCost const& shape);
 
 // Rounds per second with `window` units in flight per sender, from an answer with loads: approximate mean value
 // analysis of the closed queueing network with constant service times, with Schweitzer's estimate of the queue seen on
 // arrival.
-[[nodiscard]] double closed_queue_rate(Topology const& topology, Health const& health, Shape const& shape,
-                                       Answer const& answer, double senders, double window);
+[[nodiscard]] double closed_queue_rate(Topology const& topology, Health const& health, UnitCost const& shape,
+                                       Solution const& answer, double senders, double window);
 // (Σ r^-p)^(-1/p) over the bottlenecks of an answer; injection and ejection count once.
-[[nodiscard]] double soft_minimum_rate(Answer const& answer, double exponent);
+[[nodiscard]] double soft_minimum_rate(Solution const& answer, double exponent);
 
 struct PacketOptions {
     double units_per_packet = 1;
@@ -50,8 +50,8 @@ struct Recovery {
     std::int64_t recovered_ps = 0;  // failure until the last packet that had been lost was delivered
 };
 // Packets through queues, link by link, in whole picoseconds.
-[[nodiscard]] Answer solve_packets(Topology const& topology, Health const& health, Routing const& routing,
-                                   Traffic const& traffic, Shape const& shape, PacketOptions const& options,
+[[nodiscard]] Solution solve_packets(Topology const& topology, Health const& health, Routing const& routing,
+                                   Traffic const& traffic, UnitCost const& shape, PacketOptions const& options,
                                    Recovery& recovery);
 
 // The effect of single failures, each cable (both directions) at a time; loads are patched, not recomputed.
@@ -62,7 +62,7 @@ struct Failure {
     double stalled;  // part of the units that cannot be sent at all
 };
 [[nodiscard]] std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice const& choice,
-                                                  Traffic const& traffic, Shape const& shape,
+                                                  Traffic const& traffic, UnitCost const& shape,
                                                   std::vector<LinkId> const& links, double left);
 
 }  // namespace octant::network

@@ -3,10 +3,10 @@
 
 namespace octant::network {
 
-Answer solve_by_class(Topology const& topology, RoutingChoice const& choice, Shape const& shape) {
+Solution solve_by_class(Topology const& topology, RoutingChoice const& choice, UnitCost const& shape) {
     auto groups = topology.uniform(choice);
     if (!groups) throw std::invalid_argument("cannot count by class (the network is not symmetric under this routing)");
-    Answer answer{.solver = "class aggregation", .groups = std::move(*groups)};
+    Solution answer{.solver = "class aggregation", .groups = std::move(*groups)};
     rank(topology, Health{}, shape, answer);
     return answer;
 }
@@ -24,9 +24,9 @@ std::vector<double> enumerate_loads(Topology const& topology, Routing const& rou
     return loads;
 }
 
-Answer solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
-                            Traffic const& traffic, Shape const& shape) {
-    Answer answer{.solver = "enumeration", .loads = enumerate_loads(topology, routing, traffic)};
+Solution solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
+                            Traffic const& traffic, UnitCost const& shape) {
+    Solution answer{.solver = "enumeration", .loads = enumerate_loads(topology, routing, traffic)};
     rank(topology, health, shape, answer);
     return answer;
 }

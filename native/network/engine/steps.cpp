@@ -5,11 +5,11 @@
 
 namespace octant::network {
 
-Answer solve_steps(Topology const& topology, Health const& health, Routing const& routing,
-                   std::vector<Flows> const& steps, Shape const& shape, LogGp const& costs,
+Solution solve_steps(Topology const& topology, Health const& health, Routing const& routing,
+                   std::vector<Flows> const& steps, UnitCost const& shape, LogGp const& costs,
                    std::vector<double>& step_s) {
     auto const capacity = capacities(topology, health, shape);
-    Answer answer{.solver = "LogGP"};
+    Solution answer{.solver = "LogGP"};
     answer.loads.assign(at(topology.links()), 0.0);
     step_s.clear();
     std::vector<double> loads(capacity.size(), 0.0);

@@ -1,7 +1,7 @@
 // Time of a program of synchronised steps.
 #pragma once
 
-#include "engine/answer.hpp"
+#include "engine/solution.hpp"
 
 namespace octant::network {
 
@@ -11,8 +11,8 @@ struct LogGp {
 };
 
 // T = Σ over steps of: latency of the longest route + 2 o + (m - 1) G + fullest link. `step_s` gets each step's time.
-[[nodiscard]] Answer solve_steps(Topology const& topology, Health const& health, Routing const& routing,
-                                 std::vector<Flows> const& steps, Shape const& shape, LogGp const& costs,
+[[nodiscard]] Solution solve_steps(Topology const& topology, Health const& health, Routing const& routing,
+                                 std::vector<Flows> const& steps, UnitCost const& shape, LogGp const& costs,
                                  std::vector<double>& step_s);
 
 }  // namespace octant::network

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from octant import _network
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.files import NetworkFile
 from octant.network.solve import Settings, engine, solve
 from octant.network.topologies import Torus, TwoLevelDirect
@@ -90,7 +90,7 @@ def random_ring(
     sized = network.at_size(nodes)
     ranks = nodes * ranks_per_node
     if ranks < 2:
-        raise Refusal("cannot make a ring of one rank; try more nodes")
+        raise Refusal("cannot make a ring of one rank; try more nodes", Exit.WRONG_WORD)
     node_of_rank = place(sized, "block", ranks, ranks_per_node)
     traffics = []
     for ring in range(rings):
@@ -121,7 +121,10 @@ class Experiment:
 def pair_experiments(network: NetworkFile) -> tuple[Experiment, ...]:
     """Bidirectional bandwidth per pair in (a) to (h) of Blue Gene/P's Figure 9, under the file's routing."""
     if not isinstance(network.topology, Torus) or len(network.topology.sizes) != 3:
-        raise Refusal("cannot run the pair experiments on this network (they need a torus or mesh of three dimensions)")
+        raise Refusal(
+            "cannot run the pair experiments on this network (they need a torus or mesh of three dimensions)",
+            Exit.WRONG_WORD,
+        )
     # name, sizes, ranks per node, number of pairs, distance of partners, second half numbered backwards
     plan: tuple[tuple[str, tuple[int, int, int], int, int, int, bool], ...] = (
         ("a", (1, 1, 1), 4, 1, 2, False),
@@ -185,7 +188,7 @@ def alltoall_schedules(network: NetworkFile, tasks_per_node: int = 32, window: i
     active = network.topology.active()
     tasks = len(active) * tasks_per_node
     if tasks < 2 or tasks_per_node > 2**16 or tasks > 4096:
-        raise Refusal(f"cannot schedule {tasks} tasks packet by packet; try 2 to 4096")
+        raise Refusal(f"cannot schedule {tasks} tasks packet by packet; try 2 to 4096", Exit.WRONG_WORD)
     task, turn = np.meshgrid(np.arange(tasks), np.arange(tasks), indexing="ij")
     strides = np.array(_primes_beside(tasks))
     rates = []
@@ -210,7 +213,9 @@ def offloaded_tree(ranks: int, radix: int, hop_s: float, overhead_s: float = 0.0
     Collective units (Power 775's CAU, Blue Gene/P's tree and barrier networks) cost their depth, not their ranks.
     """
     if ranks < 1 or radix < 2 or hop_s < 0 or overhead_s < 0:
-        raise Refusal("cannot build that tree (it needs a rank, a radix of two or more, and no negative times)")
+        raise Refusal(
+            "cannot build that tree (it needs a rank, a radix of two or more, and no negative times)", Exit.WRONG_WORD
+        )
     depth, reach = 0, 1
     while reach < ranks:
         depth, reach = depth + 1, reach * radix

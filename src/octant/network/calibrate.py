@@ -83,7 +83,9 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequ
         Refusal: no points, no such class, or one that carries nothing in any case.
     """
     if not points:
-        raise Refusal("cannot calibrate without points; try published ones or a store with measurements")
+        raise Refusal(
+            "cannot calibrate without points; try published ones or a store with measurements", Exit.WRONG_WORD
+        )
     loads, fixed = _loads(cases, free)
     sums = np.array([p.value for p in points])
     start = np.array([_first_guess(loads[:, k], sums) for k in range(len(free))])
@@ -140,7 +142,10 @@ def _loads(cases: Sequence[Case], free: Sequence[str]) -> tuple[NDArray[np.float
                 fixed[i] = min(fixed[i], b.rate_per_s)
     for k, name in enumerate(free):
         if not loads[:, k].any():
-            raise Refusal(f"cannot calibrate {name!r} (it carries nothing at these sizes); try other points or classes")
+            raise Refusal(
+                f"cannot calibrate {name!r} (it carries nothing at these sizes); try other points or classes",
+                Exit.WRONG_WORD,
+            )
     return loads, fixed
 
 
@@ -166,7 +171,7 @@ def known_classes(network: NetworkFile, free: Sequence[str]) -> None:
     for name in free:
         if name not in known:
             text = f"cannot calibrate {name!r} (no such link class); try {', '.join(known)}"
-            raise Refusal(text, Exit.WRONG_ANSWER)
+            raise Refusal(text, Exit.WRONG_WORD)
 
 
 def _first_guess(loads: NDArray[np.float64], values: NDArray[np.float64]) -> float:

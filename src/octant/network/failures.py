@@ -32,7 +32,9 @@ class Sweep:
 def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     """One direction of every cable of a class: numbers of links, shape (cables,)."""
     if link_class not in network.links:
-        raise Refusal(f"cannot let {link_class!r} fail (no such link class); try {', '.join(network.links)}")
+        raise Refusal(
+            f"cannot let {link_class!r} fail (no such link class); try {', '.join(network.links)}", Exit.WRONG_WORD
+        )
     topology = network.build()
     sources, targets = topology.ends()
     chosen = (topology.link_classes() == network.class_names.index(link_class)) & (sources < targets)
@@ -56,13 +58,15 @@ def failure_sweep(
     topology = network.build()
     links = cables(network, link_class)
     if not len(links):
-        raise Refusal(f"cannot let {link_class} fail (at this size there is no such cable); try a larger size")
+        raise Refusal(
+            f"cannot let {link_class} fail (at this size there is no such cable); try a larger size", Exit.WRONG_WORD
+        )
     asked, native = engine(network, topology), pattern.native()
     try:
         rows = asked.sweep(native, pattern.shape, links.tolist(), left)
         ((_, whole, _, _),) = asked.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
     except ValueError as error:
-        raise Refusal(str(error)) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = whole * pattern.units_per_round
     rates = np.array([rate for _, rate, _, _ in rows]) * pattern.units_per_round
     worst = int(np.argmin(rates))
@@ -109,16 +113,14 @@ def random_failures(
 ) -> Random:
     """N-k by Monte Carlo: `failures` random links (single directions) of a class fail together, `trials` times."""
     if trials < 1 or failures < 0:
-        raise Refusal(
-            f"cannot draw {trials} sets of {failures} failures; try --random 1 --trials 100", Exit.WRONG_ANSWER
-        )
+        raise Refusal(f"cannot draw {trials} sets of {failures} failures; try --random 1 --trials 100", Exit.WRONG_WORD)
     topology = network.build()
     asked = engine(network, topology, np.ones(topology.links))
     chosen = np.nonzero(topology.link_classes() == network.class_names.index(link_class))[0].tolist()
     try:
         rates = np.array(asked.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
     except ValueError as error:
-        raise Refusal(str(error)) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     good = rates[np.isfinite(rates) & (rates > 0)] * pattern.units_per_round
     at = {q: float(np.quantile(good, q)) if good.size else float("nan") for q in (0.0, 0.05, 0.25, 0.5, 0.75, 1.0)}
     return Random(failures, trials, solve(network, pattern, "enumeration").rate_per_s, at, trials - good.size)
@@ -155,7 +157,10 @@ def recover(
     a list of flows.
     """
     if pattern.flows is None:
-        raise Refusal("cannot follow a recovery in uniform traffic; try a list of flows, such as a shift or pairs")
+        raise Refusal(
+            "cannot follow a recovery in uniform traffic; try a list of flows, such as a shift or pairs",
+            Exit.WRONG_WORD,
+        )
     topology = network.build()
     asked = engine(network, topology)
     packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0
@@ -179,7 +184,7 @@ def recover(
                 retries,
             )
         except ValueError as error:
-            raise Refusal(str(error)) from error
+            raise Refusal(str(error), Exit.WRONG_WORD) from error
         seconds = 1 / answer.rounds_per_s if answer.rounds_per_s > 0 else float("inf")
         return seconds, lost, resent, undelivered, detected_ps, recovered_ps
 

@@ -162,10 +162,12 @@ class NetworkFile(_File):
     def link_class_left(self, name: str, lanes_down: int | None) -> float:
         """Part of a link of that class left when so many lanes are down; none where no number is given."""
         if name not in self.links:
-            raise Refusal(f"cannot let {name!r} fail (no such link class); try {', '.join(self.links)}")
+            raise Refusal(
+                f"cannot let {name!r} fail (no such link class); try {', '.join(self.links)}", Exit.WRONG_WORD
+            )
         if lanes_down is not None and not 1 <= lanes_down <= self.links[name].lanes + self.links[name].spares:
             have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
-            raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_ANSWER)
+            raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_WORD)
         return 0.0 if lanes_down is None else self.links[name].left_after(lanes_down)
 
     def window(self, traffic: str) -> int:
@@ -175,12 +177,12 @@ class NetworkFile(_File):
     def at_size(self, size: int) -> "NetworkFile":
         """The same machine at another size (supernodes, groups, nodes: what its shape counts in)."""
         if size < 1:
-            raise Refusal(f"cannot build {self.name} with size {size}; try 1 or more", Exit.WRONG_ANSWER)
+            raise Refusal(f"cannot build {self.name} with size {size}; try 1 or more", Exit.WRONG_WORD)
         try:
             return self.model_copy(update={"topology": self.topology.at_size(size)})
         except ValidationError as error:
             reason = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-            raise Refusal(f"cannot build {self.name} with size {size} ({reason})") from error
+            raise Refusal(f"cannot build {self.name} with size {size} ({reason})", Exit.WRONG_WORD) from error
 
     def at_edge(self, edge: Literal["low", "high"]) -> "NetworkFile":
         """Every calibrated capacity at the low or high end of its range."""
@@ -206,7 +208,10 @@ class NetworkFile(_File):
             return self.model_copy(update={"links": {**self.links, name: self.links[name].scaled(factor)}})
         ends = {"endpoint": ("injection", "ejection")}.get(name, (name,))
         if not set(ends) <= {"injection", "ejection", "local"}:
-            raise Refusal(f"cannot change link class {name!r} of {self.name} (it has {', '.join(self.class_names)})")
+            raise Refusal(
+                f"cannot change link class {name!r} of {self.name} (it has {', '.join(self.class_names)})",
+                Exit.WRONG_WORD,
+            )
         update = {end: self.link_class(end).scaled(factor) for end in ends}
         if "ejection" not in update:
             update["ejection"] = self.link_class("ejection")
@@ -222,7 +227,7 @@ class NetworkFile(_File):
         try:
             return self.topology.build(rows, self.endpoint.to_itself)
         except ValueError as error:
-            raise Refusal(f"{error} [{self.name}]") from error
+            raise Refusal(f"{error} [{self.name}]", Exit.WRONG_WORD) from error
 
 
 def names() -> tuple[str, ...]:
@@ -244,7 +249,9 @@ def load(name: str) -> NetworkFile:
         except (OSError, UnicodeDecodeError) as error:
             raise Refusal(f"cannot read {name} ({error}); try one of {', '.join(names())}") from error
     if name not in names():
-        raise Refusal(f"cannot find network {name!r}; try a path ending in .toml, or one of {', '.join(names())}")
+        raise Refusal(
+            f"cannot find network {name!r}; try a path ending in .toml, or one of {', '.join(names())}", Exit.WRONG_WORD
+        )
     return parse((resources.files("octant.catalogue") / "networks" / f"{name}.toml").read_text(encoding="utf-8"), name)
 
 
@@ -263,14 +270,14 @@ def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
         return NetworkFile.model_validate(table)
     except ValidationError as error:
         lines = [_sentence(text, origin, problem) for problem in error.errors()]
-        raise Refusal("\n".join(lines), Exit.WRONG_ANSWER) from error
+        raise Refusal("\n".join(lines), Exit.WRONG_WORD) from error
 
 
 def _table(text: str, origin: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Refusal(f"cannot read {origin} as TOML ({error}); correct that line", Exit.WRONG_ANSWER) from error
+        raise Refusal(f"cannot read {origin} as TOML ({error}); correct that line", Exit.WRONG_WORD) from error
 
 
 def _extended(table: dict[str, Any], origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
@@ -282,7 +289,7 @@ def _extended(table: dict[str, Any], origin: str, folder: Path | None, seen: tup
         chain = " → ".join([*seen, str(base)])
         raise Refusal(
             f"cannot load {origin} (files extend one another in a cycle: {chain}); remove one 'extends'",
-            Exit.WRONG_ANSWER,
+            Exit.WRONG_WORD,
         )
     if base in names():
         text = (resources.files("octant.catalogue") / "networks" / f"{base}.toml").read_text(encoding="utf-8")
@@ -291,7 +298,7 @@ def _extended(table: dict[str, Any], origin: str, folder: Path | None, seen: tup
         if not path.is_file():
             raise Refusal(
                 f"cannot load {origin} (it extends {base!r}, which is neither a file nor in the catalogue)",
-                Exit.WRONG_ANSWER,
+                Exit.WRONG_WORD,
             )
         text = path.read_text(encoding="utf-8")
     return _merged(_extended(_table(text, base), base, folder, (*seen, base)), table)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
     from octant.network.files import NetworkFile
@@ -38,7 +38,9 @@ def edge_list(network: NetworkFile) -> str:
         lines += [f"n{node} {names[entry]} endpoint" for node, entry in enumerate(entries)]
     for (a, b, kind), count in directed.items():
         if directed[b, a, kind] != count:
-            raise Refusal(f"cannot export the link {a} to {b} as a cable (there are {count} there, others back)")
+            raise Refusal(
+                f"cannot export the link {a} to {b} as a cable (there are {count} there, others back)", Exit.WRONG_WORD
+            )
         if a < b:  # each cable once; a mesh keeps a link from a node to itself where the torus would go on
             lines += [f"{a} {b} {kind}"] * count
     return "\n".join([*lines, ""])
@@ -54,7 +56,10 @@ def graph_file(network: NetworkFile) -> str:
     """
     shape = network.topology
     if len(shape.active()) != shape.nodes():
-        raise Refusal(f"cannot export {network.name} as a graph (some of its nodes do not compute); try --to edges")
+        raise Refusal(
+            f"cannot export {network.name} as a graph (some of its nodes do not compute); try --to edges",
+            Exit.WRONG_WORD,
+        )
     cables = edge_list(network)
     kinds = list(dict.fromkeys(line.split()[2] for line in cables.splitlines() if not line.startswith("#")))
     lines = [f"name = {json.dumps(network.name + '-graph')}", f"title = {json.dumps(network.title)}"]

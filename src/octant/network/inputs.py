@@ -27,7 +27,7 @@ def read_sizes(text: str) -> list[int]:
                 raise ValueError
             found.extend(range(first, last + 1, step))
     except ValueError:
-        raise Refusal(f"cannot read {text!r} as sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_ANSWER) from None
+        raise Refusal(f"cannot read {text!r} as sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_WORD) from None
     return found
 
 
@@ -40,7 +40,7 @@ def read_seconds(text: str) -> float:
     try:
         return parse_seconds(text)
     except ValueError as error:
-        raise Refusal(str(error), Exit.WRONG_ANSWER) from None
+        raise Refusal(str(error), Exit.WRONG_WORD) from None
 
 
 def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:
@@ -52,7 +52,9 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
     if path is None:
         known = published_points(network, traffic)
         if not known:
-            raise Refusal(f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points")
+            raise Refusal(
+                f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points", Exit.WRONG_WORD
+            )
         return [Measured(size, point.value, tolerance) for size, point in sorted(known.items())]
     try:
         text = path.read_text(encoding="utf-8")
@@ -72,7 +74,9 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
                 raise ValueError
         except (ValueError, OverflowError):
             form = "size rate [tolerance] [eq|at_least|at_most]"
-            raise Refusal(f"cannot read {path}, line {number}: {line.strip()!r} is not `{form}`") from None
+            raise Refusal(
+                f"cannot read {path}, line {number}: {line.strip()!r} is not `{form}`", Exit.WRONG_WORD
+            ) from None
         found.append(Measured(int(size), value, good, relation))  # type: ignore[arg-type]
     return found
 
@@ -87,7 +91,7 @@ def calibrate_to_points(
     """
     if not free:
         classes = ", ".join(("endpoint", *network.links))
-        raise Refusal(f"cannot choose what to fit; give --free with some of {classes}", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot choose what to fit; give --free with some of {classes}", Exit.WRONG_WORD)
     return calibrate(network, traffic, read_points(network, traffic, path, tolerance), free)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.solve import engine
 from octant.network.traffic import Cost, bulk
 
@@ -61,7 +61,10 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Cos
         Refusal: too many hosts for explicit routes.
     """
     if len(nodes) > MOST_HOSTS:
-        raise Refusal(f"cannot export {len(nodes)} hosts (one route per pair, at most {MOST_HOSTS}); try fewer --nodes")
+        raise Refusal(
+            f"cannot export {len(nodes)} hosts (one route per pair, at most {MOST_HOSTS}); try fewer --nodes",
+            Exit.WRONG_WORD,
+        )
     topology = network.build()
     native = engine(network, topology)
     paths: dict[tuple[int, int], list[int]] = {}

@@ -28,7 +28,7 @@ def solver_named(word: str) -> Solver:
     for solver in SOLVERS:
         if solver == word:
             return solver
-    raise Refusal(f"cannot solve with {word!r} (there is no such solver); try {', '.join(SOLVERS)}", Exit.WRONG_ANSWER)
+    raise Refusal(f"cannot solve with {word!r} (there is no such solver); try {', '.join(SOLVERS)}", Exit.WRONG_WORD)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def engine(
     try:
         return _network.Network(topology, words.name, words.policy, numbers, list(words.order), scale)
     except ValueError as error:
-        raise Refusal(str(error)) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
 
 
 def solve(
@@ -74,16 +74,19 @@ def solve(
         Refusal: the solver does not fit the network, the pattern or the routing.
     """
     if settings.window is not None and settings.window < 1:
-        raise Refusal(f"cannot keep {settings.window} packets in flight; try --window 1 or more", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot keep {settings.window} packets in flight; try --window 1 or more", Exit.WRONG_WORD)
     topology = network.build()
     asked = engine(network, topology, scale)
     by_class = pattern.flows is None and network.topology.symmetric() and not scale.size
     if solver == "class" and not by_class:
         raise Refusal(
-            "cannot count by class (only uniform traffic of a whole, healthy, symmetric network); try enumeration"
+            "cannot count by class (only uniform traffic of a whole, healthy, symmetric network); try enumeration",
+            Exit.WRONG_WORD,
         )
     if solver == "queue" and pattern.flows is not None:
-        raise Refusal("cannot queue a list of flows in a closed network (it needs uniform traffic); try packets")
+        raise Refusal(
+            "cannot queue a list of flows in a closed network (it needs uniform traffic); try packets", Exit.WRONG_WORD
+        )
     if solver in ("auto", "queue", "soft"):
         native = _exact(asked, pattern, by_class, settings, network)
     else:
@@ -107,7 +110,7 @@ def solve(
 
 def _exact(
     asked: _network.Network, pattern: Pattern, by_class: bool, settings: Settings, network: NetworkFile
-) -> _network.Answer:
+) -> _network.Solution:
     """Loads by class where the routing allows, else by enumeration."""
     if by_class:
         try:
@@ -119,7 +122,7 @@ def _exact(
 
 def _run(
     asked: _network.Network, pattern: Pattern, solver: Solver, settings: Settings, network: NetworkFile
-) -> _network.Answer:
+) -> _network.Solution:
     traffic, shape = pattern.native(), pattern.shape
     try:
         match solver:
@@ -137,25 +140,27 @@ def _run(
                 count, seed, in_order = settings.packets, settings.seed, settings.in_order
                 return asked.packets(traffic, shape, each, window, count, seed, in_order, -1, 0, 0, 0, 1)[0]
     except ValueError as error:
-        raise Refusal(str(error)) from error
-    raise Refusal(f"cannot solve with {solver!r} (there is no such solver); try {', '.join(SOLVERS)}")
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
+    raise Refusal(f"cannot solve with {solver!r} (there is no such solver); try {', '.join(SOLVERS)}", Exit.WRONG_WORD)
 
 
 def _queue(
-    asked: _network.Network, native: _network.Answer, pattern: Pattern, network: NetworkFile, settings: Settings
+    asked: _network.Network, native: _network.Solution, pattern: Pattern, network: NetworkFile, settings: Settings
 ) -> float:
     """Rounds per second with the window's packets in flight per sender."""
     window = settings.window or network.window(pattern.name)
     per_packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0
     senders = len(pattern.active) if pattern.flows is None else len(np.unique(pattern.flows.sources))
     # The engine counts what is in flight in units of the loads: packets × units per packet.
-    packet = _network.Shape(
+    packet = _network.UnitCost(
         pattern.cost.payload_bytes * per_packet, pattern.cost.wire_bytes * per_packet, pattern.cost.packets * per_packet
     )
     return asked.closed_queue(native, packet, senders, window) * per_packet
 
 
-def _answer(network: NetworkFile, topology: _network.Topology, pattern: Pattern, native: _network.Answer) -> Prediction:
+def _answer(
+    network: NetworkFile, topology: _network.Topology, pattern: Pattern, native: _network.Solution
+) -> Prediction:
     names = network.class_names
     units = pattern.units_per_round
     tightest = min((b.rounds_per_s for b in native.bottlenecks), default=0.0)
@@ -214,7 +219,7 @@ def solve_program(
     try:
         steps = _network.collective(operation, algorithm, len(node_of_rank), bytes_each)
     except ValueError as error:
-        raise Refusal(str(error)) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     placed = [Flows(*columns).placed(node_of_rank) for columns in steps]
     pattern = Pattern(f"{operation} {algorithm}", "B", bulk(network), np.unique(node_of_rank), None, per="program")
     traffics = [_network.Traffic.flows(f.sources, f.targets, f.units, f.job) for f in placed]

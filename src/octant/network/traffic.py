@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octant import _network
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.files import NetworkFile
 from octant.network.topologies import Torus, TwoLevelDirect
 
@@ -41,7 +41,10 @@ class Flows:
         """The same flows between the nodes that the ranks sit on."""
         most = int(max(self.sources.max(initial=-1), self.targets.max(initial=-1)))
         if most >= len(node_of_rank):
-            raise Refusal(f"cannot place rank {most} (the placement names {len(node_of_rank)} ranks); try a longer map")
+            raise Refusal(
+                f"cannot place rank {most} (the placement names {len(node_of_rank)} ranks); try a longer map",
+                Exit.WRONG_WORD,
+            )
         return replace(self, sources=node_of_rank[self.sources], targets=node_of_rank[self.targets])
 
 
@@ -64,9 +67,9 @@ class Pattern:
         return _network.Traffic.flows(f.sources, f.targets, f.units, f.job)
 
     @property
-    def shape(self) -> _network.Shape:
+    def shape(self) -> _network.UnitCost:
         """The engine's form of the cost."""
-        return _network.Shape(self.cost.payload_bytes, self.cost.wire_bytes, self.cost.packets)
+        return _network.UnitCost(self.cost.payload_bytes, self.cost.wire_bytes, self.cost.packets)
 
     @property
     def units_per_round(self) -> float:
@@ -128,7 +131,7 @@ def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float 
     try:
         columns = _columns(name, ranks, parameter)
     except ValueError as error:
-        raise Refusal(f"{error}; try another number of nodes or pattern") from error
+        raise Refusal(f"{error}; try another number of nodes or pattern", Exit.WRONG_WORD) from error
     sources, targets, units = columns
     flows = Flows(sources, targets, units * bytes_each).placed(active)
     return Pattern(name, *unit_and_cost(network, cost), active, flows, per="flow")
@@ -153,7 +156,7 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return _network.bisection(ranks)
     if name == "incast":
         return _network.incast(ranks, parameter)
-    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); try {', '.join(NAMES)}")
+    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); try {', '.join(NAMES)}", Exit.WRONG_WORD)
 
 
 def _near_cube(count: int, dimensions: int) -> list[int]:
@@ -164,7 +167,7 @@ def _near_cube(count: int, dimensions: int) -> list[int]:
 def pairs(network: NetworkFile, rows: Sequence[tuple[int, int, float]], node_of_rank: Nodes | None = None) -> Pattern:
     """Traffic given flow by flow as (sender, receiver, bytes); ranks where a placement is given, else nodes."""
     if not rows:
-        raise Refusal("cannot send nothing (the list of pairs is empty); add lines 'from to bytes'")
+        raise Refusal("cannot send nothing (the list of pairs is empty); add lines 'from to bytes'", Exit.WRONG_WORD)
     table = np.array(rows, dtype=np.float64)
     flows = Flows(table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), np.ascontiguousarray(table[:, 2]))
     if node_of_rank is not None:
@@ -200,7 +203,7 @@ def read_pairs(path: Path) -> list[tuple[int, int, float]]:
                 raise ValueError
         except (ValueError, IndexError):
             raise Refusal(
-                f"cannot read {path}, line {number}: {line.strip()!r} is no flow; write: from to bytes"
+                f"cannot read {path}, line {number}: {line.strip()!r} is no flow; write: from to bytes", Exit.WRONG_WORD
             ) from None
         rows.append((source, target, amount))
     return rows
@@ -210,7 +213,8 @@ def mix(name: str, jobs: Sequence[Pattern]) -> Pattern:
     """Several jobs at once; each flow keeps the number of its job. All must count in the same unit at the same cost."""
     if len({(job.unit, job.cost) for job in jobs}) != 1 or any(job.flows is None for job in jobs):
         raise Refusal(
-            "cannot mix these jobs (they must be lists of flows in one unit at one cost); try patterns of bytes"
+            "cannot mix these jobs (they must be lists of flows in one unit at one cost); try patterns of bytes",
+            Exit.WRONG_WORD,
         )
     listed = [job.flows for job in jobs if job.flows is not None]
     flows = Flows(
@@ -237,7 +241,8 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
     active = network.topology.active()
     if ranks > len(active) * per_node:
         raise Refusal(
-            f"cannot place {ranks} ranks ({len(active)} nodes × {per_node}); try more nodes or ranks per node"
+            f"cannot place {ranks} ranks ({len(active)} nodes × {per_node}); try more nodes or ranks per node",
+            Exit.WRONG_WORD,
         )
     rank = np.arange(ranks)
     if order == "block":
@@ -263,7 +268,9 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
             left = left // extent[letter]
         return node.astype(np.int32)
     known = ["block", "round-robin", *(["T" + letters, letters + "T"] if letters else [])]
-    raise Refusal(f"cannot place ranks in order {order!r} on a {shape.kind} network; try {', '.join(known)}")
+    raise Refusal(
+        f"cannot place ranks in order {order!r} on a {shape.kind} network; try {', '.join(known)}", Exit.WRONG_WORD
+    )
 
 
 def read_map(path: Path) -> Nodes:

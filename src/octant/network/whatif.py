@@ -118,7 +118,7 @@ class Change:
 def smallest_change(network: NetworkFile, pattern: Pattern, target_per_s: float) -> Change:
     """Which link classes must grow, and by how much, for a rate to be reached; the static limits make this exact."""
     if not 0 < target_per_s < math.inf:
-        raise Refusal("cannot aim at a rate that is not positive, or has no end", Exit.WRONG_ANSWER)
+        raise Refusal("cannot aim at a rate that is not positive, or has no end", Exit.WRONG_WORD)
     base = solve(network, pattern)
     factors: dict[str, float] = {}
     for name in _knobs(base):
@@ -160,7 +160,7 @@ def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 1
     try:
         native, most, elsewhere = mine.adaptive(theirs, pattern.native(), pattern.shape, rounds)
     except ValueError as error:
-        raise Refusal(str(error)) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     units = pattern.units_per_round
     tightest = native.bottlenecks[0] if native.bottlenecks else None
     return Bracket(

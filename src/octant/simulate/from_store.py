@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from octant import units, workloads
 from octant.analysis.figures import Figure
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.calibrate import Calibration, Measured, fit, known_classes, loaded_classes
 from octant.network.files import NetworkFile
 from octant.network.solve import engine
@@ -93,7 +93,8 @@ def calibrate_from_run(
         why = "; ".join(left_out) or f"it holds {have}"
         offered = " or ".join(name for name, workload in workloads.workloads().items() if workload.traffic)
         raise Refusal(
-            f"cannot calibrate {network.name} from run {run.id} ({why}); try octant run {offered}, or --points"
+            f"cannot calibrate {network.name} from run {run.id} ({why}); try octant run {offered}, or --points",
+            Exit.WRONG_WORD,
         )
     return StoreCalibration(network.name, run.id, run.machine.name, tuple(evidence), tuple(fits), tuple(left_out))
 

@@ -70,7 +70,8 @@ def run(
     if not 2 <= count <= min(len(nodes), MOST_RANKS):
         most = min(len(nodes), MOST_RANKS)
         raise Refusal(
-            f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one per node); try --ranks {most}"
+            f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one per node); try --ranks {most}",
+            Exit.WRONG_WORD,
         )
     exported = platform(network, nodes[:count])
     records = _records(exported, kernel.name, knobs, timeout_s, tick)
@@ -89,12 +90,13 @@ def _messages_only(name: str) -> Workload:
     try:
         kernel = workloads.workload(name)
     except LookupError as error:
-        raise Refusal(str(error.args[0]), Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error.args[0]), Exit.WRONG_WORD) from error
     if not _exchanges_messages(kernel):
         offered = " or ".join(name for name, other in workloads.workloads().items() if _exchanges_messages(other))
         raise Refusal(
             f"cannot run {name} on a model (it measures what a computer does by itself; only messages are simulated); "
-            f"try {offered}"
+            f"try {offered}",
+            Exit.WRONG_WORD,
         )
     return kernel
 

@@ -65,11 +65,11 @@ def second_opinion(
         Refusal: an unknown name, no size, or as `check`.
     """
     if other != "simgrid":
-        raise Refusal(f"cannot ask {other!r} for a second opinion (unknown); try simgrid", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot ask {other!r} for a second opinion (unknown); try simgrid", Exit.WRONG_WORD)
     try:
         size = units.parse_bytes(bytes_text)
     except ValueError as error:
-        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     return check(network, traffic, size, parameter)
 
 
@@ -114,7 +114,9 @@ def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int
     if pattern.flows is not None:
         return replace(pattern, flows=replace(pattern.flows, units=pattern.flows.units * units))
     if len(pattern.active) > 256:
-        raise Refusal(f"cannot list all pairs of {len(pattern.active)} nodes for SimGrid; try --nodes 64")
+        raise Refusal(
+            f"cannot list all pairs of {len(pattern.active)} nodes for SimGrid; try --nodes 64", Exit.WRONG_WORD
+        )
     sources, targets = (side.ravel() for side in np.meshgrid(pattern.active, pattern.active, indexing="ij"))
     others = sources != targets
     sent = np.full(int(others.sum()), units)
@@ -152,7 +154,8 @@ def simulate_flows(
     if exported.split:
         raise Refusal(
             f"cannot compare {network.name} with SimGrid (the traffic of {exported.split} pairs takes several routes, "
-            "and SimGrid has one per pair); try a network with one plane, link and route between two nodes"
+            "and SimGrid has one per pair); try a network with one plane, link and route between two nodes",
+            Exit.WRONG_WORD,
         )
     version = smpirun.version()
     flows = _flows(pattern)
@@ -160,7 +163,8 @@ def simulate_flows(
     sizes = np.rint(flows.units * pattern.cost.payload_bytes).astype(np.int64)
     if 2 * sizes.sum() > MOST_BYTES:
         raise Refusal(
-            f"cannot let SimGrid move {int(sizes.sum()):,} bytes (it really copies them); try a smaller --bytes"
+            f"cannot let SimGrid move {int(sizes.sum()):,} bytes (it really copies them); try a smaller --bytes",
+            Exit.WRONG_WORD,
         )
     rows = zip(flows.sources.tolist(), flows.targets.tolist(), sizes.tolist(), strict=True)
     with tempfile.TemporaryDirectory(prefix="octant-simgrid-") as name, resources.as_file(_driver()) as source:
@@ -186,7 +190,7 @@ def _driver() -> "resources.abc.Traversable":
 
 def _flows(pattern: Pattern) -> Flows:
     if pattern.flows is None:
-        raise Refusal(f"cannot send {pattern.name} flow by flow (it is no list)")
+        raise Refusal(f"cannot send {pattern.name} flow by flow (it is no list)", Exit.WRONG_WORD)
     return pattern.flows
 
 

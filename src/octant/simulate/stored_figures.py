@@ -28,7 +28,9 @@ def matching_figures(run: StoredRun, text: str) -> list[Figure]:
         workload = full_name(workload, measured)
     except LookupError:
         have = ", ".join(measured) or "nothing"
-        raise Refusal(f"cannot find {workload} in run {run.id} (it holds {have}); try octant report {run.id}") from None
+        raise Refusal(
+            f"cannot find {workload} in run {run.id} (it holds {have}); try octant report {run.id}", Exit.WRONG_WORD
+        ) from None
     of_workload = [figure for figure in figures if figure.workload.name == workload]
     matching = of_workload
     for word in words:
@@ -37,11 +39,11 @@ def matching_figures(run: StoredRun, text: str) -> list[Figure]:
         if not equals or name not in known:
             names = ", ".join(sorted(known))
             message = f"cannot choose a point of {workload} by {word!r}; write knob=value with one of {names}"
-            raise Refusal(message, Exit.WRONG_ANSWER)
+            raise Refusal(message, Exit.WRONG_WORD)
         left = [figure for figure in matching if _same(_facts(figure).get(name, ""), value)]
         if not left:
             have = _values(matching, name)
-            raise Refusal(f"cannot find {workload} with {word} in run {run.id}; it has {name}={have}")
+            raise Refusal(f"cannot find {workload} with {word} in run {run.id}; it has {name}={have}", Exit.WRONG_WORD)
         matching = left
     return matching
 
@@ -58,7 +60,7 @@ def figures_of_one_point(run: StoredRun, text: str) -> list[Figure]:
         differing = [name for name in facts[0] if len({fact.get(name) for fact in facts}) > 1]
         choices = " ".join(f"{name}={_values(figures, name)}" for name in differing)
         count = len({tuple(sorted(fact.items())) for fact in facts})
-        raise Refusal(f"cannot choose one of {count} points of {text.split()[0]}; say {choices}")
+        raise Refusal(f"cannot choose one of {count} points of {text.split()[0]}; say {choices}", Exit.WRONG_WORD)
     return figures
 
 

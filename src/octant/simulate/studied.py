@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from octant import _network, catalogue
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.applications import FftForm, FftModel, global_fft, pair_experiments
 from octant.network.failures import failure_sweep
 from octant.network.files import NetworkFile, load
@@ -91,7 +91,9 @@ def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -
     edge = round(ranks ** (1 / 3))
     shape = [edge, edge, ranks // edge**2]
     if shape[0] * shape[1] * shape[2] != ranks:
-        raise Refusal(f"cannot make a grid of {ranks} ranks (no near-cubic one); try a cube times a number")
+        raise Refusal(
+            f"cannot make a grid of {ranks} ranks (no near-cubic one); try a cube times a number", Exit.WRONG_WORD
+        )
     flows = Flows(*_network.halo(shape, True)).placed(node_of_rank)
     traffic = Pattern("halo", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow")
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
@@ -126,7 +128,9 @@ def published_over_peak(system: str, benchmark: str) -> Interval:
         ("k", "Global FFT"): Interval(fft * least, fft * faster / larger, fft * most),
     }
     if (system, benchmark) not in known:
-        raise Refusal(f"cannot normalise {benchmark} of {system} (nothing is published); try {sorted(known)}")
+        raise Refusal(
+            f"cannot normalise {benchmark} of {system} (nothing is published); try {sorted(known)}", Exit.WRONG_WORD
+        )
     return known[system, benchmark]
 
 

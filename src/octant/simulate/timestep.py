@@ -92,7 +92,8 @@ def step_time(
     if step.reductions and ranks > 1 and timeless:
         raise Refusal(
             f"cannot time reductions on {network.name} (its file has no latency, and small messages are nothing else); "
-            "give --overhead, say 1us"
+            "give --overhead, say 1us",
+            Exit.WRONG_WORD,
         )
     nodes = place(network, order, ranks, per_node)
     exchanges = [(halo.count, *_exchange(network, halo, nodes, overhead_s)) for halo in step.halos]
@@ -129,14 +130,14 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
             time of a chunk; or no positive number of chunks.
     """
     if not 0 < chunks < math.inf:
-        raise Refusal(f"cannot compute {chunks:g} chunks in a time step; try --chunks 1", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot compute {chunks:g} chunks in a time step; try --chunks 1", Exit.WRONG_WORD)
     figures = figures_of_one_point(run, kernel)
     if any(figure.wrong for figure in figures):
-        raise Refusal(f"cannot build on {kernel} in run {run.id} (its answer is wrong)", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot build on {kernel} in run {run.id} (its answer is wrong)", Exit.WRONG_WORD)
     first, values = figures[0], [launch.value for figure in figures for launch in figure.launches]
     if not values or not _per_second_of_chunk(first):
         why = first.missing or f"{first.metric.name} is not made from the time of a chunk"
-        raise Refusal(f"cannot build on {kernel} in run {run.id} ({why})")
+        raise Refusal(f"cannot build on {kernel} in run {run.id} ({why})", Exit.WRONG_WORD)
     over = over_launches(values)
     low_s, middle_s, high_s = sorted(_chunk_seconds(first, value) for value in (over.low, over.middle, over.high))
     each = {name: count / _lanes(first.point) for name, count in _counts(first.point).items() if count}
@@ -183,11 +184,14 @@ def compose_step(
         Refusal: both or neither of `compute` and `run`, or as `measured` and `read_step`.
     """
     if bool(compute) == bool(run):
-        raise Refusal("cannot tell how long a step computes; give either --compute 1.2ms or --run last --kernel NAME")
+        raise Refusal(
+            "cannot tell how long a step computes; give either --compute 1.2ms or --run last --kernel NAME",
+            Exit.WRONG_WORD,
+        )
     if compute:
         return read_step(compute, halos, reductions)
     if not kernel.strip():
-        raise Refusal(f"cannot choose a figure of run {run}; say --kernel NAME")
+        raise Refusal(f"cannot choose a figure of run {run}; say --kernel NAME", Exit.WRONG_WORD)
     messages = read_step("0s", halos, reductions)
     computing = measured_step(open_store(store).find(run), kernel, chunks)
     return replace(computing, halos=messages.halos, reductions=messages.reductions)
@@ -209,7 +213,7 @@ def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> 
         )
     except (ValueError, KeyError) as error:
         text = f"cannot read this step ({error}); try --compute 1.2ms --halo 3d:64KiB:2 --reduce 8:1"
-        raise Refusal(text, Exit.WRONG_ANSWER) from error
+        raise Refusal(text, Exit.WRONG_WORD) from error
 
 
 def _halo(word: str) -> Halo:

@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 
 from octant import stats
-from octant.simulate.studied import MODELS
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
 from octant.study.parts import Argument, Measure
@@ -34,8 +33,12 @@ def model(name: str) -> Model:
     """The function of that name. It takes a study's arguments by name, and gives a number or an interval.
 
     Raises:
-        StudyError: no such function.
+        StudyError: no such function, or this installation has no network model.
     """
+    try:
+        from octant.simulate.studied import MODELS  # noqa: PLC0415 - the Open MPI build has no compiled network model
+    except ImportError as error:
+        raise StudyError(f"cannot ask the model {name!r} ({error}); try the installation of `make setup`") from error
     if name not in MODELS:
         raise StudyError(f"cannot ask the model {name!r} (there is none of that name); try {', '.join(MODELS)}")
     return MODELS[name]

@@ -1,4 +1,4 @@
-#include "engine/answer.hpp"
+#include "engine/solution.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ void consider(std::vector<Bottleneck>& worst, int kind, LinkId link, double load
 
 }  // namespace
 
-void rank(Topology const& topology, Health const& health, Shape const& shape, Answer& answer) {
+void rank(Topology const& topology, Health const& health, UnitCost const& shape, Solution& answer) {
     auto const& classes = topology.classes();
     std::vector<Limit> limits;
     for (std::size_t c = 0; c < classes.size(); ++c)

@@ -18,7 +18,7 @@ struct Bottleneck {
     double links;         // that many links of the class are loaded as much (to one part in a billion)
 };
 
-struct Answer {
+struct Solution {
     std::string solver;
     double rounds_per_s = 0;                // how often per second the whole pattern is sent
     std::vector<Bottleneck> bottlenecks{};  // one per loaded class, tightest first
@@ -30,7 +30,7 @@ struct Answer {
 };
 
 // Puts bottlenecks and the rate of the hard minimum into `answer`, from its loads or groups.
-void rank(Topology const& topology, Health const& health, Shape const& shape, Answer& answer);
+void rank(Topology const& topology, Health const& health, UnitCost const& shape, Solution& answer);
 
 // What one link carries: by relation of sender and receiver, position on their route, and job.
 struct Cause {
