@@ -253,14 +253,15 @@ def calibrate(
     json: JsonOption = False,
 ) -> None:
     """Fit capacities to points (of a file, published, or measured in a run), each with its range."""
+    from octant.cli._stored import find_run
     from octant.network.inputs import calibrate_to_points
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
-    from octant.simulate.from_store import calibrate_from_store
+    from octant.simulate.from_store import calibrate_from_run
 
     machine, classes = with_routing(network, None, None), [name for name in free.split(",") if name]
     if run:
-        found = calibrate_from_store(machine, run, kernel, classes, store)
+        found = calibrate_from_run(machine, find_run(store, run), kernel, classes)
         print(report.as_json(found) if json else report.store_calibration_text(found))
         return
     fit = calibrate_to_points(machine, traffic, points, tolerance, classes)
@@ -370,6 +371,9 @@ def app_on_model(
     json: JsonOption = False,
 ) -> None:
     """Predict the time step of an application: computing given or measured here, messages on the modelled network."""
+    from functools import partial
+
+    from octant.cli._stored import find_run
     from octant.network.inputs import read_seconds, read_sizes
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
@@ -378,7 +382,9 @@ def app_on_model(
 
     machine = with_routing(network, None, None)
     machine = machine if size is None else machine.at_size(size)
-    step = compose_step(compute, run, kernel, chunks, halo or [], reduce or [], store)
+    step = compose_step(
+        compute, partial(find_run, store, run) if run else None, kernel, chunks, halo or [], reduce or []
+    )
     software_s = read_seconds(overhead)
     times = [step_time(machine, step, count, per_node, place, software_s) for count in read_sizes(ranks)]
     print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from octant import units, workloads
@@ -14,7 +13,7 @@ from octant.network.solve import engine
 from octant.network.traffic import Pattern, make
 from octant.simulate.stored_figures import matching_figures
 from octant.stats import Interval, over_launches
-from octant.store import StoredRun, open_store
+from octant.store import StoredRun
 from octant.workload import NoTraffic, Traffic
 
 _LONG_BYTES = 65536  # from here on a message's start-up is a small part of its time
@@ -242,10 +241,3 @@ def _fitted(network: NetworkFile, one: Evidence, free: Sequence[str]) -> Calibra
     done = fit(one.workload, [(network, one.pattern)], [Measured(1, rate.middle, tolerance, one.relation)], among)
     bounded = (replace(p, high=min(p.high, one.at_most_per_s)) for p in done.parameters)
     return replace(done, parameters=tuple(p for p in bounded if p.link_class in wanted))
-
-
-def calibrate_from_store(
-    network: NetworkFile, run: str, kernel: str, free: Sequence[str], store: Path | None
-) -> StoreCalibration:
-    """A calibration from words: a run of the store by name."""
-    return calibrate_from_run(network, open_store(store).find(run), kernel, free)

@@ -1,9 +1,8 @@
 """An application's time step on the model: computing measured here, halos and reductions on that machine's network."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ from octant.network.traffic import Flows, Nodes, Pattern, bulk, place
 from octant.record import Point
 from octant.simulate.stored_figures import figures_of_one_point
 from octant.stats import over_launches
-from octant.store import StoredRun, open_store
+from octant.store import StoredRun
 
 
 @dataclass(frozen=True)
@@ -171,29 +170,31 @@ def _lanes(point: Point) -> int:
 
 def compose_step(
     compute: str,
-    run: str,
+    run: Callable[[], StoredRun] | None,
     kernel: str,
     chunks: float,
     halos: Sequence[str],
     reductions: Sequence[str],
-    store: Path | None,
 ) -> Step:
-    """A step from words, its seconds given or those of `kernel` (`stream op=triad`) in a run of the store.
+    """A step from text, its seconds given or those of `kernel` (`stream op=triad`) in a run.
+
+    Args:
+        run: reads the run; `None`: `compute` says how long a step computes.
 
     Raises:
         Refusal: both or neither of `compute` and `run`, or as `measured` and `read_step`.
     """
-    if bool(compute) == bool(run):
+    if bool(compute) == (run is not None):
         raise Refusal(
             "cannot tell how long a step computes; give either --compute 1.2ms or --run last --kernel NAME",
             Exit.WRONG_WORD,
         )
-    if compute:
+    if run is None:
         return read_step(compute, halos, reductions)
     if not kernel.strip():
-        raise Refusal(f"cannot choose a figure of run {run}; say --kernel NAME", Exit.WRONG_WORD)
+        raise Refusal("cannot choose a figure of the run (--kernel is empty); say --kernel NAME", Exit.WRONG_WORD)
     messages = read_step("0s", halos, reductions)
-    computing = measured_step(open_store(store).find(run), kernel, chunks)
+    computing = measured_step(run(), kernel, chunks)
     return replace(computing, halos=messages.halos, reductions=messages.reductions)
 
 
