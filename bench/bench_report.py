@@ -14,7 +14,7 @@ import numpy as np
 
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine.discover import discover
-from octant.record.lines import sealed
+from octant.record.lines import seal
 from octant.store.asked import Asked, asked_text
 
 SAMPLES, THREADS = 500, 2
@@ -33,7 +33,7 @@ def point_line(launch: Launch, size: int, generator: np.random.Generator) -> str
         for thread in range(THREADS)
     ]  # fmt: skip
     counts = {"bytes_read": 3_200_000, "bytes_written": 1_600_000, "bytes_allocated": 1_600_000, "flops": 400_000}
-    return sealed(
+    return seal(
         {
             "format": 2, "kind": "point", "workload": "node/stream", "launch": launch.key,
             "knobs": {"kernel": "triad", "bytes": str(size), "threads": str(THREADS)},

@@ -45,7 +45,7 @@ def listing(store: Store) -> None:
         (folder / "records.jsonl").write_text(lines)
     for what, goal in (("made", ""), ("warm", " (goal < 1 s)"), ("warm", " (goal < 1 s)")):
         begin = time.perf_counter()
-        rows = store.listed()
+        rows = store.list_runs()
         taken = time.perf_counter() - begin
         if len(rows) != RUNS or any(row.points != 2 for row in rows):
             raise SystemExit("the bench measured nothing: runs are missing")

@@ -179,11 +179,11 @@ def test_eighty_columns_are_enough(name: str | None, monkeypatch: pytest.MonkeyP
     """No name is broken, and no line is longer than the terminal."""
     monkeypatch.setattr("octant.report.machine.settings._width", lambda: 80)
 
-    def rendered(what: RenderableType) -> str:
+    def render(what: RenderableType) -> str:
         Console(file=(file := io.StringIO()), width=80).print(what, crop=False)
         return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
-    monkeypatch.setattr(writer, "rendered", rendered)
+    monkeypatch.setattr(writer, "render", render)
     text = writer.list_text(MPICH) if name is None else writer.entry_text(name, MPICH)
     assert [line for line in text.splitlines() if len(line) > 80] == []
     assert all(e.name in text for knob in (find(name)[0] if name else ()) for e in knob.equivalents)

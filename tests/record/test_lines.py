@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octant.record import Failure, Point, RecordError
-from octant.record.lines import Reader, failure_line, read_line, sealed
+from octant.record.lines import Reader, failure_line, read_line, seal
 from octant.record.sketch import Sketch, bin_of, middle_of, sketch_of, sketch_of_array
 
 POINT: dict[str, Any] = {
@@ -30,7 +30,7 @@ POINT: dict[str, Any] = {
 
 
 def line(**changes: Any) -> bytes:
-    return sealed({**POINT, **changes}).encode()
+    return seal({**POINT, **changes}).encode()
 
 
 def read_point(text: bytes) -> Point:
@@ -73,7 +73,7 @@ def test_what_a_launch_line_says_holds_for_the_points_after_it() -> None:
         "clock": {"mark_ns": 66},
         "init_s": 0.1,
     }
-    assert reader.read(sealed(launch).encode()) is None
+    assert reader.read(seal(launch).encode()) is None
     mine, other = reader.read(line()), reader.read(line(launch="halo-1"))
     assert isinstance(mine, Point)
     assert isinstance(other, Point)
@@ -83,7 +83,7 @@ def test_what_a_launch_line_says_holds_for_the_points_after_it() -> None:
 
 def test_unknown_keys_are_ignored_and_missing_ones_have_defaults() -> None:
     least = {name: POINT[name] for name in ("format", "kind", "workload", "launch", "knobs", "pace", "work", "results")}
-    found = read_point(sealed({**least, "shape": {"ranks": 1}, "tomorrow": [1]}).encode())
+    found = read_point(seal({**least, "shape": {"ranks": 1}, "tomorrow": [1]}).encode())
     assert (found.threads, found.warmup, found.coalesced, found.sync, found.groups) == (1, 0, 1, "none", ())
 
 

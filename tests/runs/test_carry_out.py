@@ -48,7 +48,7 @@ def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(stor
     run = go_on(store, store.create("q", machine(), ASKS), kernel)
     assert [point.knobs["bytes"] for point in run.points] == ["4MiB"]
     assert run.failures[0].reason == "node/stream: rank 1: cannot go on (test); try again (exit status 1)"
-    assert [launch.key for launch in run.left()] == [run.launches[0].key]
+    assert [launch.key for launch in run.remaining()] == [run.launches[0].key]
     assert go_on(store, run, kernel).complete
 
 
@@ -139,7 +139,7 @@ def test_each_launch_is_decided_from_what_came_of_the_last(store: Store) -> None
     assert [len(batch.points) for batch in batches] == [1, 1, 0]
     assert [batch.failures[0].reason for batch in batches if batch.failures] == ["exit status 1"]
     assert [launch.ask.knobs["bytes"] for launch in done.launches] == ["1KiB", "2KiB", "4KiB"], "read from the plan"
-    assert [launch.ask.knobs["bytes"] for launch in done.left()] == ["4KiB"]
+    assert [launch.ask.knobs["bytes"] for launch in done.remaining()] == ["4KiB"]
 
 
 def test_resuming_decides_again_and_starts_only_what_is_missing(store: Store) -> None:

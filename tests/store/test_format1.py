@@ -55,7 +55,7 @@ def test_order_titles_and_repeats_are_kept() -> None:
 
 def test_a_stopped_run_is_resumed_with_todays_keys(store: Store) -> None:
     stopped = store.runs()[-1]
-    (left,) = stopped.left()
+    (left,) = stopped.remaining()
     assert left.ask.subject == Subject("node/noise")
     kernel = Kernel()
     done = carry_out(
@@ -70,7 +70,7 @@ def test_a_torn_line_of_it_is_asked_again(store: Store) -> None:
     repeats = store.runs()[0]
     text = repeats.records.read_bytes()
     repeats.records.write_bytes(text[:-200])
-    (left,) = store.read(repeats.id).left()
+    (left,) = store.read(repeats.id).remaining()
     assert (left.repeat, left.started_knobs["bytes"]) == (1, "1MiB")
 
 

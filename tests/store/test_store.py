@@ -44,7 +44,7 @@ def test_a_run_is_read_back_as_it_was_asked(store: Store) -> None:
     assert [(launch.ask, launch.repeat) for launch in run.launches] == [(ASKS[1], 1), (ASKS[0], 0), (ASKS[1], 0)]
     assert (run.title, run.who, run.seed, run.study) == ("a question", "study page-size", 7, study)
     assert run.machine == machine(packages=2)
-    assert run.left() == run.launches
+    assert run.remaining() == run.launches
     assert run.ask_of(run.launches[0].key) == ASKS[1]
     assert run.ask_of("absent: 4 KiB pages") is None
 
@@ -62,7 +62,7 @@ def test_points_are_read_without_samples_and_samples_when_asked_for(store: Store
     assert {point.process.mpi for point in read.points} == {"MPICH 5.0.1"}
     (series,) = read.points[1].read().series
     assert len(series.values) == 5
-    assert [launch.key for launch in read.left()] == [f"{ASKS[1].key}-0", f"{ASKS[1].key}-1"]
+    assert [launch.key for launch in read.remaining()] == [f"{ASKS[1].key}-0", f"{ASKS[1].key}-1"]
 
 
 def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
@@ -210,42 +210,42 @@ def test_a_run_that_is_being_made_is_not_seen_and_a_full_disk_leaves_none(
 def test_a_list_says_the_same_as_the_runs(store: Store) -> None:
     run = store.create("q", machine(name="n1"), ASKS)
     write(run, *lines(run), "nonsense", failure_line(failure(run)))
-    (row,) = store.listed()
+    (row,) = store.list_runs()
     read = store.read(run.id)
     assert (row.id, row.title, row.who, row.machine, row.study) == (run.id, "q", "run", "n1", "")
-    assert (row.points, row.failures, row.left) == (2, 1, len(read.left()))
+    assert (row.points, row.failures, row.left) == (2, 1, len(read.remaining()))
     assert row.problems == read.damaged
-    assert row == store.listed()[0], "from the index"
+    assert row == store.list_runs()[0], "from the index"
 
 
 def test_the_index_follows_the_files_and_is_never_needed(store: Store) -> None:
     run = store.create("q", machine(), ASKS)
-    assert [row.points for row in store.listed()] == [0]
+    assert [row.points for row in store.list_runs()] == [0]
     write(run, *lines(run))
-    assert [row.points for row in store.listed()] == [2]
+    assert [row.points for row in store.list_runs()] == [2]
     index = store.root / "index.sqlite"
     assert stat.S_IMODE(index.stat().st_mode) == 0o600
     for broken in (b"no database", index.read_bytes()[:200] + b"\xff" * 5000):
         index.write_bytes(broken)
-        assert [row.points for row in store.listed()] == [2]
+        assert [row.points for row in store.list_runs()] == [2]
     index.unlink()
     index.mkdir()  # there can be none
-    assert [row.points for row in store.listed()] == [2]
+    assert [row.points for row in store.list_runs()] == [2]
     run.folder.rename(store.root / "elsewhere")
-    assert store.listed() == []
+    assert store.list_runs() == []
 
 
 def test_an_index_of_another_place_is_not_believed(store: Store, tmp_path: Path) -> None:
     store.create("q", machine(), ASKS)
-    (before,) = store.listed()
-    (moved,) = Store(store.root.rename(tmp_path / "moved")).listed()
+    (before,) = store.list_runs()
+    (moved,) = Store(store.root.rename(tmp_path / "moved")).list_runs()
     assert moved == dataclasses.replace(before, folder=str(tmp_path / "moved" / "runs" / before.id))
 
 
 def test_a_run_that_cannot_be_read_hides_no_other(store: Store) -> None:
     bad, good = (store.create(title, machine(), ASKS) for title in ("bad", "good"))
     (bad.folder / "asked.json").write_text('{"format": 2, "ti')
-    rows = {row.id: row for row in store.listed()}
+    rows = {row.id: row for row in store.list_runs()}
     assert rows[good.id].title == "good"
     assert not rows[good.id].refused
     assert str(bad.folder / "asked.json") in rows[bad.id].refused

@@ -36,7 +36,7 @@ from octant.record import (
     Series,
     Work,
 )
-from octant.record.lines import failure_line, sealed
+from octant.record.lines import failure_line, seal
 from octant.store import Store, StoredRun
 from octant.store.asked import Asked, asked_text
 from octant.workload import Bars, Curve, Histogram, Workload
@@ -422,7 +422,7 @@ def point_line(p: Point) -> str:
             for g in p.given
         ],
     }
-    return sealed(data)
+    return seal(data)
 
 
 def _without_nothing(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -442,7 +442,7 @@ def launch_line(p: Point) -> str:
     """The line of the process that made this point."""
     clock = p.process.clock.__dict__
     process = {"mpi": p.process.mpi, "build": dict(p.process.build), "clock": dict(clock), "hosts": []}
-    return sealed({"format": 2, "kind": "launch", "launch": p.launch, **process})
+    return seal({"format": 2, "kind": "launch", "launch": p.launch, **process})
 
 
 def write_run(run: StoredRun, store: Path) -> StoredRun:

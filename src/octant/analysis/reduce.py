@@ -73,7 +73,7 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
     if isinstance(value, Share):
         return _share(value, point, samples)
     if isinstance(value, Reading):
-        return _reduced(_cells(point, samples, f"reading/{value.of}", value.role), value.over)
+        return _reduce(_cells(point, samples, f"reading/{value.of}", value.role), value.over)
     if isinstance(value, Named):
         named = [result.value for result in point.results if result.name == value.name]
         if not named:
@@ -96,11 +96,11 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
         pooled = _in_time_order(lanes) * scale
         return Measured(float(np.median(pooled)), pooled)
     over = SLOWEST if value.over is None else value.over
-    kept = _kept(samples, value.of, role)
+    kept = _reduced_parts(samples, value.of, role)
     if kept:
-        return _of_kept(kept, over, scale)
+        return _measure_reduced(kept, over, scale)
     cells, together = _at_once(point, samples, value.of, role)
-    found = _reduced({key: array * scale for key, array in cells.items()}, over)
+    found = _reduce({key: array * scale for key, array in cells.items()}, over)
     return replace(found, together=together)
 
 
@@ -123,14 +123,14 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
         done_once = sum(work.counts.get(name, 0) for name in value.counts)
         by_group[work.group] = by_group.get(work.group, 0.0) + done_once * batch
     over = (ranks("max"), groups("sum"), steps("median")) if value.over is None else value.over
-    kept = _kept(samples, value.of, role)
+    kept = _reduced_parts(samples, value.of, role)
     if kept:
         inner = tuple(part for part in over if part.axis != "groups")
-        each = {part.group: _of_kept([part], inner, 1e-9) for part in kept}
+        each = {part.group: _measure_reduced([part], inner, 1e-9) for part in kept}
         rates = np.asarray([by_group.get(group, 0.0) / found.value for group, found in each.items()])
         return Measured(float(rates.sum()), np.concatenate([by_group.get(g, 0.0) / m.samples for g, m in each.items()]))
     cells, together = _at_once(point, samples, value.of, role)
-    found = _reduced(cells, over, lambda group, ns: by_group.get(group or 0, 0.0) / (ns * 1e-9))
+    found = _reduce(cells, over, lambda group, ns: by_group.get(group or 0, 0.0) / (ns * 1e-9))
     return replace(found, together=together)
 
 
@@ -139,7 +139,7 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
     role = point.first_role if value.role is None else value.role
     sums, per_step = [], []
     for name in (value.of, value.to):
-        kept = _kept(samples, name, role)
+        kept = _reduced_parts(samples, name, role)
         if kept:
             sums.append(float(sum(total.sum_ns for part in kept for total in part.ranks)))
             continue
@@ -260,7 +260,7 @@ def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
     return np.asarray(_HOW[how](np.stack([array[:least] for array in arrays]), axis=0))
 
 
-def _reduced(
+def _reduce(
     cells: Cells, over: Sequence[Reduce], transform: Callable[[int | None, Array], Array] | None = None
 ) -> Measured:
     """Removes the axes in order. `transform` turns the times of a group into rates once ranks are removed."""
@@ -269,15 +269,15 @@ def _reduced(
     waiting = transform
     for part in over:
         if waiting is not None and part.axis == "groups":
-            state, waiting = _transformed(state, waiting), None
+            state, waiting = _transform(state, waiting), None
         before = np.concatenate([np.atleast_1d(array) for array in state.values()])
         if part.axis == "steps":
             state = {key: np.asarray(_HOW[part.how](array)) for key, array in state.items()}
         else:
-            state = _merged(state, part)
+            state = _merge(state, part)
     if waiting is not None:
         before = np.concatenate([np.atleast_1d(waiting(key[0], array)) for key, array in state.items()])
-        state = _transformed(state, waiting)
+        state = _transform(state, waiting)
     left = np.asarray([float(np.median(array)) for array in state.values()])
     by_group = tuple(map(float, left)) if len(left) > 1 else ()
     if not over or over[-1].axis != "steps":  # what is left of every rank or group is no series in time
@@ -285,18 +285,18 @@ def _reduced(
     return Measured(float(np.median(left)), before, by_group, is_median=over[-1].how == "median" and not by_group)
 
 
-def _transformed(state: Cells, transform: Callable[[int | None, Array], Array]) -> Cells:
+def _transform(state: Cells, transform: Callable[[int | None, Array], Array]) -> Cells:
     return {key: transform(key[0], array) for key, array in state.items()}
 
 
-def _merged(state: Cells, part: Reduce) -> Cells:
+def _merge(state: Cells, part: Reduce) -> Cells:
     merged: dict[tuple[int | None, int | None], list[Array]] = {}
     for (group, rank), array in state.items():
         merged.setdefault((group, None) if part.axis == "ranks" else (None, rank), []).append(array)
     return {key: _over_ranks(arrays, part.how) for key, arrays in merged.items()}
 
 
-def _kept(samples: Samples, name: str, role: str) -> list[Reduced]:
+def _reduced_parts(samples: Samples, name: str, role: str) -> list[Reduced]:
     return [part for part in samples.reduced if part.name == name and part.role == role]
 
 
@@ -308,7 +308,7 @@ _OF_TOTAL: Mapping[How, Callable[[RankTotal], float]] = {
 }
 
 
-def _of_kept(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> Measured:
+def _measure_reduced(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> Measured:
     """The same from what a record keeps where its samples would not fit.
 
     Raises:
@@ -330,4 +330,4 @@ def _of_kept(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> M
                 cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total) * scale)
     else:
         raise NoSamplesError(f"the record is too large to keep what {first.how} over {first.axis} needs")
-    return _reduced(cells, rest)
+    return _reduce(cells, rest)

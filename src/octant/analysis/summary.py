@@ -73,13 +73,13 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     provided: list[tuple[Figure, Sequence[str]]] = []
     for ask, points in _cells(run, installed):
         workload = installed[points[0].workload]
-        wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed(workload, points)
+        wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         made = figures_of(workload, points, wanted, given)
-        first, *rest = (_labelled(figure, ask) for figure in made.values())
+        first, *rest = (_with_label(figure, ask) for figure in made.values())
         headlines.append(first)
         others.update({(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest})
-        provided += _provided(workload, run.machine, [first, *rest])
+        provided += _provided_limits(workload, run.machine, [first, *rest])
     limits = known_limits(provided, run.machine)
     figures = tuple(with_limit(figure, limits, run.machine) for figure in headlines)
     others = {key: with_limit(figure, limits, run.machine) for key, figure in others.items()}
@@ -99,7 +99,7 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
     return list(cells.values())
 
 
-def _needed(workload: Workload, points: Sequence[Point]) -> list[Metric]:
+def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:
     """The headline, and what limits and pictures are made of."""
     names = {provides.metric for provides in workload.provides}
     names |= {name for picture in workload.pictures for name in (getattr(picture, "x", ""), getattr(picture, "y", ""))}
@@ -108,14 +108,16 @@ def _needed(workload: Workload, points: Sequence[Point]) -> list[Metric]:
     return [*needed, *(series_metrics(points) if stacked else ())]
 
 
-def _labelled(figure: Figure, ask: Ask | None) -> Figure:
+def _with_label(figure: Figure, ask: Ask | None) -> Figure:
     swept = [name for name, value in ask.knobs.items() if "," in value] if ask else []
     label = ask.show.title if ask and ask.show.title else figure.workload.name
     words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'))}" for name in swept)]
     return replace(figure, label=label, title=", ".join(words), show=ask.show if ask else figure.show)
 
 
-def _provided(workload: Workload, machine: Machine, figures: Sequence[Figure]) -> list[tuple[Figure, Sequence[str]]]:
+def _provided_limits(
+    workload: Workload, machine: Machine, figures: Sequence[Figure]
+) -> list[tuple[Figure, Sequence[str]]]:
     return [
         (figure, names)
         for figure in figures

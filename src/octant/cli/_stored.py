@@ -46,7 +46,7 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
     from octant.runs.plan import planner_of
 
     try:
-        with progress_of(run.left()) as observe:
+        with progress_of(run.remaining()) as observe:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

@@ -122,7 +122,7 @@ def evaluate(
     machine, to = discover(), open_store(store)
     suite = suites.load("quick" if quick else "full")
     title = " ".join(["evaluate", "--quick" if quick else "--full", *(f"--only {name}" for name in only or [])])
-    asks = suites.asks(suite, machine, [requests.workload_named(name).name for name in only or []])
+    asks = suites.asks(suite, machine, [requests.find_workload(name).name for name in only or []])
     _finish(to, to.create(title, machine, asks, who="evaluate"), timeout, json, page=True)
 
 
@@ -148,7 +148,7 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     from octant.report.run import listing
     from octant.store import open_store
 
-    rows = open_store(store).listed()
+    rows = open_store(store).list_runs()
     readable = [row for row in rows if not row.refused]
     print(listing.as_json(readable) if json else listing.as_text(readable))
     for row in rows:
@@ -197,7 +197,7 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not run.points and run.failures:
         raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)
-    if left := run.left():
+    if left := run.remaining():
         reasons = [f.reason for f in run.failures if f.exit not in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED)]
         why = reasons[-1] if reasons else "no record of them came"
         raise Refusal(f"{len(left)} launches failed ({why}); correct that and try octant resume {run.id}")

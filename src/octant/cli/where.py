@@ -46,7 +46,7 @@ def where(
             to.write_text("", encoding="utf-8")  # before the program runs, which may take hours
     except OSError as error:
         raise Refusal(f"cannot write {str(to)!r} ({error.strerror}); try another --to FILE") from error
-    asked = _asked(place) if place else None
+    asked = _request(place) if place else None
     shape = JobSize(ranks or (asked.request.ranks if asked else 1))
     seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [])
     differ = differences(asked.placement, seen, asked.request.heap == "huge") if asked else None
@@ -69,12 +69,12 @@ def bind(
     from octant import build
     from octant.launch import bind as words
 
-    asked = _asked(place)
+    asked = _request(place)
     line = [str(build.find("bind")), *words.words(asked.placement, asked.request), "--"]
     print(codec.dumps(line) if json else shlex.join(line))
 
 
-def _asked(place: str) -> Requested:
+def _request(place: str) -> Requested:
     from octant.machine.discover import discover
     from octant.runs import requests
 

@@ -32,12 +32,12 @@ def words(placement: Placement, request: Request) -> list[str]:
 
 
 def _entry(place: RankPlace, request: Request) -> list[str]:
-    def listed(numbers: frozenset[int] | tuple[int, ...]) -> str:
+    def number_list(numbers: frozenset[int] | tuple[int, ...]) -> str:
         return set_text(numbers).replace(",", "+")
 
     memory = request.memory.policy
-    nodes = f":{listed(place.memory)}" if memory in ("bind", "interleave", "preferred") else ""
-    found = [f"cpus={listed(place.cpus)}", "threads=" + "/".join(map(listed, place.threads))]
+    nodes = f":{number_list(place.memory)}" if memory in ("bind", "interleave", "preferred") else ""
+    found = [f"cpus={number_list(place.cpus)}", "threads=" + "/".join(map(number_list, place.threads))]
     return found if memory == "default" else [*found, f"mem={memory}{nodes}"]
 
 

@@ -103,22 +103,22 @@ def run(
             timed_out = timeout_s is not None and elapsed_s > timeout_s
             if not timed_out:
                 observe(elapsed_s)
-                usage = _waited(process, period_s(elapsed_s))
+                usage = _wait(process, period_s(elapsed_s))
     except KeyboardInterrupt:
         if output is not None:
             raise
         os.kill(process.pid, signal.SIGINT)
-        usage = _waited(process, float("inf"))
+        usage = _wait(process, float("inf"))
     finally:
         if usage is None or (output is not None and process.returncode != 0):
-            usage = _ended(process, f"OCTANT_MARK={mark}".encode(), usage)
+            usage = _end(process, f"OCTANT_MARK={mark}".encode(), usage)
     seconds = time.monotonic() - begin
     memory_bytes = usage.ru_maxrss * 1024
     text = _end_of(output) if output else ""
     return Outcome(process.returncode, timed_out, seconds, text, usage.ru_utime, usage.ru_stime, memory_bytes)
 
 
-def _waited(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rusage | None:
+def _wait(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rusage | None:
     """What the process used, if it ends within that time."""
     end, pause_s = time.monotonic() + patience_s, 0.0005
     while True:
@@ -133,7 +133,7 @@ def _waited(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rus
         pause_s = min(2 * pause_s, 0.05)
 
 
-def _ended(process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage | None) -> struct_rusage:
+def _end(process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage | None) -> struct_rusage:
     """Ends what is left of a command, politely and then for certain, and waits for it.
 
     What has been killed still holds its memory for a while, which nobody could clear away before it lets go.
@@ -141,20 +141,20 @@ def _ended(process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage
     for sign, patience_s in ((signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)):
         if usage is None:
             os.kill(process.pid, sign)
-        for pid in _marked(mark):
+        for pid in _marked_processes(mark):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, sign)
         end = time.monotonic() + patience_s
-        while (usage is None or _marked(mark)) and time.monotonic() < end:
-            usage = usage or _waited(process, 0.05)
-            if usage is not None and _marked(mark):
+        while (usage is None or _marked_processes(mark)) and time.monotonic() < end:
+            usage = usage or _wait(process, 0.05)
+            if usage is not None and _marked_processes(mark):
                 time.sleep(0.05)
     while usage is None:
-        usage = _waited(process, float("inf"))
+        usage = _wait(process, float("inf"))
     return usage
 
 
-def _marked(mark: bytes) -> list[int]:
+def _marked_processes(mark: bytes) -> list[int]:
     """Processes whose environment has a variable that begins so."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):

@@ -31,7 +31,7 @@ def remove(since: float | None = None, folder: Path = FOLDER) -> tuple[str, ...]
                     young.append(path)
     if not young:
         return ()
-    held = _held({path.name for path in young})
+    held = _names_in_use({path.name for path in young})
     if held is None:
         return ()
     removed = [path for path in young if path.name not in held]
@@ -48,7 +48,7 @@ def all_seen() -> bool:
     return False
 
 
-def _held(names: set[str]) -> set[str] | None:
+def _names_in_use(names: set[str]) -> set[str] | None:
     """Which of these some process has open or mapped; `None` where a process of ours does not let us look."""
     found: set[str] = set()
     for process in Path("/proc").glob("[0-9]*"):

@@ -126,7 +126,7 @@ class _Looker:
             environment = (folder / "environ").read_bytes().split(b"\0")
             if self.mark not in environment:
                 return
-            self.found[pid] = _identified(pid, environment)
+            self.found[pid] = _new_process(pid, environment)
         process = self.found[pid]
         process.name = (folder / "comm").read_text().strip()
         for task in (folder / "task").iterdir():
@@ -142,7 +142,7 @@ class _Looker:
                 process.huge_bytes = parse_huge((folder / "smaps_rollup").read_text())
 
 
-def _identified(pid: int, environment: Sequence[bytes]) -> Process:
+def _new_process(pid: int, environment: Sequence[bytes]) -> Process:
     variables = dict(word.decode(errors="replace").partition("=")[::2] for word in environment)
 
     def first(names: Sequence[str]) -> int | None:

@@ -97,7 +97,7 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequ
         fewer = _Search(loads[kept], fixed[kept], rest, start)
         also = [fewer.range_of(k) for k in range(len(free))]
         limits = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(limits, also, strict=True)]
-    best = search.determined()
+    best = search.best_capacities()
     parameters = tuple(
         Parameter(name, float(best[k]), *limits[k], *_resource_and_cost(*cases[0], name)) for k, name in enumerate(free)
     )
@@ -134,7 +134,7 @@ def _loads(cases: Sequence[Case], free: Sequence[str]) -> tuple[NDArray[np.float
     loads = np.zeros((len(cases), len(free)))
     fixed = np.full(len(cases), np.inf)
     for i, (network, pattern) in enumerate(cases):
-        for b in solve(_limited(network, free), pattern).bottlenecks:
+        for b in solve(_with_limits(network, free), pattern).bottlenecks:
             name = "endpoint" if b.link_class in _ENDPOINTS and "endpoint" in free else b.link_class
             if name in free:
                 loads[i, free.index(name)] = max(loads[i, free.index(name)], b.load / pattern.units_per_round)
@@ -149,9 +149,9 @@ def _loads(cases: Sequence[Case], free: Sequence[str]) -> tuple[NDArray[np.float
     return loads, fixed
 
 
-def _limited(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
+def _with_limits(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
     """The network with some capacity where a free class has none yet: what has no limit is in no answer."""
-    known_classes(network, free)
+    check_classes(network, free)
     for name in free:
         for one in _ENDPOINTS if name == "endpoint" else (name,):
             network = network.bounded(one)
@@ -160,12 +160,12 @@ def _limited(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
 
 def loaded_classes(network: NetworkFile, pattern: Pattern) -> list[str]:
     """The link classes that a pattern loads, tightest first; injection and ejection are `endpoint`."""
-    answer = solve(_limited(network, network.class_names), pattern)
+    answer = solve(_with_limits(network, network.class_names), pattern)
     names = ("endpoint" if b.link_class in _ENDPOINTS else b.link_class for b in answer.bottlenecks)
     return list(dict.fromkeys(names))
 
 
-def known_classes(network: NetworkFile, free: Sequence[str]) -> None:
+def check_classes(network: NetworkFile, free: Sequence[str]) -> None:
     """Refuses names that are no link class of the network, nor `endpoint`."""
     known = ("endpoint", *network.class_names)
     for name in free:
@@ -209,7 +209,7 @@ class _Search:
         """Rate of every case."""
         return np.asarray(np.minimum(self._fixed, np.min(_over(capacities, self._loads), axis=1)))
 
-    def determined(self) -> NDArray[np.float64]:
+    def best_capacities(self) -> NDArray[np.float64]:
         """The best capacities; one that may grow (shrink) for ever without cost stands at the near end."""
         at = self._best.copy()
         for k in range(len(at)):

@@ -262,7 +262,7 @@ def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
         Refusal: every mistake with its line, the reason and the fix.
     """
     table = _table(text, origin)
-    table = _extended(table, origin, folder, (origin,))
+    table = _extend(table, origin, folder, (origin,))
     topology = table.get("topology")
     if isinstance(topology, dict) and isinstance(topology.get("edges"), str) and folder is not None:
         table["topology"] = {**topology, "folder": str(folder)}
@@ -280,7 +280,7 @@ def _table(text: str, origin: str) -> dict[str, Any]:
         raise Refusal(f"cannot read {origin} as TOML ({error}); correct that line", Exit.WRONG_WORD) from error
 
 
-def _extended(table: dict[str, Any], origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
+def _extend(table: dict[str, Any], origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
     """The file laid over the one that it extends, key by key."""
     base = table.pop("extends", None)
     if base is None:
@@ -301,14 +301,14 @@ def _extended(table: dict[str, Any], origin: str, folder: Path | None, seen: tup
                 Exit.WRONG_WORD,
             )
         text = path.read_text(encoding="utf-8")
-    return _merged(_extended(_table(text, base), base, folder, (*seen, base)), table)
+    return _merge(_extend(_table(text, base), base, folder, (*seen, base)), table)
 
 
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = dict(below)
     for key, value in above.items():
         old = result.get(key)
-        result[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        result[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return result
 
 

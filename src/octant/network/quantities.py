@@ -30,7 +30,7 @@ def _read(value: object, units: dict[str, float], what: str, example: str) -> fl
     return float(match[1]) * units.get(match[2] or "", 1.0)
 
 
-def _bounded(value: float, low: float, high: float, what: str, example: str) -> float:
+def _within_bounds(value: float, low: float, high: float, what: str, example: str) -> float:
     if math.isnan(value) or value <= 0:
         raise ValueError(f"a {what} must be positive, this is {value:g}; try {example}")
     if not low <= value <= high:
@@ -41,13 +41,13 @@ def _bounded(value: float, low: float, high: float, what: str, example: str) -> 
 def bytes_per_s(value: object) -> float:
     """Bytes per second from `24e9`, `"24 GB/s"` or `"10 Gbit/s"`."""
     read = _read(value, _rate_units(_BYTES), "rate in bytes", '"24 GB/s"')
-    return _bounded(read, 1e3, 1e15, "rate in bytes", '"24 GB/s"')
+    return _within_bounds(read, 1e3, 1e15, "rate in bytes", '"24 GB/s"')
 
 
 def packets_per_s(value: object) -> float:
     """Packets per second from `0.18e9` or `"0.18 Gpackets/s"`."""
     read = _read(value, _rate_units(_EVENTS), "rate of packets", '"0.18 Gpackets/s"')
-    return _bounded(read, 1.0, 1e13, "rate of packets", '"0.18 Gpackets/s"')
+    return _within_bounds(read, 1.0, 1e13, "rate of packets", '"0.18 Gpackets/s"')
 
 
 def seconds(value: object) -> float:
@@ -69,7 +69,7 @@ class Calibrated(BaseModel):
     source: str = ""
 
     @model_validator(mode="after")
-    def _ordered(self) -> "Calibrated":
+    def _check_order(self) -> "Calibrated":
         if not self.low <= self.value <= self.high:
             raise ValueError(
                 f"the value {self.value:g} is outside its own range {self.low:g} to {self.high:g}; correct either"
@@ -77,7 +77,7 @@ class Calibrated(BaseModel):
         return self
 
 
-def _calibrated(reader: Any) -> BeforeValidator:
+def _calibrated_validator(reader: Any) -> BeforeValidator:
     def read(given: object) -> object:
         if isinstance(given, Calibrated):
             return given
@@ -91,6 +91,6 @@ def _calibrated(reader: Any) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-BytesPerS = Annotated[Calibrated, _calibrated(bytes_per_s)]
-PacketsPerS = Annotated[Calibrated, _calibrated(packets_per_s)]
+BytesPerS = Annotated[Calibrated, _calibrated_validator(bytes_per_s)]
+PacketsPerS = Annotated[Calibrated, _calibrated_validator(packets_per_s)]
 Seconds = Annotated[float, BeforeValidator(seconds)]

@@ -44,14 +44,14 @@ def read(line: bytes, again: Callable[[], bytes]) -> Point | Failure:
     Raises:
         RecordError: no JSON (a torn line), another schema, or a field missing, of the wrong kind or out of range.
     """
-    data = _decoded(line)
+    data = _decode(line)
     try:
         return _failure(data) if data["kind"] == "failure" else _point(data, again)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise RecordError(f"a field is missing or wrong ({type(error).__name__}: {error})") from error
 
 
-def _decoded(line: bytes) -> dict[str, Any]:
+def _decode(line: bytes) -> dict[str, Any]:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -82,7 +82,7 @@ def _point(data: dict[str, Any], again: Callable[[], bytes]) -> Point:
         pace=pace,
         work=(_work(data, len(lanes)),),
         results=(Result(str(check["check"]), float(check["error"]), "1", float(check["tolerance"])),),
-        read=lambda: _samples(_decoded(again())),
+        read=lambda: _samples(_decode(again())),
         heads=tuple(map(_head, lanes)) or (Head("step"),),
         warmup=_natural(data["warmup"]),
         stopped_by=str(data["stopped_by"]),
@@ -96,7 +96,7 @@ def _point(data: dict[str, Any], again: Callable[[], bytes]) -> Point:
         share_cores=bool(data["share_cores"]),
         noise={k: {n: float(x) for n, x in v.items()} for k, v in data["noise"].items()},
         notes={str(k): str(v) for k, v in data["notes"].items()},
-        given=tuple(map(_given, data["given"])),
+        given=tuple(map(_read_given, data["given"])),
     )
 
 
@@ -145,6 +145,6 @@ def _natural(value: object) -> int:
     return int(number)
 
 
-def _given(data: dict[str, Any]) -> Given:
+def _read_given(data: dict[str, Any]) -> Given:
     buffers = tuple(Buffer(**buffer) for buffer in data["buffers"])
     return Given(data["host"], tuple(data["cpus"]), tuple(tuple(mask) for mask in data["thread_masks"]), buffers)

@@ -200,7 +200,7 @@ class Reader:
         once_more = again or (lambda: line)
         if _FIRST_FORMAT.match(line):
             return format1.read(line, once_more)
-        decoded = _decoded(line)
+        decoded = _decode(line)
         if isinstance(decoded, _Launch):
             self._processes[decoded.launch] = _process(decoded)
             return None
@@ -224,7 +224,7 @@ def read_line(line: bytes) -> Point | Failure | None:
 def failure_line(failure: Failure) -> str:
     """The line that a `Reader` reads back, for failures that the launcher sees and the kernel could not write."""
     progress = {"share": failure.share, "phase": failure.phase} if failure.share is not None else None
-    return sealed(
+    return seal(
         {
             "format": FORMAT, "kind": "failure", "workload": failure.workload, "launch": failure.launch,
             "knobs": dict(failure.knobs), "ranks": failure.ranks, "reason": failure.reason, "exit": failure.exit,
@@ -233,13 +233,13 @@ def failure_line(failure: Failure) -> str:
     )  # fmt: skip
 
 
-def sealed(members: Mapping[str, Any]) -> str:
+def seal(members: Mapping[str, Any]) -> str:
     """A JSON object as one line whose last member is the checksum of what stands before it."""
     text = json.dumps(members, separators=(",", ":"), allow_nan=False)[:-1]
     return f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
 
 
-def unsealed(line: bytes) -> bytes:
+def unseal(line: bytes) -> bytes:
     """The line of `sealed` without what ends it, after its checksum was compared.
 
     Raises:
@@ -256,8 +256,8 @@ def unsealed(line: bytes) -> bytes:
     return body
 
 
-def _decoded(line: bytes) -> _Point | _Launch | _Failure:
-    body = unsealed(line)
+def _decode(line: bytes) -> _Point | _Launch | _Failure:
+    body = unseal(line)
     try:
         return _LINE.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -309,12 +309,12 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         share_cores=point.share_cores,
         noise=point.noise,
         notes=point.notes,
-        given=tuple(map(_given, point.given)),
+        given=tuple(map(_read_given, point.given)),
         files=tuple(point.files),
     )
 
 
-def _given(given: _Given) -> Given:
+def _read_given(given: _Given) -> Given:
     buffers = tuple(
         Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in given.buffers
     )
@@ -331,10 +331,10 @@ def _samples(line: bytes) -> Samples:
     Raises:
         RecordError: the line changed since it was first read, or its series are no arrays of numbers of one length.
     """
-    decoded = _decoded(line)
+    decoded = _decode(line)
     if not isinstance(decoded, _Point):
         raise RecordError("the line of a point has become another")
-    return Samples(tuple(map(_series, decoded.series)), tuple(map(_reduced, decoded.reduced)))
+    return Samples(tuple(map(_series, decoded.series)), tuple(map(_read_reduced, decoded.reduced)))
 
 
 def _series(series: _Series) -> Series:
@@ -377,7 +377,7 @@ def _readings(raw: bytes) -> NDArray[np.float64] | None:
         raise RecordError(f"a list of readings is wrong ({error})") from error
 
 
-def _reduced(reduced: _Reduced) -> Reduced:
+def _read_reduced(reduced: _Reduced) -> Reduced:
     return Reduced(
         reduced.name,
         tuple(RankTotal(*total) for total in reduced.ranks),

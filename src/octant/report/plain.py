@@ -19,12 +19,12 @@ def in_ascii(text: str) -> str:
 def make_streams_patient(json: bool) -> None:
     """Standard streams write what their encoding lacks as ASCII, or as escapes where JSON is asked for."""
 
-    def written(error: UnicodeError) -> tuple[str, int]:
+    def replacement(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - registered for writing alone
         lacking = error.object[error.start : error.end]
         return "".join(_escape(c) if json else ASCII.get(c, "?") for c in lacking), error.end
 
-    codecs.register_error("octant", written)
+    codecs.register_error("octant", replacement)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="octant")

@@ -11,7 +11,7 @@ def console(width: int | None = None) -> Console:
     return Console(width=width, highlight=False, soft_wrap=False)
 
 
-def rendered(what: RenderableType) -> str:
+def render(what: RenderableType) -> str:
     """The text of a renderable, with colours if standard output is a terminal."""
     target = console()
     to_file = sys.stdout.isatty()

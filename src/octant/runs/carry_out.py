@@ -111,23 +111,23 @@ class _Session:
 
     def batch_of(self, launch: Launch) -> Batch:
         """What the store has of a launch, after what it lacked was measured."""
-        left = self._left(launch)
+        left = self._remaining(launch)
         if left and self.records < 0:
             self._open()
-            left = self._left(launch)
+            left = self._remaining(launch)
         for rest in left:
             for one in rest.starts():
                 self._measure(one)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), tuple(failures))
 
-    def _left(self, launch: Launch) -> tuple[Launch, ...]:
+    def _remaining(self, launch: Launch) -> tuple[Launch, ...]:
         return launch.without(finished_cells(*self.known.get(launch.key, ([], []))).get(launch.key, ()))
 
     def _open(self) -> None:
         """Opens the files; a torn last line is ended, or the next would be lost with it, and may be whole after all."""
         with _writing(self.run):
-            self.starts, self.records = (_opened(path, self.stack) for path in (self.run.plan, self.run.records))
+            self.starts, self.records = (_open_file(path, self.stack) for path in (self.run.plan, self.run.records))
             files.end_torn_line(self.records)
         self._read_new()
 
@@ -148,7 +148,7 @@ class _Session:
         if launch.ask.subject.command and outcome.code == 0:
             self._append(programs.record_lines(planned, outcome, begun))
         answered, explained = self._read_new()
-        if failure := self._unexplained(launch, outcome, answered, explained):
+        if failure := self._failure_of(launch, outcome, answered, explained):
             self._append([failure_line(failure)])
             self._read_new()
 
@@ -167,7 +167,7 @@ class _Session:
                 files.append_line(self.records, line)
             os.fsync(self.records)
 
-    def _unexplained(self, launch: Launch, outcome: Outcome, answered: bool, explained: bool) -> Failure | None:
+    def _failure_of(self, launch: Launch, outcome: Outcome, answered: bool, explained: bool) -> Failure | None:
         """The failure of a launch that no rank recorded: launchers do not always pass on what one said."""
         kernel = not launch.ask.subject.command
         # A kernel that exits so without a point did not understand its arguments.
@@ -189,7 +189,7 @@ def _failure(launch: Launch, reason: str, code: int) -> Failure:
     return Failure(launch.ask.subject.name, launch.key, launch.started_knobs, shape.ranks, where, int(code))
 
 
-def _opened(path: Path, stack: contextlib.ExitStack) -> int:
+def _open_file(path: Path, stack: contextlib.ExitStack) -> int:
     descriptor = files.open_for_append(path)
     stack.callback(os.close, descriptor)
     return descriptor

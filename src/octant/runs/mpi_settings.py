@@ -27,7 +27,7 @@ def read(words: Sequence[str], inventory: Inventory) -> MpiWords:
     Raises:
         Refusal: no NAME=VALUE, or a name that nobody knows: most likely a typo, which the library would not mention.
     """
-    asked, idle = _asked(words, inventory)
+    asked, idle = _variables_of(words, inventory)
     problems = check_names(asked, inventory)
     refused = [problem.text for problem in problems if problem.refused]
     if refused:
@@ -43,11 +43,11 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
     Raises:
         Refusal: a name that nobody knows.
     """
-    asked, idle = _asked([word if "=" in word else f"{word}=1" for word in words], inventory)
+    asked, idle = _variables_of([word if "=" in word else f"{word}=1" for word in words], inventory)
     return (*(Problem(text.partition(" has ")[0], text, False) for text in idle), *check_names(asked, inventory))
 
 
-def _asked(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], list[str]]:
+def _variables_of(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], list[str]]:
     """The library's own variables, and sentences on knobs for which it has none."""
     asked: dict[str, str] = {}
     idle: list[str] = []

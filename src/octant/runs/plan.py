@@ -83,7 +83,7 @@ def resolve(
     given = launch.started_knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
     threads = max((int(word) for word in given if word.isdecimal()), default=1)
     if ask.subject.command:
-        program = _filled(launch)
+        program = _fill_words(launch)
         variables = {"OMP_NUM_THREADS": str(threads)} if "threads" in launch.started_knobs else {}
     else:
         kernel = str(build.find(ask.subject.workload))
@@ -142,7 +142,7 @@ def check_stored(launches: Sequence[Launch]) -> None:
     mpi_settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.ask.mpi))
 
 
-def _filled(launch: Launch) -> list[str]:
+def _fill_words(launch: Launch) -> list[str]:
     """The words of a command line, with the values of its knobs where they are named in braces."""
     known = {"ranks": str(launch.ask.shape.ranks), **launch.started_knobs}
     return [re.sub(r"\{(\w+)\}", lambda name: known.get(name[1], name[0]), word) for word in launch.ask.subject.command]

@@ -5,7 +5,7 @@ import datetime
 from octant.launch import Planned
 from octant.launch.execute import Outcome
 from octant.record import FORMAT
-from octant.record.lines import sealed
+from octant.record.lines import seal
 
 
 def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime) -> list[str]:
@@ -27,6 +27,6 @@ def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime)
         "results": [{"name": name, "value": value, "unit": unit} for name, value, unit in amounts],
     }
     return [
-        sealed({"format": FORMAT, "kind": "launch", **head, "started": started.isoformat(timespec="seconds")}),
-        sealed({"format": FORMAT, "kind": "point", **head, **point}),
+        seal({"format": FORMAT, "kind": "launch", **head, "started": started.isoformat(timespec="seconds")}),
+        seal({"format": FORMAT, "kind": "point", **head, **point}),
     ]

@@ -55,7 +55,7 @@ def job(
     Raises:
         Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
     """
-    workload = workload_named(workload).name
+    workload = find_workload(workload).name
     if any("\n" in text for text in directives):
         raise Refusal(
             "cannot use a --directive of several lines (the shell would read the others); give one a line",
@@ -110,7 +110,7 @@ def run(
     Raises:
         Refusal: unknown workload, mode, knob or launcher, or a placement that does not fit this machine.
     """
-    workload = workload_named(workload).name
+    workload = find_workload(workload).name
     if where.launcher:
         launchers.launcher(where.launcher)
     if mode and mode not in get_args(Mode):
@@ -133,7 +133,7 @@ def run(
     knobs = _with(knobs, sets, f"--mode {chosen}")
     shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts)
     if request:
-        knobs, shape = _placed(knobs, shape, request)
+        knobs, shape = _with_placement(knobs, shape, request)
     return Ask(Subject(workload), knobs, shape, dict(mpi or {}), Presentation(workload), repeats), machine
 
 
@@ -163,7 +163,7 @@ def _with(knobs: Mapping[str, str], sets: Mapping[str, str], who: str) -> dict[s
     return {**knobs, **sets}
 
 
-def _placed(knobs: Mapping[str, str], shape: Shape, request: Request) -> tuple[dict[str, str], Shape]:
+def _with_placement(knobs: Mapping[str, str], shape: Shape, request: Request) -> tuple[dict[str, str], Shape]:
     """Knobs and shape as one node's placement says them, on every host."""
     _check_full_nodes(shape.ranks, request)
     pages = {"default": {}, "4k": {"pages": "base"}, "thp": {"pages": "thp"}}.get(
@@ -241,7 +241,7 @@ def host_names(text: str) -> tuple[str, ...]:
     return hosts
 
 
-def workload_named(name: str) -> Workload:
+def find_workload(name: str) -> Workload:
     """The workload of that name.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from octant import units, workloads
 from octant.analysis.figures import Figure
 from octant.failure import Exit, Refusal
-from octant.network.calibrate import Calibration, Measured, fit, known_classes, loaded_classes
+from octant.network.calibrate import Calibration, Measured, check_classes, fit, loaded_classes
 from octant.network.files import NetworkFile
 from octant.network.solve import engine
 from octant.network.traffic import Pattern, make
@@ -76,13 +76,13 @@ def calibrate_from_run(
     Raises:
         Refusal: the run holds nothing usable, with the reason for each of its workloads that might have been.
     """
-    known_classes(network, free)
-    groups, left_out = _declared(matching_figures(run, kernel), run)
+    check_classes(network, free)
+    groups, left_out = _traffic_groups(matching_figures(run, kernel), run)
     evidence, fits = [], []
     for figures in groups:
         try:
             one = _evidence(network, figures)
-            fits.append(_fitted(network, one, free))
+            fits.append(_fit(network, one, free))
             evidence.append(one)
         except _NothingError as error:
             left_out.append(f"{figures[0][0].workload.name}: {error}")
@@ -98,7 +98,7 @@ def calibrate_from_run(
     return StoreCalibration(network.name, run.id, run.machine.name, tuple(evidence), tuple(fits), tuple(left_out))
 
 
-def _declared(figures: Sequence[Figure], run: StoredRun) -> tuple[list[list[_Declared]], list[str]]:
+def _traffic_groups(figures: Sequence[Figure], run: StoredRun) -> tuple[list[list[_Declared]], list[str]]:
     """The figures with traffic, by workload and by whether they are of one node, and why others say nothing."""
     groups: dict[tuple[str, bool], list[_Declared]] = {}
     reasons: dict[tuple[str, bool], list[str]] = {}
@@ -228,7 +228,7 @@ def _startup(network: NetworkFile, pattern: Pattern, seconds: Interval) -> Start
     return Startup(seconds, latency_s, (low if latency_s else 0.0, high))
 
 
-def _fitted(network: NetworkFile, one: Evidence, free: Sequence[str]) -> Calibration:
+def _fit(network: NetworkFile, one: Evidence, free: Sequence[str]) -> Calibration:
     used = loaded_classes(network, one.pattern)
     wanted = set(free or used) | ({"endpoint"} if {"injection", "ejection"} & set(free) else set())
     if not wanted & set(used):

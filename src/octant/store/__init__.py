@@ -75,7 +75,7 @@ class StoredRun(Asked):
         """What the launch of that key asks; `None` where nobody asked for it."""
         return self._asks.get(launch.rpartition("-")[0])
 
-    def left(self) -> tuple[Launch, ...]:
+    def remaining(self) -> tuple[Launch, ...]:
         """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again."""
         done = finished_cells(self.points, self.failures)
         return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, ())))
@@ -83,7 +83,7 @@ class StoredRun(Asked):
     @property
     def complete(self) -> bool:
         """Nothing is left to do."""
-        return not self.left()
+        return not self.remaining()
 
     @property
     def records(self) -> Path:
@@ -187,11 +187,11 @@ class Store:
         """
         return [self.read(name) for name in self.ids()]
 
-    def listed(self) -> list[Listed]:
+    def list_runs(self) -> list[Listed]:
         """Every run as a list shows it, oldest first; one that cannot be read says why, and hides no other."""
-        return index.rows(self.root, self.ids(), self._listed)
+        return index.rows(self.root, self.ids(), self._row_of)
 
-    def _listed(self, name: str) -> Listed:
+    def _row_of(self, name: str) -> Listed:
         folder = str(self.root / "runs" / name)
         try:
             run = self.read(name)
@@ -199,7 +199,7 @@ class Store:
             return Listed(name, folder, "", "", "", "", "", 0, 0, 0, refused=str(refusal))
         return Listed(
             name, folder, run.title, run.who, run.started, run.machine.name, run.study.name if run.study else "",
-            len(run.points), len(run.failures), len(run.left()), run.damaged,
+            len(run.points), len(run.failures), len(run.remaining()), run.damaged,
         )  # fmt: skip
 
     def find(self, name: str) -> StoredRun:

@@ -13,7 +13,7 @@ from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.placement import RankPlace
 from octant.record import RecordError
-from octant.record.lines import sealed, unsealed
+from octant.record.lines import seal, unseal
 
 FORMAT = 2
 MOST_BYTES = 64 << 20
@@ -178,7 +178,7 @@ def start_line(planned: Planned, was_asked: bool) -> str:
         was_asked: asked.json holds the launch's ask; else the line does.
     """
     launch = planned.launch
-    return sealed(
+    return seal(
         {
             "format": FORMAT,
             "kind": "start",
@@ -210,7 +210,7 @@ def read_start(line: bytes, asks: Mapping[str, Ask]) -> Planned:
     Raises:
         RecordError: torn, damaged, or a member is missing, of the wrong kind or out of range.
     """
-    body = unsealed(line)
+    body = unseal(line)
     try:
         start = _START.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

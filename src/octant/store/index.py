@@ -45,12 +45,12 @@ _ROW = msgspec.json.Decoder(Listed)
 def rows(root: Path, names: Iterable[str], read: Callable[[str], Listed]) -> list[Listed]:
     """The rows of these runs, in this order; `read` makes those that the index does not have."""
     stamps = {name: _stamp(root / "runs" / name) for name in names}
-    with _opened(root) as index:
-        kept = _kept(index) if index else {}
+    with _open_index(root) as index:
+        kept = _stored_rows(index) if index else {}
         fresh: list[tuple[str, str, bytes]] = []
         found = []
         for name, stamp in stamps.items():
-            row = _decoded(kept[name][1]) if name in kept and kept[name][0] == stamp else None
+            row = _decode(kept[name][1]) if name in kept and kept[name][0] == stamp else None
             if row is None:
                 row = read(name)
                 fresh.append((name, stamp, msgspec.json.encode(row)))
@@ -73,7 +73,7 @@ def _stamp(folder: Path) -> str:
     return ";".join(parts)
 
 
-def _decoded(row: bytes) -> Listed | None:
+def _decode(row: bytes) -> Listed | None:
     try:
         return _ROW.decode(row)
     except msgspec.DecodeError:
@@ -81,14 +81,14 @@ def _decoded(row: bytes) -> Listed | None:
 
 
 @contextlib.contextmanager
-def _opened(root: Path) -> Iterator[sqlite3.Connection | None]:
+def _open_index(root: Path) -> Iterator[sqlite3.Connection | None]:
     """The index, made anew if it is broken; `None` where there can be none."""
     path = root / NAME
-    index = _connected(path)
+    index = _connect(path)
     if index is None:
         with contextlib.suppress(OSError):
             path.unlink()
-            index = _connected(path)
+            index = _connect(path)
     try:
         yield index
     finally:
@@ -96,7 +96,7 @@ def _opened(root: Path) -> Iterator[sqlite3.Connection | None]:
             index.close()
 
 
-def _connected(path: Path) -> sqlite3.Connection | None:
+def _connect(path: Path) -> sqlite3.Connection | None:
     index = None
     try:
         os.close(files.open_for_append(path))  # ours alone, and no link to somewhere else
@@ -114,7 +114,7 @@ def _connected(path: Path) -> sqlite3.Connection | None:
     return index
 
 
-def _kept(index: sqlite3.Connection) -> Mapping[str, tuple[str, bytes]]:
+def _stored_rows(index: sqlite3.Connection) -> Mapping[str, tuple[str, bytes]]:
     try:
         return {name: (stamp, row) for name, stamp, row in index.execute("SELECT id, stamp, row FROM runs")}
     except sqlite3.Error:

@@ -53,7 +53,7 @@ class Tail:
                 return
             file.seek(self._offset)
             while text := file.readline(MOST_BYTES):
-                if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skipped(file.readline)):
+                if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skip_line(file.readline)):
                     self.torn = True
                     return
                 line = Line(self.path, self._offset, len(text))
@@ -69,7 +69,7 @@ class Tail:
         self.damaged.append(f"{self.path.name}, line {self._number}: {why}")
 
 
-def _skipped(more: Callable[[int], bytes]) -> bool:
+def _skip_line(more: Callable[[int], bytes]) -> bool:
     """Reads on to the end of a line; whether there is one."""
     while text := more(MOST_BYTES):
         if text.endswith(b"\n"):

@@ -72,7 +72,7 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
             possible.setdefault(ask.key, ask)
     return Design(
         tuple(possible.values()),
-        _shuffled(len(possible), study.repeats, seed),
+        _shuffle(len(possible), study.repeats, seed),
         {cell: ask.key for cell, ask in asked.items() if cell not in absent},
         absent,
         tuple(asked[cell] for cell in absent),
@@ -105,7 +105,7 @@ def _does_not_fit(ask: Ask, machine: Machine) -> str:
     return ""
 
 
-def _shuffled(asks: int, repeats: int, seed: int) -> tuple[tuple[int, int], ...]:
+def _shuffle(asks: int, repeats: int, seed: int) -> tuple[tuple[int, int], ...]:
     """Randomised complete blocks (Montgomery, Design and Analysis of Experiments, ch. 4): one block per round."""
     order = random.Random(seed)
     rounds = []

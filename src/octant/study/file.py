@@ -74,7 +74,9 @@ class Study(Part):
 
 def names() -> list[str]:
     """The studies that come with Octant."""
-    return sorted(path.name.removesuffix(".toml") for path in _shipped().iterdir() if path.name.endswith(".toml"))
+    return sorted(
+        path.name.removesuffix(".toml") for path in _shipped_folder().iterdir() if path.name.endswith(".toml")
+    )
 
 
 def source_text(name: str) -> tuple[str, str]:
@@ -84,7 +86,7 @@ def source_text(name: str) -> tuple[str, str]:
         StudyError: neither; the message names the nearest.
     """
     if name in names():
-        return name, (_shipped() / f"{name}.toml").read_text(encoding="utf-8")
+        return name, (_shipped_folder() / f"{name}.toml").read_text(encoding="utf-8")
     path = Path(name)
     if not path.is_file():
         near = [known for known in names() if name.split("-")[0] in known] or names()
@@ -142,5 +144,5 @@ def load(name: str) -> Study:
     return parse(source_text(name)[1], name)
 
 
-def _shipped() -> Traversable:
+def _shipped_folder() -> Traversable:
     return files("octant.study") / "studies"

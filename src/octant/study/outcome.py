@@ -134,12 +134,12 @@ def outcome_of_run(run: StoredRun) -> Outcome:
     if run.study is None:
         raise Refusal(f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}", 2)
     study = file.parse(run.study.text, run.study.name)
-    asked = _cells_asked(study, run, run.study)
+    asked = _asked_cells(study, run, run.study)
     study = with_axis_values(study, asked.axes)
     return _outcome(run.study.name, study, measured_values(study, asked, run), run)
 
 
-def _cells_asked(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
+def _asked_cells(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
     """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
     if not stored.cells:
         plan = design(study, run.machine, stored.seed, Library(stored.library, stored.lacking))
@@ -175,7 +175,7 @@ def last_run(where: Store, name: str) -> StoredRun:
         Refusal: none.
     """
     sought = Path(name).stem if name.endswith(".toml") else name
-    for candidate in reversed(where.listed()):
+    for candidate in reversed(where.list_runs()):
         if candidate.study == sought:
             return where.read(candidate.id)
     if name in file.names():

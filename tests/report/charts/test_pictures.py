@@ -9,7 +9,7 @@ from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
 from octant.report.charts import curve, terminal
 from octant.report.charts.bars import REST, own_times
-from octant.report.charts.picture import Picture, thinned
+from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
 from octant.workload import Curve
 
@@ -82,7 +82,7 @@ def test_lines_and_points_beyond_what_can_be_read_are_thinned_and_the_caption_sa
     assert (lines[0].x[0], lines[0].x[-1]) == (4096, 2**28)
     assert "1 of 2 lines are drawn" in picture.caption
     assert "5 of 17 points of the longest line are drawn" in picture.caption
-    assert thinned(range(5), 2) == [0, 4]
+    assert thin(range(5), 2) == [0, 4]
 
 
 def test_knobs_that_a_picture_names_tell_its_lines_apart() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.series import STEP
 from octant.report.charts.curve import other_knobs, share_text
-from octant.report.charts.picture import MOST_BARS, Axis, Picture, Series, thinned, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown:
     found = [one for cell in cells for one in [summary.figure(cell, shown.y)] if one and one.value]
     if len({figure.knobs[shown.x] for figure in found}) < 2:
         return None
-    kept = thinned(found, MOST_BARS)
+    kept = thin(found, MOST_BARS)
     labels = bar_labels(kept, shown.x)
     values = [figure.value for figure in kept if figure.value]
     series = Series(
@@ -63,7 +63,7 @@ def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], sho
     found = [(figure, parts) for figure in figures for parts in [own_times(summary, figure, shown.phases)] if parts]
     if not found:
         return None
-    kept = thinned(found, MOST_BARS)
+    kept = thin(found, MOST_BARS)
     labels = bar_labels([figure for figure, _ in kept], shown.x)
     names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
     places = tuple(map(float, range(len(kept))))

@@ -18,7 +18,7 @@ from octant.report.charts.picture import (
     Mark,
     Picture,
     Series,
-    thinned,
+    thin,
     thinned_text,
 )
 from octant.report.charts.ticks import WIDE, ZERO_BYTES, decades, even_ticks, places, si_ticks, size_ticks
@@ -93,7 +93,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     every = _lines(summary, x, figures, shown)
     if not every:
         return None
-    swept = [_thinned(line) for line in thinned(every, MOST_LINES)]
+    swept = [_thin(line) for line in thin(every, MOST_LINES)]
     lines, limits = [line.series for line in swept], _limits(swept)
     xs = sorted({at for line in lines for at in line.x})
     marks = _cache_marks(summary, xs[0], xs[-1]) if shown.marks == "caches" else ()
@@ -198,8 +198,8 @@ def _line(name: str, mine: Sequence[tuple[float, Figure]]) -> _Line:
     return _Line(series, tuple(figure for _, figure in mine))
 
 
-def _thinned(line: _Line) -> _Line:
-    return _line(line.series.name, thinned(list(zip(line.series.x, line.figures, strict=True)), MOST_POINTS))
+def _thin(line: _Line) -> _Line:
+    return _line(line.series.name, thin(list(zip(line.series.x, line.figures, strict=True)), MOST_POINTS))
 
 
 def _limits(swept: Sequence[_Line]) -> list[Series]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
-from octant.report.charts.picture import MOST_LINES, Axis, Mark, Picture, Series, thinned, thinned_text
+from octant.report.charts.picture import MOST_LINES, Axis, Mark, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import decades, si_ticks
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, w
 def histogram(_summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Histogram) -> Picture | None:
     """The times of the figures of the table; `None` without samples."""
     every = [one for one in figures if one.show.table and one.value and one.launches[0].times.count]
-    kept = thinned(every, MOST_LINES)
+    kept = thin(every, MOST_LINES)
     if not kept:
         return None
     times = [_times(figure) for figure in kept]

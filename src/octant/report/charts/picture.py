@@ -60,7 +60,7 @@ class Picture:
     rows: tuple[tuple[str, ...], ...]
 
 
-def thinned(items: Sequence[Item], most: int) -> list[Item]:
+def thin(items: Sequence[Item], most: int) -> list[Item]:
     """At most so many of the items, evenly chosen, the first and the last among them."""
     if len(items) <= most:
         return list(items)

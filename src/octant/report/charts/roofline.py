@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.roofline import intensity, rooflines
 from octant.metric import Rate
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Picture, Series, thinned, thinned_text
+from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import decades, si_ticks
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ def roofline(summary: Summary) -> Picture | None:
     listed = [(figure, dot) for figure in summary.figures if figure.show.table for dot in [_dot(figure)] if dot]
     if not roofs or not listed:
         return None
-    dots = thinned(listed, MOST_POINTS)
+    dots = thin(listed, MOST_POINTS)
     groups: dict[str, list[tuple[Figure, tuple[float, float]]]] = {}
     for figure, dot in sorted(dots, key=lambda one: (one[0].workload.name, _threads(one[0]))):
         groups.setdefault(f"{figure.workload.name}, {_count_text(_threads(figure), 'thread')}", []).append(
             (figure, dot)
         )
-    kept = thinned(list(groups.items()), MOST_LINES)
+    kept = thin(list(groups.items()), MOST_LINES)
     xs = [x for _, mine in kept for _, (x, _) in mine]
     left, right = min([*xs, 0.05]) / 1.5, max([*xs, 10.0]) * 1.5
     series = [*_roofs(roofs, left, right), *(_dots(name, mine) for name, mine in kept)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.report.charts.curve import value_axis
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Picture, Series, thinned, thinned_text
+from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def timeline(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     metric = workload.metric(shown.y)
     listed = [one for cell in figures if cell.show.table for one in [summary.figure(cell, shown.y)] if one]
     every = [figure for figure in listed if figure.value and figure.launches and len(figure.launches[0].samples)]
-    kept = thinned(every, MOST_LINES)
+    kept = thin(every, MOST_LINES)
     if not kept:
         return None
     series = [_series(figure) for figure in kept]
@@ -53,6 +53,6 @@ def timeline(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
 
 def _series(figure: Figure) -> Series:
     launch = figure.launches[0]
-    kept = thinned(list(enumerate(map(float, launch.samples))), MOST_POINTS)
+    kept = thin(list(enumerate(map(float, launch.samples))), MOST_POINTS)
     step = launch.count / len(launch.samples)  # the figure holds evenly chosen samples
     return Series(figure.name, "curve", tuple(place * step for place, _ in kept), tuple(value for _, value in kept))

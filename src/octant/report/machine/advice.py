@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from octant.advice import Advice, Severity
-from octant.report.terminal import rendered
+from octant.report.terminal import render
 
 _HEADINGS: dict[Severity, tuple[str, str]] = {
     "spoils": ("Spoils measurements", "bold red"),
@@ -43,7 +43,7 @@ def as_text(found: Sequence[Advice]) -> str:
             parts += [Text(heading, style=style), Text()]
         for advice in group:
             parts += [*_block(advice), Text()]
-    return rendered(Group(*parts, Text(_sum(found))))
+    return render(Group(*parts, Text(_sum(found))))
 
 
 def _block(advice: Advice) -> list[RenderableType]:

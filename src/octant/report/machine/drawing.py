@@ -86,8 +86,8 @@ def _package(machine: Machine, number: int, cpus: CpuSet) -> _Block:
 
 def _domain(machine: Machine, cpus: CpuSet) -> _Block:
     """The cores of one domain, above the bars of the caches that they share."""
-    last = max((c.level for c in _shared(machine, cpus)), default=0)
-    groups = [c.cpus & cpus for c in _shared(machine, cpus) if c.level == last] or [cpus]
+    last = max((c.level for c in _shared_caches(machine, cpus)), default=0)
+    groups = [c.cpus & cpus for c in _shared_caches(machine, cpus) if c.level == last] or [cpus]
     blocks = []
     cores = [core & cpus for core in machine.topology.groups("core") if core & cpus]
     for group in groups:
@@ -95,14 +95,14 @@ def _domain(machine: Machine, cpus: CpuSet) -> _Block:
         grid = _grid(
             [_core(machine, core, len(cores) <= DETAILED) for core in mine], 4 if len(cores) <= DETAILED else 12
         )
-        bars = [c for c in _shared(machine, cpus) if c.cpus & group and c.level == last]
+        bars = [c for c in _shared_caches(machine, cpus) if c.cpus & group and c.level == last]
         blocks.append(
             _stack([grid, *(_bar(f"L{c.level} {units.bytes_text(c.size_bytes)}", grid.width, 20) for c in bars)], 4)
         )
     return _stack(blocks)
 
 
-def _shared(machine: Machine, cpus: CpuSet) -> list[Cache]:
+def _shared_caches(machine: Machine, cpus: CpuSet) -> list[Cache]:
     """Data caches that serve more than one core of the domain."""
     cores = [core & cpus for core in machine.topology.groups("core") if core & cpus]
     data = [c for c in machine.topology.caches if c.kind != "instruction" and c.cpus & cpus]
@@ -133,7 +133,7 @@ def _core(machine: Machine, core: CpuSet, detailed: bool) -> _Block:
 
 
 def _shared_all(machine: Machine) -> list[Cache]:
-    return _shared(machine, frozenset(cpu.os for cpu in machine.topology.cpus))
+    return _shared_caches(machine, frozenset(cpu.os for cpu in machine.topology.cpus))
 
 
 def _box(x: float, y: float, width: float, height: float, kind: str, text: str) -> str:

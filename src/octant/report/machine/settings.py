@@ -9,7 +9,7 @@ from rich.table import Table
 
 from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, find, knobs, presence
 from octant.machine.mpi_inventory import Inventory
-from octant.report.terminal import console, rendered
+from octant.report.terminal import console, render
 
 
 def list_text(inventory: Inventory | None) -> str:
@@ -81,7 +81,7 @@ def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
         table.add_column(column, overflow="fold", min_width=longest, no_wrap=column == "name")
     for row in rows:
         table.add_row(*(row[column] for column in columns))
-    return text + "\n" + rendered(table)
+    return text + "\n" + render(table)
 
 
 _WIDE = 100

@@ -12,7 +12,7 @@ from rich.text import Text
 from octant.machine import Cache, CpuSet, Disagreement, Machine, PageSize, Topology
 from octant.machine.codec import to_json
 from octant.machine.tree import cpus_text
-from octant.report.terminal import rendered
+from octant.report.terminal import render
 from octant.units import bytes_text, si_text
 
 _FLAGS = (  # in the order of people's interest: the name, and the flags whose rest is listed behind it
@@ -60,7 +60,7 @@ def as_text(machine: Machine) -> str:
     parts += [Text(), _facts(machine)]
     if machine.disagreements:
         parts += [Text(), *_contradictions(machine.disagreements)]
-    return rendered(Group(*parts))
+    return render(Group(*parts))
 
 
 def _plural(number: int, what: str) -> str:

@@ -15,7 +15,7 @@ from octant.network.files import NetworkFile
 from octant.network.predictions import Prediction
 from octant.network.scale import Curve
 from octant.network.whatif import Bracket, Change, Difference, Explanation, Sensitivity
-from octant.report.terminal import rendered
+from octant.report.terminal import render
 from octant.simulate.from_store import Evidence, StoreCalibration
 from octant.units import percent_text, si_text
 
@@ -73,7 +73,7 @@ def curve_text(curve: Curve) -> str:
         )
     solvers = " / ".join(dict.fromkeys(p.solver for p in curve.points))
     bounds = " / ".join(dict.fromkeys(p.bound.solver for p in curve.points if p.bound))
-    lines = [f"{curve.network}: {curve.traffic}, {unit}", rendered(table), f"model: {solvers}"]
+    lines = [f"{curve.network}: {curve.traffic}, {unit}", render(table), f"model: {solvers}"]
     lines += [f"next solver: {bounds}"] * bool(bounds)
     lines += list(dict.fromkeys(f"{p.size}: {p.assumption}" for p in curve.points if p.assumption))
     return "\n".join(lines)
@@ -88,7 +88,7 @@ def answer_text(answer: Prediction) -> str:
             si_text(b.rate_per_s, f"{answer.unit}/s"), f"×{b.headroom:.3g}", str(b.links), b.link,
         )  # fmt: skip
     said = f"{answer.network}: {answer.pattern}: {si_text(answer.rate_per_s, answer.unit + '/s', 4)} per {answer.per}"
-    lines = [f"{said} ({answer.solver})", rendered(table)]
+    lines = [f"{said} ({answer.solver})", render(table)]
     if answer.bound:
         lines.append(f"{answer.bound.solver}: {si_text(answer.bound.rate_per_s, answer.unit + '/s', 4)}")
     if answer.stalled:
@@ -104,11 +104,11 @@ def explanation_text(explanation: Explanation, worth: Sequence[Sensitivity]) -> 
         table = _table(">part", "between", ">hop", ">job")
         for cause in explanation.causes[:8]:
             table.add_row(percent_text(cause.part), cause.relation, str(cause.hop), str(cause.job))
-        lines.append(rendered(table))
+        lines.append(render(table))
     table = _table("class", ">% rate per % capacity", ">rate if doubled")
     for s in worth:
         table.add_row(s.link_class, f"{s.elasticity:.2f}", f"×{s.rate_if_doubled:.3g}")
-    lines += ["What a faster class is worth:", rendered(table)]
+    lines += ["What a faster class is worth:", render(table)]
     for item in explanation.unexplained:
         lines.append(f"Not explained: {item.statement}: published {item.published}; model {item.model} ({item.why}).")
     return "\n".join(lines)
@@ -120,7 +120,7 @@ def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str
     for row in rows:
         values = [si_text(v, "", 4) for v in (row.first_per_s, row.second_per_s)]
         table.add_row(str(row.size), *values, f"{row.ratio:.3f}", row.first_bottleneck, row.second_bottleneck)
-    return f"{rows[0].unit if rows else ''}\n{rendered(table)}"
+    return f"{rows[0].unit if rows else ''}\n{render(table)}"
 
 
 def change_text(change: Change, unit: str) -> str:
@@ -187,7 +187,7 @@ def calibration_text(fit: Calibration) -> str:
     for p in fit.parameters:
         bounds = [si_text(v, "/s", 4) if 0 < v < math.inf else "open" for v in (p.low, p.high)]
         table.add_row(p.link_class, si_text(p.value, "/s", 4), *bounds, "" if p.determined else "not determined")
-    lines = [f"{fit.traffic}: misfit {fit.misfit:.2f} tolerances", rendered(table)]
+    lines = [f"{fit.traffic}: misfit {fit.misfit:.2f} tolerances", render(table)]
     if fit.widened > 1 + 1e-9:
         miss = f"the best fit misses a point by {fit.widened:.3g} times its tolerance"
         lines.append(f"{miss}; the ranges hold what all points but any one allow")
@@ -238,4 +238,4 @@ def networks_text(networks: Sequence[NetworkFile]) -> str:
         table.add_row(
             n.name, n.topology.kind, str(n.topology.nodes()), n.routing.name, ", ".join(n.published), n.title
         )  # fmt: skip
-    return rendered(table)
+    return render(table)

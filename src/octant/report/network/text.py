@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.table import Table
 from rich.text import Text
 
-from octant.report.terminal import rendered
+from octant.report.terminal import render
 from octant.units import percent_text, si_text
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
         _scale(sizes, size_word)
         + f"\n{'':>17}busiest link of each class: {_SHADES[1]} little, {_SHADES[8]} much, {_FULL} saturated"
     )
-    return rendered(text)
+    return render(text)
 
 
 def opinion_text(found: SecondOpinion) -> str:
@@ -94,7 +94,7 @@ def opinion_text(found: SecondOpinion) -> str:
     lines = [
         f"{found.network}: {found.traffic} on {found.hosts} hosts, "
         f"{found.flows:,} flows of {found.bytes_each:,} bytes at once",
-        rendered(table),
+        render(table),
         f"difference {100 * found.difference:+.2f} %; {found.times_less_cpu:,.0f} times less CPU time",
     ]
     return "\n".join([*lines, *([f"note: {found.note}"] if found.note else [])])
@@ -120,7 +120,7 @@ def on_model_text(found: OnModel) -> str:
             "passed" if one.passed else "WRONG",
         )
     head = f"{found.workload} on {found.network}, {found.ranks} ranks, {found.simgrid}"
-    return "\n".join([head, rendered(table), *(f"note: {note}" for note in found.notes)])
+    return "\n".join([head, render(table), *(f"note: {note}" for note in found.notes)])
 
 
 def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> str:
@@ -138,7 +138,7 @@ def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> s
         ends = " … ".join(si_text(one, "s") for one in step.range_s)
         heading += f"\ncomputing as measured: {ends}"
     doubts = [f"doubt: {doubt}" for doubt in step.doubts]
-    return "\n".join([f"{network.name}: a time step, computing: {step.source}", rendered(table), heading, *doubts])
+    return "\n".join([f"{network.name}: a time step, computing: {step.source}", render(table), heading, *doubts])
 
 
 def _some(items: Sequence[Item]) -> list[Item]:

@@ -8,7 +8,7 @@ from octant.placement import set_text
 from octant.placement.draw import as_text as drawing
 from octant.placement.launchers import Syntax, backends
 from octant.placement.translate import Translation
-from octant.report.terminal import console, rendered
+from octant.report.terminal import console, render
 
 
 def as_text(answer: Translation) -> str:
@@ -24,7 +24,7 @@ def as_text(answer: Translation) -> str:
         memory = set_text(place.memory)
         table.add_row(str(place.rank), *at, set_text(place.cpus), own, memory)
     width = max(console().width, 60)
-    parts = [head, rendered(drawing(answer.topology, answer.placement, width)), rendered(table)]
+    parts = [head, render(drawing(answer.topology, answer.placement, width)), render(table)]
     return "\n\n".join(parts)
 
 

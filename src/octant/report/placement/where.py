@@ -6,7 +6,7 @@ from rich.table import Table
 
 from octant.launch.watch import Process, Thread, Watched
 from octant.placement import set_text
-from octant.report.terminal import rendered
+from octant.report.terminal import render
 from octant.units import bytes_text
 
 
@@ -23,7 +23,7 @@ def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
     for process in watched.processes:
         for number, thread in enumerate(process.threads.values()):
             table.add_row(*_row(process, thread, first=number == 0))
-    lines = [rendered(table), f"{watched.host}, {watched.seconds:.1f} s, {watched.looks} looks"]
+    lines = [render(table), f"{watched.host}, {watched.seconds:.1f} s, {watched.looks} looks"]
     if differences is not None:
         lines += [f"NOT AS ASKED: {text}" for text in differences] or ["placed as asked"]
     return "\n".join(lines)

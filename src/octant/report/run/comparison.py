@@ -39,7 +39,7 @@ def lines(found: Comparisons, width: int = 100) -> list[Text]:
     page = [
         _run_line("A", found.before.run.id, found.before.run.title, found.before.run.machine.name),
         _run_line("B", found.after.run.id, found.after.run.title, found.after.run.machine.name),
-        *_wrapped(
+        *_wrap(
             "× is the speed of B over A, with its 95 % interval. Less than "
             f"{100 * found.threshold:g} % counts as no difference.",
             width,
@@ -47,7 +47,7 @@ def lines(found: Comparisons, width: int = 100) -> list[Text]:
         ),
     ]
     if found.before.run.id == found.after.run.id:
-        page += _wrapped(SAME, width, "yellow")
+        page += _wrap(SAME, width, "yellow")
     for word, (heading, style) in HEADINGS.items():
         figures = [figure for figure in found.figures if figure.word == word]
         if figures:
@@ -56,9 +56,9 @@ def lines(found: Comparisons, width: int = 100) -> list[Text]:
     if found.differences:
         page += [Text(), Text("What else differs", style="bold")]
         for what, before, after in found.differences:
-            page += _wrapped(f"  {what}: {before} in A, {after} in B", width, "")
+            page += _wrap(f"  {what}: {before} in A, {after} in B", width, "")
     if all(len(one.figure.points) == 1 for one in found.figures):
-        page += [Text(), *_wrapped(ONE_LAUNCH, width, "dim")]
+        page += [Text(), *_wrap(ONE_LAUNCH, width, "dim")]
     return page
 
 
@@ -69,14 +69,14 @@ def _run_line(name: str, run: str, title: str, machine: str) -> Text:
 def _figure_lines(one: Comparison, found: Comparisons, width: int) -> list[Text]:
     name = _name(one)
     if one.speed is None:
-        return _wrapped(f"  {name}", width, "") + _wrapped(f"    {_why(one)}", width, "")
+        return _wrap(f"  {name}", width, "") + _wrap(f"    {_why(one)}", width, "")
     compared = [figure for figure in found.figures if figure.speed]
     wide = [max(len(part(figure)) for figure in compared) for part in (_name, _values, _ratio)]
     room = max(16, min(width - wide[1] - wide[2] - 6, wide[0]))
     first, *more = textwrap.wrap(name, room) or [""]
     line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
     below = [line, *(Text(f"    {words}") for words in more)]
-    return below + (_wrapped(f"    {_why(one)}", width, "yellow") if one.why else [])
+    return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
 
 
 def _name(one: Comparison) -> str:
@@ -101,7 +101,7 @@ def _ratio(one: Comparison) -> str:
     return f"×{speed.middle:.3f}  {speed.low:.3f} … {speed.high:.3f}" if speed else ""
 
 
-def _wrapped(words: str, width: int, style: str) -> list[Text]:
+def _wrap(words: str, width: int, style: str) -> list[Text]:
     hang = " " * (len(words) - len(words.lstrip()) and 4)
     return [Text(line, style=style) for line in textwrap.wrap(words, width, subsequent_indent=hang)]
 

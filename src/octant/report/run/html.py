@@ -17,7 +17,7 @@ from markupsafe import Markup
 from octant import __version__, stats, units
 from octant.failure import Refusal
 from octant.report.charts.curve import share_text
-from octant.report.charts.picture import thinned
+from octant.report.charts.picture import thin
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.machine import text as machine
@@ -187,7 +187,7 @@ def _data(summary: Summary, listed: Sequence[Figure], drawn: Sequence[Picture]) 
 def _figure_data(figure: Figure, share: float) -> dict[str, Any]:
     """What the page draws of a figure, with that share of the samples that it keeps."""
     value = figure.value
-    kept = [thinned(launch.samples.tolist(), max(2, int(share * len(launch.samples)))) for launch in figure.launches]
+    kept = [thin(launch.samples.tolist(), max(2, int(share * len(launch.samples)))) for launch in figure.launches]
     return {
         "title": figure.name,
         "metric": figure.metric.name,

@@ -43,15 +43,15 @@ class NamedValue:
 def named_results(figure: Figure) -> list[NamedValue]:
     """The results without a bound, each name once, without the one that is the figure itself."""
     results = (one for point in figure.points for one in point.results)
-    return _named(one for one in results if one.bound is None and one.name != figure.metric.name)
+    return _named_values(one for one in results if one.bound is None and one.name != figure.metric.name)
 
 
 def checks(figure: Figure) -> list[NamedValue]:
     """The results with a bound, each name once."""
-    return _named(check for point in figure.points for check in point.checks)
+    return _named_values(check for point in figure.points for check in point.checks)
 
 
-def _named(results: Iterable[Result]) -> list[NamedValue]:
+def _named_values(results: Iterable[Result]) -> list[NamedValue]:
     groups: dict[tuple[str, str, float | None], list[float]] = {}
     for one in results:
         groups.setdefault((one.name, one.unit, one.bound), []).append(one.value)
@@ -67,7 +67,7 @@ def failed_texts(figure: Figure) -> list[str]:
         f"{one.name}: {units.si_text(one.greatest, one.unit)} > {units.si_text(one.bound or 0.0, one.unit)}"
         if math.isfinite(one.greatest)
         else f"{one.name}: no number, where {units.si_text(one.bound or 0.0, one.unit)} is the most"
-        for one in _named(figure.wrong)
+        for one in _named_values(figure.wrong)
     ]
 
 

@@ -132,9 +132,7 @@ def _table(summary: Summary, width: int) -> list[Text]:
         for row in rows:
             found += _row_lines(row, wide, width, beside, marks)
     found += [Text()] if marks else []
-    found += [
-        line for source, mark in marks.items() for line in _wrapped(f"{mark}  100 % is {source}", width, "dim", 3)
-    ]
+    found += [line for source, mark in marks.items() for line in _wrap(f"{mark}  100 % is {source}", width, "dim", 3)]
     return found
 
 
@@ -170,8 +168,8 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, m
     if row.notes:
         launches = all(note.endswith(" launches") for note in row.notes)
         style = "red" if row.wrong else "dim" if launches else "yellow"
-        found += _wrapped(f"    {'' if launches else '! '}{'; '.join(map(clean, row.notes))}", width, style, 6)
-    return found + (_wrapped(f"    {row.results}", width, "", 6) if row.results else [])
+        found += _wrap(f"    {'' if launches else '! '}{'; '.join(map(clean, row.notes))}", width, style, 6)
+    return found + (_wrap(f"    {row.results}", width, "", 6) if row.results else [])
 
 
 def _mark(number: int) -> str:
@@ -190,22 +188,22 @@ def _head(summary: Summary, width: int) -> list[Text]:
     ]
     clock = summary.clock_hz
     facts += [f"{units.si_text(clock, 'Hz')} measured"] if clock else []
-    state = "" if run.complete else f"incomplete: {len(run.left())} launches left, octant resume {run.id}"
+    state = "" if run.complete else f"incomplete: {len(run.remaining())} launches left, octant resume {run.id}"
     return [
         Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
-        *_wrapped(" · ".join(facts), width, "dim", 2),
+        *_wrap(" · ".join(facts), width, "dim", 2),
         Text(f"run {run.id}, {run.started}", style="dim"),
-        *_wrapped(state, width, "yellow", 2),
+        *_wrap(state, width, "yellow", 2),
         Text(),
     ]
 
 
 def _list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:
-    below = [line for item in items for line in _wrapped(f"  {clean(item)}", width, style, 4)]
+    below = [line for item in items for line in _wrap(f"  {clean(item)}", width, style, 4)]
     return [Text(), Text(title, style="bold"), *below] if below else []
 
 
-def _wrapped(text: str, width: int, style: str, hang: int) -> list[Text]:
+def _wrap(text: str, width: int, style: str, hang: int) -> list[Text]:
     return [Text(line, style=style) for line in textwrap.wrap(text, width, subsequent_indent=" " * hang)]
 
 

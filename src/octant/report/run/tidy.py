@@ -220,8 +220,8 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "complete": run.complete,
         "machine": machine.name,
         "processor": machine.processor.model,
-        "figures": [_structured(line) for line in figure_lines(summary)],
-        "results": [_structured(line) for line in result_lines(summary)],
+        "figures": [_structure(line) for line in figure_lines(summary)],
+        "results": [_structure(line) for line in result_lines(summary)],
         "failures": [asdict(failure) for failure in run.failures],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
         "damaged_lines": list(run.damaged),
@@ -230,7 +230,7 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
     }
 
 
-def _structured(line: FigureLine | ResultLine) -> dict[str, object]:
+def _structure(line: FigureLine | ResultLine) -> dict[str, object]:
     flags = {"flags": line.flags.split("; ") if line.flags else []} if isinstance(line, FigureLine) else {}
     return {**vars(line), "knobs": json.loads(line.knobs), **flags}
 

@@ -13,7 +13,7 @@ from octant import workloads
 from octant.build.describe import Described, describe
 from octant.failure import Refusal
 from octant.metric import SLOWEST, Derived, Metric, Named, Rate, Reading, Reduce, Seconds, Share, Value
-from octant.report.terminal import rendered
+from octant.report.terminal import render
 from octant.workload import Workload
 
 
@@ -26,7 +26,7 @@ def workloads_text() -> str:
             if workload.family == family:
                 metric = workload.metrics[0]
                 table.add_row(f"  {workload.name}", f"{metric.name}, {metric.unit}", escape(workload.summary))
-    return rendered(table)
+    return render(table)
 
 
 def workloads_json() -> str:
@@ -44,12 +44,12 @@ def workload_text(name: str) -> str:
     page = (
         files(f"octant.workloads.{workload.name.replace('/', '.')}").joinpath("README.md").read_text(encoding="utf-8")
     )
-    parts = [rendered(Markdown(page)), rendered(_metrics_table(workload)), rendered(_declared_table(workload))]
+    parts = [render(Markdown(page)), render(_metrics_table(workload)), render(_declared_table(workload))]
     try:
         described = describe(workload.name)
     except Refusal as refusal:
         return "\n\n".join([*parts, f"Knobs, phases and roles are not shown: {refusal}"])
-    return "\n\n".join([*parts, rendered(_kernel_table(described)), rendered(_knobs_table(described))])
+    return "\n\n".join([*parts, render(_kernel_table(described)), render(_knobs_table(described))])
 
 
 def workload_json(name: str) -> str:

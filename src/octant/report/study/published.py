@@ -9,7 +9,7 @@ from rich.table import Table
 
 from octant import catalogue
 from octant.failure import Exit, Refusal
-from octant.report.terminal import rendered
+from octant.report.terminal import render
 
 KINDS = ("machines", "results", "findings", "settings")
 
@@ -65,7 +65,7 @@ def list_text(found: Sequence[BaseModel]) -> str:
         table.add_column(column, overflow="fold", no_wrap=n == 0)
     for entry in found:
         table.add_row(*_row(entry))
-    return rendered(table)
+    return render(table)
 
 
 def entry_text(entry: BaseModel) -> str:
@@ -79,7 +79,7 @@ def entry_text(entry: BaseModel) -> str:
         text = _document(value) if key == "document" else _value_text(value)
         if text:
             table.add_row(key.replace("_", " "), text)
-    return rendered(table)
+    return render(table)
 
 
 _HEADS: dict[type[BaseModel], tuple[str, ...]] = {
@@ -132,7 +132,7 @@ def _result_text(result: catalogue.Result) -> str:
         about += f"\nalways: {always}"
     notes = [f"[{n}] {text}" for n, text in enumerate(remarks, 1)]
     metrics = [f"{name} ({metric.unit}): {metric.definition}" for name, metric in result.metrics.items()]
-    return "\n".join([about, "", rendered(table), *notes, "", *metrics, *result.notes])
+    return "\n".join([about, "", render(table), *notes, "", *metrics, *result.notes])
 
 
 def _document(file: object) -> str:

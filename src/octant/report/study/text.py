@@ -12,7 +12,7 @@ from rich.table import Table
 from octant import stats, units
 from octant.machine import Machine, facts
 from octant.report.charts.terminal import bar
-from octant.report.terminal import console, rendered
+from octant.report.terminal import console, render
 from octant.study import file
 from octant.study.cells import Cell, combinations
 from octant.study.design import design
@@ -46,7 +46,7 @@ def list_text() -> str:
     table.add_column("question", overflow="fold")
     for name, study in ((name, file.load(name)) for name in file.names()):
         table.add_row(name, str(len(study.findings)), study.question)
-    return rendered(table)
+    return render(table)
 
 
 def list_json() -> str:
@@ -68,7 +68,7 @@ def show_text(name: str, machine: Machine) -> str:
     lines = [f"{name}: {study.question}", ""]
     for factor, levels in study.factors.items():
         lines.append(f"  {factor}: {', '.join(levels)}  (baseline: {study.baseline[factor]})")
-    lines += [f"  measure {name}: {_measured(study, name)}" for name in study.measures]
+    lines += [f"  measure {name}: {_measured_text(study, name)}" for name in study.measures]
     if study.source == "model":
         return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
     lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
@@ -93,7 +93,7 @@ def show_json(name: str) -> str:
     return json.dumps({"name": name, **file.load(name).model_dump(mode="json")}, indent=2)
 
 
-def _measured(study: Study, name: str) -> str:
+def _measured_text(study: Study, name: str) -> str:
     measure = study.measures[name]
     knobs = {**study.knobs, **measure.knobs, **measure.arguments}
     said = " ".join(f"{key}={value}" for key, value in knobs.items())
@@ -149,12 +149,14 @@ def _table_text(outcome: Outcome, measure: str) -> str:
     if columns[-1] == "doubts":
         columns = [*columns[:-1], "!"]
         ours = [place.ours for place in places(outcome, measure)]
-        rows = [[*cells[:-1], _numbered(o.doubts if o else (), known)] for cells, o in zip(rows, ours, strict=True)]
+        rows = [
+            [*cells[:-1], _doubt_numbers(o.doubts if o else (), known)] for cells, o in zip(rows, ours, strict=True)
+        ]
     bars = _bars(outcome, measure)
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
         shown = _table(measure, columns, rows, [])
-    return "\n".join([rendered(shown), *(f"  doubt {number}: {doubt}" for doubt, number in known.items())])
+    return "\n".join([render(shown), *(f"  doubt {number}: {doubt}" for doubt, number in known.items())])
 
 
 def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
@@ -186,7 +188,7 @@ def _bars(outcome: Outcome, measure: str) -> list[str]:
     return [bar(value / most, BAR) if value is not None else "" for value in values]
 
 
-def _numbered(doubts: Iterable[str], known: dict[str, int]) -> str:
+def _doubt_numbers(doubts: Iterable[str], known: dict[str, int]) -> str:
     """Doubts as numbers; `known` learns the new ones."""
     numbers = []
     for doubt in (re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts):
@@ -277,7 +279,7 @@ def _verdicts_text(outcome: Outcome) -> str:
     for verdict in outcome.verdicts:
         shown.add_row(f"{SIGNS[verdict.status]} {verdict.finding.id}", verdict.finding.statement)
         shown.add_row("", verdict.text)
-    return rendered(shown)
+    return render(shown)
 
 
 def report_json(outcome: Outcome) -> str:
