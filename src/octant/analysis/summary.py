@@ -110,7 +110,7 @@ def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]
 
 def _with_label(figure: Figure, ask: Ask | None) -> Figure:
     swept = [name for name, value in ask.knobs.items() if "," in value] if ask else []
-    label = ask.show.title if ask and ask.show.title else figure.workload.name
+    label = ask.show.title if ask and ask.show.title else figure.workload.name.rpartition("/")[2]
     words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'))}" for name in swept)]
     return replace(figure, label=label, title=", ".join(words), show=ask.show if ask else figure.show)
 

@@ -134,7 +134,8 @@ def run(
     shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts)
     if request:
         knobs, shape = _with_placement(knobs, shape, request)
-    return Ask(Subject(workload), knobs, shape, dict(mpi or {}), Presentation(workload), repeats), machine
+    show = Presentation(workload.rpartition("/")[2])
+    return Ask(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
 
 
 def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[str, str]:
