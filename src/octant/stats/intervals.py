@@ -110,8 +110,8 @@ def median_over_launches(launches: Sequence[Interval], period: Period) -> Estima
         return Estimate(launches[0].low, launches[0].middle, launches[0].high, "one launch", "median", k, period)
     scaled, logarithmic = scaled_values(values)
     if k == 2:
-        ends = np.array([scaled.min(), scaled.mean(), scaled.max()])
-        return _estimate(ends, logarithmic, "two values", "median", k, period)
+        middle = float(np.exp(scaled.mean()) if logarithmic else scaled.mean())
+        return Estimate(float(values.min()), middle, float(values.max()), "two values", "median", k, period)
     bounds = order_statistics_bounds if k >= FEW_LAUNCHES else student_bounds
     low, middle, high = map(float, bounds(scaled))
     own = [launch.relative_half_width if logarithmic else (launch.high - launch.low) / 2 for launch in launches]
