@@ -103,4 +103,5 @@ def _refuse_few_rounds(figures: Sequence[Array]) -> None:
     least = least_rounds(len(figures))
     rounds = max((len(x) for x in figures), default=least)
     if rounds < least:
-        raise ValueError(f"cannot gate {len(figures)} figures on {rounds} paired rounds ({least} are needed)")
+        plural = "s" * (len(figures) != 1)
+        raise ValueError(f"cannot gate {len(figures)} figure{plural} on {rounds} paired rounds ({least} are needed)")
