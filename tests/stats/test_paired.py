@@ -183,8 +183,8 @@ def test_texts_give_the_difference_or_what_could_have_been_found() -> None:
     assert slower.text == "slower by 10 %, at least by 3.0 %"
     assert same.text == "same within 3.0 %"
     assert unclear.text == (
-        "cannot tell: a difference of up to 7.4 % could hide; 10 % would have been found in 80 % of cases, "
-        "3.0 % with about 44 paired rounds"
+        "cannot tell: a difference of up to 7.4 % could hide; one of 10 % would have been found in 80 % of cases, "
+        "one of 3.0 % with about 44 paired rounds"
     )
     assert slower.speed is not None
     assert slower.speed.text == "95 % interval for the ratio over 6 paired rounds between 07:35 and 07:38"

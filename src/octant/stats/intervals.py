@@ -124,7 +124,8 @@ def median_over_launches(launches: Sequence[Interval], period: Period) -> Estima
 def _estimate(
     ends: NDArray[np.float64], logarithmic: bool, kind: Kind, claim: Claim, number: int, period: Period
 ) -> Estimate:
-    low, middle, high = map(float, np.exp(ends) if logarithmic else ends)
+    with np.errstate(over="ignore"):  # three values that differ by many powers of ten have no upper end
+        low, middle, high = map(float, np.exp(ends) if logarithmic else ends)
     return Estimate(low, middle, high, kind, claim, number, period)
 
 

@@ -59,8 +59,8 @@ class Verdict:
         hidden = f"a difference of up to {_percent(self.hidden)} could hide"
         if self.word == "no difference seen":
             return f"no difference seen between these two occasions: {hidden}"
-        found = f"{_percent(self.findable)} would have been found in 80 % of cases"
-        more = f", {margin} with about {self.needed} {self.unit}" if self.needed else ""
+        found = f"one of {_percent(self.findable)} would have been found in 80 % of cases"
+        more = f", one of {margin} with about {self.needed} {self.unit}" if self.needed else ""
         return f"cannot tell: {hidden}; {found}{more}"
 
 
