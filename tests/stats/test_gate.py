@@ -17,7 +17,7 @@ from octant.stats.gate import (
 )
 from octant.stats.intervals import Period
 from octant.stats.multiple import holm
-from octant.stats.paired import paired_p, paired_verdicts
+from octant.stats.paired import is_same, paired_p, paired_verdicts
 
 NOW = datetime(2026, 11, 22, 7, 35, tzinfo=UTC)
 PERIOD = Period(NOW, NOW)
@@ -84,7 +84,24 @@ def test_a_gate_is_decided_by_a_slower_figure_or_by_a_word_on_all() -> None:
     assert not gate_is_decided(gate_verdicts([same, NOISE[:2]], PERIOD))  # launches of one were lost
 
 
+def test_looking_often_does_not_make_figures_the_same() -> None:
+    end = math.log(1.03)
+    x = np.random.default_rng(56).normal(end, end / 3, (1500, 12))
+    same, naive = (
+        np.mean([any(is_same(row[:n], 0.03, level) for n, level in looks.items()) for row in x])
+        for looks in (RISING, dict.fromkeys(RISING, 0.05))
+    )
+    assert same <= 0.065  # 5 % and 2.7 standard errors
+    assert naive > 0.09
+    assert gate_verdicts([22 * NOISE], PERIOD, threshold=RISING[8])[0].word == "cannot tell"
+    assert gate_verdicts([22 * NOISE], PERIOD)[0].word == "same"
+
+
 def test_until_sure_has_a_word_for_a_difference_and_for_equality() -> None:
+    slight = 10 * NOISE + 0.035
+    assert 20 < e_value(slight) < 600
+    assert until_sure_verdicts([slight], PERIOD)[0].word == "faster"
+    assert until_sure_verdicts([slight, *[NOISE] * 29], PERIOD)[0].word == "cannot tell"
     words = [verdict.word for verdict in until_sure_verdicts([NOISE - 0.1, NOISE, 40 * NOISE, NOISE + 0.1], PERIOD)]
     assert words == ["slower", "same", "cannot tell", "faster"]
 

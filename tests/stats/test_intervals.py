@@ -155,6 +155,7 @@ def test_the_interval_is_never_narrower_than_the_launches_own_allow(k: int) -> N
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
 @example([1.0, 1.0, 1e-200])
+@example([0.0, 1.0, 2.0])
 def test_the_interval_holds_the_value(values: list[float]) -> None:
     estimate = median_over_launches(exact(*values), PERIOD)
     slack = 1e-9 * max(map(abs, values))

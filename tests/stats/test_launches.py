@@ -55,7 +55,9 @@ def test_equal_points_are_pooled_and_their_disagreement_is_a_doubt() -> None:
     assert found.kind == "equal points differ"
     assert found.text == "equal points of this run differ by 10 % (100 and 110 in base units)"
     assert pooled([near, exact(102, 103, 101)])[1] == ()  # within 3 %
-    assert pooled([exact(100, 110, 90), exact(110, 121, 99)])[1] == ()  # within three spreads
+    noisy = (100, 110, 90)  # a spread of 10 %
+    assert pooled([exact(*noisy), exact(*(1.25 * value for value in noisy))])[1] == ()  # within three spreads
+    assert pooled([exact(*noisy), exact(*(1.4 * value for value in noisy))])[1] != ()
     assert pooled([exact(100), exact(104)])[1] != ()  # single launches: nothing is known of the spread
     assert pooled([near]) == (near, ())
     assert pooled([exact(0, 1), exact(5, 6)])[1] == ()  # no logarithms

@@ -186,6 +186,9 @@ def test_texts_give_the_difference_or_what_could_have_been_found() -> None:
         "cannot tell: a difference of up to 7.4 % could hide; one of 10 % would have been found in 80 % of cases, "
         "one of 3.0 % with about 44 paired rounds"
     )
+    near_the_margin = one(10 * noise + 0.025)
+    assert near_the_margin.word == "cannot tell"
+    assert near_the_margin.text.endswith("would have been found in 80 % of cases")  # the rounds were enough
     assert slower.speed is not None
     assert slower.speed.text == "95 % interval for the ratio over 6 paired rounds between 07:35 and 07:38"
 

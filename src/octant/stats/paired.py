@@ -102,7 +102,7 @@ def paired_verdicts(
     """The verdict on each figure of a report.
 
     A figure is faster or slower if its adjusted p-value is at most `threshold` and the ratio lies beyond the margin;
-    else the same if the 90 % interval lies within it (two one-sided tests: Schuirmann 1987).
+    else the same if the interval at 1 - 2 `threshold` lies within it (two one-sided tests: Schuirmann 1987).
 
     Args:
         figures: of each, the logarithms of B's speed over A's by round (differences of `log_speeds`).
@@ -113,15 +113,16 @@ def paired_verdicts(
     differing = {place for place, adjusted_p in zip(tested, adjusted(p), strict=True) if adjusted_p <= threshold}
     level = LEVEL / max(1, len(tested))
     return [
-        verdict_of(x, place in differing, is_same(x, margin), period, margin, level) for place, x in enumerate(figures)
+        verdict_of(x, place in differing, is_same(x, margin, threshold), period, margin, level)
+        for place, x in enumerate(figures)
     ]
 
 
-def is_same(x: Array, margin: float) -> bool:
-    """Whether the 90 % interval of at least 4 rounds lies within the margin on both sides."""
+def is_same(x: Array, margin: float, threshold: float = LEVEL) -> bool:
+    """Whether each of two one-sided tests at `threshold` puts at least 4 rounds within its end of the margin."""
     if len(x) < LEAST_ROUNDS:
         return False
-    low, _, high = paired_bounds(x, 2 * LEVEL)
+    low, _, high = paired_bounds(x, 2 * threshold)
     return bool(-math.log1p(margin) < low and high < math.log1p(margin))
 
 
