@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from octant import stats
+from octant.stats import samples as stats
 
 SAMPLES = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=200)
 

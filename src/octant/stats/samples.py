@@ -1,4 +1,4 @@
-"""Statistics of samples: medians with confidence intervals, quantiles, ratios. METHOD.md gives the reasons."""
+"""Samples of one launch: medians with intervals, quantiles, drift, and ratios. METHOD.md gives the reasons."""
 
 from __future__ import annotations
 

@@ -1,0 +1,85 @@
+"""What casts doubt on a figure, as data: a kind, a grade and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Grade(IntEnum):
+    """How much a doubt takes away; greater is worse."""
+
+    NOTE = 1  # worth knowing; views hide it unless asked
+    DOUBTFUL = 2  # the figure may be off by more than its interval says
+    INVALID = 3  # no share of a limit, no verdict
+
+
+GRADES: Mapping[str, Grade] = {
+    "wrong answer": Grade.INVALID,
+    "not as asked": Grade.INVALID,
+    "fault-injection build": Grade.INVALID,
+    "cores shared": Grade.DOUBTFUL,
+    "lanes rarely together": Grade.DOUBTFUL,
+    "short phase": Grade.DOUBTFUL,
+    "drift": Grade.DOUBTFUL,
+    "equal points differ": Grade.DOUBTFUL,
+    "beyond its limit": Grade.DOUBTFUL,
+    "sizes rounded": Grade.NOTE,
+    "launches resemble their neighbours": Grade.NOTE,
+    "few launches": Grade.NOTE,
+    "few bursts": Grade.NOTE,
+    "few samples": Grade.NOTE,
+    "precision not reached": Grade.NOTE,
+    "preempted": Grade.NOTE,
+    "foreign load": Grade.NOTE,
+    "outliers": Grade.NOTE,
+}
+"""The grade of each kind that does not depend on a size."""
+
+BOUNDS: Mapping[str, tuple[float, float, float]] = {
+    "lost time": (0.01, 0.05, 0.5),
+    "stolen time": (0.01, 0.05, 0.5),
+    "wide interval": (0.03, 0.1, 0.3),
+}
+"""Kinds graded by a size: up to the first bound there is no doubt, then a note, doubtful, and invalid beyond the last.
+
+Lost and stolen time are shares of the wall time; the size of an interval is half its width over the value.
+"""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One doubt; two of the same kind differ only in their numbers."""
+
+    kind: str
+    grade: Grade
+    text: str  # for people: "49 % of the time was lost to a CPU quota"
+
+
+def doubt(kind: str, text: str) -> Doubt:
+    """A doubt with the grade of its kind.
+
+    Raises:
+        KeyError: `GRADES` has no such kind.
+    """
+    return Doubt(kind, GRADES[kind], text)
+
+
+def graded(kind: str, size: float, text: str) -> tuple[Doubt, ...]:
+    """The doubt that something of this size casts; none up to the first bound of its kind.
+
+    Raises:
+        KeyError: `BOUNDS` has no such kind.
+    """
+    passed = sum(size > bound for bound in BOUNDS[kind])
+    return (Doubt(kind, Grade(passed), text),) if passed else ()
+
+
+def worst_of_each_kind(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
+    """One doubt of each kind: that of the worst grade, the first of equal ones. The worst kinds come first."""
+    worst: dict[str, Doubt] = {}
+    for one in doubts:
+        if one.kind not in worst or one.grade > worst[one.kind].grade:
+            worst[one.kind] = one
+    return tuple(sorted(worst.values(), key=lambda one: -one.grade))

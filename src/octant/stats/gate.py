@@ -1,0 +1,107 @@
+"""A gate over figures: verdicts that keep 5 % false alarms in all of them together, and that may come early."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant.stats.multiple import holm
+from octant.stats.paired import LEAST_ROUNDS, paired_verdicts, verdict_of
+from octant.stats.student import LEVEL
+from octant.stats.verdicts import MARGIN
+
+if TYPE_CHECKING:
+    from octant.stats.intervals import Period
+    from octant.stats.paired import Array
+    from octant.stats.verdicts import Verdict
+
+LEAST_ROUNDS_OF_MANY = 8
+RISING: Mapping[int, float] = {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419}
+"""Thresholds on p by the number of rounds: looking at all four raises 5 % false alarms (O'Brien and Fleming 1979)."""
+
+
+def least_rounds(figures: int) -> int:
+    """The fewest rounds on which a gate over so many figures decides."""
+    return LEAST_ROUNDS if figures == 1 else LEAST_ROUNDS_OF_MANY
+
+
+def planned_looks(figures: int) -> dict[int, float]:
+    """After how many rounds a gate that may stop early looks, with the threshold on p at each look."""
+    return {rounds: threshold for rounds, threshold in RISING.items() if rounds >= least_rounds(figures)}
+
+
+def gate_verdicts(
+    figures: Sequence[Array], period: Period, margin: float = MARGIN, threshold: float = LEVEL
+) -> list[Verdict]:
+    """The verdicts of a gate, with Holm's correction.
+
+    Args:
+        figures: of each, the logarithms of B's speed over A's by round.
+        threshold: on the corrected p-values: 5 % for a gate that looks once, else that of the planned look.
+
+    Raises:
+        ValueError: fewer rounds than a gate over so many figures needs.
+    """
+    _refuse_few_rounds(figures)
+    return paired_verdicts(figures, period, margin, holm, threshold)
+
+
+def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float = MARGIN) -> list[Verdict]:
+    """The verdicts of a gate that looks after every round, and may add rounds at any time, by e-values.
+
+    A difference is proven by an e-value of 20 times the number of figures; equality within the margin by e-values of
+    20 against both of its ends.
+
+    Args:
+        figures: as in `gate_verdicts`.
+
+    Raises:
+        ValueError: fewer rounds than a gate over so many figures needs.
+    """
+    _refuse_few_rounds(figures)
+    level, end = LEVEL / max(1, len(figures)), math.log1p(margin)
+    return [
+        verdict_of(
+            x,
+            differs=bool(e_value(x) >= 1 / level),
+            same=bool(abs(x.mean()) < end and min(e_value(x - end), e_value(x + end)) >= 1 / LEVEL),
+            period=period,
+            margin=margin,
+            level=level,
+        )
+        for x in figures
+    ]
+
+
+def gate_is_decided(verdicts: Sequence[Verdict]) -> bool:
+    """Whether more rounds would change nothing: a figure is slower, or there is a word on all of them."""
+    words = {verdict.word for verdict in verdicts}
+    return "slower" in words or not words & {"cannot tell", "no verdict"}
+
+
+def e_value(x: Array) -> Array:
+    """The e-value against no difference: without one it exceeds 20 at any time in at most 5 % of series.
+
+    The test martingale of Student's t under a normal prior of deviation 1 for the effect (Lai 1976; Wang, Ramdas 2023).
+
+    Args:
+        x: logarithms of ratios, shape (…, rounds), at least 2 of them; the e-values have shape (…).
+    """
+    n = x.shape[-1]
+    of_mean = n * x.mean(axis=-1) ** 2
+    of_spread = (n - 1) * x.var(axis=-1, ddof=1)
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(of_mean == 0, 1.0, (of_spread + of_mean) / (of_spread + of_mean / (1 + n)))
+    e: Array = (1 + n) ** -0.5 * ratio ** (n / 2)
+    return e
+
+
+def _refuse_few_rounds(figures: Sequence[Array]) -> None:
+    least = least_rounds(len(figures))
+    rounds = max((len(x) for x in figures), default=least)
+    if rounds < least:
+        plural = "s" * (len(figures) != 1)
+        raise ValueError(f"cannot gate {len(figures)} figure{plural} on {rounds} paired rounds ({least} are needed)")

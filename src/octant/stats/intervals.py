@@ -1,0 +1,200 @@
+"""What a figure claims over its launches: a value with an interval that says what it is an interval for.
+
+A launch is one sample, however long it runs. Six or more give interpolated order statistics, three to five Student's
+interval about the median of logarithms, two give both values and no interval, one gives its own spread. Values that
+are not all positive are taken as they are instead of by their logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from octant.stats.samples import FEW_LAUNCHES, Interval
+from octant.stats.student import LEVEL, t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from numpy.typing import ArrayLike, NDArray
+
+_MEDIAN_FACTORS = {3: 1.346013, 4: 1.192798, 5: 1.434168}  # k times the variance of the median of k normal values
+
+Kind = Literal["order statistics", "student", "signed ranks", "two values", "one launch"]
+Claim = Literal[
+    "median", "next launch", "another occasion", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"
+]
+
+_CLAIMS: dict[Claim, str] = {
+    "median": "the median over {} launches",
+    "next launch": "the next launch, from {} launches",
+    "another occasion": "another occasion, from {} occasions",
+    "ratio in rounds": "the ratio over {} paired rounds",
+    "ratio of two occasions": "the ratio on these two occasions only, from {} launches",
+    "ratio on other occasions": "the ratio on other occasions, from {} occasions",
+}
+
+
+@dataclass(frozen=True)
+class Period:
+    """When launches were made, from the first start to the last, in the time zone in which it is to be read."""
+
+    begin: datetime
+    end: datetime
+
+    @property
+    def text(self) -> str:
+        """`between 07:35 and 07:38`, `at 07:35`, or with dates where there are two of them."""
+        form = "%H:%M" if self.begin.date() == self.end.date() else "%Y-%m-%d %H:%M"
+        first, last = self.begin.strftime(form), self.end.strftime(form)
+        return f"at {first}" if first == last else f"between {first} and {last}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with what is known of its uncertainty, and for what.
+
+    `low` and `high` are the ends of a 95 % interval only where `is_interval`; else they are the two values, or the
+    ends of what was seen within one launch.
+    """
+
+    low: float
+    middle: float
+    high: float
+    kind: Kind
+    claim: Claim
+    number: int  # of launches, paired rounds or occasions
+    period: Period
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether low and high hold what is claimed with 95 %."""
+        return self.kind not in ("two values", "one launch")
+
+    @property
+    def relative_half_width(self) -> float | None:
+        """Half the interval's width over the value; `None` without an interval, and for the value 0."""
+        return (self.high - self.low) / (2 * abs(self.middle)) if self.is_interval and self.middle else None
+
+    @property
+    def text(self) -> str:
+        """What low and high are: `95 % interval for the median over 6 launches between 07:35 and 07:38`."""
+        if self.kind == "one launch":
+            return f"within one launch {self.period.text}; launches were not repeated"
+        if self.kind == "two values":
+            return f"two launches {self.period.text}, no interval"
+        return f"95 % interval for {_CLAIMS[self.claim].format(self.number)} {self.period.text}"
+
+
+def median_over_launches(launches: Sequence[Interval], period: Period) -> Estimate:
+    """The figure of launches: the median of their medians, with the interval that their number allows.
+
+    Each half of the interval is at least the median of the launches' own half-widths over the root of their number.
+
+    Args:
+        launches: each launch's median with its interval within the launch.
+
+    Raises:
+        ValueError: no launches.
+    """
+    if not launches:
+        raise ValueError("a figure needs at least one launch")
+    k = len(launches)
+    values = np.array([launch.middle for launch in launches])
+    if k == 1:
+        return Estimate(launches[0].low, launches[0].middle, launches[0].high, "one launch", "median", k, period)
+    scaled, logarithmic = scaled_values(values)
+    if k == 2:
+        middle = float(np.exp(scaled.mean()) if logarithmic else scaled.mean())
+        return Estimate(float(values.min()), middle, float(values.max()), "two values", "median", k, period)
+    bounds = order_statistics_bounds if k >= FEW_LAUNCHES else student_bounds
+    low, middle, high = map(float, bounds(scaled))
+    own = [launch.relative_half_width if logarithmic else (launch.high - launch.low) / 2 for launch in launches]
+    least = float(np.median(own)) / math.sqrt(k)
+    ends = np.array([min(low, middle - least), middle, max(high, middle + least)])
+    kind: Kind = "order statistics" if k >= FEW_LAUNCHES else "student"
+    return _estimate(ends, logarithmic, kind, "median", k, period)
+
+
+def _estimate(
+    ends: NDArray[np.float64], logarithmic: bool, kind: Kind, claim: Claim, number: int, period: Period
+) -> Estimate:
+    with np.errstate(over="ignore"):  # three values that differ by many powers of ten have no upper end
+        low, middle, high = map(float, np.exp(ends) if logarithmic else ends)
+    return Estimate(low, middle, high, kind, claim, number, period)
+
+
+def scaled_values(values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
+    """The logarithms, and True, where all values are positive; else the values, and False."""
+    array = np.asarray(values, np.float64)
+    return (np.log(array), True) if (array > 0).all() else (array, False)
+
+
+def order_statistics_bounds(
+    y: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Low end, median and high end of the interpolated order statistics (Hettmansperger and Sheather 1986).
+
+    Args:
+        y: shape (…, launches), at least 6 of them; the ends have shape (…).
+    """
+    ordered = np.sort(y, axis=-1)
+    rank, share = order_weights(y.shape[-1])
+    low = (1 - share) * ordered[..., rank - 1] + share * ordered[..., rank]
+    high = (1 - share) * ordered[..., -rank] + share * ordered[..., -rank - 1]
+    return low, np.median(y, axis=-1), high
+
+
+@cache
+def order_weights(k: int) -> tuple[int, float]:
+    """The rank d, counted from 1, and the weight of rank d + 1, whose interpolation holds the median with 95 %.
+
+    Raises:
+        ValueError: fewer than 6 values, whose whole range holds it less often.
+    """
+    if k < FEW_LAUNCHES:
+        raise ValueError(f"cannot interpolate {k} order statistics (6 are the least with 95 %)")
+    within = [1.0]  # at index j, the probability that the median lies between the values at ranks j and k + 1 - j
+    for j in range(1, k // 2 + 2):
+        within.append(within[-1] - 2 * math.comb(k, j - 1) / 2**k if j <= k // 2 else 0.0)
+    rank = max(j for j, probability in enumerate(within) if probability >= 1 - LEVEL)
+    part = (within[rank] - (1 - LEVEL)) / (within[rank] - within[rank + 1])
+    return rank, (k - rank) * part / (rank + (k - 2 * rank) * part)
+
+
+def student_bounds(
+    y: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Low end, median and high end of Student's interval about the median, for 3 to 5 values.
+
+    Args:
+        y: shape (…, launches); the ends have shape (…).
+    """
+    k = y.shape[-1]
+    middle = np.median(y, axis=-1)
+    half = t_quantile(LEVEL, k - 1) * y.std(axis=-1, ddof=1) * math.sqrt(_MEDIAN_FACTORS[k] / k)
+    return middle - half, middle, middle + half
+
+
+def next_value(values: Sequence[float], claim: Claim, period: Period) -> Estimate:
+    """Where the next value of the same kind lies (95 %): Student's prediction interval about the mean of logarithms.
+
+    Args:
+        values: medians of launches or of occasions, at least 3.
+    """
+    k = len(values)
+    y, logarithmic = scaled_values(values)
+    half = t_quantile(LEVEL, k - 1) * y.std(ddof=1) * math.sqrt(1 + 1 / k)
+    ends = y.mean() + half * np.array([-1, 0, 1])
+    return _estimate(ends, logarithmic, "student", claim, k, period)
+
+
+def next_launch(launches: Sequence[Interval], period: Period) -> Estimate | None:
+    """Where one more launch would lie now; `None` for fewer than 6 launches."""
+    values = [launch.middle for launch in launches]
+    return next_value(values, "next launch", period) if len(values) >= FEW_LAUNCHES else None

@@ -1,0 +1,78 @@
+"""Launches of one cell beside one another: whether they resemble their neighbours, and whether equal points agree."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant.stats.doubts import Doubt, doubt, graded
+from octant.stats.intervals import scaled_values
+from octant.stats.samples import FEW_LAUNCHES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from octant.stats.intervals import Estimate
+    from octant.stats.samples import Interval
+
+LEAST_FOR_NEIGHBOURS = 8
+RESEMBLING = 0.3  # the correlation of neighbours beyond which a doubt is raised
+EQUAL = 0.03  # equal points may differ by this, or by three times the spread of their launches
+
+
+def neighbour_correlation(values: ArrayLike) -> float:
+    """The correlation of successive values in the order of their launches; 0 for fewer than 8 or equal ones."""
+    y = scaled_values(values)[0]
+    y = y - y.mean() if len(y) else y
+    power = float(y @ y)
+    return float(y[1:] @ y[:-1]) / power if len(y) >= LEAST_FOR_NEIGHBOURS and power > 0 else 0.0
+
+
+def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate) -> tuple[Doubt, ...]:
+    """What their number, their spread and their order say against the figure of launches.
+
+    Args:
+        launches: in the order in which they were made.
+        estimate: of these launches, by `median_over_launches`.
+    """
+    found: list[Doubt] = []
+    if len(launches) < FEW_LAUNCHES:
+        found.append(doubt("few launches", estimate.text if len(launches) < 3 else f"only {len(launches)} launches"))
+    half = estimate.relative_half_width
+    if half is not None:
+        found += graded("wide interval", half, f"the interval is ± {100 * half:.0f} %")
+    alike = neighbour_correlation([launch.middle for launch in launches])
+    if alike > RESEMBLING:
+        text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"
+        found.append(doubt("launches resemble their neighbours", text))
+    return tuple(found)
+
+
+def pooled(points: Sequence[Sequence[Interval]]) -> tuple[list[Interval], tuple[Doubt, ...]]:
+    """The launches of equal points of a run as those of one point, and a doubt if the points disagree.
+
+    Two points disagree where their medians differ by more than 3 %, and by more than three times the spread of
+    launches within the points (standard deviation).
+
+    Args:
+        points: the launches of each point, each at least one.
+    """
+    together = [launch for launches in points for launch in launches]
+    sides = [np.array([launch.middle for launch in launches]) for launches in points]
+    if len(sides) < 2 or not all((side > 0).all() for side in sides):
+        return together, ()
+    logs = [np.log(side) for side in sides]
+    freedom = sum(len(side) - 1 for side in logs)
+    squares = sum(float(((side - side.mean()) ** 2).sum()) for side in logs)
+    spread = math.sqrt(squares / freedom) if freedom else 0.0
+    medians = sorted(float(np.median(side)) for side in logs)
+    apart = medians[-1] - medians[0]
+    if apart <= max(math.log1p(EQUAL), 3 * spread):
+        return together, ()
+    values = f"{math.exp(medians[0]):.4g} and {math.exp(medians[-1]):.4g}"
+    text = f"equal points of this run differ by {100 * math.expm1(apart):.0f} % ({values} in base units)"
+    return together, (doubt("equal points differ", text),)

@@ -1,0 +1,158 @@
+"""Verdicts from paired rounds: both sides measured side by side in each round, in an order that is drawn.
+
+What a drift of the machine adds to both sides of a round is in no ratio. Student's test on the logarithms of the
+ratios serves to 11 rounds, signed ranks from 12, where they resist tails better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from octant.stats.intervals import Estimate
+from octant.stats.multiple import benjamini_hochberg
+from octant.stats.student import LEVEL, rounds_needed, smallest_effect, t_quantile, two_sided_p
+from octant.stats.verdicts import MARGIN, Verdict, no_verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from octant.stats.intervals import Period
+    from octant.stats.verdicts import Word
+
+Array: TypeAlias = "NDArray[np.float64]"
+
+LEAST_ROUNDS = 4
+RANKED_ROUNDS = 12  # from so many rounds on, signed ranks
+
+
+def paired_p(x: Array) -> Array:
+    """The two-sided p-value of no difference.
+
+    Args:
+        x: logarithms of ratios, shape (…, rounds), at least two rounds; p-values have shape (…).
+    """
+    n = x.shape[-1]
+    return student_p(x) if n < RANKED_ROUNDS else _signed_rank_p(x)
+
+
+def student_p(x: Array) -> Array:
+    """As `paired_p`, by Student's test for any number of rounds."""
+    n = x.shape[-1]
+    mean, spread = x.mean(axis=-1), x.std(axis=-1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(mean == 0, 0.0, mean * math.sqrt(n) / spread)
+    return two_sided_p(t, n - 1)
+
+
+def _signed_rank_p(x: Array) -> Array:
+    """Wilcoxon's test by Walsh averages: as many are positive as the positive ranks add up to; zeros count half."""
+    n = x.shape[-1]
+    averages = _walsh_averages(x)
+    positive = (averages > 0).sum(axis=-1) + (averages == 0).sum(axis=-1) / 2
+    fewer = np.minimum(positive, averages.shape[-1] - positive)
+    p: Array = np.minimum(2 * _rank_sum_shares(n)[np.ceil(fewer).astype(int)], 1.0)
+    return p
+
+
+def _walsh_averages(x: Array) -> Array:
+    first, second = np.triu_indices(x.shape[-1])
+    averages: Array = (x[..., first] + x[..., second]) / 2
+    return averages
+
+
+@cache
+def _rank_sum_shares(n: int) -> Array:
+    """At index w, the probability that the ranks with a positive sign add up to w or less, without a difference."""
+    ways = np.ones(1)
+    for rank in range(1, n + 1):
+        ways = (np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))) / 2
+    return np.cumsum(ways)
+
+
+def paired_bounds(x: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
+    """Low end, middle and high end of the interval of the logarithm of the ratio, at 1 - level.
+
+    Student's about the mean to 11 rounds, then Hodges and Lehmann's (1963) from the Walsh averages.
+
+    Args:
+        x: as in `paired_p`; the ends have shape (…).
+    """
+    n = x.shape[-1]
+    if n < RANKED_ROUNDS:
+        half = t_quantile(level, n - 1) * x.std(axis=-1, ddof=1) / math.sqrt(n)
+        middle = x.mean(axis=-1)
+        return middle - half, middle, middle + half
+    averages = np.sort(_walsh_averages(x), axis=-1)
+    cut = int(np.searchsorted(_rank_sum_shares(n), level / 2, side="right"))
+    return averages[..., cut - 1], np.median(averages, axis=-1), averages[..., -cut]
+
+
+def paired_verdicts(
+    figures: Sequence[Array],
+    period: Period,
+    margin: float = MARGIN,
+    adjusted: Callable[[Array], Array] = benjamini_hochberg,
+    threshold: float = LEVEL,
+) -> list[Verdict]:
+    """The verdict on each figure of a report.
+
+    A figure is faster or slower if its adjusted p-value is at most `threshold` and the ratio lies beyond the margin;
+    else the same if the interval at 1 - 2 `threshold` lies within it (two one-sided tests: Schuirmann 1987).
+
+    Args:
+        figures: of each, the logarithms of B's speed over A's by round (differences of `log_speeds`).
+        adjusted: p-values corrected for the number of figures: for a gate `holm`.
+    """
+    tested = [place for place, x in enumerate(figures) if len(x) >= LEAST_ROUNDS]
+    p = np.array([float(paired_p(figures[place])) for place in tested])
+    differing = {place for place, adjusted_p in zip(tested, adjusted(p), strict=True) if adjusted_p <= threshold}
+    level = LEVEL / max(1, len(tested))
+    return [
+        verdict_of(x, place in differing, is_same(x, margin, threshold), period, margin, level)
+        for place, x in enumerate(figures)
+    ]
+
+
+def is_same(x: Array, margin: float, threshold: float = LEVEL) -> bool:
+    """Whether each of two one-sided tests at `threshold` puts at least 4 rounds within its end of the margin."""
+    if len(x) < LEAST_ROUNDS:
+        return False
+    low, _, high = paired_bounds(x, 2 * threshold)
+    return bool(-math.log1p(margin) < low and high < math.log1p(margin))
+
+
+def verdict_of(x: Array, differs: bool, same: bool, period: Period, margin: float, level: float = LEVEL) -> Verdict:
+    """The verdict on one figure whose tests are decided.
+
+    Args:
+        x: logarithms of B's speed over A's, by round.
+        differs: whether a difference is proven; the verdict needs one beyond the margin too.
+        same: whether it is proven to be within the margin.
+        level: of the test, for the number of rounds that it needs.
+    """
+    rounds = len(x)
+    if rounds < LEAST_ROUNDS:
+        return no_verdict(rounds, "paired rounds", LEAST_ROUNDS, margin)
+    low, middle, high = map(float, paired_bounds(x))
+    word: Word = "same" if same else "cannot tell"
+    if differs and abs(middle) >= math.log1p(margin):
+        word = "faster" if middle > 0 else "slower"
+    kind: Literal["student", "signed ranks"] = "student" if rounds < RANKED_ROUNDS else "signed ranks"
+    speed = Estimate(math.exp(low), math.exp(middle), math.exp(high), kind, "ratio in rounds", rounds, period)
+    spread = float(x.std(ddof=1))
+    needed = rounds_needed(math.log1p(margin) / spread, level) if word == "cannot tell" and spread else 0
+    return Verdict(
+        word,
+        speed,
+        p=float(paired_p(x)),
+        margin=margin,
+        hidden=math.expm1(max(abs(low), abs(high))),
+        findable=math.expm1(smallest_effect(rounds, level) * spread),
+        number=rounds,
+        needed=needed if needed > rounds else None,
+    )

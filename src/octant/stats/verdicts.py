@@ -1,0 +1,86 @@
+"""The words on a figure measured twice, A and B, with what the words rest on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from octant.stats.intervals import Estimate
+
+MARGIN = 0.03  # the smallest relative difference of interest
+
+Word = Literal["faster", "slower", "same", "cannot tell", "no verdict", "differs", "no difference seen"]
+"""The last two speak of two occasions only, and a gate does not act on them."""
+
+Unit = Literal["paired rounds", "launches on each side"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A word on one figure, and the numbers behind it."""
+
+    word: Word
+    speed: Estimate | None  # of B over A: above 1 is faster, for rates and for times; `None` where there is no verdict
+    p: float  # two-sided, before the correction for many figures
+    margin: float
+    hidden: float  # the largest relative difference that the interval leaves possible
+    findable: float  # the least relative difference that is found in 80 % of cases, with this spread and number
+    number: int  # of the unit; of launches on the side with fewer
+    unit: Unit = "paired rounds"
+    needed: int | None = None  # of them, for a verdict or to find `margin` in 80 % of cases; `None`: there are enough
+
+    @property
+    def beyond_margin(self) -> bool:
+        """Whether the whole interval lies beyond the margin."""
+        if self.speed is None:
+            return False
+        return self.speed.low >= 1 + self.margin or self.speed.high <= 1 / (1 + self.margin)
+
+    @property
+    def text(self) -> str:
+        """`slower by 4.5 %`, `same within 3.0 %`, or why there is no such word and how many rounds would give one."""
+        if self.speed is None:
+            return f"no verdict: {self.needed} {self.unit} are needed, there are {self.number}"
+        difference, margin = _percent(abs(self.speed.middle - 1)), _percent(self.margin)
+        if self.word in ("faster", "slower"):
+            return f"{self.word} by {difference}" + f", at least by {margin}" * self.beyond_margin
+        if self.word == "same":
+            return f"same within {margin}"
+        if self.word == "differs":
+            return f"differs by {difference} between these two occasions"
+        hidden = f"a difference of up to {_percent(self.hidden)} could hide"
+        if self.word == "no difference seen":
+            return f"no difference seen between these two occasions: {hidden}"
+        found = f"one of {_percent(self.findable)} would have been found in 80 % of cases"
+        more = f", one of {margin} with about {self.needed} {self.unit}" if self.needed else ""
+        return f"cannot tell: {hidden}; {found}{more}"
+
+
+def no_verdict(number: int, unit: Unit, needed: int, margin: float) -> Verdict:
+    """The verdict on a figure that was not measured often enough."""
+    return Verdict("no verdict", None, 1.0, margin, math.inf, math.inf, number, unit, needed)
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.{int(fraction < 0.0995)}f} %"
+
+
+def log_speeds(values: Sequence[float], better: Literal["higher", "lower"]) -> NDArray[np.float64]:
+    """The logarithms of speeds: of the values where higher is better, else of their reciprocals.
+
+    Raises:
+        ValueError: values that are not all positive.
+    """
+    array = np.asarray(values, np.float64)
+    if not (array > 0).all():
+        raise ValueError("cannot compare values by their ratio (they are not all positive)")
+    logs: NDArray[np.float64] = np.log(array)
+    return logs if better == "higher" else -logs

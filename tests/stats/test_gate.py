@@ -1,0 +1,113 @@
+"""Gates: false alarms in all figures and at all looks together, early stops, and refusals."""
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from launch_shapes import SHAPES, simulated_launches
+from octant.stats.gate import (
+    RISING,
+    e_value,
+    gate_is_decided,
+    gate_verdicts,
+    planned_looks,
+    until_sure_verdicts,
+)
+from octant.stats.intervals import Period
+from octant.stats.multiple import holm
+from octant.stats.paired import is_same, paired_p, paired_verdicts
+
+NOW = datetime(2026, 11, 22, 7, 35, tzinfo=UTC)
+PERIOD = Period(NOW, NOW)
+NOISE = np.array([-0.002, 0.001, 0.002, -0.001, 0.0015, -0.0015, 0.0005, -0.0005])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rising_thresholds_keep_five_percent_over_all_looks(shape: str) -> None:
+    x = simulated_launches(shape, (20_000, 12, 2), np.random.default_rng(51)) @ [1, -1]
+    looks = np.array([paired_p(x[:, :rounds]) for rounds in RISING])
+    thresholds = np.array(list(RISING.values()))[:, None]
+    assert np.mean((looks <= thresholds).any(axis=0)) <= 0.055
+    if shape == "normal":
+        assert np.mean((looks <= 0.05).any(axis=0)) > 0.11  # each look at 5 %
+
+
+def test_rising_thresholds_find_a_clear_difference_early() -> None:
+    x = np.random.default_rng(52).normal(2, 1, (10_000, 12))  # twice the spread of a round
+    passed = np.array([paired_p(x[:, :rounds]) <= threshold for rounds, threshold in RISING.items()])
+    rounds = np.array(list(RISING))[np.argmax(passed, axis=0)]
+    assert passed.any(axis=0).mean() > 0.99
+    assert rounds.mean() == pytest.approx(7.1, abs=0.3)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_e_values_raise_few_alarms_at_any_time(shape: str) -> None:
+    x = simulated_launches(shape, (10_000, 20, 2), np.random.default_rng(53)) @ [1, -1]
+    assert np.mean(np.max([e_value(x[:, :rounds]) for rounds in range(4, 21)], axis=0) >= 20) <= 0.025
+    found = np.max([e_value(x[:, :rounds] + 2 * x.std()) for rounds in range(4, 21)], axis=0) >= 20
+    assert found.mean() > 0.99
+
+
+def test_a_gate_over_thirty_figures_raises_few_alarms_over_its_looks() -> None:
+    x = simulated_launches("normal", (2000, 30, 12, 2), np.random.default_rng(54)) @ [1, -1]
+    looks = {rounds: paired_p(x[..., :rounds]) for rounds in planned_looks(30)}
+    alarms = [(holm(p) <= planned_looks(30)[rounds]).any(axis=1) for rounds, p in looks.items()]
+    assert np.mean(np.any(alarms, axis=0)) <= 0.06
+    assert np.mean(np.any([(p <= 0.05).any(axis=1) for p in looks.values()], axis=0)) > 0.6  # uncorrected
+
+
+def test_a_gate_refuses_too_few_rounds() -> None:
+    with pytest.raises(ValueError, match=r"cannot gate 2 figures on 6 paired rounds \(8 are needed\)"):
+        gate_verdicts([NOISE[:6]] * 2, PERIOD)
+    with pytest.raises(ValueError, match=r"cannot gate 1 figure on 3 paired rounds \(4 are needed\)"):
+        until_sure_verdicts([NOISE[:3]], PERIOD)
+    assert [verdict.word for verdict in gate_verdicts([NOISE[:4]], PERIOD)] == ["same"]
+    assert gate_verdicts([], PERIOD) == until_sure_verdicts([], PERIOD) == []
+    assert planned_looks(1) == RISING
+    assert list(planned_looks(30)) == [8, 12]
+
+
+def test_a_gate_corrects_where_a_single_figure_would_pass() -> None:
+    clear, slight = 10 * NOISE + 0.035, 20 * NOISE + 0.035  # p = 0.0003 and 0.01
+    clean = [NOISE] * 29
+    assert [paired_verdicts([x], PERIOD)[0].word for x in (clear, slight)] == ["faster", "faster"]
+    assert [gate_verdicts([x, *clean], PERIOD)[0].word for x in (clear, slight)] == ["faster", "cannot tell"]
+
+
+def test_a_gate_is_decided_by_a_slower_figure_or_by_a_word_on_all() -> None:
+    slow, same, unclear = NOISE - 0.1, NOISE, 40 * NOISE
+    assert gate_is_decided(gate_verdicts([slow, unclear], PERIOD))
+    assert gate_is_decided(gate_verdicts([same, -slow], PERIOD))
+    assert not gate_is_decided(gate_verdicts([same, unclear], PERIOD))
+    assert not gate_is_decided(gate_verdicts([same, NOISE[:2]], PERIOD))  # launches of one were lost
+
+
+def test_looking_often_does_not_make_figures_the_same() -> None:
+    end = math.log(1.03)
+    x = np.random.default_rng(56).normal(end, end / 3, (1500, 12))
+    same, naive = (
+        np.mean([any(is_same(row[:n], 0.03, level) for n, level in looks.items()) for row in x])
+        for looks in (RISING, dict.fromkeys(RISING, 0.05))
+    )
+    assert same <= 0.065  # 5 % and 2.7 standard errors
+    assert naive > 0.09
+    assert gate_verdicts([22 * NOISE], PERIOD, threshold=RISING[8])[0].word == "cannot tell"
+    assert gate_verdicts([22 * NOISE], PERIOD)[0].word == "same"
+
+
+def test_until_sure_has_a_word_for_a_difference_and_for_equality() -> None:
+    slight = 10 * NOISE + 0.035
+    assert 20 < e_value(slight) < 600
+    assert until_sure_verdicts([slight], PERIOD)[0].word == "faster"
+    assert until_sure_verdicts([slight, *[NOISE] * 29], PERIOD)[0].word == "cannot tell"
+    words = [verdict.word for verdict in until_sure_verdicts([NOISE - 0.1, NOISE, 40 * NOISE, NOISE + 0.1], PERIOD)]
+    assert words == ["slower", "same", "cannot tell", "faster"]
+
+
+def test_until_sure_rarely_says_same_at_the_margin() -> None:
+    end = math.log(1.03)
+    x = np.random.default_rng(55).normal(end, 0.02, (100, 30))
+    words = [{until_sure_verdicts([row[:rounds]], PERIOD)[0].word for rounds in range(4, 31, 3)} for row in x]
+    assert np.mean(["same" in row for row in words]) <= 0.05

@@ -1,0 +1,79 @@
+"""Launches of one cell: neighbours that resemble each other, equal points that disagree, and doubts about a figure."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from launch_shapes import autoregressive_launches
+from octant.stats.doubts import BOUNDS, GRADES, Doubt, Grade, doubt, graded, worst_of_each_kind
+from octant.stats.intervals import Period, median_over_launches
+from octant.stats.launches import doubts_over_launches, neighbour_correlation, pooled
+from octant.stats.samples import Interval
+
+NOW = datetime(2026, 11, 22, 7, 35, tzinfo=UTC)
+PERIOD = Period(NOW, NOW)
+
+
+def exact(*values: float) -> list[Interval]:
+    return [Interval(value, value, value) for value in values]
+
+
+def doubts_of(*values: float) -> dict[str, Grade]:
+    launches = exact(*values)
+    found = doubts_over_launches(launches, median_over_launches(launches, PERIOD))
+    return {one.kind: one.grade for one in found}
+
+
+def test_neighbours_that_resemble_each_other_are_seen() -> None:
+    generator = np.random.default_rng(31)
+    alike = [neighbour_correlation(np.exp(row)) for row in autoregressive_launches((300, 60), 0.7, generator)]
+    apart = [neighbour_correlation(np.exp(row)) for row in generator.normal(size=(300, 60))]
+    assert np.mean(np.array(alike) > 0.3) > 0.95
+    assert np.mean(np.array(apart) > 0.3) < 0.03
+    assert neighbour_correlation(np.arange(1.0, 8.0)) == 0  # too few
+    assert neighbour_correlation(np.ones(20)) == 0
+    assert neighbour_correlation([]) == 0
+
+
+def test_doubts_follow_number_spread_and_order_of_launches() -> None:
+    assert doubts_of(100, 101, 100, 99, 100, 100) == {}
+    assert doubts_of(100) == {"few launches": Grade.NOTE}
+    assert doubts_of(100, 101) == {"few launches": Grade.NOTE}
+    assert doubts_of(100, 100.1, 99.9) == {"few launches": Grade.NOTE}
+    assert doubts_of(95, 100, 105, 95, 100, 105) == {"wide interval": Grade.NOTE}
+    assert doubts_of(80, 100, 120, 80, 100, 120) == {"wide interval": Grade.DOUBTFUL}
+    assert doubts_of(50, 100, 200, 50, 100, 200) == {"wide interval": Grade.INVALID}
+    assert doubts_of(*range(100, 108)) == {"launches resemble their neighbours": Grade.NOTE}
+
+
+def test_equal_points_are_pooled_and_their_disagreement_is_a_doubt() -> None:
+    near, far = exact(100, 101, 99), exact(110, 111, 109)
+    launches, doubts = pooled([near, far])
+    assert launches == near + far
+    (found,) = doubts
+    assert found.kind == "equal points differ"
+    assert found.text == "equal points of this run differ by 10 % (100 and 110 in base units)"
+    assert pooled([near, exact(102, 103, 101)])[1] == ()  # within 3 %
+    noisy = (100, 110, 90)  # a spread of 10 %
+    assert pooled([exact(*noisy), exact(*(1.25 * value for value in noisy))])[1] == ()  # within three spreads
+    assert pooled([exact(*noisy), exact(*(1.4 * value for value in noisy))])[1] != ()
+    assert pooled([exact(100), exact(104)])[1] != ()  # single launches: nothing is known of the spread
+    assert pooled([near]) == (near, ())
+    assert pooled([exact(0, 1), exact(5, 6)])[1] == ()  # no logarithms
+
+
+def test_grades_depend_on_the_kind_or_on_the_size() -> None:
+    assert doubt("drift", "drifts by 4 %") == Doubt("drift", Grade.DOUBTFUL, "drifts by 4 %")
+    assert not GRADES.keys() & BOUNDS.keys()
+    expected = {0.01: [], 0.011: [Grade.NOTE], 0.05: [Grade.NOTE], 0.06: [Grade.DOUBTFUL], 0.51: [Grade.INVALID]}
+    for size, grades in expected.items():
+        assert [one.grade for one in graded("lost time", size, "")] == grades
+    with pytest.raises(KeyError):
+        doubt("no such kind", "")
+
+
+def test_one_doubt_of_each_kind_is_left_the_worst_first() -> None:
+    notes = [doubt("outliers", "7 % outliers"), doubt("outliers", "9 % outliers")]
+    lost = [*graded("lost time", 0.02, "2 %"), *graded("lost time", 0.6, "60 %"), *graded("lost time", 0.3, "30 %")]
+    assert worst_of_each_kind([*notes, *lost]) == (lost[1], notes[0])

@@ -1,0 +1,99 @@
+"""Runs on different occasions: false alarms with and without a history, and the words."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from octant.stats.intervals import Period
+from octant.stats.occasions import TwoRuns, another_occasion, occasion_verdicts
+from octant.stats.verdicts import Verdict
+
+MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+PERIOD = Period(MONDAY, MONDAY + timedelta(days=6))
+NONE = np.array([])
+
+
+def occasion(generator: np.random.Generator, launches: int, spread: float = 1.0) -> NDArray[np.float64]:
+    """Logarithms of launches that spread by 1 % about a level that the occasion draws."""
+    return np.asarray(0.01 * (generator.normal(0, spread) + generator.normal(size=launches)))
+
+
+def verdict(before: NDArray[np.float64], after: NDArray[np.float64], history: NDArray[np.float64] = NONE) -> Verdict:
+    return occasion_verdicts([TwoRuns(before, after, history)], PERIOD)[0]
+
+
+def test_the_spread_between_occasions_keeps_false_alarms_few() -> None:
+    generator = np.random.default_rng(61)
+    alarms = []
+    for _ in range(1500):
+        history = np.array([np.median(occasion(generator, 6)) for _ in range(4)])
+        alarms.append(TwoRuns(occasion(generator, 6), occasion(generator, 6), history).p() <= 0.05)
+    assert np.mean(alarms) <= 0.055
+
+
+def test_without_it_more_launches_raise_more_false_alarms() -> None:
+    generator = np.random.default_rng(62)
+    for launches, share in ((6, 0.35), (12, 0.5)):
+        runs = [TwoRuns(occasion(generator, launches), occasion(generator, launches), NONE) for _ in range(400)]
+        assert np.mean([one.p() <= 0.05 for one in runs]) > share
+
+
+def test_the_interval_for_another_occasion_holds_it() -> None:
+    generator = np.random.default_rng(62)
+    hits = []
+    for _ in range(2000):
+        *values, following = np.exp([np.median(occasion(generator, 6)) for _ in range(5)])
+        estimate = another_occasion(values, PERIOD)
+        assert estimate is not None
+        hits.append(estimate.low <= following <= estimate.high)
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.016)
+    assert another_occasion([1.0, 1.1, 0.9], PERIOD) is None
+
+
+def test_two_occasions_only_differ_until_four_are_known() -> None:
+    generator = np.random.default_rng(63)
+    a, b = occasion(generator, 6, 0), occasion(generator, 6, 0)
+    far = b - 0.1
+    assert verdict(a, far).word == "differs"
+    assert verdict(a, far).text.startswith("differs by 9.")
+    assert verdict(a, far).text.endswith("% between these two occasions")
+    assert verdict(a, b).word == "no difference seen"
+    steady = np.array([0, 0.001, -0.001, 0.0005])
+    assert verdict(a, far, steady[:3]).word == "differs"
+    assert [verdict(a, b + shift, steady).word for shift in (-0.1, 0, 0.1)] == ["slower", "same", "faster"]
+    assert verdict(a, far, 100 * steady).word == "cannot tell"
+
+
+def test_intervals_say_which_occasions_they_are_for() -> None:
+    a = 0.01 * np.array([0, 1, -1, 0.5, -0.5, 0.2])
+    alone, known = verdict(a, a + 0.05), verdict(a, a + 0.05, np.array([0, 0.001, 0.002, 0.003]))
+    assert alone.speed is not None
+    assert known.speed is not None
+    days = "between 2026-11-16 09:00 and 2026-11-22 09:00"
+    assert alone.speed.text == f"95 % interval for the ratio on these two occasions only, from 6 launches {days}"
+    assert known.speed.text == f"95 % interval for the ratio on other occasions, from 4 occasions {days}"
+    assert known.speed.middle == pytest.approx(math.exp(0.05))
+
+
+def test_fewer_than_four_launches_on_a_side_give_no_word() -> None:
+    a = np.zeros(6)
+    for few in (a[:1] + 1, a[:3] + 1):
+        assert verdict(a, few).word == "no verdict"
+        assert verdict(a, few).text == f"no verdict: 4 launches on each side are needed, there are {len(few)}"
+
+
+def test_launches_without_spread_give_a_word() -> None:
+    flat = np.zeros(4)
+    assert verdict(flat, flat).word == "no difference seen"
+    assert verdict(flat, flat + 0.1).word == "differs"
+
+
+def test_many_figures_are_corrected() -> None:
+    a = 0.01 * np.array([0, 1, -1, 0.5, -0.5, 0.2])
+    slight, clean = TwoRuns(a, a[::-1] * 4 + 0.04, NONE), TwoRuns(a, a, NONE)
+    assert slight.p() == pytest.approx(0.03, abs=0.015)
+    assert occasion_verdicts([slight], PERIOD)[0].word == "differs"
+    assert occasion_verdicts([slight, *[clean] * 29], PERIOD)[0].word == "no difference seen"
