@@ -26,7 +26,9 @@ def simulated_launches(
     return y + generator.normal(0, own_error, size)
 
 
-def autoregressive_launches(size: tuple[int, int], memory: float, generator: np.random.Generator) -> NDArray[np.float64]:
+def autoregressive_launches(
+    size: tuple[int, int], memory: float, generator: np.random.Generator
+) -> NDArray[np.float64]:
     """Series of launches (trials, launches): standard normal, with `memory` the correlation of neighbours."""
     y = generator.normal(size=size)
     for i in range(1, size[1]):
