@@ -158,7 +158,7 @@ def test_older_segments_go_where_every_process_can_be_seen(tmp_path: Path, monke
     monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", "pid:[1]")
     assert leftovers.remove(folder=tmp_path) == (), "whoever holds it may be in another container"
     monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink()))
-    monkeypatch.setattr(leftovers, "_held", lambda _: None)
+    monkeypatch.setattr(leftovers, "_names_in_use", lambda _: None)
     assert leftovers.remove(folder=tmp_path) == (), "a process of ours that does not show what it holds"
     monkeypatch.undo()
     monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink()))

@@ -152,7 +152,7 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
         (("--hosts", "a,-oProxyCommand=x"), "cannot use the host '-oProxyCommand=x'", 2),
         (("--hosts", "a:2"), "see --ranks", 2),
         (("--hosts", "a;b"), "cannot use the host", 2),
-        (("threads=many",), "cannot read 'many' as a whole number", 1),
+        (("threads=many",), "cannot read 'many' as a whole number", 2),
     ],
 )
 @two_cpus
