@@ -144,12 +144,13 @@ void pause_until(std::int64_t target_ns, bool share_cores) {
         spin_until(target_ns);
 }
 
+bool switched_out(std::int64_t& switches) {
+    std::int64_t const before = std::exchange(switches, involuntary_switches());
+    return switches != before;
+}
+
 void keep(Lane& lane, std::int64_t begin_ns, std::int64_t end_ns, bool looks, std::int64_t& switches) {
-    if (looks)
-        if (std::int64_t const now = involuntary_switches(); now != switches) {
-            switches = now;
-            lane.preempted.push_back(static_cast<std::int64_t>(lane.begin_ns.size()));
-        }
+    if (looks && switched_out(switches)) lane.preempted.push_back(static_cast<std::int64_t>(lane.begin_ns.size()));
     lane.begin_ns.push_back(begin_ns);
     lane.duration_ns.push_back(end_ns - begin_ns);
 }
