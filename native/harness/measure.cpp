@@ -97,6 +97,7 @@ class Measurer {
             synchronise(context_.group, settings_.sync);
             exits.push_back(now_ns());
         }
+        world.meet();  // idle ranks sleep until the others have calibrated: MPI_Gather would poll
         auto const all = world.gather(exits);
         for (std::size_t i = 0; i < trials && !all.empty(); ++i) {
             std::int64_t most = 0;
