@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,7 @@ Progress::~Progress() {
 
 void Progress::write(double share, std::string const& phase) {
     constexpr std::int64_t least_ns = 100'000'000;
-    share_ = share;
+    share_ = share >= 0 ? std::min(share, 1.0) : 0;  // readers refuse other values, and a NaN
     phase_ = phase;
     std::int64_t const now = now_ns();
     if (path_.empty() || (written_ns_ > 0 && now - written_ns_ < least_ns)) return;
@@ -29,7 +30,7 @@ void Progress::write(double share, std::string const& phase) {
     JsonText text;
     text.open('{');
     text.key("launch").word(launch_);
-    text.key("share").number(share);
+    text.key("share").number(share_);
     text.key("phase").word(phase);
     text.close('}');
     std::string const fresh = path_ + ".new";

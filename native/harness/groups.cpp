@@ -41,7 +41,7 @@ class Reader {  // of one value of the knob
 
   private:
     [[noreturn]] void refuse(std::string const& why, std::string const& instead) const {
-        throw Refusal("cannot use groups=" + text_ + " (" + why + "); try " + instead);
+        throw Refusal("cannot use groups=" + text_ + " (" + why + "); try " + instead, Exit::wrong_word);
     }
     [[nodiscard]] int number(std::string const& word) const {
         try {
@@ -91,9 +91,11 @@ Groups Groups::parse(std::string const& text, int ranks, int least) {
             std::string const needed = std::to_string(least);
             std::string const count = std::to_string(group.size()) + (group.size() == 1 ? " rank" : " ranks");
             if (ranks < least)
-                throw Refusal("cannot run on " + count + " (it needs " + needed + "); try mpiexec -n " + needed);
+                throw Refusal("cannot run on " + count + " (it needs " + needed + "); try mpiexec -n " + needed,
+                              Exit::wrong_word);
             throw Refusal("cannot use groups=" + text + " (it needs " + needed + " ranks in a group, and one has " +
-                          count + "); try groups=" + needed);
+                              count + "); try groups=" + needed,
+                          Exit::wrong_word);
         }
     return found;
 }

@@ -97,6 +97,7 @@ class Measurer {
             synchronise(context_.group, settings_.sync);
             exits.push_back(now_ns());
         }
+        world.meet();  // idle ranks sleep until the others have calibrated: MPI_Gather would poll
         auto const all = world.gather(exits);
         for (std::size_t i = 0; i < trials && !all.empty(); ++i) {
             std::int64_t most = 0;
@@ -144,12 +145,13 @@ void pause_until(std::int64_t target_ns, bool share_cores) {
         spin_until(target_ns);
 }
 
+bool switched_out(std::int64_t& switches) {
+    std::int64_t const before = std::exchange(switches, involuntary_switches());
+    return switches != before;
+}
+
 void keep(Lane& lane, std::int64_t begin_ns, std::int64_t end_ns, bool looks, std::int64_t& switches) {
-    if (looks)
-        if (std::int64_t const now = involuntary_switches(); now != switches) {
-            switches = now;
-            lane.preempted.push_back(static_cast<std::int64_t>(lane.begin_ns.size()));
-        }
+    if (looks && switched_out(switches)) lane.preempted.push_back(static_cast<std::int64_t>(lane.begin_ns.size()));
     lane.begin_ns.push_back(begin_ns);
     lane.duration_ns.push_back(end_ns - begin_ns);
 }

@@ -55,6 +55,14 @@ void bind_memory(void* address, std::size_t bytes, NodePolicy const& policy) {
                       Exit::not_supported);
 }
 
+std::int64_t page_bytes(std::string const& text) {
+    try {
+        return parse_bytes(text);
+    } catch (Refusal const&) {  // whoever wrote a word did not mean a number
+        return 0;
+    }
+}
+
 std::string pool_hint(std::int64_t page_bytes, std::size_t bytes) {
     std::string const folder = "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(page_bytes / 1024) + "kB/";
     std::ifstream file(folder + "free_hugepages");
@@ -94,7 +102,7 @@ std::int64_t available_memory_bytes() {
 
 PagePolicy PagePolicy::parse(std::string const& text) {
     if (text == "default" || text == "base" || text == "thp") return {text};
-    auto const bytes = parse_bytes(text);
+    auto const bytes = page_bytes(text);
     if (!std::has_single_bit(static_cast<std::uint64_t>(bytes)) || bytes < 4096)
         throw Refusal("cannot use pages=" + text + " (not a page size); try default, base, thp, 2MiB or 1GiB");
     if (bytes == sysconf(_SC_PAGESIZE)) return {"base"};

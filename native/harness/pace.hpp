@@ -37,7 +37,7 @@ class Pacing {  // one pace of one point; this class itself is a rank that takes
     // The series that the stopping rule looks at, as far as this rank has them: the first role's lanes, or on the
     // group's first rank the times of its steps.
     [[nodiscard]] virtual std::vector<std::vector<std::int64_t> const*> watched() const { return {}; }
-    // Samples so far, of the first lane or of this rank's group, whether this rank's are kept or not.
+    // Samples so far, of the lanes that lead or of this rank's group, whether this rank's are kept or not.
     [[nodiscard]] virtual std::int64_t taken() const { return 0; }
     [[nodiscard]] virtual double next_s() const { return 0; }  // that another burst needs at least
 };
@@ -74,6 +74,7 @@ class Together : public Pacing {  // what steps and whole repetitions share
   protected:
     [[nodiscard]] Role const& role() const { return job_.info.roles[found_.lanes[0].role]; }
     [[nodiscard]] bool polls() const { return role().waits == Waits::polls; }
+    void let_go();                     // before the first sample of a row: what came before is not theirs
     void sample();                     // one, timed
     void collect(std::int64_t count);  // the slowest times of the last samples, at the group's first rank
 
@@ -84,6 +85,8 @@ class Together : public Pacing {  // what steps and whole repetitions share
     std::int64_t last_end_ns_ = 0;
 
   private:
+    void collect_switches(std::int64_t count);
+
     std::int64_t switches_ = 0;
     std::int64_t quickest_ns_ = INT64_MAX;
     std::vector<std::int64_t> last_ns_;  // of this burst; zeroes on ranks of other roles than the first
@@ -117,6 +120,8 @@ class Whole final : public Together {  // one repetition a burst, verified
 
 // Waits for a moment; sleeps where cores are shared.
 void pause_until(std::int64_t target_ns, bool share_cores);
+// Whether this thread was switched out against its will since `switches` was asked for.
+[[nodiscard]] bool switched_out(std::int64_t& switches);
 // Keeps a sample; `looks`: whether the thread was switched out since `switches` is asked for.
 void keep(Lane& lane, std::int64_t begin_ns, std::int64_t end_ns, bool looks, std::int64_t& switches);
 

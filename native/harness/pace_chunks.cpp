@@ -17,6 +17,7 @@ constexpr std::int64_t most_batch = std::int64_t{1} << 40;
 }  // namespace
 
 Chunks::Chunks(Job job, Measurement& found) : job_(job), found_(found) {
+    expects(job.info.roles[0].timed);  // else no sample would ever end the point
     expects(job.info.phases.empty() && job.info.readings.empty() && !job.kernel.prepares());  // those are of steps
     auto const lanes = static_cast<std::size_t>(job.info.library_threads ? 1 : job.context.threads);
     found_.lanes.resize(lanes);
@@ -40,7 +41,12 @@ std::vector<std::vector<std::int64_t> const*> Chunks::watched() const {
     return series;
 }
 
-std::int64_t Chunks::taken() const { return static_cast<std::int64_t>(found_.lanes[0].begin_ns.size()); }
+std::int64_t Chunks::taken() const {
+    std::size_t most = 0;
+    for (auto const& lane : found_.lanes)
+        if (leads(lane)) most = std::max(most, lane.begin_ns.size());
+    return static_cast<std::int64_t>(most);
+}
 
 // All lanes at once, as they will work, each role with a batch of its own that grows until a sample is long enough.
 void Chunks::calibrate() {

@@ -34,10 +34,18 @@ std::vector<std::vector<std::int64_t> const*> Together::watched() const {
     return {&steps_ns_};
 }
 
+void Together::let_go() {
+    switches_ = involuntary_switches();
+    last_end_ns_ = now_ns();
+}
+
 void Together::sample() {
     Lane& lane = found_.lanes[0];
     Context& context = job_.context;
-    job_.kernel.prepare();
+    if (job_.kernel.prepares()) {
+        job_.kernel.prepare();
+        switches_ = involuntary_switches();  // those of the preparation are not the step's
+    }
     bool const timed = role().timed;
     context.marks.start();
     synchronise(context.group, job_.settings.sync);
@@ -49,13 +57,15 @@ void Together::sample() {
     next_ += found_.batch[0];
     ++taken_;
     last_ns_.push_back(lane.role == 0 ? end - begin : 0);
-    if (!timed) return;
-    context.marks.keep(end - begin);
+    if (timed) context.marks.keep(end - begin);
     // Asking for the switches is a system call, longer than a short step: only a suspicious time is looked into.
     quickest_ns_ = std::min(quickest_ns_, end - begin);
     bool const suspicious =
         end - begin > quickest_ns_ * 3 / 2 || begin - last_end_ns_ > quickest_ns_ + slack_ns(context.group);
-    keep(lane, begin, end, suspicious, switches_);
+    if (timed)
+        keep(lane, begin, end, suspicious, switches_);
+    else if (suspicious && switched_out(switches_))
+        lane.preempted.push_back(taken_ - 1);
     last_end_ns_ = end;
 }
 
@@ -65,6 +75,22 @@ void Together::collect(std::int64_t count) {
     job_.context.group.largest_to_first(last_ns_);
     if (job_.context.group.rank() == 0) steps_ns_.insert(steps_ns_.end(), last_ns_.begin(), last_ns_.end());
     last_ns_.clear();
+    if (job_.info.roles.size() > 1) collect_switches(count);
+}
+
+// Ranks of roles that are not timed have no series: what they know stands with the samples of the group's first rank.
+void Together::collect_switches(std::int64_t count) {
+    std::vector<std::int64_t> switched(static_cast<std::size_t>(count));
+    std::vector<std::int64_t>& mine = found_.lanes[0].preempted;
+    std::int64_t const first = taken_ - count;
+    for (auto at = mine.rbegin(); at != mine.rend() && *at >= first; ++at)
+        switched[static_cast<std::size_t>(*at - first)] = 1;
+    if (role().timed && job_.context.group.rank() != 0) std::ranges::fill(switched, 0);
+    job_.context.group.largest_to_first(switched);
+    if (job_.context.group.rank() != 0) return;
+    while (!mine.empty() && mine.back() >= first) mine.pop_back();
+    for (std::int64_t i = 0; i < count; ++i)
+        if (switched[static_cast<std::size_t>(i)] != 0) mine.push_back(first + i);
 }
 
 void Steps::calibrate() {
@@ -139,7 +165,7 @@ void Steps::round(std::int64_t count) {
     if (count == 0) return;
     if (job_.settings.sync == Sync::none && !job_.kernel.prepares() && job_.info.readings.empty())
         job_.kernel.run(0, next_++, 1);  // brings the ranks together after the broadcast
-    last_end_ns_ = now_ns();
+    let_go();
     std::int64_t const begin = last_end_ns_;
     for (std::int64_t i = 0; i < count; ++i) sample();
     last_step_ns_ = std::max<std::int64_t>((now_ns() - begin) / count, 1000);

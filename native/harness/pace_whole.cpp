@@ -11,7 +11,7 @@ void Whole::burst(Window const& window) {
     lane.cpu = current_cpu();
     pause_until(window.start_ns, job_.settings.share_cores);
     std::int64_t const begin = now_ns();
-    last_end_ns_ = begin;
+    let_go();
     sample();
     collect(1);
     keep_greatest(found_.checks, verified(job_.kernel));

@@ -99,6 +99,7 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     inject_faults(world.rank());
     outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
     if (works) ask(*kernel, info, context, outcome);
+    world.meet();  // idle ranks sleep until the others have verified
     return recorder.write(info, context, groups, outcome) ? Exit::ok : Exit::wrong_answer;
 }
 

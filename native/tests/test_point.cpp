@@ -1,4 +1,5 @@
 // Kernels that use everything there is, measured as a program measures them, by one rank and by two.
+#include "octant/noise.hpp"
 #include "octant/point.hpp"
 
 #include "check.hpp"
@@ -145,6 +146,54 @@ class Load {  // two timed roles whose chunks differ in length
     void corrupt(std::size_t) {}
 };
 
+// Gives way to a thread beside this one on the same hardware thread, which counts as being switched out.
+void give_way() {
+    auto const before = octant::involuntary_switches();
+    auto const allowed = octant::allowed_cpus();
+    if (!octant::allow_cpus({octant::current_cpu()})) return;
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+        while (!done) std::this_thread::yield();
+    });
+    while (octant::involuntary_switches() == before) std::this_thread::yield();
+    done = true;
+    other.join();
+    octant::expects(octant::allow_cpus(allowed));
+}
+
+class Disturbed {  // switched out in its preparation on the first rank, and in every fourth step on the others
+  public:
+    static KernelInfo info() {
+        return {.pace = Pace::steps,
+                .sync = octant::Sync::dissemination,
+                .roles = {{.name = "worker"}, {.name = "helper", .timed = false}}};
+    }
+    explicit Disturbed(Context& context) : context_(context) {}
+    void prepare() {
+        if (role(0) == 0) give_way();
+        pass(100'000);
+    }
+    void step() {
+        if (++steps_ % 4 == 0 && role(0) == 1) give_way();
+        pass(20'000);
+    }
+    [[nodiscard]] std::size_t role(int) const { return context_.group.rank() == 0 ? 0 : 1; }
+    static Counts work(std::size_t) { return {}; }
+    static Results verify() { return {{"nothing", 0, "1", 0}}; }
+    void corrupt(std::size_t) {}
+
+  private:
+    Context& context_;
+    std::int64_t steps_ = 0;
+};
+
+class Behind : public Load {  // the thread that is measured is not the first
+  public:
+    static KernelInfo info() { return {.roles = {{.name = "chase"}, {.name = "load", .timed = false}}}; }
+    using Load::Load;
+    static std::size_t role(int lane) { return lane == 0 ? 1 : 0; }
+};
+
 template <class K>
 Json point(octant::Session const& session, std::vector<std::string> words, Exit& outcome) {
     KernelInfo const info = K::info();
@@ -241,6 +290,8 @@ void lane_roles(octant::Checks& checks, octant::Session const& session) {
     checks.that(load["work"].size() == 2 && load["work"][0]["batch"] < load["work"][1]["batch"],
                 "batches of their own");
     checks.that(load["work"][1]["counts"].contains("bytes_read"), "and counts");
+    Json const behind = point<Behind>(checks, session, {"threads=2", "seconds=20", "samples=10"});
+    checks.that(behind["stopped_by"] == "samples", "the lanes that are measured are counted");
 }
 
 void faults(octant::Checks& checks, octant::Session const& session) {
@@ -254,6 +305,16 @@ void faults(octant::Checks& checks, octant::Session const& session) {
         for (std::size_t i : {0U, 1U})
             checks.that((read["results"][1 + i]["value"] > read["results"][1 + i]["bound"]) == (i == check), "alone");
     }
+}
+
+void switches(octant::Checks& checks, octant::Session const& session) {
+    bool const two = session.world().size() == 2;
+    Json const read = point<Disturbed>(checks, session, {"seconds=20", "samples=40", two ? "groups=1" : "groups=all"});
+    for (auto const& one : read["series"])
+        checks.that(one["preempted"].size() < 20, "switches of the preparation are not the step's");
+    if (!two) return;
+    Json const helped = point<Disturbed>(checks, session, {"seconds=20", "samples=40"});
+    checks.that(series(helped, "step", 0)["preempted"].size() >= 8, "but those of ranks without times are");
 }
 
 void groups_of_two_ranks(octant::Checks& checks, octant::Session const& session) {
@@ -288,6 +349,7 @@ int main(int argc, char** argv) {
     costly_marks(checks, session);
     lane_roles(checks, session);
     faults(checks, session);
+    switches(checks, session);
     if (session.world().size() == 2) groups_of_two_ranks(checks, session);
     session.world().barrier();
     if (first) std::filesystem::remove_all(folder);

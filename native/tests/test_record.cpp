@@ -123,6 +123,15 @@ void torn_line(octant::Checks& checks, octant::Session const& session, std::stri
     checks.that(next_line(checks, file)["kind"] == "launch", "the record after a torn line is a line of its own");
 }
 
+void progress(octant::Checks& checks, std::string const& path) {
+    octant::Progress progress(path, "launch-1");
+    progress.write(1.0000001, "solve");
+    checks.that(Json::parse(std::ifstream(path)) == Json({{"launch", "launch-1"}, {"share", 1}, {"phase", "solve"}}),
+                "no share is above 1");
+    progress.write(std::nan(""), "solve");
+    checks.that(Json::parse(progress.last()) == Json({{"share", 0}, {"phase", "solve"}}), "or no number");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -139,6 +148,7 @@ int main(int argc, char** argv) {
     checks.refused([&] { octant::Recorder(session, "family/thing", std::string(folder) + "/no/such/file", ""); },
                    "cannot write records");
     unlink(path.c_str());
-    rmdir(folder);
+    progress(checks, path + ".progress");
+    checks.that(rmdir(folder) == 0, "nothing is left");
     return checks.result();
 }

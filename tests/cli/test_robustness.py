@@ -303,3 +303,22 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
     assert done.returncode in (1, 2)
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run", "stream", "pages=many"), "cannot use pages=many"),
+        (("run", "stream", "memory=near"), "cannot read memory=near"),
+        (("run", "stream", "--ranks", "2", "groups=0+5"), "ranks from 0 to 1"),
+        (("run", "pingpong", "groups=2,1"), "try groups=2"),
+        (("run", "pingpong", "--ranks", "1"), "it needs 2"),
+    ],
+)
+def test_a_value_without_a_meaning_for_the_kernel_starts_nothing(
+    octant: Octant, environment: Mapping[str, str], words: tuple[str, ...], sentence: str
+) -> None:
+    done = octant(*words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert not Path(environment["OCTANT_STORE"]).exists()

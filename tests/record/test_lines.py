@@ -87,6 +87,10 @@ def test_unknown_keys_are_ignored_and_missing_ones_have_defaults() -> None:
     assert (found.threads, found.warmup, found.coalesced, found.sync, found.groups) == (1, 0, 1, "none", ())
 
 
+def test_the_warmup_of_samples_that_were_added_up_is_counted_in_their_sums() -> None:
+    assert [read_point(line(warmup=9, coalesced=k)).warmup for k in (1, 2, 4)] == [9, 5, 3]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

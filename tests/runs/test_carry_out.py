@@ -4,7 +4,9 @@ import dataclasses
 import functools
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +19,7 @@ from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.launch.execute import Outcome
 from octant.placement import RankPlace
+from octant.record import Point
 from octant.runs.carry_out import Batch, Decide, Step, carry_out, in_turn
 from octant.store import Store, StoredRun
 
@@ -54,11 +57,42 @@ def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(stor
 
 def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Store) -> None:
     run = store.create("q", machine(), ASKS)
-    reached = {"launch": run.launches[0].key, "share": 0.25, "phase": "update"}
-    (run.folder / "records.jsonl.progress").write_text(json.dumps(reached))
-    run = go_on(store, run, Kernel({0: Outcome(-9, False, 0.1, ""), 1: Outcome(-15, True, 7.0, "")}))
+    kernel = Kernel({0: Outcome(-9, False, 0.1, ""), 1: Outcome(-15, True, 7.0, "")})
+
+    def start(words: Sequence[str], *further: Any) -> Outcome:
+        if not kernel.starts:
+            _leave(run, words[words.index("--run") + 1])
+        return kernel(words, *further)
+
+    run = carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=start)
     assert [failure.reason for failure in run.failures] == ["ended by SIGKILL", "no end after 7 s; it was stopped"]
     assert [(failure.share, failure.phase) for failure in run.failures] == [(0.25, "update"), (None, "")]
+
+
+def _leave(run: StoredRun, launch: str) -> None:
+    """What a kernel that is killed leaves in the run's folder."""
+    reached = {"launch": launch, "share": 0.25, "phase": "update"}
+    (run.folder / "records.jsonl.progress").write_text(json.dumps(reached))
+    (run.folder / "records.jsonl.progress.new").write_text("{")
+    (run.folder / "records.jsonl.scratch-4711").mkdir()
+    (run.folder / "records.jsonl.scratch-4711" / "file").touch()
+
+
+def test_what_a_killed_kernel_leaves_is_removed_and_says_nothing_of_later_launches(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    _leave(run, run.launches[0].key)  # this process was killed together with the kernel
+    kept = {path.name for path in run.folder.iterdir() if "scratch" not in path.name and "progress" not in path.name}
+    run = go_on(store, run, Kernel({0: Outcome(-9, False, 0.1, "")}))
+    assert run.failures[0].share is None, "what is known of the start before"
+    assert {path.name for path in run.folder.iterdir()} == kept | {"plan.jsonl", "records.jsonl"}
+    with pytest.raises(KeyboardInterrupt):
+        go_on(store, run, Kernel(answer=functools.partial(_leave_and_stop, run)))
+    assert not list(run.folder.glob("records.jsonl.*"))
+
+
+def _leave_and_stop(run: StoredRun, _workload: str, launch: str, _cell: object) -> Point:
+    _leave(run, launch)
+    raise KeyboardInterrupt
 
 
 def test_what_is_not_supported_is_not_asked_again(store: Store) -> None:

@@ -8,11 +8,12 @@ namespace octant {
 
 struct Arguments {
     bool describe = false;
+    int ranks = 0;  // with `describe`: of the launch that `words` are for
     std::string output = "-";
     std::string launch;
     std::vector<std::string> words;  // knobs: name=value
 
-    [[nodiscard]] static Arguments parse(int argc, char** argv);  // throws Refusal: a value is missing
+    [[nodiscard]] static Arguments parse(int argc, char** argv);  // throws Refusal: a value is missing, or no number
 };
 
 }  // namespace octant

@@ -30,17 +30,20 @@ class Described:
     raw: Mapping[str, Any]  # all of it, for programs
 
 
-def describe(workload: str, knobs: Mapping[str, str] | None = None) -> Described:
+def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int = 0) -> Described:
     """The kernel's description: its knobs with kinds, defaults and help, and how it was built.
 
     Args:
         knobs: to be checked by the kernel itself, as it will read them.
+        ranks: of the launch that the knobs are for; 0: not known, so groups are not checked.
 
     Raises:
         Refusal: the kernel is missing or does not answer, or a knob cannot be set so.
     """
     program = build.find(workload)
     words = [f"{name}={value}" for name, value in (knobs or {}).items()]
+    if ranks:
+        words += ["--ranks", str(ranks)]
     try:
         answer = subprocess.run(  # noqa: S603 - our own program
             [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False

@@ -129,6 +129,7 @@ class _Session:
         with _writing(self.run):
             self.starts, self.records = (_open_file(path, self.stack) for path in (self.run.plan, self.run.records))
             files.end_torn_line(self.records)
+        self.stack.callback(progress.remove_leftovers, self.run.records)
         self._read_new()
 
     def _measure(self, launch: Launch) -> None:
@@ -144,6 +145,7 @@ class _Session:
             files.end_torn_line(self.records)
         tick = functools.partial(self.observe, Step(planned, self.number, self.run.records))
         self.number += 1
+        progress.remove_leftovers(self.run.records)
         outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
         if launch.ask.subject.command and outcome.code == 0:
             self._append(programs.record_lines(planned, outcome, begun))

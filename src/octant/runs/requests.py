@@ -120,7 +120,6 @@ def run(
         raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
     described = describe(workload)
     knobs = _knobs(workload, words, described)
-    describe(workload, knobs)  # a value that cannot be read is refused before anything starts
     machine = discover()
     hosts = host_names(where.hosts)
     request = requested(where.place, machine).request if where.place else None
@@ -134,6 +133,7 @@ def run(
     shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts)
     if request:
         knobs, shape = _with_placement(knobs, shape, request)
+    describe(workload, knobs, shape.ranks)  # a value that cannot be read is refused before anything starts
     show = Presentation(workload.rpartition("/")[2])
     return Ask(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
 

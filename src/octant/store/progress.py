@@ -1,5 +1,6 @@
 """`records.jsonl.progress`: how far a long repetition is, as its kernel says while it runs."""
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -33,3 +34,12 @@ def progress_of(records: Path, launch: str) -> Reached | None:
     except (OSError, msgspec.DecodeError):
         return None
     return progress if progress.launch == launch else None
+
+
+def remove_leftovers(records: Path) -> None:
+    """Removes what a kernel that was killed leaves beside its records: its progress, and its folder for files."""
+    for path in records.parent.glob(f"{records.name}.*"):
+        if path.is_symlink() or path.name.endswith((".progress", ".progress.new")):
+            path.unlink(missing_ok=True)
+        elif path.name.startswith(f"{records.name}.scratch-"):
+            shutil.rmtree(path, ignore_errors=True)
