@@ -299,7 +299,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         ),
         read=lambda: _samples(again()),
         heads=tuple(map(_head, point.series)),
-        warmup=point.warmup,
+        warmup=-(-point.warmup // point.coalesced),
         stopped_by=point.stopped_by,
         coalesced=point.coalesced,
         marks_off=tuple((off[0], off[1], off[2] if len(off) > 2 else 0) for off in point.marks.off),
