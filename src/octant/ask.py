@@ -162,7 +162,7 @@ def cell_key(
     """What makes a figure the same in another run: subject, ranks and knobs, without effort; sizes are in bytes.
 
     Args:
-        defaults: values of knobs that the other side may not know yet; a knob at its default is left out.
+        defaults: values of knobs that the other side does not know; a knob at its default is left out.
     """
     kept = {name: _comparable(value) for name, value in knobs.items() if name not in EFFORT}
     plain = {name: _comparable(value) for name, value in (defaults or {}).items()}

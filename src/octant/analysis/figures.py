@@ -49,6 +49,15 @@ class LaunchFigure:
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     mismatches: tuple[str, ...] = ()  # what was given is not what was asked
 
+    @property
+    def draws(self) -> NDArray[np.float64]:
+        """Samples in time order whose median is the value; the value itself where no samples stand behind it.
+
+        A value need not be the median of the samples that are kept: they are scaled to it.
+        """
+        middle = float(np.median(self.samples)) if len(self.samples) else 0.0
+        return self.samples * (self.value.middle / middle) if middle else np.asarray([self.value.middle])
+
 
 @dataclass(frozen=True)
 class Figure:

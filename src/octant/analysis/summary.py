@@ -94,7 +94,9 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
         if point.workload in installed:
             ask = run.ask_of(point.launch)
-            key = (ask.key if ask else point.launch, *cell_key(point.workload, point.knobs, point.ranks))
+            # What was not asked may be missing in a launch of an older version.
+            known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
+            key = (ask.key if ask else point.launch, *cell_key(point.workload, known, point.ranks))
             cells.setdefault(key, (ask, []))[1].append(point)
     return list(cells.values())
 
