@@ -201,6 +201,15 @@ def test_ranks_are_compared_in_the_same_step_where_groups_were_not_always_at_wor
     assert found.by_group[0] == pytest.approx(20e-6), "the slowest rank of every step takes 20 us"
 
 
+def test_phases_of_several_groups_are_of_the_steps_that_are_their_steps() -> None:
+    """Group 0 goes on alone after 4 steps, twice as fast; its first two steps had no marks."""
+    fast = [series([20 * US] * 4 + [10 * US] * 40, 0, 0), series([8 * US] * 2 + [4 * US] * 40, 0, 0, "phase/pack")]
+    other = [series([20 * US] * 4, 1, 1), series([8 * US] * 2, 1, 1, "phase/pack")]
+    found = point(*fast, *other, marks_off=((0, 2, 0), (0, 2, 1)))
+    assert value(seconds(), found) == pytest.approx(20e-6)
+    assert value(seconds("phase/pack"), found) == pytest.approx(8e-6)
+
+
 def test_the_warm_up_of_groups_is_no_time_apart() -> None:
     found = measure(Metric("x", "s", "lower", seconds()),
                     *point(series([10 * US] * 10, 0, 0), series([10 * US] * 10, 1, 1), warmup=8))  # fmt: skip

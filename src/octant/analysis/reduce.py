@@ -259,22 +259,25 @@ def _by_lane(found: Sequence[tuple[Series, Array]]) -> Cells:
 
 def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cells, float]:
     """Of several groups, only the steps during which all groups were at work, and what share of all steps that is."""
-    if len(point.groups) < 2 or name != "step":
-        return _cells(point, samples, name, role), 1.0
-    mine = [series for series in samples.series if series.head.name == name and series.head.role == role]
-    if not mine:
-        raise NoSamplesError(f"there is no series {name!r}")
-    at_once = windows.steps_at_once(mine)
-    if at_once is None:
-        return _cells(point, samples, name, role), 0.0
+    every = _cells(point, samples, name, role)
+    if len(point.groups) < 2:
+        return every, 1.0
+    mine, of_steps = (
+        [s for s in samples.series if s.head.name == one and s.head.role == role] for one in (name, "step")
+    )
+    at_once = windows.steps_at_once(of_steps)
+    if not at_once:
+        return every, 0.0
     steady = [_steady(name, series.head.group, len(series.values), point) for series in mine]
     kept = [those.copy() for those in steady]
     for series, keep in zip(mine, kept, strict=True):
         common = at_once[series.head.group]
+        if name != "step":  # a phase has no samples where marks were off
+            common = common[~_off(point, series.head.group, len(common))]
         keep[: len(common)] &= common
         keep[len(common) :] = False
     if not all(keep.any() for keep in kept):
-        return _cells(point, samples, name, role), 0.0
+        return every, 0.0
     share = sum(int(keep.sum()) for keep in kept) / sum(int(those.sum()) for those in steady)
     return _by_lane([(series, series.values[keep]) for series, keep in zip(mine, kept, strict=True)]), share
 
