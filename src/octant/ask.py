@@ -140,6 +140,14 @@ def canonical(values: str) -> str:
     return ",".join(map(_canonical, values.split(",")))
 
 
+def each_once(values: str) -> str:
+    """A list without the values that mean the same as an earlier one: a launch measures a cell once."""
+    first: dict[str, str] = {}
+    for value in values.split(","):
+        first.setdefault(_comparable(value), value)
+    return ",".join(first.values())
+
+
 def _canonical(value: str) -> str:
     head, colon, tail = value.partition(":")
     value = f"{_OLD_SPELLINGS.get(head, head)}{colon}{tail}"

@@ -267,3 +267,12 @@ def test_a_launch_that_failed_with_a_list_of_values_and_another_effort_stops_the
     assert {figure.figure.point.ranks for figure in lost} == {1}
     elsewhere = dataclasses.replace(failure, knobs={"n": "100,200"})
     assert compared(BASE, dataclasses.replace(fewer, failures=(elsewhere,))).regressions == []
+
+
+def test_a_launch_is_one_sample_however_often_it_measured_a_cell_and_a_wrong_answer_stays() -> None:
+    twice = summarise(dataclasses.replace(BASE, points=(*BASE.points, *BASE.points)), WORKLOADS)
+    assert {len(figure.points) for figure in twice.figures} == {1}
+    bad = tuple(dataclasses.replace(p, results=(Result("sum", 1.0, "1", 0.0),)) for p in BASE.points)
+    for points in ((*bad, *BASE.points), (*BASE.points, *bad)):
+        found = summarise(dataclasses.replace(BASE, points=points), WORKLOADS)
+        assert all(figure.wrong and figure.value is None for figure in found.figures)
