@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octant import units
-from octant.ask import Ask, Launch, Presentation, Shape, Subject, canonical, cell_key
+from octant.ask import Ask, Launch, Presentation, Shape, Subject, canonical, cell_key, each_once
 
 NAMES = st.sampled_from(["bytes", "kernel", "pages", "width"])
 VALUES = st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True).map(lambda xs: ",".join(map(str, xs)))
@@ -106,3 +106,8 @@ def test_effort_and_defaults_are_no_part_of_a_cell() -> None:
     assert cell_key("w", {"bytes": "1MiB", "new": "off"}, 1, {"new": "off"}) == plain
     assert cell_key("w", {"bytes": "1MiB", "new": "on"}, 1, {"new": "off"}) != plain
     assert cell_key("w", {"bytes": "1MiB"}, 2) != plain
+
+
+def test_a_value_is_listed_once_however_it_is_spelled() -> None:
+    assert each_once("384KiB,393216,1MiB,384KiB") == "384KiB,1MiB"
+    assert each_once("hot,rotating,hot") == "hot,rotating"

@@ -140,6 +140,14 @@ def canonical(values: str) -> str:
     return ",".join(map(_canonical, values.split(",")))
 
 
+def each_once(values: str) -> str:
+    """A list without the values that mean the same as an earlier one: a launch measures a cell once."""
+    first: dict[str, str] = {}
+    for value in values.split(","):
+        first.setdefault(_comparable(value), value)
+    return ",".join(first.values())
+
+
 def _canonical(value: str) -> str:
     head, colon, tail = value.partition(":")
     value = f"{_OLD_SPELLINGS.get(head, head)}{colon}{tail}"
@@ -162,7 +170,7 @@ def cell_key(
     """What makes a figure the same in another run: subject, ranks and knobs, without effort; sizes are in bytes.
 
     Args:
-        defaults: values of knobs that the other side may not know yet; a knob at its default is left out.
+        defaults: values of knobs that the other side does not know; a knob at its default is left out.
     """
     kept = {name: _comparable(value) for name, value in knobs.items() if name not in EFFORT}
     plain = {name: _comparable(value) for name, value in (defaults or {}).items()}

@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, machine
-from octant.analysis.compare import Comparisons, compare
+from octant.analysis.compare import Comparison, Comparisons, compare
 from octant.analysis.summary import summarise
+from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
 from octant.record import Buffer, Given, Point, Process, Result, Samples, Series, Work
 from octant.report.run import comparison
 from octant.store import StoredRun
+from octant.workload import Workload
 
 BASE = fake_run()
 
@@ -175,3 +177,102 @@ def test_a_pipe_without_utf8_gets_ascii() -> None:
     comparison.show(compared(BASE, fake_run(speed=0.9)), stream)
     stream.flush()
     assert b"93.80 -> 84.42 Gflop/s" in raw.getvalue()
+
+
+def with_knobs(run: StoredRun, every: int = 1, **knobs: str) -> StoredRun:
+    """The run whose kernels know these knobs too; `every`: only each second launch's, …"""
+    points = [
+        dataclasses.replace(p, knobs={**p.knobs, **knobs}) if number % every == 0 else p
+        for number, p in enumerate(run.points)
+    ]
+    return dataclasses.replace(run, points=tuple(points))
+
+
+def test_a_knob_that_one_run_does_not_know_is_at_its_default_there() -> None:
+    asked = []
+
+    def defaults(workload: str) -> dict[str, str]:
+        asked.append(workload)
+        return {"groups": "all", "n": "448"}
+
+    old, new = (summarise(run, WORKLOADS) for run in (BASE, with_knobs(BASE, groups="all")))
+    for before, after in ((old, new), (new, old)):
+        found = compare(before, after, defaults=defaults)
+        assert {figure.word for figure in found.figures} == {"no difference seen"}
+    other = summarise(with_knobs(BASE, groups="1"), WORKLOADS)
+    assert {figure.why for figure in compare(old, other, defaults=defaults).figures} == {("only in A",), ("only in B",)}
+    asked.clear()
+    compare(old, old, defaults=defaults)
+    assert not asked, "no kernel is asked where both runs know the same knobs"
+
+
+def test_launches_of_a_version_that_knew_fewer_knobs_are_of_the_same_cell() -> None:
+    mixed = with_knobs(fake_run(repeats=2), 2, groups="all")
+    assert len(summarise(mixed, WORKLOADS).figures) == len(summarise(BASE, WORKLOADS).figures)
+    assert {len(figure.points) for figure in summarise(mixed, WORKLOADS).figures} == {2}
+
+
+def headline(value: Value) -> dict[str, Workload]:
+    """The workloads, with another headline for gemm."""
+    gemm = dataclasses.replace(WORKLOADS["node/gemm"], metrics=(Metric("x", "1", "lower", value),))
+    return {**WORKLOADS, gemm.name: gemm}
+
+
+def gemm_of(value: Value, *results: float) -> list[Comparison]:
+    """What becomes of gemm with that headline, from a run with the first result to one with the second."""
+    right = Result("sum", 0.0, "1", 1.0)
+    runs = [changed(BASE, "node/gemm", results=(right, Result("iterations", number))) for number in results]
+    found = compare(*(summarise(run, headline(value)) for run in runs))
+    return [one for one in found.figures if one.figure.workload.name == "node/gemm"]
+
+
+def test_a_metric_without_samples_is_compared_by_its_value() -> None:
+    for one in gemm_of(result("iterations"), 40, 50):
+        assert one.speed is not None
+        assert (one.speed.middle, one.word) == (pytest.approx(0.8), "slower")
+
+
+def test_the_speed_is_the_ratio_of_the_figures_where_they_are_no_medians() -> None:
+    def late(p: Point) -> Point:
+        series = [dataclasses.replace(one, values=np.append(one.values[1:], 1e9)) for one in p.read().series]
+        return dataclasses.replace(p, read=lambda: Samples(tuple(series)))
+
+    slow = dataclasses.replace(BASE, points=tuple(map(late, BASE.points)))
+    worst = headline(seconds(over=(ranks("max"), groups("max"), steps("max"))))
+    for one in compare(summarise(BASE, worst), summarise(slow, worst)).figures:
+        if one.figure.workload.name == "node/gemm":
+            assert one.before is not None
+            assert one.before.value is not None
+            assert one.speed is not None
+            assert one.speed.middle == pytest.approx(one.before.value.middle)  # over a second
+
+
+@pytest.mark.parametrize(
+    ("value", "why"), [(result("iterations"), "0 in A"), (seconds("phase/x"), "no value in A (there is no series")]
+)
+def test_what_has_no_ratio_is_listed(value: Value, why: str) -> None:
+    for one in gemm_of(value, 0, 50):
+        assert one.word == "not comparable"
+        assert one.why[0].startswith(why)
+        assert not one.lost
+
+
+def test_a_launch_that_failed_with_a_list_of_values_and_another_effort_stops_the_gate() -> None:
+    fewer = dataclasses.replace(BASE, points=tuple(p for p in BASE.points if p.workload != "node/gemm"), failures=())
+    failure = dataclasses.replace(
+        BASE.failures[0], workload="node/gemm", ranks=1, reason="killed",
+        knobs={"n": "100,448", "seconds": "9", "groups": "all"},
+    )  # fmt: skip
+    lost = compared(BASE, dataclasses.replace(fewer, failures=(failure,))).regressions
+    assert {figure.figure.point.ranks for figure in lost} == {1}
+    elsewhere = dataclasses.replace(failure, knobs={"n": "100,200"})
+    assert compared(BASE, dataclasses.replace(fewer, failures=(elsewhere,))).regressions == []
+
+
+def test_a_launch_is_one_sample_however_often_it_measured_a_cell_and_a_wrong_answer_stays() -> None:
+    twice = summarise(dataclasses.replace(BASE, points=(*BASE.points, *BASE.points)), WORKLOADS)
+    assert {len(figure.points) for figure in twice.figures} == {1}
+    bad = tuple(dataclasses.replace(p, results=(Result("sum", 1.0, "1", 0.0),)) for p in BASE.points)
+    for points in ((*bad, *BASE.points), (*BASE.points, *bad)):
+        found = summarise(dataclasses.replace(BASE, points=points), WORKLOADS)
+        assert all(figure.wrong and figure.value is None for figure in found.figures)

@@ -18,7 +18,8 @@ from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Known, Limit, Provides, pattern
 from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
-from octant.record import Clock, Point, Result, Series
+from octant.record import Clock, Point, Reduced, Result, Samples, Series, Work
+from octant.record.sketch import sketch_of
 from octant.workload import Workload
 
 RATE = Metric("rate", "B/s", "higher", rate("bytes_read"))
@@ -349,3 +350,45 @@ def test_a_mean_or_a_worst_step_has_no_interval_within_one_launch() -> None:
         assert one.value is not None
         assert (one.value.low, one.value.middle, one.value.high) == pytest.approx((value, value, value))
         assert not any("the interval is their range" in flag for flag in one.flags)
+
+
+def pairs(times: tuple[int, int], batches: tuple[int, int] = (1, 1)) -> Point:
+    """Two groups of two ranks, of which the first is timed."""
+    lanes = tuple(lane([ns] * 50, rank=2 * group, group=group) for group, ns in enumerate(times))
+    work = tuple(Work({"loads": 2, "bytes_read": 100}, group, batch=batches[group]) for group in (0, 1))
+    return point("steps", lanes=lanes, work=work, ranks=4, groups=((0, 1), (2, 3)))
+
+
+def test_a_time_per_count_of_groups_at_their_limit_is_that_of_one_group() -> None:
+    one = figure(WORKLOAD, [pairs((1000, 1000))], "time")
+    assert one.at(1e-6) == pytest.approx(500e-9)
+    assert one.value is not None
+    assert one.value.middle == pytest.approx(500e-9)
+    assert figure(WORKLOAD, [pairs((1000, 1000))]).at(1e-6) == pytest.approx(200e6), "rates add up"
+
+
+def test_the_distribution_of_times_is_of_as_many_steps_in_every_group() -> None:
+    one = launch(pairs((2000, 8000), (2, 8)))
+    assert one.times.quantile(0) == pytest.approx(2000, rel=0.002)
+    assert one.times.quantile(1) == pytest.approx(2000, rel=0.002)
+    kept = tuple(
+        Reduced("step", (), sketch_of([ns] * 50), group, slowest_ns=np.full(50, ns))
+        for group, ns in enumerate((2000, 8000))
+    )
+    large = launch(dataclasses.replace(pairs((1, 1), (2, 8)), read=lambda: Samples((), kept)))
+    assert large.times.quantile(1) == pytest.approx(2000, rel=0.002)
+
+
+def test_the_sketch_of_samples_that_were_added_up_later_is_of_as_many_chunks() -> None:
+    lanes = (lane([4000] * 50),)
+    kept = Samples(lanes, (Reduced("step", (), sketch_of([1000] * 200)),))
+    one = launch(point(lanes=lanes, counts={"bytes_read": 1}, coalesced=4, read=lambda: kept))
+    assert one.times.quantile(0.5) == pytest.approx(one.point.batch * 1000, rel=0.002)
+
+
+def test_idle_ranks_use_no_hardware_threads_and_make_no_star() -> None:
+    single = point(lanes=(lane([1000] * 50),), ranks=2, groups=((0,),))
+    assert single.hardware_threads == {("node", 0)}
+    assert single.working_ranks == 1
+    assert figures.mode_of(single) == "one"
+    assert figures.mode_of(point(lanes=(lane([1000] * 50),), ranks=2)) == "star"

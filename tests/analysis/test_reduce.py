@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octant import stats
 from octant.analysis.reduce import NoSamplesError, measure
 from octant.metric import (
     Metric,
@@ -170,6 +171,114 @@ def test_a_reduced_record_gives_what_it_keeps_and_refuses_the_rest() -> None:
     assert value(seconds(), (TWO_RANKS[0], Samples((), (sketched,)))) == pytest.approx(20e-6, rel=0.002)
     with pytest.raises(NoSamplesError, match="too large to keep"):
         value(seconds(over=(steps("median"), ranks("max"), groups("max"))), large)
+
+
+def test_groups_with_batches_and_counts_of_their_own_are_divided_by_their_own() -> None:
+    parts = (series([10 * US] * 20, 0, 0), series([40 * US] * 20, 1, 1))
+    work = (Work({"messages": 2}, 0, batch=1), Work({"messages": 8}, 1, batch=4))
+    steps_of = point(*parts, work=work)
+    assert value(seconds(), steps_of) == pytest.approx(10e-6)  # 10 us a step in both
+    assert value(per("messages"), steps_of) == pytest.approx(5e-6)  # 5 us in the first, 1.25 us in the second
+    assert value(rate("messages"), steps_of) == pytest.approx(2 / 10e-6 + 8 / 10e-6)
+    chunks = point(*parts, work=work, pace="chunks")
+    assert value(rate("messages"), chunks) == pytest.approx(2 / 10e-6 + 8 / 10e-6)
+    assert value(per("messages"), chunks) == pytest.approx((5e-6 + 1.25e-6) / 2)
+
+
+def test_steps_without_marks_are_the_steps_figure_of_several_groups_too() -> None:
+    parts = (series([10 * US, 10 * US, 14 * US, 14 * US], 0, 0), series([10 * US, 10 * US, 14 * US, 14 * US], 1, 1))
+    found = measure(Metric("x", "s", "lower", seconds()), *point(*parts, marks_off=((0, 2, 0), (0, 2, 1))))
+    assert found.value == pytest.approx(10e-6)
+    assert found.together == 1
+
+
+def test_ranks_are_compared_in_the_same_step_where_groups_were_not_always_at_work_together() -> None:
+    """Rank 1 is 5 us late: of the step that is cut it lies within the other group's burst, rank 0's does not."""
+    early = [series([10 * US, 20 * US] * 10, 0, 0), series([20 * US, 10 * US] * 10, 1, 0)]
+    early[1] = dataclasses.replace(early[1], gap_ns=np.array([5.0 * US] + [0.0] * 19))
+    other = dataclasses.replace(series([10 * US] * 60, 2, 1), gap_ns=np.array([4.0 * US] + [0.0] * 59))
+    found = measure(Metric("x", "s", "lower", seconds(over=(ranks("max"), steps("min")))), *point(*early, other))
+    assert found.by_group[0] == pytest.approx(20e-6), "the slowest rank of every step takes 20 us"
+
+
+def test_phases_of_several_groups_are_of_the_steps_that_are_their_steps() -> None:
+    """Group 0 goes on alone after 4 steps, twice as fast; its first two steps had no marks."""
+    fast = [series([20 * US] * 4 + [10 * US] * 40, 0, 0), series([8 * US] * 2 + [4 * US] * 40, 0, 0, "phase/pack")]
+    other = [series([20 * US] * 4, 1, 1), series([8 * US] * 2, 1, 1, "phase/pack")]
+    found = point(*fast, *other, marks_off=((0, 2, 0), (0, 2, 1)))
+    assert value(seconds(), found) == pytest.approx(20e-6)
+    assert value(seconds("phase/pack"), found) == pytest.approx(8e-6)
+
+
+def test_the_warm_up_of_groups_is_no_time_apart() -> None:
+    found = measure(Metric("x", "s", "lower", seconds()),
+                    *point(series([10 * US] * 10, 0, 0), series([10 * US] * 10, 1, 1), warmup=8))  # fmt: skip
+    assert found.together == 1
+
+
+def test_groups_are_in_their_order_whatever_the_order_of_ranks() -> None:
+    found = point(series([20 * US] * 4, 0, 1), series([10 * US] * 4, 1, 0),
+                  results=(Result("wide", 2.0, group=1), Result("wide", 1.0, group=0)))  # fmt: skip
+    each = measure(Metric("x", "s", "lower", seconds(over=(ranks("max"), steps("median")))), *found)
+    assert each.by_group == pytest.approx((10e-6, 20e-6))
+    assert measure(Metric("x", "1", "lower", result("wide")), *found).by_group == (1, 2)
+
+
+def test_groups_are_reduced_by_the_place_of_ranks() -> None:
+    parts = [series([ns * US] * 4, rank, rank // 2) for rank, ns in enumerate((10, 20, 40, 80))]
+    assert value(seconds(over=(groups("sum"), ranks("max"), steps("median"))), point(*parts)) == pytest.approx(100e-6)
+
+
+def test_counts_by_rank_are_in_the_order_of_the_groups_ranks() -> None:
+    parts = (series([10 * US] * 20, 0), series([10 * US] * 10, 1))
+    work = (Work({"loads": 400}, lanes=2, by_rank={"loads": (100, 300)}),)
+    reverse = point(*parts, work=work, pace="chunks", groups=((1, 0),))
+    slower = dataclasses.replace(parts[1], values=parts[1].values * 2)
+    uneven = (reverse[0], Samples((parts[0], slower)))
+    assert value(rate("loads"), uneven) == pytest.approx(300 / 10e-6 + 100 / 20e-6)
+
+
+def kept_of(ns: list[int], group: int = 0, name: str = "step") -> Reduced:
+    total = RankTotal(group, len(ns), sum(ns), min(ns), max(ns))
+    return Reduced(name, (total,), sketch_of(ns), group, slowest_ns=np.asarray(ns, dtype=np.float64))
+
+
+def test_a_reduced_record_is_cut_where_its_steady_state_begins_and_where_marks_were_on() -> None:
+    large = point(series([1]), warmup=2)[0], Samples((), (kept_of([90, 80, 10, 10, 12]),))
+    assert value(seconds(over=(ranks("max"), groups("max"), steps("max"))), large) == pytest.approx(12e-9)
+    marked = point(series([1]), marks_off=((0, 2, 0),))[0], Samples((), (kept_of([10, 10, 14, 14]),))
+    assert value(seconds(), marked) == pytest.approx(10e-9)
+
+
+def test_rates_of_groups_add_up_in_a_reduced_record() -> None:
+    both = point(series([1], 0, 0), series([1], 1, 1))[0]
+    large = both, Samples((), (kept_of([20 * US] * 9, 1), kept_of([10 * US] * 9, 0)))
+    found = measure(Metric("x", "B/s", "higher", rate("bytes_sent")), *large)
+    assert found.value == pytest.approx(1000 / 10e-6 + 1000 / 20e-6)
+    assert np.median(found.samples) == pytest.approx(found.value), "an interval is about the value"
+
+
+def test_a_share_in_a_reduced_record_is_of_steps_with_marks_like_the_phase() -> None:
+    parts = (kept_of([100, 100, 100, 100]), kept_of([25, 25], name="phase/pack"))
+    large = point(series([1]), marks_off=((0, 2, 0),))[0], Samples((), parts)
+    assert value(share("phase/pack"), large) == pytest.approx(0.25)
+
+
+def test_the_worst_of_steps_that_only_a_sketch_keeps_is_exact_and_no_drift() -> None:
+    times = [10 * US + 7 * i for i in range(30_000)]
+    kept = dataclasses.replace(
+        kept_of(times), slowest_ns=None, slowest=sketch_of(times), worst=((29_999, 0, times[-1]),)
+    )
+    large = point(series([1]))[0], Samples((), (kept,))
+    assert value(seconds(over=(ranks("max"), groups("max"), steps("max"))), large) == times[-1] * 1e-9
+    assert stats.drift(measure(Metric("x", "s", "lower", seconds()), *large).samples) == 0
+
+
+def test_sums_of_neighbours_are_of_more_chunks_and_their_sums_by_rank_are_not() -> None:
+    lane = series([400, 440, 400, 440], 0)  # each of four samples
+    whole = point(lane, pace="chunks", coalesced=4)[0], Samples((lane,), (kept_of([100, 110] * 8),))
+    assert value(seconds(), whole) == pytest.approx(105e-9)
+    assert value(seconds(over=(steps("mean"), ranks("mean"), groups("mean"))), whole) == pytest.approx(105e-9)
 
 
 @given(st.lists(st.lists(st.integers(1, 10**9), min_size=4, max_size=4), min_size=1, max_size=5))

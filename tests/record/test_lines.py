@@ -209,6 +209,11 @@ def test_format_1_reads_into_the_same_types() -> None:
     assert second.values.tolist() == [30, 30]
 
 
+def test_the_warm_up_of_samples_that_were_added_up_is_counted_in_sums() -> None:
+    assert read_point(line(warmup=6)).warmup == 6
+    assert read_point(line(warmup=6, coalesced=4)).warmup == 2
+
+
 def test_steps_of_format_1_are_the_slowest_ranks() -> None:
     steps = {"duration_ns": [5, 6, 7], "slowest_rank": [0, 1, 0], "preempted": [2]}
     work = {"messages": 2, "message_bytes": 64}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from octant import stats, units
-from octant.ask import canonical
+from octant.ask import EFFORT, canonical, cell_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.record import Point
+    from octant.record import Failure, Point
 
 Word = Literal["slower", "faster", "no difference seen", "not comparable"]
 THRESHOLD = 0.03
@@ -65,24 +66,46 @@ class Comparisons:
         return sum(figure.speed is not None for figure in self.figures)
 
 
-def compare(before: Summary, after: Summary, threshold: float = THRESHOLD, curves: bool = False) -> Comparisons:
-    """Matches figures by workload, mode, ranks and knobs, and compares their speeds.
+def compare(
+    before: Summary,
+    after: Summary,
+    threshold: float = THRESHOLD,
+    curves: bool = False,
+    defaults: Callable[[str], Mapping[str, str]] = lambda _workload: {},
+) -> Comparisons:
+    """Matches figures by workload, ranks and knobs, and compares their speeds.
 
     A figure is faster or slower if the 95 % interval of the ratio excludes 1 and the ratio differs from 1 by at least
     `threshold`. Points of curves take part only with `curves`.
+
+    Args:
+        defaults: of the knobs of a workload; asked where only one run knows a knob, which then counts as set so.
     """
-    olds, news = _by_key(before, curves), _by_key(after, curves)
+    plain = _defaults_of_new_knobs((*before.figures, *after.figures), defaults)
+    olds, news = _by_key(before, curves, plain), _by_key(after, curves, plain)
     figures = [_compare(after, olds.get(key), news.get(key), threshold) for key in {**olds, **news}]
     return Comparisons(before, after, threshold, tuple(figures), tuple(_differences(before, after)))
 
 
-def _by_key(summary: Summary, curves: bool) -> dict[tuple[object, ...], Figure]:
+def _defaults_of_new_knobs(
+    figures: Sequence[Figure], defaults: Callable[[str], Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    """By workload: the defaults of the knobs that some of its figures know and others do not."""
+    knobs: dict[str, list[frozenset[str]]] = {}
+    for row in figures:
+        knobs.setdefault(row.workload.name, []).append(frozenset(row.knobs))
+    new = {name: frozenset.union(*sets) - frozenset.intersection(*sets) for name, sets in knobs.items()}
+    return {name: {k: v for k, v in defaults(name).items() if k in some} for name, some in new.items() if some}
+
+
+def _by_key(summary: Summary, curves: bool, plain: Mapping[str, Mapping[str, str]]) -> dict[tuple[object, ...], Figure]:
     """Table rows first, so that a point that also lies on a curve counts as the row."""
     rows = sorted(summary.figures, key=lambda row: not row.show.table)
     found: dict[tuple[object, ...], Figure] = {}
     for row in rows:
         if row.show.table or curves:
-            found.setdefault(row.key, row)
+            known = plain.get(row.workload.name)
+            found.setdefault((*cell_key(row.workload.name, row.knobs, row.point.ranks, known), row.metric.name), row)
     return found
 
 
@@ -91,8 +114,10 @@ def _compare(after: Summary, old: Figure | None, new: Figure | None, threshold: 
         return _alone(after, old, new)
     why = _obstacles(old, new)
     if why:
-        return Comparison(old, new, None, "not comparable", tuple(why), lost=bool(new.wrong and not old.wrong))
-    sides = [[launch.samples for launch in row.launches] for row in (new, old)]
+        return Comparison(
+            old, new, None, "not comparable", tuple(why), lost=old.value is not None and new.value is None
+        )
+    sides = [[launch.draws for launch in row.launches] for row in (new, old)]
     top, bottom = sides if old.metric.better == "higher" else sides[::-1]
     speed = stats.ratio_interval(top, bottom)
     word = _word(speed, threshold)
@@ -107,17 +132,17 @@ def _compare(after: Summary, old: Figure | None, new: Figure | None, threshold: 
 def _alone(after: Summary, old: Figure | None, new: Figure | None) -> Comparison:
     if old is None:
         return Comparison(old, new, None, "not comparable", ("only in B",))
-    tried = [
-        failure
-        for failure in after.run.failures
-        if failure.workload == old.workload.name and _knobs(failure.knobs) <= _knobs(old.knobs)
-    ]
+    tried = [failure for failure in after.run.failures if _is_of(failure, old)]
     why = f"failed in B: {tried[0].reason}" if tried else "only in A"
     return Comparison(old, new, None, "not comparable", (why,), lost=bool(tried))
 
 
-def _knobs(knobs: Mapping[str, str]) -> set[tuple[str, str]]:
-    return {(name, canonical(value)) for name, value in knobs.items()}
+def _is_of(failure: Failure, row: Figure) -> bool:
+    """Whether what failed includes the cell of a row: lists of values do, and knobs that the row does not know may."""
+    if (failure.workload, failure.ranks) != (row.workload.name, row.point.ranks):
+        return False
+    asked = {name: values for name, values in failure.knobs.items() if name in row.knobs and name not in EFFORT}
+    return all(canonical(row.knobs[name]) in canonical(values).split(",") for name, values in asked.items())
 
 
 def _word(speed: stats.Interval, threshold: float) -> Word:
@@ -132,6 +157,7 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
     """Why two rows cannot be compared."""
     a, b = old.points[0], new.points[0]
     found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
+    found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
         ("start synchronised", a.sync, b.sync),
@@ -146,8 +172,13 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
     return found + [f"{what}: {_yes_or_no(x)} in A, {_yes_or_no(y)} in B" for what, x, y in statements if x != y]
 
 
-def _faulty(point: Point) -> bool:
-    return bool(point.process.build.get("faults_compiled"))
+def _no_ratio(name: str, row: Figure) -> str:
+    """Why a right answer has no ratio: its metric could not be made, or is zero or no number."""
+    if row.wrong:
+        return ""
+    if row.value is None:
+        return f"no value in {name} ({row.missing})"
+    return "" if row.value.middle and math.isfinite(row.value.middle) else f"{row.value.middle:g} in {name}"
 
 
 def _work(point: Point) -> str:

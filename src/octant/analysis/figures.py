@@ -6,6 +6,7 @@ and samples thinned to a budget, for pictures.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.reduce import Measured, NoSamplesError, measure
+from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
 from octant.ask import Presentation, cell_key
 from octant.limit import Best, Known, Limit
 from octant.record.sketch import Sketch, sketch_of_array
@@ -43,10 +44,19 @@ class LaunchFigure:
     value: stats.Interval  # base units; of this launch's own samples
     samples: NDArray[np.float64]  # base units, in time order, at most `KEPT` of them
     count: int  # samples or windows there were
-    times: Sketch  # of all steady samples of the step, ns
+    times: Sketch  # of all steady samples of the step, ns, each for `point.batch` chunks or steps
     flags: tuple[str, ...]  # what casts doubt on it: "preempted", "cores shared", "foreign load", …
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     mismatches: tuple[str, ...] = ()  # what was given is not what was asked
+
+    @property
+    def draws(self) -> NDArray[np.float64]:
+        """Samples in time order whose median is the value; the value itself where no samples stand behind it.
+
+        A value need not be the median of the samples that are kept: they are scaled to it.
+        """
+        middle = float(np.median(self.samples)) if len(self.samples) else 0.0
+        return self.samples * (self.value.middle / middle) if middle else np.asarray([self.value.middle])
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ class Figure:
         """The metric's value if the step, or a chunk of every lane, took so long; `None` where that says nothing."""
         point = self.point
         counts = {name: point.count(name) for work in point.work for name in work.counts}
-        return self.metric.at(step_s, counts, point.lanes if point.pace == "chunks" else 1)
+        return self.metric.at(step_s, counts, point.parts)
 
     @property
     def at_limit(self) -> float | None:
@@ -133,8 +143,11 @@ class Figure:
 
 
 def mode_of(point: Point) -> str:
-    """one, threads (of one rank), star (ranks that work alone, each its own copy) or all (ranks together)."""
-    if point.ranks == 1:
+    """one, threads (of one rank), star (ranks that work alone, each its own copy) or all (ranks together).
+
+    Idle ranks do not count.
+    """
+    if point.working_ranks == 1:
         return "threads" if point.threads > 1 else "one"
     alone = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
     return "star" if alone else "all"
@@ -252,19 +265,22 @@ def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machi
 
 
 def _times(point: Point, samples: Samples) -> Sketch:
-    kept = [part.sketch for part in samples.reduced if part.name == "step" and part.role == point.first_role]
+    """Batches are powers of two, and those of groups may differ; a sketch is of samples before they were added up."""
+
+    def longer(group: int) -> float:
+        return point.batch / point.batch_of(group, point.first_role)
+
+    kept = [part for part in samples.reduced if part.name == "step" and part.role == point.first_role]
     if kept:
-        return sum(kept[1:], kept[0])
-    steps = [_steady_values(series, point.warmup) for series in _steps(point, samples)]
+        doublings = [round(math.log2(longer(part.group) * point.coalesced)) for part in kept]
+        sketches = [part.sketch.doubled(times) for part, times in zip(kept, doublings, strict=True)]
+        return sum(sketches[1:], sketches[0])
+    steps = [steady_values(series, point) * longer(series.head.group) for series in _steps(point, samples)]
     return sketch_of_array(np.concatenate(steps)) if steps else Sketch()
 
 
 def _steps(point: Point, samples: Samples) -> list[Series]:
     return [s for s in samples.series if s.head.name == "step" and s.head.role == point.first_role]
-
-
-def _steady_values(series: Series, warmup: int) -> NDArray[np.float64]:
-    return series.values[warmup:] if len(series.values) > warmup else series.values
 
 
 def _at_once_flags(share: float) -> tuple[str, ...]:

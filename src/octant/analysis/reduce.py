@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.metric import How, Metric, Reduce, Value
-    from octant.record import Point, RankTotal, Reduced, Samples, Series
+    from octant.record import Point, RankTotal, Reduced, Result, Samples, Series
 
 Array: TypeAlias = "NDArray[np.float64]"
 Cells: TypeAlias = "dict[tuple[int | None, int | None], Array]"  # (group, rank or lane) -> samples, or one number
@@ -59,10 +59,10 @@ def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
     try:
         return _value(metric.value, point, samples)
     except NoSamplesError:
-        named = [result.value for result in point.results if result.name == metric.name and result.bound is None]
+        named = [result for result in point.results if result.name == metric.name and result.bound is None]
         if not named:
             raise
-        return _of_groups(np.asarray(named))
+        return _of_results(named)
 
 
 def _value(value: Value, point: Point, samples: Samples) -> Measured:
@@ -75,10 +75,10 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
     if isinstance(value, Reading):
         return _reduce(_cells(point, samples, f"reading/{value.of}", value.role), value.over)
     if isinstance(value, Named):
-        named = [result.value for result in point.results if result.name == value.name]
+        named = [result for result in point.results if result.name == value.name]
         if not named:
             raise NoSamplesError(f"there is no result {value.name!r}")
-        return _of_groups(np.asarray(named))
+        return _of_results(named)
     if isinstance(value, Custom):
         return _of_groups(np.asarray([value.function(point, samples)]))
     parts = [_value(part, point, samples) for part in value.values]
@@ -87,51 +87,51 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
 
 def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
     role = point.first_role if value.role is None else value.role
-    divisor = _per_lane(point, value.per, value.role) if value.per else 1.0
-    if divisor == 0:
-        raise NoSamplesError(f"nothing is counted as {' or '.join(value.per)}")
-    scale = 1e-9 / (divisor * _batch(point, role))
+    scales = _scales(value, point, role)
+
+    def scaled(cells: Cells) -> Cells:
+        return {key: array * scales[group] for key, array in cells.items() if (group := key[0] or 0) in scales}
+
     if value.over is None and point.pace == "chunks":
-        lanes = list(_cells(point, samples, value.of, role).values())
-        pooled = _in_time_order(lanes) * scale
+        pooled = _in_time_order(list(scaled(_cells(point, samples, value.of, role)).values()))
         return Measured(float(np.median(pooled)), pooled)
     over = SLOWEST if value.over is None else value.over
     kept = _reduced_parts(samples, value.of, role)
     if kept:
-        return _measure_reduced(kept, over, scale)
+        cells, rest = _kept_cells(kept, point, over)
+        apart = {key: array * point.coalesced for key, array in cells.items()}  # as before samples were added up
+        return _reduce(scaled(apart), rest)
     cells, together = _at_once(point, samples, value.of, role)
-    found = _reduce({key: array * scale for key, array in cells.items()}, over)
-    return replace(found, together=together)
+    return replace(_reduce(scaled(cells), over), together=together)
 
 
 def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
     role = point.first_role if value.role is None else value.role
-    batch = _batch(point, role)
     if point.pace == "chunks":
         counts = _counts_of_lanes(point, value.counts, role)
         lanes = [series for series in samples.series if series.head.name == value.of and series.head.role == role]
         if not lanes:
             raise NoSamplesError(f"there is no series {value.of!r}")
-        done = [counts.get((lane.head.group, lane.head.rank), 0.0) * batch for lane in lanes]
+        done = [counts.get((lane.head.group, lane.head.rank), 0.0) for lane in lanes]
         if len(lanes) == 1:
-            rates = done[0] / (_steady(lanes[0], point) * 1e-9)
+            rates = done[0] / (steady_values(lanes[0], point) * 1e-9)
             return Measured(float(np.median(rates)), rates)
         rates, together = windows.summed_rates(lanes, done, point.warmup)
         return Measured(float(np.median(rates)), rates, together=together)
     by_group: dict[int, float] = {}
     for work in point.work_of(value.role):
         done_once = sum(work.counts.get(name, 0) for name in value.counts)
-        by_group[work.group] = by_group.get(work.group, 0.0) + done_once * batch
+        by_group[work.group] = by_group.get(work.group, 0.0) + done_once * point.batch_of(work.group, role)
     over = (ranks("max"), groups("sum"), steps("median")) if value.over is None else value.over
+
+    def of_times(group: int | None, ns: Array) -> Array:
+        return by_group.get(group or 0, 0.0) / (ns * 1e-9)
+
     kept = _reduced_parts(samples, value.of, role)
     if kept:
-        inner = tuple(part for part in over if part.axis != "groups")
-        each = {part.group: _measure_reduced([part], inner, 1e-9) for part in kept}
-        rates = np.asarray([by_group.get(group, 0.0) / found.value for group, found in each.items()])
-        return Measured(float(rates.sum()), np.concatenate([by_group.get(g, 0.0) / m.samples for g, m in each.items()]))
+        return _reduce(*_kept_cells(kept, point, over), of_times)
     cells, together = _at_once(point, samples, value.of, role)
-    found = _reduce(cells, over, lambda group, ns: by_group.get(group or 0, 0.0) / (ns * 1e-9))
-    return replace(found, together=together)
+    return replace(_reduce(cells, over, of_times), together=together)
 
 
 def _share(value: Share, point: Point, samples: Samples) -> Measured:
@@ -139,9 +139,9 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
     role = point.first_role if value.role is None else value.role
     sums, per_step = [], []
     for name in (value.of, value.to):
-        kept = _reduced_parts(samples, name, role)
-        if kept:
-            sums.append(float(sum(total.sum_ns for part in kept for total in part.ranks)))
+        kept = [total for part in _reduced_parts(samples, name, role) for total in part.ranks]
+        if kept:  # as a mean: a phase has no samples where marks were off, the step has all
+            sums.append(float(sum(total.sum_ns for total in kept)) / max(1, sum(total.count for total in kept)))
             continue
         cells = _cells(point, samples, name, role, marked=value.of.startswith("phase/"))
         sums.append(float(sum(array.sum() for array in cells.values())))
@@ -159,32 +159,41 @@ def _of_groups(values: Array) -> Measured:
     return Measured(float(np.median(values)), np.empty(0), tuple(map(float, values)) if len(values) > 1 else ())
 
 
-def _batch(point: Point, role: str) -> int:
-    return next((work.batch for work in point.work if work.role == role), 1) * point.coalesced
+def _of_results(results: Sequence[Result]) -> Measured:
+    """Of several groups that of each, in their order."""
+    return _of_groups(np.asarray([result.value for result in sorted(results, key=lambda one: one.group)]))
 
 
-def _per_lane(point: Point, names: Sequence[str], role: str | None) -> float:
-    """What one lane's chunk, or one group's step, counts."""
-    works = point.work_of(role)
-    parts = sum(work.lanes for work in works) if point.pace == "chunks" else len({work.group for work in works})
-    return point.count(*names, role=role) / parts if parts else 0.0
+def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
+    """By group: seconds of one chunk or step, or of one of what it counts, for each ns of a sample."""
+    found = {}
+    for group in {work.group for work in point.work} or {0}:
+        works = [work for work in point.work_of(value.role) if work.group == group]
+        done = sum(work.counts.get(name, 0) for work in works for name in value.per)
+        each = done / (sum(work.lanes for work in works) if point.pace == "chunks" else 1) if value.per else 1.0
+        if each:
+            found[group] = 1e-9 / (each * point.batch_of(group, role))
+    if not found:
+        raise NoSamplesError(f"nothing is counted as {' or '.join(value.per)}")
+    return found
 
 
 def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tuple[int, int], float]:
-    """(group, rank) -> what one chunk of each of its lanes counts."""
+    """(group, rank) -> what one sample of each of its lanes counts."""
     found: dict[tuple[int, int], float] = {}
     for work in point.work:
         if work.role != role:
             continue
-        lanes = sorted({(h.rank, h.thread) for h in point.heads if (h.group, h.role) == (work.group, role)})
-        members = sorted({rank for rank, _ in lanes}) or list(range(point.ranks))
+        lanes = {(h.rank, h.thread) for h in point.heads if (h.group, h.role) == (work.group, role)}
+        ranks_here = point.groups[work.group] if work.group < len(point.groups) else range(point.ranks)
+        members = [rank for rank in ranks_here if any(lane[0] == rank for lane in lanes)]
         for place, rank in enumerate(members):
-            threads = sum(lane[0] == rank for lane in lanes) or 1
+            threads = sum(lane[0] == rank for lane in lanes)
             each = sum(
                 work.by_rank[name][place] / threads if name in work.by_rank else work.counts.get(name, 0) / work.lanes
                 for name in names
             )
-            found[(work.group, rank)] = each
+            found[(work.group, rank)] = each * point.batch_of(work.group, role)
     return found
 
 
@@ -197,52 +206,80 @@ def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
     return off
 
 
-def _steady(series: Series, point: Point, marked: bool = False) -> Array:
-    """The samples of the steady state; where marks were switched on and off, those of the step without marks.
+def _steady(name: str, group: int, count: int, point: Point, marked: bool = False) -> NDArray[np.bool_]:
+    """Which of a series' `count` samples are of the steady state; where marks were off at times, of the step those
+    without marks.
 
     `marked`: of the step those samples that were measured with phase marks, since a phase's share is of these.
     """
-    values, group = series.values, series.head.group
-    if series.head.name.startswith("phase/"):
-        entered = 0.0 if series.entries is None else series.entries
-        values = np.maximum(values - entered * point.process.clock.empty_ns, 0)
+    numbers, wanted, skipped = np.arange(count), np.ones(count, dtype=bool), point.warmup
+    if name.startswith("phase/"):
         skipped = int((~_off(point, group, point.warmup)).sum())
-        return values[skipped:] if len(values) > skipped else values
-    if series.head.name != "step" or not any(of == group for _, _, of in point.marks_off):
-        return values[point.warmup :] if len(values) > point.warmup else values
-    off = _off(point, group, len(values))
-    wanted = ~off if marked else off
-    steady = wanted & (np.arange(len(values)) >= point.warmup)
-    return values[steady] if steady.any() else values[wanted] if wanted.any() else values
+    elif name == "step" and any(of == group for _, _, of in point.marks_off):
+        off = _off(point, group, count)
+        wanted = ~off if marked else off
+        wanted = wanted if wanted.any() else ~wanted
+    steady = wanted & (numbers >= skipped)
+    return steady if steady.any() else wanted
+
+
+def steady_values(series: Series, point: Point, marked: bool = False) -> Array:
+    """The samples of the steady state, as `_steady`, of phases without what an empty one reads."""
+    head, values = series.head, series.values
+    if head.name.startswith("phase/") and series.entries is not None:
+        values = np.maximum(values - series.entries * point.process.clock.empty_ns, 0)
+    return values[_steady(head.name, head.group, len(values), point, marked)]
 
 
 def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: bool = False) -> Cells:
     """The steady samples of one series by group and lane; `marked` as for `_steady`."""
     wanted = point.first_role if role is None else role
-    cells: Cells = {
-        (series.head.group, number): _steady(series, point, marked)
-        for number, series in enumerate(samples.series)
-        if series.head.name == name and series.head.role == wanted
-    }
+    cells = _by_lane(
+        [
+            (series, steady_values(series, point, marked))
+            for series in samples.series
+            if series.head.name == name and series.head.role == wanted
+        ]
+    )
     if not any(len(array) for array in cells.values()):
         raise NoSamplesError(f"there is no series {name!r}")
     return cells
 
 
+def _by_lane(found: Sequence[tuple[Series, Array]]) -> Cells:
+    """By group, in their order, and the lane's place in it."""
+    cells: Cells = {}
+    places: dict[int, int] = {}
+    for series, array in sorted(found, key=lambda one: one[0].head.group):
+        group = series.head.group
+        cells[(group, places.setdefault(group, 0))] = array
+        places[group] += 1
+    return cells
+
+
 def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cells, float]:
     """Of several groups, only the steps during which all groups were at work, and what share of all steps that is."""
-    if len(point.groups) < 2 or name != "step":
-        return _cells(point, samples, name, role), 1.0
-    mine = [series for series in samples.series if series.head.name == name and series.head.role == role]
-    if not mine:
-        raise NoSamplesError(f"there is no series {name!r}")
-    kept = windows.steps_at_once(mine, point.warmup)
-    if kept is None:
-        return _cells(point, samples, name, role), 0.0
-    share = float(sum(map(np.sum, kept))) / max(1, sum(map(len, kept)))
-    return {
-        (series.head.group, n): series.values[keep] for n, (series, keep) in enumerate(zip(mine, kept, strict=True))
-    }, share
+    every = _cells(point, samples, name, role)
+    if len(point.groups) < 2:
+        return every, 1.0
+    mine, of_steps = (
+        [s for s in samples.series if s.head.name == one and s.head.role == role] for one in (name, "step")
+    )
+    at_once = windows.steps_at_once(of_steps)
+    if not at_once:
+        return every, 0.0
+    steady = [_steady(name, series.head.group, len(series.values), point) for series in mine]
+    kept = [those.copy() for those in steady]
+    for series, keep in zip(mine, kept, strict=True):
+        common = at_once[series.head.group]
+        if name != "step":  # a phase has no samples where marks were off
+            common = common[~_off(point, series.head.group, len(common))]
+        keep[: len(common)] &= common
+        keep[len(common) :] = False
+    if not all(keep.any() for keep in kept):
+        return every, 0.0
+    share = sum(int(keep.sum()) for keep in kept) / sum(int(those.sum()) for those in steady)
+    return _by_lane([(series, series.values[keep]) for series, keep in zip(mine, kept, strict=True)]), share
 
 
 def _in_time_order(lanes: Sequence[Array]) -> Array:
@@ -308,8 +345,10 @@ _OF_TOTAL: Mapping[How, Callable[[RankTotal], float]] = {
 }
 
 
-def _measure_reduced(kept: Sequence[Reduced], over: Sequence[Reduce], scale: float) -> Measured:
-    """The same from what a record keeps where its samples would not fit.
+def _kept_cells(kept: Sequence[Reduced], point: Point, over: Sequence[Reduce]) -> tuple[Cells, Sequence[Reduce]]:
+    """What a record keeps where its samples would not fit, ns, and the reductions that are left to do.
+
+    The slowest rank's time of each step is cut like samples; sums, extremes and sketches are of all samples.
 
     Raises:
         NoSamplesError: an order of reductions that needs every sample of every rank.
@@ -318,16 +357,24 @@ def _measure_reduced(kept: Sequence[Reduced], over: Sequence[Reduce], scale: flo
     first, *rest = over
     if first.axis == "ranks" and first.how == "max":
         for part in kept:
-            slowest = part.slowest_ns
-            if slowest is None and part.slowest is not None:
-                slowest = part.slowest.sample(SKETCHED)
-            if slowest is None:
-                raise NoSamplesError(f"the record keeps no slowest times of {part.name}")
-            cells[(part.group, None)] = slowest * scale
+            cells[(part.group, None)] = _slowest(part, point)
     elif first.axis == "steps" and first.how in _OF_TOTAL:
         for part in kept:
             for total in part.ranks:
-                cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total) * scale)
+                cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total))
     else:
         raise NoSamplesError(f"the record is too large to keep what {first.how} over {first.axis} needs")
-    return _reduce(cells, rest)
+    return dict(sorted(cells.items(), key=lambda cell: cell[0][0] or 0)), rest
+
+
+def _slowest(part: Reduced, point: Point) -> Array:
+    """The slowest rank's time of each steady step; of a sketch a sample of all, in no order, with the very slowest."""
+    if part.slowest_ns is not None:
+        return part.slowest_ns[_steady(part.name, part.group, len(part.slowest_ns), point)]
+    if part.slowest is None:
+        raise NoSamplesError(f"the record keeps no slowest times of {part.name}")
+    drawn = part.slowest.sample(SKETCHED)
+    if len(drawn):
+        drawn[-1] = max((ns for _, _, ns in part.worst), default=drawn[-1])
+    shuffled: Array = np.random.default_rng(0).permutation(drawn)  # else the order would pass for a drift
+    return shuffled

@@ -88,15 +88,19 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
 
 
 def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask | None, list[Point]]]:
-    """The points of each cell, in the order in which cells were asked."""
+    """The points of each cell, one per launch, in the order in which cells were asked."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
-    cells: dict[tuple[object, ...], tuple[Ask | None, list[Point]]] = {}
+    cells: dict[tuple[object, ...], tuple[Ask | None, dict[str, Point]]] = {}
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
         if point.workload in installed:
             ask = run.ask_of(point.launch)
-            key = (ask.key if ask else point.launch, *cell_key(point.workload, point.knobs, point.ranks))
-            cells.setdefault(key, (ask, []))[1].append(point)
-    return list(cells.values())
+            # What was not asked may be missing in a launch of an older version.
+            known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
+            key = (ask.key if ask else point.launch, *cell_key(point.workload, known, point.ranks))
+            by_launch = cells.setdefault(key, (ask, {}))[1]
+            if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
+                by_launch[point.launch] = point
+    return [(ask, list(points.values())) for ask, points in cells.values()]
 
 
 def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:

@@ -92,10 +92,10 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
     return rates, float(whole.mean())
 
 
-def steps_at_once(series: Sequence[Series], warmup: int) -> list[NDArray[np.bool_]] | None:
-    """For each series of several groups, which steps after the warm-up lie where every group was inside a burst.
+def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | None:
+    """For each of several groups, which steps lie where every other group was inside a burst, for all of its ranks.
 
-    `None` where no step does, or where gaps were not recorded.
+    `None` where gaps were not recorded.
     """
     spans: dict[int, NDArray[np.float64]] = {}
     for one in series:
@@ -103,17 +103,20 @@ def steps_at_once(series: Sequence[Series], warmup: int) -> list[NDArray[np.bool
         if begins is None or not len(begins):
             return None
         spans.setdefault(one.head.group, _bursts(begins, one.values))
-    kept = []
+    kept: dict[int, NDArray[np.bool_]] = {}
     for one in series:
-        begins = one.begin_ns
+        begins, group = one.begin_ns, one.head.group
         assert begins is not None  # noqa: S101 - looked at above
-        keep = np.arange(len(begins)) >= (warmup if len(begins) > warmup else 0)
-        for group, bursts in spans.items():
-            if group != one.head.group:
+        keep = np.ones(len(begins), dtype=bool)
+        for other, bursts in spans.items():
+            if other != group:
                 at = np.searchsorted(bursts[:, 0], begins, side="right") - 1
                 keep &= (at >= 0) & (begins + one.values <= bursts[np.maximum(at, 0), 1])
-        kept.append(keep)
-    return kept if all(keep.any() for keep in kept) else None
+        # A step that one rank does outside is left out for its group: ranks are compared step by step.
+        whole = kept.setdefault(group, keep)
+        least = min(len(whole), len(keep))
+        kept[group] = whole[:least] & keep[:least]
+    return kept
 
 
 def _bursts(begins: NDArray[np.float64], lasts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -59,3 +59,11 @@ def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int =
         return Described(described, int(raw["least_ranks"]), raw)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error
+
+
+def default_knobs(workload: str) -> dict[str, str]:
+    """The defaults of the kernel's knobs; none where it is not installed or does not answer."""
+    try:
+        return {knob.name: knob.default for knob in describe(workload).knobs}
+    except Refusal:
+        return {}

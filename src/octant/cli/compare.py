@@ -37,11 +37,12 @@ def compare(
     """Show what is faster and slower in run B than in run A, and where no difference is seen."""
     from octant.analysis import compare as comparing
     from octant.analysis.summary import summarise
+    from octant.build.describe import default_knobs
     from octant.cli._stored import find_run
     from octant.report.run import comparison
 
     before, after = (summarise(find_run(store, name)) for name in (a, b))
-    found = comparing.compare(before, after, threshold, curves)
+    found = comparing.compare(before, after, threshold, curves, default_knobs)
     if json:
         print(comparison.as_json(found))
     else:

@@ -236,9 +236,23 @@ class Point:
         return sum(work.lanes for work in self.work if work.role == self.first_role)
 
     @property
+    def parts(self) -> int:
+        """How many do the counts together, each its own part: lanes that work alone, or groups."""
+        return self.lanes if self.pace == "chunks" else len({work.group for work in self.work}) or 1
+
+    @property
+    def working_ranks(self) -> int:
+        """How many ranks take part: those in no group are idle."""
+        return sum(map(len, self.groups)) or self.ranks
+
+    @property
     def batch(self) -> int:
-        """Chunks or steps of the measured role in one sample."""
+        """Chunks or steps of the measured role in one sample of the first group."""
         return next((work.batch for work in self.work), 1) * self.coalesced
+
+    def batch_of(self, group: int, role: str) -> int:
+        """Chunks or steps in one sample of a role in a group; each group finds a number of its own."""
+        return next((work.batch for work in self.work if (work.group, work.role) == (group, role)), 1) * self.coalesced
 
     @property
     def clock_hz(self) -> float | None:
@@ -248,12 +262,13 @@ class Point:
 
     @property
     def hardware_threads(self) -> frozenset[tuple[str, int]]:
-        """(host, number) of the hardware threads in use: a thread that may use one only is on it.
+        """(host, number) of the hardware threads that working ranks use: a thread that may use one only is on it.
 
         More threads than that share them: a limit counts these, not the threads of the software.
         """
         used: set[tuple[str, int]] = set()
-        for given in self.given:
+        working = {rank for group in self.groups for rank in group} or range(len(self.given))
+        for given in (given for rank, given in enumerate(self.given) if rank in working):
             for number, mask in enumerate(given.thread_masks):
                 if len(mask) == 1:
                     used.add((given.host, mask[0]))

@@ -33,6 +33,10 @@ class Sketch:
             merged[number] = merged.get(number, 0) + count
         return Sketch(merged, self.zero + other.zero)
 
+    def doubled(self, times: int) -> Sketch:
+        """The sketch of all values times 2^times."""
+        return Sketch({number + times * _STEPS: count for number, count in self.bins.items()}, self.zero)
+
     def values(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The middles of the bins, ascending, with how many values are in each."""
         numbers = sorted(self.bins)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from octant import workloads
-from octant.ask import Ask, Presentation, Shape, Subject, canonical
+from octant.ask import Ask, Presentation, Shape, Subject, canonical, each_once
 from octant.build import program_name
 from octant.build.describe import Described, describe
 from octant.failure import Exit, Refusal
@@ -152,7 +152,7 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
             why = f"cannot set {name!r} (no such knob of {workload}); it has {', '.join(known)}"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
-        knobs[name] = canonical(value)
+        knobs[name] = each_once(canonical(value))
     return knobs
 
 

@@ -139,7 +139,7 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
         raise Refusal(f"cannot build on {kernel} in run {run.id} ({why})", Exit.WRONG_WORD)
     over = over_launches(values)
     low_s, middle_s, high_s = sorted(_chunk_seconds(first, value) for value in (over.low, over.middle, over.high))
-    each = {name: count / _lanes(first.point) for name, count in _counts(first.point).items() if count}
+    each = {name: count / first.point.parts for name, count in _counts(first.point).items() if count}
     work = ", ".join(f"{count:,.0f} {name.replace('_', ' ')}" for name, count in each.items())
     words = f"{first.workload.name} ({first.name}), run {run.id} on {run.machine.name}, launches: {len(values)}"
     text = f"{words}; a chunk of {work} takes {units.si_text(middle_s, 's')}"
@@ -149,23 +149,18 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
 
 def _chunk_seconds(figure: Figure, value: float) -> float:
     """Seconds of a chunk of each rank, whose threads share its chunks, or of a step, where the headline is `value`."""
-    ratio, lanes = _per_second_of_chunk(figure), _lanes(figure.point)
+    ratio, point = _per_second_of_chunk(figure), figure.point
     seconds = ratio / value if figure.metric.better == "higher" else value / ratio
-    return seconds * figure.point.ranks / lanes if figure.point.pace == "chunks" else seconds
+    return seconds * point.working_ranks / point.lanes if point.pace == "chunks" else seconds
 
 
 def _per_second_of_chunk(figure: Figure) -> float:
     """The headline's value if a chunk of every lane, or a step, took a second; 0 where that says nothing of it."""
-    return figure.metric.at(1.0, _counts(figure.point), _lanes(figure.point)) or 0.0
+    return figure.metric.at(1.0, _counts(figure.point), figure.point.parts) or 0.0
 
 
 def _counts(point: Point) -> dict[str, int]:
     return {name: point.count(name) for work in point.work for name in work.counts}
-
-
-def _lanes(point: Point) -> int:
-    """How many do the counts of a point together, each its own part of them."""
-    return point.lanes if point.pace == "chunks" else 1
 
 
 def compose_step(

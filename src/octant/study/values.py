@@ -110,13 +110,8 @@ class StudyValues:
 
 
 def launch_value(figure: LaunchFigure) -> LaunchValue:
-    """A launch's figure as a sample of a study.
-
-    A metric need not be the median of the samples that are kept: they are scaled to the value that the launch gave.
-    """
-    middle = float(np.median(figure.samples))
-    scale = figure.value.middle / middle if middle else 1.0
-    return LaunchValue(figure.value, figure.samples if scale == 1 else figure.samples * scale)
+    """A launch's figure as a sample of a study."""
+    return LaunchValue(figure.value, figure.draws)
 
 
 def quantity_of(measure: Measure) -> Quantity:

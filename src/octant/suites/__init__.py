@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from octant import workloads
-from octant.ask import Ask, Presentation, Shape, Subject
+from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.failure import Exit, Refusal
 from octant.machine import facts
 from octant.runs.modes import ranks_and_knobs
@@ -139,6 +139,6 @@ def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool) ->
         if ranks < 1:
             raise ValueError(f"{one.ranks!r} comes to no rank here")
     here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
-    knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
+    knobs = {name: each_once(facts.values(text, here)) for name, text in one.knobs.items()}
     show = Presentation(one.title, one.table)
     return Ask(Subject(workload), {**knobs, **set_by_mode}, Shape(ranks), show=show, repeats=one.repeats)

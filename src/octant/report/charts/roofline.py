@@ -81,7 +81,7 @@ def _dot(figure: Figure) -> tuple[float, float] | None:
 
 
 def _threads(figure: Figure) -> int:
-    return figure.point.ranks * figure.point.threads
+    return figure.point.working_ranks * figure.point.threads
 
 
 def _count_text(count: int, what: str) -> str:

@@ -183,14 +183,14 @@ def sample_lines(summary: Summary) -> Iterator[SampleLine]:
                     yield SampleLine(
                         summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs,
                         point.launch, kept.name, kept.role, kept.group, None, None, i, None, value, "ns",
-                        _batch(point, kept.role), None, i < point.warmup, False,
+                        point.batch_of(kept.group, kept.role), None, i < point.warmup, False,
                     )  # fmt: skip
 
 
 def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, series: Series) -> Iterator[SampleLine]:
     head, steps = series.head, series.head.name == "step"
     begins = series.begin_ns if steps else None
-    batch = _batch(point, head.role)
+    batch = point.batch_of(head.group, head.role)
     for i, value in enumerate(series.values.tolist()):
         yield SampleLine(
             run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
@@ -199,10 +199,6 @@ def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, seri
             None if series.entries is None else int(series.entries[i]),
             steps and i < point.warmup, i in series.preempted,
         )  # fmt: skip
-
-
-def _batch(point: Point, role: str) -> int:
-    return next((work.batch for work in point.work if work.role == role), 1) * point.coalesced
 
 
 def as_json(summary: Summary, report: Path | None = None) -> str:

@@ -27,8 +27,12 @@ def _units(machine: Machine, point: Point, clock_hz: float) -> tuple[int, str]:
     known = units_known(machine.processor, bits)
     if known is not None:
         return known, f"{known} units known for this processor"
-    flops = point.count("flops") / point.lanes * point.batch
-    steps = [series.values for series in point.read().series if series.head.name == "step"]
+    flops = point.count("flops") / point.lanes
+    steps = [
+        series.values / point.batch_of(series.head.group, series.head.role)
+        for series in point.read().series
+        if series.head.name == "step"
+    ]
     per_cycle = flops / (float(np.median(np.concatenate(steps))) * 1e-9) / (2 * int(point.notes["lanes"]) * clock_hz)
     units = next((n for n in (1, 2, 4) if per_cycle <= 1.02 * n), 8)
     return units, f"{units} units inferred from the {per_cycle:.2f} per cycle measured, rounded up"

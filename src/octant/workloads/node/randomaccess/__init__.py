@@ -12,7 +12,7 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
     """Beyond the caches each update brings one line from memory and sends one back."""
     best = known.best("memory traffic", point.hardware_threads)
     line = max((cache.line_bytes for cache in machine.topology.caches), default=64)
-    footprint = int(point.notes["table_bytes"]) * point.threads * point.ranks
+    footprint = int(point.notes["table_bytes"]) * point.threads * point.working_ranks
     if best is None or footprint < 2 * machine.may_be_cached_bytes():
         return None
     moved = 2 * line * point.count("updates")
@@ -23,7 +23,7 @@ def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
     """Updates of a node's own memory by all of its cores: those that arrive as messages are not applied faster."""
     cores = len({cpu.core for cpu in machine.topology.cpus})
     beyond = 2 * machine.may_be_cached_bytes()
-    lanes = point.ranks * point.threads // len({given.host for given in point.given})
+    lanes = point.working_ranks * point.threads // len({given.host for given in point.given})
     if lanes < cores or lanes * int(point.notes["table_bytes"]) < beyond:
         least = units.bytes_text(beyond)
         return NoTraffic(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")

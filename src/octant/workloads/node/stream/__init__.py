@@ -10,7 +10,7 @@ from octant.workload import Curve, Workload
 
 def from_memory(machine: Machine, point: Point) -> bool:
     """Whether the arrays of all ranks are well beyond every cache."""
-    return units.parse_bytes(point.knobs["bytes"]) * point.ranks >= 2 * machine.may_be_cached_bytes()
+    return units.parse_bytes(point.knobs["bytes"]) * point.working_ranks >= 2 * machine.may_be_cached_bytes()
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
