@@ -278,3 +278,10 @@ def test_a_launch_is_one_sample_however_often_it_measured_a_cell_and_a_wrong_ans
     for points in ((*bad, *BASE.points), (*BASE.points, *bad)):
         found = summarise(dataclasses.replace(BASE, points=points), WORKLOADS)
         assert all(figure.wrong and figure.value is None for figure in found.figures)
+
+
+def test_cells_are_shown_as_they_were_asked_though_a_resumed_one_was_measured_last() -> None:
+    first = next(i for i, p in enumerate(BASE.points) if p.workload == "mpi/pingpong")
+    later = (*BASE.points[:first], *BASE.points[first + 1 :], BASE.points[first])
+    names = [figure.title for figure in summarise(BASE, WORKLOADS).figures]
+    assert [figure.title for figure in summarise(dataclasses.replace(BASE, points=later), WORKLOADS).figures] == names

@@ -281,6 +281,26 @@ def test_sums_of_neighbours_are_of_more_chunks_and_their_sums_by_rank_are_not() 
     assert value(seconds(over=(steps("mean"), ranks("mean"), groups("mean"))), whole) == pytest.approx(105e-9)
 
 
+def test_the_warm_up_of_readings_is_as_long_as_that_of_steps() -> None:
+    residual = Series(Head("reading/residual", unit="1"), np.array([9.0, 9, 9, 9, 1, 1, 1, 1]))
+    metric = reading("residual", over=(steps("max"), ranks("max"), groups("max")))
+    assert value(metric, point(series([10] * 4), residual, warmup=2)) == 1, "two readings in each step"
+    large = point(warmup=4)[0], Samples((residual,), (kept_of([10] * 8),))
+    assert value(metric, large) == 1
+    thinned = point(warmup=400)[0], Samples((residual,), (kept_of([10] * 800),))
+    assert value(metric, thinned) == 1, "every hundredth is kept"
+
+
+def test_a_reading_has_a_share_of_the_step_only_where_both_are_in_ns_and_kept() -> None:
+    in_s = Series(Head("reading/device", unit="s"), np.array([1e-9, 1e-9]))
+    with pytest.raises(NoSamplesError, match="in s, not in ns"):
+        value(share("reading/device"), point(series([10, 10]), in_s))
+    in_ns = Series(Head("reading/device", unit="ns"), np.array([1.0, 1.0]))
+    assert value(share("reading/device"), point(series([10, 10]), in_ns)) == pytest.approx(0.1)
+    with pytest.raises(NoSamplesError, match="not all"):
+        value(share("reading/device"), (point(in_ns)[0], Samples((in_ns,), (kept_of([10, 10]),))))
+
+
 @given(st.lists(st.lists(st.integers(1, 10**9), min_size=4, max_size=4), min_size=1, max_size=5))
 def test_the_orders_are_ordered(times: list[list[int]]) -> None:
     """The slowest rank's mean is at most the mean of the slowest steps, and no mean is beyond the worst step."""

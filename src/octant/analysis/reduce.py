@@ -73,7 +73,7 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
     if isinstance(value, Share):
         return _share(value, point, samples)
     if isinstance(value, Reading):
-        return _reduce(_cells(point, samples, f"reading/{value.of}", value.role), value.over)
+        return _reduce(_readings(point, samples, f"reading/{value.of}", value.role), value.over)
     if isinstance(value, Named):
         named = [result for result in point.results if result.name == value.name]
         if not named:
@@ -138,6 +138,10 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
     """A sum over a sum: a mean of ratios would weigh short steps like long ones."""
     role = point.first_role if value.role is None else value.role
     sums, per_step = [], []
+    other = next((h for h in point.heads if h.name in (value.of, value.to) and h.unit != "ns"), None)
+    if other or (value.of.startswith("reading/") and samples.reduced):
+        why = f"{other.name} is in {other.unit}, not in ns" if other else f"not all of {value.of} is kept"
+        raise NoSamplesError(f"there is no share of {value.to} ({why})")
     for name in (value.of, value.to):
         kept = [total for part in _reduced_parts(samples, name, role) for total in part.ranks]
         if kept:  # as a mean: a phase has no samples where marks were off, the step has all
@@ -244,6 +248,23 @@ def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: 
     if not any(len(array) for array in cells.values()):
         raise NoSamplesError(f"there is no series {name!r}")
     return cells
+
+
+def _readings(point: Point, samples: Samples, name: str, role: str | None) -> Cells:
+    """The readings of the steady state: a sample may have several, and a large record keeps every n-th."""
+    wanted = point.first_role if role is None else role
+    steps_of = {(s.head.group, s.head.rank): len(s.values) for s in samples.series if s.head.name == "step"}
+    kept = [part for part in samples.reduced if part.name == "step"]
+    steps_of.update({(part.group, total.rank): total.count for part in kept for total in part.ranks})
+    found = []
+    for series in samples.series:
+        head, values = series.head, series.values
+        if (head.name, head.role) == (name, wanted) and len(values):
+            skipped = round(point.warmup * len(values) / max(1, steps_of.get((head.group, head.rank), len(values))))
+            found.append((series, values[skipped:] if skipped < len(values) else values))
+    if not found:
+        raise NoSamplesError(f"there is no series {name!r}")
+    return _by_lane(found)
 
 
 def _by_lane(found: Sequence[tuple[Series, Array]]) -> Cells:

@@ -91,16 +91,23 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
     """The points of each cell, one per launch, in the order in which cells were asked."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
     cells: dict[tuple[object, ...], tuple[Ask | None, dict[str, Point]]] = {}
+    asks: set[str] = set()
+    places: dict[tuple[object, ...], int] = {}  # points of a launch that was resumed come last in the file
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
         if point.workload in installed:
             ask = run.ask_of(point.launch)
             # What was not asked may be missing in a launch of an older version.
             known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
             key = (ask.key if ask else point.launch, *cell_key(point.workload, known, point.ranks))
+            if ask and ask.key not in asks:
+                asks.add(ask.key)
+                asked = ((ask.key, *cell_key(point.workload, cell, point.ranks)) for cell in ask.cells())
+                places.update({cell: len(places) + i for i, cell in enumerate(asked)})
             by_launch = cells.setdefault(key, (ask, {}))[1]
             if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
                 by_launch[point.launch] = point
-    return [(ask, list(points.values())) for ask, points in cells.values()]
+    ordered = sorted(cells, key=lambda key: places.get(key, len(places)))
+    return [(cells[key][0], list(cells[key][1].values())) for key in ordered]
 
 
 def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:
