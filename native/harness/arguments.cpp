@@ -1,6 +1,9 @@
 #include "octant/arguments.hpp"
 
 #include "octant/failure.hpp"
+#include "octant/knobs.hpp"
+
+#include <algorithm>
 
 namespace octant {
 
@@ -14,6 +17,8 @@ Arguments Arguments::parse(int argc, char** argv) {
         };
         if (word == "--describe")
             found.describe = true;
+        else if (word == "--ranks")
+            found.ranks = static_cast<int>(std::clamp<std::int64_t>(parse_integer(following()), 0, 1 << 30));
         else if (word == "--output")
             found.output = following();
         else if (word == "--run")

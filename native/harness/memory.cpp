@@ -94,7 +94,11 @@ std::int64_t available_memory_bytes() {
 
 PagePolicy PagePolicy::parse(std::string const& text) {
     if (text == "default" || text == "base" || text == "thp") return {text};
-    auto const bytes = parse_bytes(text);
+    std::int64_t bytes = 0;
+    try {
+        bytes = parse_bytes(text);
+    } catch (Refusal const&) {  // no size at all
+    }
     if (!std::has_single_bit(static_cast<std::uint64_t>(bytes)) || bytes < 4096)
         throw Refusal("cannot use pages=" + text + " (not a page size); try default, base, thp, 2MiB or 1GiB");
     if (bytes == sysconf(_SC_PAGESIZE)) return {"base"};

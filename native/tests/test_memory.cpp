@@ -19,7 +19,7 @@ void policies(octant::Checks& checks) {
     checks.that(PagePolicy::parse("2MiB").pool_page_bytes == 2 << 20, "a pool's size");
     checks.that(PagePolicy::parse(std::to_string(sysconf(_SC_PAGESIZE))).name == "base", "the base page is no pool");
     checks.refused([] { static_cast<void>(PagePolicy::parse("3MiB")); }, "not a page size");
-    checks.refused([] { static_cast<void>(PagePolicy::parse("huge")); }, "as a number");
+    checks.refused([] { static_cast<void>(PagePolicy::parse("huge")); }, "pages=huge (not a page size");
     checks.that(NodePolicy::parse("bind:0+1").nodes == std::vector<int>{0, 1}, "two nodes");
     checks.refused([] { static_cast<void>(NodePolicy::parse("bind")); }, "memory=bind");
     checks.refused([] { static_cast<void>(NodePolicy::parse("local:1")); }, "memory=local:1");

@@ -8,6 +8,7 @@ namespace octant {
 
 struct Arguments {
     bool describe = false;
+    int ranks = 0;  // with --describe: whether that many ranks can do it; 0: not asked
     std::string output = "-";
     std::string launch;
     std::vector<std::string> words;  // knobs: name=value
