@@ -32,7 +32,8 @@ class Sweep:
 def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     """One direction of every cable of a class: numbers of links, shape (cables,)."""
     if link_class not in network.links:
-        raise Refusal(f"cannot let {link_class!r} fail (no such link class); try {', '.join(network.links)}")
+        names = ", ".join(network.links)
+        raise Refusal(f"cannot let {link_class!r} fail (no such link class); try {names}", Exit.WRONG_WORD)
     topology = network.build()
     sources, targets = topology.ends()
     chosen = (topology.link_classes() == network.class_names.index(link_class)) & (sources < targets)
@@ -179,7 +180,7 @@ def recover(
                 retries,
             )
         except ValueError as error:
-            raise Refusal(str(error)) from error
+            raise Refusal(str(error), Exit.WRONG_WORD) from error
         seconds = 1 / answer.rounds_per_s if answer.rounds_per_s > 0 else float("inf")
         return seconds, lost, resent, undelivered, detected_ps, recovered_ps
 

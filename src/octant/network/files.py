@@ -73,11 +73,15 @@ class Packet(_File):
     overhead_bytes: Annotated[int, Field(ge=0, le=2**16)] = 0
 
 
+Policy = Literal["stall", "twin", "spread", "recompute"]
+"""What becomes of packets whose link is down."""
+
+
 class RoutingWords(_File):
     """How packets find their way, and what becomes of those whose link is down."""
 
     name: str
-    policy: Literal["stall", "twin", "spread", "recompute"] = "stall"
+    policy: Policy = "stall"
     order: tuple[int, ...] = ()
     split_ties: bool = True
     with_direct: bool = False
@@ -162,7 +166,8 @@ class NetworkFile(_File):
     def link_class_left(self, name: str, lanes_down: int | None) -> float:
         """Part of a link of that class left when so many lanes are down; none where no number is given."""
         if name not in self.links:
-            raise Refusal(f"cannot let {name!r} fail (no such link class); try {', '.join(self.links)}")
+            known = ", ".join(self.links)
+            raise Refusal(f"cannot let {name!r} fail (no such link class); try {known}", Exit.WRONG_WORD)
         if lanes_down is not None and not 1 <= lanes_down <= self.links[name].lanes + self.links[name].spares:
             have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
             raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_ANSWER)
@@ -222,7 +227,7 @@ class NetworkFile(_File):
         try:
             return self.topology.build(rows, self.endpoint.to_itself)
         except ValueError as error:
-            raise Refusal(f"{error} [{self.name}]") from error
+            raise Refusal(f"{error} [{self.name}]", Exit.WRONG_WORD) from error
 
 
 def names() -> tuple[str, ...]:
@@ -242,9 +247,11 @@ def load(name: str) -> NetworkFile:
         try:
             return parse(path.read_text(encoding="utf-8"), name, path.parent)
         except (OSError, UnicodeDecodeError) as error:
-            raise Refusal(f"cannot read {name} ({error}); try one of {', '.join(names())}") from error
+            why = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise Refusal(f"cannot read {name} ({why}); try one of {', '.join(names())}") from error
     if name not in names():
-        raise Refusal(f"cannot find network {name!r}; try a path ending in .toml, or one of {', '.join(names())}")
+        tried = f"try a path ending in .toml, or one of {', '.join(names())}"
+        raise Refusal(f"cannot find network {name!r}; {tried}", Exit.WRONG_WORD)
     return parse((resources.files("octant.catalogue") / "networks" / f"{name}.toml").read_text(encoding="utf-8"), name)
 
 

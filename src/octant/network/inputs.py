@@ -52,7 +52,9 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
     if path is None:
         known = published_points(network, traffic)
         if not known:
-            raise Refusal(f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points")
+            raise Refusal(
+                f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points", Exit.WRONG_WORD
+            )
         return [Measured(size, point.value, tolerance) for size, point in sorted(known.items())]
     try:
         text = path.read_text(encoding="utf-8")

@@ -55,7 +55,7 @@ def engine(
     try:
         return _network.Network(topology, words.name, words.policy, numbers, list(words.order), scale)
     except ValueError as error:
-        raise Refusal(str(error)) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
 
 
 def solve(
@@ -83,7 +83,8 @@ def solve(
             "cannot count by class (only uniform traffic of a whole, healthy, symmetric network); try enumeration"
         )
     if solver == "queue" and pattern.flows is not None:
-        raise Refusal("cannot queue a list of flows in a closed network (it needs uniform traffic); try packets")
+        why = "it needs uniform traffic"
+        raise Refusal(f"cannot queue a list of flows in a closed network ({why}); try packets", Exit.WRONG_WORD)
     if solver in ("auto", "queue", "soft"):
         native = _exact(asked, pattern, by_class, settings, network)
     else:

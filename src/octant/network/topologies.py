@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from octant import _network
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network import ibnet
 
 MOST_NODES = 2**20
@@ -113,7 +113,8 @@ class TwoLevelDirect(_Topology):
                 change = {"supernodes": supernodes, "hosts": hosts, "links_per_host": gang, "job_supernodes": None}
                 return type(self).model_validate({**self.model_dump(), **change})
         most = among["supernode"] * self.d_ports
-        raise Refusal(f"cannot cable {supernodes} supernodes (the D ports reach {most}); try at most {most}")
+        why = f"the D ports reach {most}"
+        raise Refusal(f"cannot cable {supernodes} supernodes ({why}); try at most {most}", Exit.WRONG_WORD)
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
         """The engine's topology."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octant import _network
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.files import NetworkFile
 from octant.network.topologies import Torus, TwoLevelDirect
 
@@ -153,7 +153,7 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return _network.bisection(ranks)
     if name == "incast":
         return _network.incast(ranks, parameter)
-    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); try {', '.join(NAMES)}")
+    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); try {', '.join(NAMES)}", Exit.WRONG_WORD)
 
 
 def _near_cube(count: int, dimensions: int) -> list[int]:
@@ -263,7 +263,9 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
             left = left // extent[letter]
         return node.astype(np.int32)
     known = ["block", "round-robin", *(["T" + letters, letters + "T"] if letters else [])]
-    raise Refusal(f"cannot place ranks in order {order!r} on a {shape.kind} network; try {', '.join(known)}")
+    raise Refusal(
+        f"cannot place ranks in order {order!r} on a {shape.kind} network; try {', '.join(known)}", Exit.WRONG_WORD
+    )
 
 
 def read_map(path: Path) -> Nodes:
