@@ -238,7 +238,7 @@ def test_remarks_say_what_surprises() -> None:
     assert "ranks 0-7: share cores" in remarks("8x1,unit=hwthread,smt=2", reference())
     assert "slower ones set the pace" in remarks("12x1", machine("hybrid-laptop.xml"))
     assert remarks("4x1,kind=performance", machine("hybrid-laptop.xml")) == ""
-    assert "there is no L3 cache here" in remarks("2x1,unit=l3", reference())
+    assert "this topology has no L3 cache" in remarks("2x1,unit=l3", reference())
     assert remarks("2x1,unit=l3", machine("epyc-2s-nps4.synthetic")) == ""
     assert "while 6 cores idle" in remarks("2x2,order=scatter,smt=2", machine("container-2s.xml"))
     alternating = remarks("4x2,unit=hwthread,smt=2,order=scatter:package", reference())
@@ -261,7 +261,7 @@ def test_torus_letters_give_nodes_and_places() -> None:
 
 def test_nothing_is_given_in_place_of_what_was_asked() -> None:
     """Four threads a core of two, or efficiency cores where all are alike, would come out as something else."""
-    with pytest.raises(DoesNotFit, match=r"4 hardware threads of a core .a core has 2.*largest that fits: 4x2,smt=2"):
+    with pytest.raises(DoesNotFit, match=r"4 hardware threads per core .a core has 2.*largest that fits: 4x2,smt=2"):
         plan(reference(), parse_request("4x2,smt=4"))
     with pytest.raises(DoesNotFit, match=r"a core has 1 hardware thread\)"):
         plan(machine("vm-2core.xml"), parse_request("4x1,smt=2"))
