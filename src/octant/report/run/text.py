@@ -190,7 +190,9 @@ def _head(summary: Summary, width: int) -> list[Text]:
     ]
     clock = summary.clock_hz
     facts += [f"{units.si_text(clock, 'Hz')} measured"] if clock else []
-    state = "" if run.complete else f"incomplete: {len(run.left())} launches left, octant resume {run.id}"
+    state = (
+        "" if run.complete else f"incomplete: {units.counted(len(run.left()), 'launch')} left, octant resume {run.id}"
+    )
     return [
         Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
         *_wrapped(" · ".join(facts), width, "dim", 2),
