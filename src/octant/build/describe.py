@@ -30,20 +30,25 @@ class Described:
     raw: Mapping[str, Any]  # all of it, for programs
 
 
-def describe(workload: str, knobs: Mapping[str, str] | None = None) -> Described:
+def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int = 0) -> Described:
     """The kernel's description: its knobs with kinds, defaults and help, and how it was built.
 
     Args:
         knobs: to be checked by the kernel itself, as it will read them.
+        ranks: how many are to do it, checked too; 0: not yet known.
 
     Raises:
-        Refusal: the kernel is missing or does not answer, or a knob cannot be set so.
+        Refusal: the kernel is missing or does not answer, or a knob cannot be set so, or not with so many ranks.
     """
     program = build.find(workload)
     words = [f"{name}={value}" for name, value in (knobs or {}).items()]
     try:
         answer = subprocess.run(  # noqa: S603 - our own program
-            [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False
+            [str(program), "--describe", "--ranks", str(ranks), *words],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
         )
         if answer.returncode == Exit.WRONG_WORD:
             raise Refusal(answer.stderr.strip().partition(": ")[2] or answer.stderr, Exit.WRONG_WORD)
