@@ -52,15 +52,16 @@ class Reader {  // of one value of the knob
     }
     [[nodiscard]] int size(std::string const& word) const {
         int const count = number(word);
-        if (count < 1 || count > ranks_)
-            refuse("there are " + std::to_string(ranks_) + " ranks",
-                   "groups=" + std::to_string(ranks_) + (count > ranks_ ? ", or mpiexec -n " + word : ""));
+        if (count < 1) refuse("a group has at least one rank", "groups=1");
+        if (count > ranks_)
+            refuse(ranks_ == 1 ? "there is one rank" : "there are " + std::to_string(ranks_) + " ranks",
+                   "groups=" + std::to_string(ranks_) + ", or --ranks " + std::to_string(count));
         return count;
     }
-    [[nodiscard]] std::string one_after_the_other() const {
+    [[nodiscard]] std::string without_overlap() const {
         std::string values = text_;
         std::ranges::replace(values, '/', ',');
-        return "groups=" + values + ", one after the other, or each rank once";
+        return "each rank once" + (values == text_ ? "" : ", or groups=" + values + ", one after the other");
     }
     [[nodiscard]] std::vector<std::vector<int>> lists() const {
         std::vector<std::vector<int>> all;
@@ -71,7 +72,7 @@ class Reader {  // of one value of the knob
                 int const rank = number(word);
                 if (rank < 0 || rank >= ranks_)
                     refuse("there is no rank " + word, "ranks from 0 to " + std::to_string(ranks_ - 1));
-                if (!seen.insert(rank).second) refuse("rank " + word + " is in two places", one_after_the_other());
+                if (!seen.insert(rank).second) refuse("rank " + word + " is in two places", without_overlap());
                 all.back().push_back(rank);
             }
         }
@@ -91,7 +92,7 @@ Groups Groups::parse(std::string const& text, int ranks, int least) {
             std::string const needed = std::to_string(least);
             std::string const count = std::to_string(group.size()) + (group.size() == 1 ? " rank" : " ranks");
             if (ranks < least)
-                throw Refusal("cannot run on " + count + " (it needs " + needed + "); try mpiexec -n " + needed,
+                throw Refusal("cannot run on " + count + " (it needs " + needed + "); try --ranks " + needed,
                               Exit::wrong_word);
             throw Refusal("cannot use groups=" + text + " (it needs " + needed + " ranks in a group, and one has " +
                               count + "); try groups=" + needed,

@@ -64,7 +64,7 @@ std::vector<Knob> harness_knobs(KernelInfo const& info) {
          {"each", "none"}},
         {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, 2MiB, 1GiB, …"},
         {"memory", KnobKind::word, "default",
-         "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, prefer:0"},
+         "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, preferred:0"},
         {"seconds", KnobKind::seconds, "1", "time budget of one point"},
         {"samples",
          KnobKind::integer,

@@ -34,8 +34,12 @@ void check_value(Knob const& knob, std::string const& value) {
                           listed(knob.choices));
         return;
     }
-    if (knob.kind == KnobKind::seconds || knob.kind == KnobKind::real) {
+    if (knob.kind == KnobKind::seconds) {
         static_cast<void>(parse_seconds(value));
+        return;
+    }
+    if (knob.kind == KnobKind::real) {
+        static_cast<void>(parse_real(value));
         return;
     }
     std::int64_t const number = knob.kind == KnobKind::bytes ? parse_bytes(value) : parse_integer(value);
@@ -65,6 +69,12 @@ double parse_seconds(std::string const& text) {
     for (auto const& [name, scale] : units)
         if (suffix == name && value >= 0) return value * scale;
     throw Refusal("cannot read '" + text + "' as a time; try 0.5, 20ms or 3us");
+}
+
+double parse_real(std::string const& text) {
+    auto const [value, suffix] = split_number(text);
+    if (suffix.empty() && value >= 0) return value;
+    throw Refusal("cannot read '" + text + "' as a number from 0 up; try 0.5");
 }
 
 std::int64_t parse_integer(std::string const& text) {
@@ -109,7 +119,8 @@ std::int64_t Knobs::integer(std::string const& name) const {
 
 double Knobs::real(std::string const& name) const {
     auto const kind = find(name).kind;
-    return parse_seconds(value(name, kind == KnobKind::seconds || kind == KnobKind::real));
+    std::string const& text = value(name, kind == KnobKind::seconds || kind == KnobKind::real);
+    return kind == KnobKind::seconds ? parse_seconds(text) : parse_real(text);
 }
 
 std::string const& Knobs::word(std::string const& name) const { return value(name, find(name).kind == KnobKind::word); }

@@ -27,14 +27,19 @@ void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, char c
     }
 }
 
-void check_groups(std::vector<Knobs> const& all, KernelInfo const& info, int ranks) {
-    for (Knobs const& knobs : all) static_cast<void>(Groups::parse(knobs.word("groups"), ranks, info.least_ranks));
+// Before anything is measured: a typo costs nothing.
+void check_words(std::vector<Knobs> const& all, KernelInfo const& info, int ranks) {
+    for (Knobs const& knobs : all) {
+        static_cast<void>(PagePolicy::parse(knobs.word("pages")));
+        static_cast<void>(NodePolicy::parse(knobs.word("memory")));
+        if (ranks > 0) static_cast<void>(Groups::parse(knobs.word("groups"), ranks, info.least_ranks));
+    }
 }
 
 int measure_all(Session const& session, KernelInfo const& info, Build build, std::vector<Knobs> const& all,
                 Arguments const& arguments) {
     Comm const& world = session.world();
-    check_groups(all, info, world.size());  // before anything is measured: a typo costs nothing
+    check_words(all, info, world.size());
     Recorder recorder(session, workload_name, arguments.output, arguments.launch);
     int worst = 0;
     for (Knobs const& knobs : all) {
@@ -87,12 +92,8 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
     try {  // before MPI starts: a typo costs nothing
         arguments = Arguments::parse(argc, argv);
         all = points(declared, arguments.words);
-        for (Knobs const& knobs : all) {
-            static_cast<void>(PagePolicy::parse(knobs.word("pages")));
-            static_cast<void>(NodePolicy::parse(knobs.word("memory")));
-        }
-        if (arguments.describe && arguments.ranks > 0) check_groups(all, info, arguments.ranks);
-        if (arguments.describe) {  // with knobs: whether they can be set so
+        check_words(all, info, arguments.ranks);
+        if (arguments.describe) {  // with knobs and ranks: whether they can be set so
             std::cout << describe(workload_name, info) << '\n';
             return 0;
         }

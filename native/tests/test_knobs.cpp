@@ -31,6 +31,8 @@ void numbers(octant::Checks& checks) {
     checks.refused([] { static_cast<void>(octant::parse_seconds("0,5")); }, "as a time");  // no locale decides
     checks.refused([] { static_cast<void>(octant::parse_integer("3.5")); }, "whole number");
     checks.refused([] { static_cast<void>(octant::parse_integer("")); }, "whole number");
+    checks.refused([] { static_cast<void>(octant::parse_real("-1")); }, "number from 0 up");
+    checks.refused([] { static_cast<void>(octant::parse_real("1s")); }, "number from 0 up");
 }
 
 void sweeps(octant::Checks& checks) {

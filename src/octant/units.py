@@ -86,6 +86,11 @@ def decimals(value: float, digits: int = 3) -> int:
     return max(0, digits - 1 - math.floor(math.log10(rounded))) if rounded and math.isfinite(rounded) else 0
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 launch`, `2 launches`, `3 points`."""
+    return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")
+
+
 def percent_text(fraction: float) -> str:
     """A fraction as a percentage: `93 %`, `0.4 %`."""
     return f"{100 * fraction:.0f} %" if abs(fraction) >= 0.0995 else f"{100 * fraction:.1f} %"

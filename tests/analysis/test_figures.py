@@ -126,6 +126,8 @@ def test_lanes_that_are_never_together_say_so() -> None:
 def test_few_samples_say_that_their_interval_is_only_a_range() -> None:
     flags = launch(point(lanes=(lane([1000] * 3),), counts={"bytes_read": 8})).flags
     assert flags == ("only 3 samples: the interval is their range",)
+    (flag,) = launch(point(lanes=(lane([1000]),), counts={"bytes_read": 8})).flags
+    assert flag.startswith("only 1 sample:")
 
 
 def test_samples_that_swing_slowly_say_that_their_interval_is_only_a_range() -> None:

@@ -87,6 +87,14 @@ def test_no_machine_is_refused(tmp_path: Path) -> None:
     result = RUN.invoke(application(), ["machine", "--from", str(tmp_path / "nothing")])
     assert isinstance(result.exception, Refusal)
     assert "cannot discover a machine" in str(result.exception)
+    assert result.exception.code == 2
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = RUN.invoke(application(), ["machine", "--record", str(tmp_path / "file" / "new")])
+    assert isinstance(result.exception, Refusal)
+    assert "file/new (Not a directory); try another folder" in str(result.exception)
 
 
 def said(severity: advice.Severity) -> Advice:

@@ -99,6 +99,10 @@ def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
     ("words", "says"),
     [
         (("scale", "power776"), "power775"),
+        (("scale", "bgp", "--routing", "magic"), "no such routing"),
+        (("fail", "bgp", "-c", "link", "--policy", "magic"), "try stall, twin, spread, recompute"),
+        (("app", "bgp"), "--compute 1.2ms"),
+        (("app", "bgp", "--compute", "1ms", "--halo", "4d:8"), "no halo of 2d or 3d: 4d:8"),
         (("scale", "power775", "--sizes", "0"), "1:64:8"),
         (("scale", "power775", "--sizes", "600"), "at most 512"),
         (("solve", "bgp", "--solver", "magic"), "fluid"),
@@ -121,5 +125,6 @@ def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
     ],
 )
 def test_refusals_say_what_to_try(words: tuple[str, ...], says: str) -> None:
-    with pytest.raises(Refusal, match=says):
+    with pytest.raises(Refusal, match=says) as refusal:
         run(*words)
+    assert refusal.value.code == 2

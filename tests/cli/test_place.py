@@ -79,8 +79,9 @@ def test_lines_come_from_standard_input_too() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--place", "99x1", "--on", REFERENCE], 1, "the largest that fits: 16x1"),
+        (["--place", "99x1", "--on", REFERENCE], 3, "the largest that fits: 16x1"),
         (["--place", "4x2,unit=kore"], 2, "no unit 'kore'"),
+        (["--place", "1x1,memory=bind:9", "--on", REFERENCE], 3, "this machine has 0"),
         (["--place", "4x2", "--ranks", "2"], 2, "--ranks beside --place"),
         (["--place", "1x1", "--on", "/nowhere/x.xml"], 2, "cannot read a machine"),
         (["--place", "1x1", "--on", REFERENCE, "--for", "mvapich"], 2, "no launcher 'mvapich'"),

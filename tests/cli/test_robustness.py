@@ -308,17 +308,33 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("run", "stream", "pages=many"), "cannot use pages=many"),
-        (("run", "stream", "memory=near"), "cannot read memory=near"),
-        (("run", "stream", "--ranks", "2", "groups=0+5"), "ranks from 0 to 1"),
-        (("run", "pingpong", "groups=2,1"), "try groups=2"),
-        (("run", "pingpong", "--ranks", "1"), "it needs 2"),
+        (("run", "stream", "groups=pairs"), "'pairs' is no whole number); try all"),
+        (("run", "stream", "groups=3", "--ranks", "2"), "try groups=2, or --ranks 3"),
+        (("run", "pingpong", "groups=1", "--ranks", "2"), "try groups=2"),
+        (("run", "pingpong", "--ranks", "1"), "try --ranks 2"),
+        (("run", "stream", "pages=huge"), "not a page size"),
+        (("run", "stream", "memory=near"), "try default, local"),
+        (("run", "stream", "precision=-1"), "as a number from 0 up"),
+        (("run", "stream", "bytes=1MiB,1MiB"), "a value is repeated"),
+        (("run", "stream", "bytes=1MiB", "--script", "job.sh"), "try --launcher with one of"),
+        (("run", "stream", "bytes=many", "--launcher", "sbatch", "--script", "job.sh"), "as a number"),
+        (("run", "stream", "--launcher", "sbatch", "--script", "job.sh", "--minutes", "0"), "--minutes"),
+        (("run", "stream", "--launcher", "sbatch"), "try --script FILE"),
+        (("evaluate", "--only", "stream", "--only", "randomaccess"), "try octant run node/randomaccess"),
+        (("evaluate", "--suite", "mine"), "neither a file nor one of ours"),
     ],
 )
-def test_a_value_without_a_meaning_for_the_kernel_starts_nothing(
+def test_a_wrong_value_exits_2_and_leaves_no_run(
     octant: Octant, environment: Mapping[str, str], words: tuple[str, ...], sentence: str
 ) -> None:
     done = octant(*words)
-    assert done.returncode == 2
+    assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
-    assert not Path(environment["OCTANT_STORE"]).exists()
+    assert not Store(Path(environment["OCTANT_STORE"])).runs()
+
+
+def test_what_no_launcher_here_can_start_leaves_no_run(octant: Octant, environment: Mapping[str, str]) -> None:
+    done = octant("run", "stream", "--launcher", "srun", env={"PATH": "/nowhere"})
+    assert done.returncode == 1
+    assert "srun (it is not on PATH)" in done.stderr
+    assert not Store(Path(environment["OCTANT_STORE"])).runs()

@@ -87,8 +87,8 @@ def test_a_placement_says_ranks_threads_and_pages(asked: Asked) -> None:
         (["size=1"], {}, "no such knob of node/stream"),
         (["bytes"], {}, "not of the form knob=value"),
         (["bytes=1", "bytes=2"], {}, "cannot set bytes twice"),
-        (["threads=2"], {"mode": "threads"}, "--mode threads says 3"),
-        (["threads=2"], {"place": "1x1"}, "the placement says 1"),
+        (["threads=2"], {"mode": "threads"}, "--mode threads sets threads=3"),
+        (["threads=2"], {"place": "1x1"}, "the placement sets threads=1"),
         ([], {"mode": "many"}, "no such mode"),
         ([], {"repeats": 0}, "--repeats 1"),
         ([], {"ranks": 0}, "--ranks 1"),
@@ -96,6 +96,8 @@ def test_a_placement_says_ranks_threads_and_pages(asked: Asked) -> None:
         ([], {"hosts": "a,a"}, "cannot use a host twice"),
         ([], {"hosts": "-oProxyCommand=x"}, "cannot use the host"),
         ([], {"launcher": "rocket"}, "no such launcher"),
+        ([], {"launcher": "sbatch"}, "try --script FILE or --submit"),
+        (["bytes=1MiB,1024KiB"], {}, "a value is repeated"),
     ],
 )
 def test_words_that_mean_nothing_here_exit_2(

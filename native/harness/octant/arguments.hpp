@@ -8,7 +8,7 @@ namespace octant {
 
 struct Arguments {
     bool describe = false;
-    int ranks = 0;  // with `describe`: of the launch that `words` are for
+    int ranks = 0;  // with --describe: whether that many ranks can do it; 0: not asked
     std::string output = "-";
     std::string launch;
     std::vector<std::string> words;  // knobs: name=value

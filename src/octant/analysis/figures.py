@@ -18,6 +18,7 @@ from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_val
 from octant.ask import Presentation, cell_key
 from octant.limit import Best, Known, Limit
 from octant.record.sketch import Sketch, sketch_of_array
+from octant.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -349,7 +350,7 @@ def unsteady(samples: NDArray[np.float64], correlation: float = 1.0) -> tuple[st
     """What the samples themselves say against being one steady state, in words for people."""
     flags = []
     if len(samples) < 6:
-        flags.append(f"only {len(samples)} samples: the interval is their range")
+        flags.append(f"only {counted(len(samples), 'sample')}: the interval is their range")
     elif len(samples) < 6 * correlation:
         alike = f"{len(samples)} samples that swing so slowly tell no more than {len(samples) / correlation:.0f}"
         flags.append(f"{alike}: the interval is their range")

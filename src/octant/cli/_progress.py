@@ -76,7 +76,7 @@ class _Clock:
 
 def _title(step: Step) -> str:
     ask = step.planned.launch.ask
-    return f"{ask.subject.name}: {ask.show.title or ask.subject.name}"
+    return ": ".join(dict.fromkeys([ask.subject.name, ask.show.title or ask.subject.name]))
 
 
 class _Lines:

@@ -44,13 +44,14 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
     from octant.cli._progress import progress_of
     from octant.runs.carry_out import carry_out, in_turn
     from octant.runs.plan import planner_of
+    from octant.units import counted
 
     try:
         with progress_of(run.remaining()) as observe:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
-        typer.echo(f"\nStopped; {kept} points are kept. Resume with: octant resume {run.id}", err=True)
+        typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: octant resume {run.id}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     report_damage(run.id, run.damaged)
     return run

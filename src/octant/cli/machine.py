@@ -31,6 +31,9 @@ def machine(
             print(f"{len(files)} files of this machine are in {record}")
             return
         found = discover.discover(source)
-    except (OSError, ValueError) as error:
-        raise Refusal(str(error), code=Exit.CANNOT_RUN) from error
+    except OSError as error:
+        text = f"cannot use {error.filename} ({error.strerror}); try another folder" if error.strerror else str(error)
+        raise Refusal(text) from error
+    except ValueError as error:
+        raise Refusal(str(error), code=Exit.WRONG_WORD) from error
     print(writer.as_json(found) if json else writer.as_text(found))

@@ -7,6 +7,9 @@ import typer
 
 from octant.cli._options import JsonOption
 
+RanksOption = Annotated[int | None, typer.Option(min=1, help="Ranks of one node.")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Threads of each rank.")]
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -20,8 +23,8 @@ def place(
             "--place", metavar="REQUEST", help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms."
         ),
     ] = None,
-    ranks: Annotated[int | None, typer.Option(help="Ranks of one node.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of each rank.")] = None,
+    ranks: RanksOption = None,
+    threads: ThreadsOption = None,
     unit: Annotated[str | None, typer.Option(help="hwthread, core, l2, l3, numa or package.")] = None,
     order: Annotated[str | None, typer.Option(help="compact, scatter, scatter:UNIT, or letters with --torus.")] = None,
     smt: Annotated[str | None, typer.Option(help="Hardware threads used per core: 1, 2, 4, 8 or all.")] = None,
@@ -64,9 +67,9 @@ def place(
         if svg is not None:
             svg.write_text(as_svg(topology, answer.placement, f"{answer.request}"), encoding="utf-8")
     except DoesNotFit as refusal:
-        raise Refusal(str(refusal), code=Exit.CANNOT_RUN) from refusal
+        raise Refusal(str(refusal), code=Exit.NOT_SUPPORTED) from refusal
     except OSError as error:
-        raise Refusal(f"cannot write the drawing ({error}); try another --svg FILE", code=Exit.CANNOT_RUN) from error
+        raise Refusal(f"cannot write the drawing ({error.strerror}); try another --svg FILE") from error
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error
     print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))

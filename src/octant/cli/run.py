@@ -56,7 +56,7 @@ def run(
     ] = None,
     script: Annotated[Path | None, typer.Option(help="With a batch system: write the job script here.")] = None,
     submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
-    minutes: Annotated[int, typer.Option(help="With a batch system: time limit.")] = 30,
+    minutes: Annotated[int, typer.Option(min=1, help="With a batch system: time limit.")] = 30,
     directive: Annotated[
         list[str] | None, typer.Option(help="With a batch system: a directive of its own (repeatable).")
     ] = None,
@@ -69,6 +69,7 @@ def run(
 ) -> None:
     """Measure one workload, here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script)."""
     from octant.runs import requests
+    from octant.runs.plan import check_startable
     from octant.store import open_store
 
     if on_model:
@@ -86,6 +87,7 @@ def run(
     asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
     title = " ".join([workload, *(knobs or []), *words])
+    check_startable(ask, machine)
     to = open_store(store)
     _finish(to, to.create(title, machine, [ask]), timeout, json, page=False)
 
@@ -106,6 +108,7 @@ def _on_model(
 
 def evaluate(
     quick: Annotated[bool, typer.Option("--quick/--full", help="About three minutes, or the full suite.")] = True,
+    suite: Annotated[str, typer.Option(help="Instead: a suite by its name, or a file of yours.")] = "",
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
     ] = None,
@@ -120,9 +123,14 @@ def evaluate(
     from octant.store import open_store
 
     machine, to = discover(), open_store(store)
-    suite = suites.load("quick" if quick else "full")
-    title = " ".join(["evaluate", "--quick" if quick else "--full", *(f"--only {name}" for name in only or [])])
-    asks = suites.asks(suite, machine, [requests.find_workload(name).name for name in only or []])
+    name = suite or ("quick" if quick else "full")
+    kept = [requests.find_workload(one).name for one in only or []]
+    asks = suites.asks(suites.load(name), machine, kept, name)
+    if missing := [one for one in kept if one not in {ask.subject.workload for ask in asks}]:
+        why = f"the suite {name} asks nothing of it here"
+        raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
+    words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
+    title = " ".join(["evaluate", *words])
     _finish(to, to.create(title, machine, asks, who="evaluate"), timeout, json, page=True)
 
 
@@ -188,6 +196,7 @@ def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> No
 def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, page: bool) -> None:
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
+    from octant.units import counted
 
     run = measure(where, run, timeout)
     _show(run, json, page)
@@ -200,7 +209,7 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
     if left := run.remaining():
         reasons = [f.reason for f in run.failures if f.exit not in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED)]
         why = reasons[-1] if reasons else "no record of them came"
-        raise Refusal(f"{len(left)} launches failed ({why}); correct that and try octant resume {run.id}")
+        raise Refusal(f"{counted(len(left), 'launch')} failed ({why}); correct that and try octant resume {run.id}")
 
 
 def _show(run: StoredRun, json: bool, page: bool) -> None:

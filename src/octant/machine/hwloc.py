@@ -39,8 +39,9 @@ def load(source: str | Path) -> Topology:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise ValueError(
-            f"cannot read a machine from {str(source)!r} ({error}); try an hwloc XML file, "
+            f"cannot read a machine from {str(source)!r} ({why}); try an hwloc XML file, "
             "a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
         ) from error
     if text.lstrip().startswith("<"):

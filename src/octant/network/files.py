@@ -73,11 +73,15 @@ class Packet(_File):
     overhead_bytes: Annotated[int, Field(ge=0, le=2**16)] = 0
 
 
+Policy = Literal["stall", "twin", "spread", "recompute"]
+"""What becomes of packets whose link is down."""
+
+
 class RoutingWords(_File):
     """How packets find their way, and what becomes of those whose link is down."""
 
     name: str
-    policy: Literal["stall", "twin", "spread", "recompute"] = "stall"
+    policy: Policy = "stall"
     order: tuple[int, ...] = ()
     split_ties: bool = True
     with_direct: bool = False
@@ -247,7 +251,8 @@ def load(name: str) -> NetworkFile:
         try:
             return parse(path.read_text(encoding="utf-8"), name, path.parent)
         except (OSError, UnicodeDecodeError) as error:
-            raise Refusal(f"cannot read {name} ({error}); try one of {', '.join(names())}") from error
+            why = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise Refusal(f"cannot read {name} ({why}); try one of {', '.join(names())}") from error
     if name not in names():
         raise Refusal(
             f"cannot find network {name!r}; try a path ending in .toml, or one of {', '.join(names())}", Exit.WRONG_WORD

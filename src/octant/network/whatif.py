@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from octant.failure import Exit, Refusal
-from octant.network.files import NetworkFile, RoutingWords, Unexplained, load
+from octant.network.files import NetworkFile, Policy, RoutingWords, Unexplained, load
 from octant.network.predictions import Prediction
 from octant.network.scale import scale
 from octant.network.solve import engine, solve
@@ -202,8 +203,14 @@ def diff(first: NetworkFile, second: NetworkFile, traffic: str, sizes: Sequence[
 
 
 def with_routing(name: str, routing: str | None, policy: str | None) -> NetworkFile:
-    """A network by name or path, with another routing or failover policy where one is given."""
+    """A network by name or path, with another routing or failover policy where one is given.
+
+    Raises:
+        Refusal: no such network or policy.
+    """
     network = load(name)
+    if policy is not None and policy not in (known := get_args(Policy)):
+        raise Refusal(f"cannot use --policy {policy} (no such policy); try {', '.join(known)}", Exit.WRONG_WORD)
     change = {key: word for key, word in (("name", routing), ("policy", policy)) if word is not None}
     words = RoutingWords.model_validate({**network.routing.model_dump(), **change}) if change else network.routing
     return network.model_copy(update={"routing": words})

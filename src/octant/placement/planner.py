@@ -325,7 +325,8 @@ def _check_memory(topology: Topology, request: Request) -> None:
     missing = set(request.memory.nodes) - known
     if missing:
         raise DoesNotFit(
-            f"cannot use memory node {set_text(frozenset(missing))} (there are {set_text(frozenset(known))})", None
+            f"cannot use memory node {set_text(frozenset(missing))} (this machine has {set_text(frozenset(known))})",
+            None,
         )
     empty = set(request.memory.nodes) - {node.os for node in _nodes_with_memory(topology)}
     if empty:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant import build
-from octant.ask import Launch
+from octant.ask import Ask, Launch
 from octant.build import blas
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind, launchers
@@ -119,6 +119,16 @@ def placed(text: str, machine: Machine) -> Placed:
         raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
+
+
+def check_startable(ask: Ask, machine: Machine) -> None:
+    """Plans the first launch of an ask, so that what can never start is refused before there is a run of it.
+
+    Raises:
+        Refusal: as `resolve`, or the environment has a name that the MPI library would ignore.
+    """
+    mpi_settings.check_environment(os.environ)
+    resolve(Launch(ask), Path(), functools.partial(placed, machine=machine), environment())
 
 
 def environment() -> dict[str, str]:

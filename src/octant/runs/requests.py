@@ -12,7 +12,7 @@ from octant.ask import Ask, Presentation, Shape, Subject, canonical, each_once
 from octant.build import program_name
 from octant.build.describe import Described, describe
 from octant.failure import Exit, Refusal
-from octant.launch import launchers
+from octant.launch import jobs, launchers
 from octant.launch.jobs import Job
 from octant.machine import Machine
 from octant.machine.discover import discover
@@ -67,6 +67,7 @@ def job(
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     total = ranks or request.ranks
     _check_full_nodes(total, request)
+    describe(workload, _knobs(workload, words, describe(workload)))  # a typo should not wait in a queue
     # The environment that is Octant's own here is Octant's own there.
     line = [
         sys.executable,
@@ -111,6 +112,9 @@ def run(
         Refusal: unknown workload, mode, knob or launcher, or a placement that does not fit this machine.
     """
     workload = find_workload(workload).name
+    if where.launcher in jobs.names() and where.launcher not in launchers.names():
+        why = "it is a batch system, which starts a job script"
+        raise Refusal(f"cannot launch with {where.launcher!r} ({why}); try --script FILE or --submit", Exit.WRONG_WORD)
     if where.launcher:
         launchers.launcher(where.launcher)
     if mode and mode not in get_args(Mode):
@@ -143,6 +147,7 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
     known = [knob.name for knob in described.knobs]
     for word in words:
         name, equals, value = word.partition("=")
+        values = canonical(value).split(",")
         why = ""
         if not equals or not name or not value:
             why = f"cannot read {word!r} (not of the form knob=value); try {known[0]}=…"
@@ -150,6 +155,8 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
             why = f"cannot set {name} twice; give several values as {name}=a,b"
         elif name not in known:
             why = f"cannot set {name!r} (no such knob of {workload}); it has {', '.join(known)}"
+        elif len(set(values)) < len(values):
+            why = f"cannot measure {word} (a value is repeated); try --repeats 2 to measure each twice"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         knobs[name] = each_once(canonical(value))
@@ -159,7 +166,7 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
 def _with(knobs: Mapping[str, str], sets: Mapping[str, str], who: str) -> dict[str, str]:
     for name, value in sets.items():
         if knobs.get(name, value) != value:
-            why = f"cannot set {name}={knobs[name]} ({who} says {value}); drop one of the two"
+            why = f"cannot set {name}={knobs[name]} ({who} sets {name}={value}); try leaving one of the two out"
             raise Refusal(why, Exit.WRONG_WORD)
     return {**knobs, **sets}
 
@@ -222,7 +229,8 @@ def host_names(text: str) -> tuple[str, ...]:
         try:
             listed = Path(text[1:]).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise Refusal(f"cannot read the hosts in {text[1:]} ({error}); try --hosts a,b") from error
+            why = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise Refusal(f"cannot read the hosts in {text[1:]} ({why}); try --hosts a,b") from error
     lines = [line.split("#")[0] for line in listed.splitlines()]
     hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
     if text and not hosts:

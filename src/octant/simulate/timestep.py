@@ -207,14 +207,17 @@ def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> 
                 Reduction(units.parse_bytes(size), _count(rest)) for size, *rest in (w.split(":") for w in reductions)
             ),
         )
-    except (ValueError, KeyError) as error:
+    except ValueError as error:
         text = f"cannot read this step ({error}); try --compute 1.2ms --halo 3d:64KiB:2 --reduce 8:1"
         raise Refusal(text, Exit.WRONG_WORD) from error
 
 
 def _halo(word: str) -> Halo:
-    grid, size, *rest = word.split(":")
+    grid, _, sized = word.partition(":")
+    size, *rest = sized.split(":")
     dimensions: dict[str, Literal[2, 3]] = {"2d": 2, "3d": 3}
+    if grid not in dimensions:
+        raise ValueError(f"no halo of 2d or 3d: {word}")
     return Halo(dimensions[grid], units.parse_bytes(size), _count(rest))
 
 

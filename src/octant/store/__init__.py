@@ -248,7 +248,7 @@ def lock(run: StoredRun) -> Iterator[None]:
                 fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise Refusal(
-                    f"cannot go on with {run.id} (another octant is measuring it); try when it ended"
+                    f"cannot go on with {run.id} (another octant is measuring it); try again when it has ended"
                 ) from None
         yield
     finally:

@@ -65,6 +65,9 @@ def batch_system(name: str) -> BatchSystem:
     Raises:
         Refusal: no such system.
     """
+    if not name:
+        why = "no batch system is named"
+        raise Refusal(f"cannot write a job ({why}); try --launcher with one of {', '.join(names())}", Exit.WRONG_WORD)
     if name not in names():
         raise Refusal(
             f"cannot write a job for {name!r} (no such batch system); try {', '.join(names())}", Exit.WRONG_ANSWER

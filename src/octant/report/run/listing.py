@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from octant.store import Listed
+from octant.units import counted
 
 
 def as_text(runs: Sequence[Listed]) -> str:
@@ -12,7 +13,7 @@ def as_text(runs: Sequence[Listed]) -> str:
         return "The store is empty; `octant evaluate` makes a first run."
     rows = [("run", "machine", "points", "state", "asked")]
     for run in runs:
-        state = f"{run.left} launches left" if run.left else "complete"
+        state = f"{counted(run.left, 'launch')} left" if run.left else "complete"
         failed = f", {run.failures} failed" if run.failures else ""
         rows.append((run.id, run.machine, str(run.points), state + failed, run.title))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -188,7 +188,8 @@ def _head(summary: Summary, width: int) -> list[Text]:
     ]
     clock = summary.clock_hz
     facts += [f"{units.si_text(clock, 'Hz')} measured"] if clock else []
-    state = "" if run.complete else f"incomplete: {len(run.remaining())} launches left, octant resume {run.id}"
+    left = units.counted(len(run.remaining()), "launch")
+    state = "" if run.complete else f"incomplete: {left} left, octant resume {run.id}"
     return [
         Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
         *_wrap(" · ".join(facts), width, "dim", 2),
