@@ -100,9 +100,15 @@ std::int64_t Comm::broadcast(std::int64_t value) const {
 
 namespace {
 
-// To rank 0: every rank's items of one MPI type, in rank order.
-template <class T>
-std::vector<std::vector<T>> gather_items(Comm const& comm, std::span<T const> items, MPI_Datatype type) {
+template <class List>
+struct Gathered {  // at rank 0; empty elsewhere
+    List all;      // every rank's items, in rank order
+    std::vector<int> counts;
+};
+
+// To rank 0: every rank's items of one MPI type.
+template <class List>
+Gathered<List> gather_items(Comm const& comm, List const& items, MPI_Datatype type) {
     if (items.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
         throw std::length_error("more samples than one message can carry");
     int const count = static_cast<int>(items.size());
@@ -116,28 +122,33 @@ std::vector<std::vector<T>> gather_items(Comm const& comm, std::span<T const> it
         if (total > static_cast<std::size_t>(std::numeric_limits<int>::max()))
             throw std::length_error("more samples than one message can carry; try samples=1000");
     }
-    std::vector<T> all(total);
+    List all(total, {});
     check(MPI_Gatherv(items.data(), count, type, all.data(), counts.data(), offsets.data(), type, 0, comm.get()));
-    std::vector<std::vector<T>> split;
-    for (std::size_t r = 0; r < ranks; ++r) {
-        auto const first = all.begin() + offsets[r];
-        split.emplace_back(first, first + counts[r]);
+    return {std::move(all), std::move(counts)};
+}
+
+template <class List>
+std::vector<List> parts_of(Gathered<List> const& gathered) {
+    std::vector<List> parts;
+    auto first = gathered.all.begin();
+    for (int const count : gathered.counts) {
+        parts.emplace_back(first, first + count);
+        first += count;
     }
-    return split;
+    return parts;
 }
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> Comm::gather(std::span<std::int64_t const> items) const {
-    return gather_items(*this, items, MPI_INT64_T);
+std::vector<std::vector<std::int64_t>> Comm::gather(std::vector<std::int64_t> const& items) const {
+    return parts_of(gather_items(*this, items, MPI_INT64_T));
 }
 
 std::vector<std::string> Comm::gather(std::string const& text) const {
-    std::vector<std::string> texts;
-    for (auto const& part : gather_items(*this, std::span<char const>(text), MPI_CHAR))
-        texts.emplace_back(part.begin(), part.end());
-    return texts;
+    return parts_of(gather_items(*this, text, MPI_CHAR));
 }
+
+std::string Comm::gather_joined(std::string const& text) const { return gather_items(*this, text, MPI_CHAR).all; }
 
 std::vector<std::pair<double, int>> Comm::slowest(std::span<double const> values, int label) const {
     struct Item {

@@ -77,14 +77,15 @@ std::string marks_off_text(Measurement const& measured, int group) {
     return text.text();
 }
 
+constexpr std::size_t most_name = 64;  // with quotes and brackets
+
 // `name` with the parts of all ranks between the brackets.
-void join(JsonText& text, Comm const& world, char const* name, char const* brackets, std::string const& mine) {
-    auto const parts = world.gather(mine);
-    std::size_t size = 0;
-    for (auto const& part : parts) size += part.size() + 1;
-    text.reserve(size);
+void join(JsonText& text, Comm const& world, char const* name, char const* brackets, std::string mine) {
+    if (!mine.empty()) mine += ',';
+    std::string const parts = world.gather_joined(mine);
+    text.reserve(parts.size() + most_name);
     text.key(name).open(brackets[0]);
-    for (auto const& part : parts) text.raw(part);
+    text.raw(std::string_view(parts).substr(0, parts.empty() ? 0 : parts.size() - 1));
     text.close(brackets[1]);
 }
 
@@ -103,7 +104,7 @@ class Writer {  // of the lists that grow with ranks and samples; `place` -1: th
             join(text, world_, "reduced", "[]", reduced_within(room / 2));
             mine = facts_.info.pace == Pace::chunks ? coalesced_within(room / 2, all, text) : readings();
         }
-        join(text, world_, "series", "[]", mine);
+        join(text, world_, "series", "[]", std::move(mine));
     }
 
   private:

@@ -40,8 +40,9 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     [[nodiscard]] std::int64_t sum(std::int64_t value) const;
     [[nodiscard]] std::int64_t broadcast(std::int64_t value) const;  // rank 0's
     // To rank 0: every rank's items, in rank order; empty elsewhere.
-    [[nodiscard]] std::vector<std::vector<std::int64_t>> gather(std::span<std::int64_t const> items) const;
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> gather(std::vector<std::int64_t> const& items) const;
     [[nodiscard]] std::vector<std::string> gather(std::string const& text) const;
+    [[nodiscard]] std::string gather_joined(std::string const& text) const;  // one behind the other
     // To rank 0, element by element: the largest value and the `label` of the rank that had it; the largest value, or
     // the sum, alone; in place, so that other ranks' items are of no use afterwards. All ranks pass the same length.
     [[nodiscard]] std::vector<std::pair<double, int>> slowest(std::span<double const> values, int label) const;
