@@ -140,8 +140,8 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
 @pytest.mark.parametrize(
     ("words", "said", "code"),
     [
-        (("--place", "1x2", "threads=1"), "the placement says 2", 2),
-        (("--place", "1x1", "pin=each"), "the placement says none", 2),
+        (("--place", "1x2", "threads=1"), "the placement sets threads=2", 2),
+        (("--place", "1x1", "pin=each"), "the placement sets pin=none", 2),
         (("--place", "nonsense"), "cannot read 'nonsense'", 2),
         (("--place", "4096x1"), "the largest that fits", 3),
         (("--launcher", "mpirum"), "try direct, flux, mpiexec, srun", 2),

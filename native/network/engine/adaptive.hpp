@@ -6,7 +6,7 @@
 namespace octant::network {
 
 struct Adaptive {
-    Solution answer;             // loads and rate of the best split found: a rate that can be reached
+    Solution answer;           // loads and rate of the best split found: a rate that can be reached
     double most_rounds_per_s;  // no split reaches more (duality)
     double elsewhere;          // part of the units that takes the second way
 };

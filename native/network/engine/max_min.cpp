@@ -109,7 +109,7 @@ void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<
 }
 
 Solution loads_of(Topology const& topology, Health const& health, Incidence const& in, Flows const& flows,
-                UnitCost const& shape) {
+                  UnitCost const& shape) {
     Solution answer;
     answer.loads.assign(at(topology.links()), 0.0);
     double dead = 0, all = 0;
@@ -130,7 +130,7 @@ Solution loads_of(Topology const& topology, Health const& health, Incidence cons
 }  // namespace
 
 Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-                     UnitCost const& shape) {
+                       UnitCost const& shape) {
     check_traffic(traffic, topology);
     Flows const listed = traffic.uniform ? written_out(traffic) : Flows{};
     Flows const& flows = traffic.uniform ? listed : traffic.flows;
@@ -148,7 +148,7 @@ Solution solve_max_min(Topology const& topology, Health const& health, Routing c
 }
 
 Solution solve_fluid(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-                   UnitCost const& shape) {
+                     UnitCost const& shape) {
     check_traffic(traffic, topology);
     Flows const flows = written_out(traffic);
     Incidence const in = incidence(topology, routing, flows);

@@ -224,7 +224,7 @@ class Simulation {
 }  // namespace
 
 Solution solve_packets(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
-                     UnitCost const& shape, PacketOptions const& options, Recovery& recovery) {
+                       UnitCost const& shape, PacketOptions const& options, Recovery& recovery) {
     check_traffic(traffic, topology);
     if (options.window < 1 || !(options.units_per_packet > 0)) {
         throw std::invalid_argument("cannot simulate packets without a window or with empty packets");

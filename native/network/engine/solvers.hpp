@@ -10,16 +10,16 @@ namespace octant::network {
 
 // Loads of every pair, exactly.
 [[nodiscard]] Solution solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
-                                          Traffic const& traffic, UnitCost const& shape);
+                                            Traffic const& traffic, UnitCost const& shape);
 [[nodiscard]] std::vector<double> enumerate_loads(Topology const& topology, Routing const& routing,
                                                   Traffic const& traffic);
 
 // Max-min fair rates of all flows at once, by progressive filling.
 [[nodiscard]] Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing,
-                                   Traffic const& traffic, UnitCost const& shape);
+                                     Traffic const& traffic, UnitCost const& shape);
 // Time until all flows are through when rates are max-min fair again after every completion.
 [[nodiscard]] Solution solve_fluid(Topology const& topology, Health const& health, Routing const& routing,
-                                 Traffic const& traffic, UnitCost const& shape);
+                                   Traffic const& traffic, UnitCost const& shape);
 
 // Rounds per second with `window` units in flight per sender, from an answer with loads: approximate mean value
 // analysis of the closed queueing network with constant service times, with Schweitzer's estimate of the queue seen on
@@ -51,8 +51,8 @@ struct Recovery {
 };
 // Packets through queues, link by link, in whole picoseconds.
 [[nodiscard]] Solution solve_packets(Topology const& topology, Health const& health, Routing const& routing,
-                                   Traffic const& traffic, UnitCost const& shape, PacketOptions const& options,
-                                   Recovery& recovery);
+                                     Traffic const& traffic, UnitCost const& shape, PacketOptions const& options,
+                                     Recovery& recovery);
 
 // The effect of single failures, each cable (both directions) at a time; loads are patched, not recomputed.
 struct Failure {

@@ -25,7 +25,7 @@ std::vector<double> enumerate_loads(Topology const& topology, Routing const& rou
 }
 
 Solution solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
-                            Traffic const& traffic, UnitCost const& shape) {
+                              Traffic const& traffic, UnitCost const& shape) {
     Solution answer{.solver = "enumeration", .loads = enumerate_loads(topology, routing, traffic)};
     rank(topology, health, shape, answer);
     return answer;

@@ -6,8 +6,8 @@
 namespace octant::network {
 
 Solution solve_steps(Topology const& topology, Health const& health, Routing const& routing,
-                   std::vector<Flows> const& steps, UnitCost const& shape, LogGp const& costs,
-                   std::vector<double>& step_s) {
+                     std::vector<Flows> const& steps, UnitCost const& shape, LogGp const& costs,
+                     std::vector<double>& step_s) {
     auto const capacity = capacities(topology, health, shape);
     Solution answer{.solver = "LogGP"};
     answer.loads.assign(at(topology.links()), 0.0);

@@ -12,7 +12,7 @@ struct LogGp {
 
 // T = Σ over steps of: latency of the longest route + 2 o + (m - 1) G + fullest link. `step_s` gets each step's time.
 [[nodiscard]] Solution solve_steps(Topology const& topology, Health const& health, Routing const& routing,
-                                 std::vector<Flows> const& steps, UnitCost const& shape, LogGp const& costs,
-                                 std::vector<double>& step_s);
+                                   std::vector<Flows> const& steps, UnitCost const& shape, LogGp const& costs,
+                                   std::vector<double>& step_s);
 
 }  // namespace octant::network
