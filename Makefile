@@ -30,7 +30,8 @@ evaluate: setup  ## measure this machine (about three minutes) and print the pat
 
 test: setup dev openmpi  ## run all tests: Python, native, and the Open MPI build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/dev --output-on-failure --no-tests=error
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q --quick -n 2
+	$(BIN)/pytest -q --thorough  # one after the other: they start processes on every core
 
 dev: setup  ## build kernels with fault injection and warnings as errors, in build/dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }

@@ -106,12 +106,14 @@ def browser() -> Iterator["Browser"]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="write the examples' transcripts anew")
     parser.addoption("--quick", action="store_true", help="only tests that build nothing and start no programs of ours")
+    parser.addoption("--thorough", action="store_true", help="only the tests that --quick leaves out")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--quick"):
-        config.hook.pytest_deselected(items=[item for item in items if not _is_quick(item)])
-        items[:] = [item for item in items if _is_quick(item)]
+    for option, wanted in (("--quick", True), ("--thorough", False)):
+        if config.getoption(option):
+            config.hook.pytest_deselected(items=[item for item in items if _is_quick(item) != wanted])
+            items[:] = [item for item in items if _is_quick(item) == wanted]
 
 
 def _is_quick(item: pytest.Item) -> bool:

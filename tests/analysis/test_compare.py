@@ -64,6 +64,7 @@ def test_the_threshold_is_what_matters_to_the_user() -> None:
     assert compared(BASE, fake_run(speed=0.98), threshold=0.01).regressions
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.floats(0.5, 2))
 def test_swapping_the_runs_swaps_the_words(speed: float) -> None:
@@ -89,6 +90,7 @@ def noisy(run: StoredRun, seed: int, spread: float) -> StoredRun:
     return dataclasses.replace(run, points=tuple(map(other, run.points)))
 
 
+@pytest.mark.slow
 def test_several_launches_keep_their_spread_from_passing_for_an_effect() -> None:
     several = fake_run(repeats=8)
     found = compared(noisy(several, 1, 0.05), noisy(several, 2, 0.05))

@@ -295,6 +295,7 @@ print(solve(m, make(m, "uniform"), "max-min").rates.tobytes().hex()[:400])
 """
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes_on_any_number_of_threads() -> None:
     outputs = {
         subprocess.run(

@@ -163,6 +163,7 @@ def test_a_torus_with_balanced_ties_contradicts_the_published_halvings() -> None
     assert loads["f"] == loads["g"] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("supernodes", "traffic", "policy", "worst"),
     [
@@ -202,6 +203,7 @@ def test_calibration_says_what_its_points_do_not_determine() -> None:
     assert all(p.low > 0 and math.isinf(p.high) for p in both)  # either may be the one that limits
 
 
+@pytest.mark.slow
 def test_the_regular_all_to_all_schedule_is_slower_by_the_order_of_12_percent() -> None:
     """One supernode, 32 tasks an octant (section 4.3: 12 % worse than prime stride); only the window is free."""
     near = alltoall_schedules(P775.at_size(1), window=8)

@@ -240,6 +240,21 @@ def test_a_sketch_of_an_array_is_that_of_its_numbers(values: list[int]) -> None:
     assert sketch_of_array(np.asarray(values, dtype=np.float64)) == sketch_of(values)
 
 
+def test_a_reduced_record_holds_what_is_left_of_its_samples() -> None:
+    sketch = {"bits": 8, "count": 3, "zero": 1, "bins": [[bin_of(1000), [1, 1]]]}
+    most = {"name": "step", "ranks": [[0, 3, 2000, 0, 1004]], "sketch": sketch, "slowest_ns": [0, 1000, 1004]}
+    least = {"name": "step", "group": 1, "ranks": [[1, 2, 30, 10, 20]]}
+    first, second = read_point(line(series=[], reduced=[most, least])).read().reduced
+    assert first.sketch.count == 3
+    assert first.slowest_ns is not None
+    assert first.slowest_ns.tolist() == [0, 1000, 1004]
+    assert second.sketch.count == 0
+    assert second.ranks[0].greatest_ns == 20
+    for wrong in ({"count": 4}, {"bits": 7}, {"bins": [[99999, [2]]]}):
+        with pytest.raises(RecordError):
+            read_point(line(series=[], reduced=[{**most, "sketch": {**sketch, **wrong}}])).read()
+
+
 def test_a_sample_of_a_sketch_has_its_distribution() -> None:
     sketch = Sketch({bin_of(1000): 900, bin_of(100_000): 100})
     assert sketch.count == 1000

@@ -124,6 +124,7 @@ def test_without_an_effect_a_verdict_is_rare(first: int, second: int, shape: str
     assert lucky <= 0.08 * 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [4, 6, 10])
 def test_a_drift_does_not_pass_for_an_effect(repeats: int) -> None:
     """A machine that gets 30 % slower during the run, in the order in which the study starts its launches."""

@@ -73,7 +73,7 @@ class _Sketch(Struct):
 class _Reduced(Struct):
     name: str
     ranks: list[tuple[Natural, Natural, Natural, Natural, Natural]]
-    sketch: _Sketch
+    sketch: _Sketch | None = None
     group: Natural = 0
     role: str = ""
     slowest_ns: Raw = _NONE
@@ -381,7 +381,7 @@ def _reduced(reduced: _Reduced) -> Reduced:
     return Reduced(
         reduced.name,
         tuple(RankTotal(*total) for total in reduced.ranks),
-        _sketch(reduced.sketch),
+        _sketch(reduced.sketch) if reduced.sketch else Sketch(),
         reduced.group,
         reduced.role,
         _array(reduced.slowest_ns),

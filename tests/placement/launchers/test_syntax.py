@@ -79,6 +79,7 @@ def test_every_launcher_answers_on_every_machine(name: str, machine: str) -> Non
             assert re.search(r"memory|MEMORY|torus", " ".join(answer.cannot)), answer.cannot
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.sampled_from(["taskset", "numactl", "hwloc", "mpich", "openmpi", "intelmpi", "slurm"]),

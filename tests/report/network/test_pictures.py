@@ -91,6 +91,7 @@ def test_shapes_without_a_drawing_have_none() -> None:
     assert svg.topology(load_map(net, make(net, "uniform"))) == ""
 
 
+@pytest.mark.slow
 def test_heat_has_one_cell_a_class_and_size(shown: Overview) -> None:
     drawn = ET.fromstring(svg.heat(shown.maps, "supernodes"))  # noqa: S314 - our own text
     told = [t.text or "" for t in drawn.iter("{http://www.w3.org/2000/svg}title") if t.text]
