@@ -318,6 +318,8 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "bytes=1MiB,1MiB"), "a value is repeated"),
         (("run", "stream", "bytes=1MiB", "--script", "job.sh"), "try --launcher with one of"),
         (("run", "stream", "bytes=many", "--launcher", "sbatch", "--script", "job.sh"), "as a number"),
+        (("run", "stream", "groups=3", "--ranks", "2", "--launcher", "pbs", "--script", "job.sh"), "or --ranks 3"),
+        (("run", "stream", "--mode", "sideways", "--launcher", "pbs", "--script", "job.sh"), "no such mode"),
         (("run", "stream", "--launcher", "sbatch", "--script", "job.sh", "--minutes", "0"), "--minutes"),
         (("run", "stream", "--launcher", "sbatch"), "try --script FILE"),
         (("evaluate", "--only", "stream", "--only", "randomaccess"), "try octant run node/randomaccess"),

@@ -158,6 +158,13 @@ def test_nobody_else_may_look_and_no_link_is_followed(store: Store, tmp_path: Pa
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_store_that_cannot_be_read_is_not_called_empty(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Refusal, match=r"cannot read the store .*file \(Not a directory\)"):
+        Store(tmp_path / "file").listed()
+    assert Store(tmp_path / "none").listed() == []
+
+
 def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -> None:
     with pytest.raises(Refusal, match="is empty"):
         store.find("last")

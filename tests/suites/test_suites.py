@@ -8,6 +8,7 @@ import pytest
 from fake_run import GIB, MIB, machine
 from octant import suites, workloads
 from octant.suites import SuiteError
+from paths import ROOT
 
 
 def write(folder: Path, text: str) -> str:
@@ -101,3 +102,9 @@ def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "huge.toml").write_text("#" * (suites.MOST_BYTES + 1))
     with pytest.raises(SuiteError, match="more than 1 MiB"):
         suites.load(str(tmp_path / "huge.toml"))
+
+
+def test_the_suite_of_the_documentation_can_be_asked(tmp_path: Path) -> None:
+    text = (ROOT / "docs/measuring.md").read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+    found = suites.asks(suites.load(write(tmp_path, text)), machine(cores=4))
+    assert [(ask.shape.ranks, ask.repeats) for ask in found] == [(1, 1), (4, 6)]

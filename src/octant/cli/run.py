@@ -77,6 +77,7 @@ def run(
         return
 
     if script is not None or submit:
+        requests.check_options(ranks, mode, repeats)
         further = [f"--mode={mode}"] if mode else []
         further += [f"--repeats={repeats}", *(f"--mpi={word}" for word in mpi or [])]
         job = requests.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)

@@ -67,7 +67,8 @@ def job(
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     total = ranks or request.ranks
     _check_full_nodes(total, request)
-    describe(workload, _knobs(workload, words, describe(workload)))  # a typo should not wait in a queue
+    # A typo should not wait in a queue; without ranks or a placement, the node where the job runs decides how many.
+    describe(workload, _knobs(workload, words, describe(workload)), total if ranks or place else 0)
     # The environment that is Octant's own here is Octant's own there.
     line = [
         sys.executable,
@@ -117,11 +118,7 @@ def run(
         raise Refusal(f"cannot launch with {where.launcher!r} ({why}); try --script FILE or --submit", Exit.WRONG_WORD)
     if where.launcher:
         launchers.launcher(where.launcher)
-    if mode and mode not in get_args(Mode):
-        raise Refusal(f"cannot use --mode {mode} (no such mode); try {', '.join(get_args(Mode))}", Exit.WRONG_WORD)
-    if not 1 <= repeats <= MOST_REPEATS or (ranks is not None and ranks < 1):
-        asked = f"less than once, more than {MOST_REPEATS} times or on less than one rank"
-        raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
+    check_options(ranks, mode, repeats)
     described = describe(workload)
     knobs = _knobs(workload, words, described)
     machine = discover()
@@ -140,6 +137,19 @@ def run(
     describe(workload, knobs, shape.ranks)  # a value that cannot be read is refused before anything starts
     show = Presentation(workload.rpartition("/")[2])
     return Ask(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
+
+
+def check_options(ranks: int | None, mode: str, repeats: int) -> None:
+    """Refuses an unknown mode, and fewer than one rank or launch.
+
+    Raises:
+        Refusal: one of these.
+    """
+    if mode and mode not in get_args(Mode):
+        raise Refusal(f"cannot use --mode {mode} (no such mode); try {', '.join(get_args(Mode))}", Exit.WRONG_WORD)
+    if not 1 <= repeats <= MOST_REPEATS or (ranks is not None and ranks < 1):
+        asked = f"less than once, more than {MOST_REPEATS} times or on less than one rank"
+        raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
 
 
 def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[str, str]:

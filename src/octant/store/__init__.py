@@ -174,10 +174,19 @@ class Store:
             ) from error
 
     def ids(self) -> list[str]:
-        """Ids of all runs, oldest first."""
-        with contextlib.suppress(OSError), os.scandir(self.root / "runs") as folders:
-            return sorted(one.name for one in folders if os.access(f"{one.path}/asked.json", os.F_OK))
-        return []
+        """Ids of all runs, oldest first.
+
+        Raises:
+            Refusal: the store is there and cannot be read.
+        """
+        try:
+            with os.scandir(self.root / "runs") as folders:
+                return sorted(one.name for one in folders if os.access(f"{one.path}/asked.json", os.F_OK))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            why = f"cannot read the store {self.root} ({error.strerror})"
+            raise Refusal(f"{why}; try --store with a folder of yours") from error
 
     def runs(self) -> list[StoredRun]:
         """All runs, oldest first.

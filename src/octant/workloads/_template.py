@@ -35,7 +35,7 @@ def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | No
 
 WORKLOAD = Workload(
     summary="One line: what {name} measures",
-    metrics=(Metric("additions", "1/s", "higher", rate("additions"), note="how they are counted"),),
+    metrics=(Metric("additions", "addition/s", "higher", rate("additions"), note="how they are counted"),),
     least_seconds=_least_seconds,
     pictures=(Curve("bytes"),),
     smoke={{"bytes": "4KiB"}},
@@ -118,7 +118,10 @@ def test_a_thousand_additions_take_a_microsecond_at_one_gigahertz() -> None:
 
 
 def write(asked: str, root: Path) -> list[Path]:
-    """The new folder's files, below `root`; `asked` is `family/name`, or a name in the family `node`.
+    """The new folder's files, and that of a new family, below `root`.
+
+    Args:
+        asked: `family/name`, or a name in the family `node`.
 
     Raises:
         SystemExit: family or name is no Python identifier in lower case, or the folder exists.
@@ -133,12 +136,12 @@ def write(asked: str, root: Path) -> list[Path]:
     if folder.exists():
         raise SystemExit(f"cannot make {folder} (it exists); try another NAME")
     folder.mkdir(parents=True)
-    if not (root / family / "__init__.py").exists():
-        (root / family / "__init__.py").write_text(_FAMILY.format(family=family), encoding="utf-8")
     texts = {"README.md": _README, "__init__.py": _INIT, "kernel.cpp": _KERNEL, f"test_{name}.py": _TEST}
+    if not (root / family / "__init__.py").exists():
+        texts["../__init__.py"] = _FAMILY
     for file, text in texts.items():
         (folder / file).write_text(text.format(family=family, name=name), encoding="utf-8")
-    return [folder / file for file in texts]
+    return [(folder / file).resolve() for file in texts]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A fixed quantum of work, over and over: what the system takes from us, as a distribution."""
+"""A fixed quantum of work, over and over: time that the system takes, as a distribution."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +43,12 @@ def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | No
 
 
 WORKLOAD = Workload(
-    summary="A fixed quantum of work, over and over: what the operating system takes from us",
+    summary="A fixed quantum of work, over and over: time that the operating system takes",
     metrics=(
         Metric("quantum", "s", "lower", per("quanta"), note="one quantum; see the distribution"),
         Metric("lost", "1", "lower", custom(lost_share), note="share of time beyond the typical quantum"),
     ),
     least_seconds=_least_seconds,
-    pictures=(Histogram(title="What the system takes from us"),),
+    pictures=(Histogram(title="Time that the system takes"),),
     smoke={"additions": "8000"},
 )
