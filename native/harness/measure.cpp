@@ -57,7 +57,7 @@ class Measurer {
     }
 
     [[nodiscard]] std::int64_t warmup() const {
-        if (info_.pace == Pace::whole) return settings_.warmup;
+        if (!settings_.settles) return settings_.warmup;
         std::int64_t most = 0;
         for (auto const& series : watched(found_.marks_off))
             most = std::max(most, place_in(found_.marks_off, static_cast<std::int64_t>(warmup_length(series))));

@@ -47,7 +47,8 @@ Settings settings_of(Knobs const& knobs, KernelInfo const& info, bool shared_clo
             .shared_clock = shared_clock,
             .share_cores = share_cores,
             .warmup = info.pace == Pace::whole ? knobs.integer("warmup") : 0,
-            .mark_ns = mark_ns};
+            .mark_ns = mark_ns,
+            .settles = info.pace != Pace::whole};
 }
 
 // What the kernel says after the timing, on a rank that takes part.

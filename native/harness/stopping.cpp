@@ -11,7 +11,7 @@ namespace {
 constexpr int least_bursts = 4;  // samples of one burst resemble each other: no interval from fewer
 
 bool precise(std::vector<double> const& samples, Settings const& settings) {
-    std::size_t const cut = settings.warmup > 0 ? static_cast<std::size_t>(settings.warmup) : warmup_length(samples);
+    std::size_t const cut = settings.settles ? warmup_length(samples) : static_cast<std::size_t>(settings.warmup);
     auto const warm = std::span(samples).subspan(std::min(cut, samples.size()));
     return static_cast<std::int64_t>(warm.size()) >= settings.least &&
            median_interval(warm, correlation_time(warm)).relative_half_width() <= settings.precision;

@@ -1,5 +1,6 @@
 // The harness's loop: bounded by time and by count, warm, batched; and the clock that it reads.
 #include "octant/measure.hpp"
+#include "octant/stopping.hpp"
 
 #include "check.hpp"
 
@@ -87,6 +88,19 @@ void swings(octant::Checks& checks, octant::Comm const& world) {
     checks.that(found.noise.during.contains("node_own_cpu_s"), "the CPU time of all ranks here");
 }
 
+void repetitions(octant::Checks& checks, octant::Comm const& world) {
+    std::vector<double> series(10, 1.0);
+    std::fill_n(series.begin(), 4, 2.0);
+    Settings whole = settings(100, 1000, 0.01);
+    whole.least = 5;
+    auto const reason = [&] { return octant::reason_to_stop(world, {series}, {5, 10, 0, 0}, whole); };
+    checks.that(reason() == "interval", "slow ones at the begin are the warm-up");
+    whole.settles = false;
+    checks.that(reason().empty(), "but not where a record says that there is none");
+    whole.warmup = 4;
+    checks.that(reason() == "interval", "unless it was asked for");
+}
+
 void clocks(octant::Checks& checks) {
     auto const quality = octant::measure_clock();
     checks.that(quality.cost_ns > 0 && quality.cost_ns < 1e5, "a reading costs something, but not much");
@@ -103,6 +117,7 @@ int main(int argc, char** argv) {
     bounds(checks, session.world());
     lanes_and_steps(checks, session.world());
     swings(checks, session.world());
+    repetitions(checks, session.world());
     clocks(checks);
     return checks.result();
 }

@@ -30,6 +30,7 @@ struct Settings {
     bool share_cores;         // more threads than hardware threads: never spin for long
     std::int64_t warmup = 0;  // of pace whole: repetitions before those that count
     double mark_ns = 0;       // cost of one phase mark
+    bool settles = true;      // the samples show where their warm-up ends; else `warmup` is where
 };
 
 // From, to (not included): sample numbers.
