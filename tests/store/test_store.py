@@ -161,8 +161,8 @@ def test_nobody_else_may_look_and_no_link_is_followed(store: Store, tmp_path: Pa
 def test_a_store_that_cannot_be_read_is_not_called_empty(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Refusal, match=r"cannot read the store .*file \(Not a directory\)"):
-        Store(tmp_path / "file").listed()
-    assert Store(tmp_path / "none").listed() == []
+        Store(tmp_path / "file").list_runs()
+    assert Store(tmp_path / "none").list_runs() == []
 
 
 def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -> None:
