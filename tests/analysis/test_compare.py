@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_run import WORKLOADS, fake_run, machine
+from fake_run import STARTED, WORKLOADS, fake_run, machine
 from octant.analysis.compare import Comparison, Comparisons, compare
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
@@ -108,7 +108,10 @@ def test_several_launches_keep_their_spread_from_passing_for_an_effect() -> None
         ({"share_cores": True}, "more threads than hardware threads: no in A, yes in B"),
         ({"sync": "barrier"}, "start synchronised: none in A, barrier in B"),
         ({"results": (Result("sum", 1.0, "1", 1e-9),)}, "wrong answer in B (sum)"),
-        ({"process": Process(build={"faults_compiled": True})}, "fault-injection build: no in A, yes in B"),
+        (
+            {"process": Process(build={"faults_compiled": True}, started=STARTED)},
+            "fault-injection build: no in A, yes in B",
+        ),
     ],
 )
 def test_what_was_not_measured_alike_is_not_compared(changes: dict[str, object], why: str) -> None:

@@ -1,7 +1,7 @@
 """From samples to figures: sums over lanes, flags, limits, ceilings, on points whose numbers are written here."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fake_run import lane, machine, point
 from octant import stats
 from octant.analysis import figures
+from octant.analysis.doubts import doubts_about, doubts_about_samples
 from octant.analysis.figures import Figure, LaunchFigure, figure
 from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
@@ -20,6 +21,7 @@ from octant.limit import Known, Limit, Provides, pattern
 from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
 from octant.record import Clock, Point, Reduced, Result, Samples, Series, Work
 from octant.record.sketch import sketch_of
+from octant.stats import Grade
 from octant.workload import Workload
 
 RATE = Metric("rate", "B/s", "higher", rate("bytes_read"))
@@ -34,6 +36,10 @@ def values(metric: Metric, one: Point) -> NDArray[np.float64]:
 
 def launch(one: Point, metric: str = "") -> LaunchFigure:
     return figure(WORKLOAD, [one], metric).launches[0]
+
+
+def texts(one: Figure | LaunchFigure) -> tuple[str, ...]:
+    return tuple(doubt.text for doubt in one.doubts)
 
 
 def limited(workload: Workload, one: Point, known: Known = NOTHING) -> Figure:
@@ -97,7 +103,7 @@ def test_threads_that_are_often_switched_out_keep_the_rate_that_they_have_togeth
     two = point(lanes=(disturbed(0), disturbed(1)), counts={"bytes_read": 1000})
     found = launch(two)
     assert found.value.middle == pytest.approx(2e9, rel=0.02)
-    assert any(flag.startswith("threads were all at work at once in") for flag in found.flags)
+    assert any(text.startswith("threads were all at work at once in") for text in texts(found))
 
 
 def test_the_harness_s_pauses_are_in_nobody_s_rate() -> None:
@@ -111,7 +117,7 @@ def test_lanes_of_unlike_speed_are_no_drift() -> None:
     generator = np.random.default_rng(3)
     lanes = tuple(lane([int(x) for x in generator.normal(m, 10, 200)], rank=r) for r, m in enumerate((1000, 1100)))
     found = launch(point(lanes=lanes, counts={"loads": 10}), "time")
-    assert found.flags == ()
+    assert found.doubts == ()
     assert found.value.low < 105e-9 < found.value.high
 
 
@@ -120,14 +126,14 @@ def test_lanes_that_are_never_together_say_so() -> None:
     first = lane([1000] * 10 + [100_000] * 9, preempted=range(10, 19))
     second = lane([100_000] * 9 + [1000] * 10, thread=1, preempted=range(9))
     found = launch(point(lanes=(first, second), counts={"bytes_read": 1000}))
-    assert "threads were never all at work undisturbed at once" in found.flags
+    assert "threads were never all at work undisturbed at once" in texts(found)
 
 
 def test_few_samples_say_that_their_interval_is_only_a_range() -> None:
-    flags = launch(point(lanes=(lane([1000] * 3),), counts={"bytes_read": 8})).flags
-    assert flags == ("only 3 samples: the interval is their range",)
-    (flag,) = launch(point(lanes=(lane([1000]),), counts={"bytes_read": 8})).flags
-    assert flag.startswith("only 1 sample:")
+    three = launch(point(lanes=(lane([1000] * 3),), counts={"bytes_read": 8}))
+    assert texts(three) == ("only 3 samples in a launch: its own interval is their range",)
+    (text,) = texts(launch(point(lanes=(lane([1000]),), counts={"bytes_read": 8})))
+    assert text.startswith("only 1 sample ")
 
 
 def test_samples_that_swing_slowly_say_that_their_interval_is_only_a_range() -> None:
@@ -135,7 +141,7 @@ def test_samples_that_swing_slowly_say_that_their_interval_is_only_a_range() -> 
     one = point(lanes=(lane(two_levels),), counts={"bytes_read": 8})
     found = launch(one)
     assert (found.value.low, found.value.high) == pytest.approx((8 / 1011e-9, 8 / 1000e-9))
-    assert any("swing so slowly tell no more than" in flag for flag in found.flags)
+    assert any("swing so slowly tell no more than" in text for text in texts(found))
 
 
 def test_the_time_of_a_step_is_per_load_and_the_warm_up_is_dropped() -> None:
@@ -172,56 +178,76 @@ def test_the_limit_of_lanes_is_for_a_chunk_of_each() -> None:
     assert limited(dataclasses.replace(least(0.5e-6), metrics=(TIME,)), two).of_limit == pytest.approx(0.5)
 
 
+STOLEN = {"time_s": 1, "node_steal_s": 0.2}
 BUSY = {"time_s": 1, "node_busy_s": 1.9, "own_cpu_s": 1}
-FLAGGED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
-    (lambda x: dataclasses.replace(x, preempted=frozenset(range(100))), {}, "preempted in 100 % of samples"),
+DOUBTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
+    (lambda x: dataclasses.replace(x, preempted=frozenset(range(100))), {}, "note: preempted in 100 % of samples"),
     (
         lambda _x: lane([1000] * 90 + [1500] * 10, preempted=range(80, 100)),
         {},
-        "preempted in 10 % of samples",  # those that it cost time
+        "note: preempted in 10 % of samples",  # those that it cost time
     ),
-    (lambda x: x, {"share_cores": True}, "more threads than hardware threads"),
-    (lambda x: x, {"noise": {"during": {"time_s": 1, "node_steal_s": 0.2}}}, "the hypervisor took CPU time away"),
+    (lambda x: x, {"share_cores": True}, "doubtful: more threads than hardware threads"),
+    (lambda x: x, {"noise": {"during": STOLEN}}, "doubtful: the hypervisor took up to 20 % of the CPU time"),
+    (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 0.03}}}, "note: the hypervisor took up to 3 %"),
+    (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 9}}}, "doubtful: the hypervisor took up to 50 %"),
     (
         lambda x: x,
         {"noise": {"during": BUSY}},
-        "other processes were busy",
+        "note: other processes were busy",
     ),
-    (lambda x: x, {"results": (Result("sum", 1.0, "1", 1e-9),)}, "WRONG ANSWER"),
-    (lambda x: x, {"build": {"faults_compiled": True}}, "fault-injection build"),
+    (lambda x: x, {"results": (Result("sum", 1.0, "1", 1e-9),)}, "invalid: WRONG ANSWER"),
+    (lambda x: x, {"build": {"faults_compiled": True}}, "invalid: fault-injection build"),
+    (lambda x: x, {"notes": {"rounded": "bytes 1100 to 1088"}}, "note: rounded: bytes 1100 to 1088"),
+    (lambda x: x, {"stopped_by": "time", "knobs": {"precision": "0.01"}}, "note: the time was up before"),
+    (lambda _x: lane([1000] * 100, clock_hz=(10**9,) * 3), {}, "note: only 3 bursts"),
 ]
 
 
-@pytest.mark.parametrize(("change_lane", "changes", "flag"), FLAGGED)
-def test_what_casts_doubt_is_flagged(
-    change_lane: Callable[[Series], Series], changes: dict[str, Any], flag: str
+@pytest.mark.parametrize(("change_lane", "changes", "expected"), DOUBTED)
+def test_what_casts_doubt_is_said_with_its_grade(
+    change_lane: Callable[[Series], Series], changes: dict[str, Any], expected: str
 ) -> None:
     steady = lane([1000] * 100)
     clean = point(lanes=(steady,))
-    assert figures.doubts(clean, clean.read()) == ()
+    assert doubts_about(clean, clean.read()) == ()
     doubtful = point(lanes=(change_lane(steady),), **changes)
-    assert figures.doubts(doubtful, doubtful.read()) == (flag,)
+    (found,) = doubts_about(doubtful, doubtful.read())
+    assert f"{found.grade.name.lower()}: {found.text}".startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "changes"),
+    [((), {"stopped_by": "time", "knobs": {"precision": "0"}}),  # none was asked
+     ((lane([1000] * 100, clock_hz=(10**9,) * 4),), {})],
+)  # fmt: skip
+def test_enough_effort_casts_no_doubt(lanes: tuple[Series, ...], changes: dict[str, Any]) -> None:
+    one = point(lanes=lanes or (lane([1000] * 100),), **changes)
+    assert doubts_about(one, one.read()) == ()
 
 
 def test_what_was_given_other_than_asked_is_flagged() -> None:
     one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8})
     flagged = figure(WORKLOAD, [one], mismatches={0: ("rank 0: on 3", "rank 1: on 4")})
-    assert flagged.flags == ("NOT AS ASKED: rank 0: on 3 (and 1 more)",)
+    assert texts(flagged)[0] == "NOT AS ASKED: rank 0: on 3 (and 1 more)"
     assert flagged.mismatches == ("rank 0: on 3", "rank 1: on 4")
 
 
 def test_a_phase_shorter_than_ten_of_its_marks_is_flagged() -> None:
     pack = dataclasses.replace(lane([500] * 100, name="phase/pack"), entries=np.ones(100))
     marked = point("steps", lanes=(lane([1000] * 100), pack), clock=Clock(mark_ns=66))
-    assert "phases shorter than ten of their marks: pack" in figures.doubts(marked, marked.read())
+    (found,) = doubts_about(marked, marked.read())
+    assert (found.text, found.grade) == ("phases shorter than ten of their marks: pack", Grade.DOUBTFUL)
 
 
-def test_unsteady_samples_are_flagged() -> None:
-    assert figures.unsteady(np.full(100, 3.0)) == ()
+def test_unsteady_samples_cast_doubt() -> None:
+    assert doubts_about_samples(np.full(100, 3.0)) == ()
     noisy = np.random.default_rng(1).normal(100, 1, 200)
-    assert figures.unsteady(noisy) == ()
-    assert figures.unsteady(np.concatenate([noisy, noisy * 1.1]))[0].startswith("drifts by +10 %")
-    assert figures.unsteady(np.where(np.arange(200) % 10 == 0, 200, noisy)) == ("10 % outliers",)
+    assert doubts_about_samples(noisy) == ()
+    (drifts,) = doubts_about_samples(np.concatenate([noisy, noisy * 1.1]))
+    assert (drifts.text[:15], drifts.grade) == ("drifts by +10 %", Grade.DOUBTFUL)
+    (far,) = doubts_about_samples(np.where(np.arange(200) % 10 == 0, 200, noisy))
+    assert (far.text, far.grade) == ("10 % outliers", Grade.NOTE)
 
 
 def test_correlated_samples_widen_the_interval() -> None:
@@ -326,21 +352,22 @@ def test_a_switch_that_cost_no_time_does_not_spoil_a_long_sample() -> None:
     lanes = (lane(long, preempted=range(60)), lane(long, thread=1, preempted=range(60)))
     flagged = launch(point(lanes=lanes, counts={"bytes_read": 1_000_000}))
     assert flagged.value.middle == pytest.approx(2e9)
-    assert not any("at work" in flag for flag in flagged.flags)
-    assert any("preempted" in flag for flag in flagged.flags), "it is said all the same"
+    assert not any("at work" in text for text in texts(flagged))
+    assert any("preempted" in text for text in texts(flagged)), "it is said all the same"
 
 
 def test_more_than_the_limit_is_flagged() -> None:
     one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8000})
-    assert "beyond its limit" in limited(least(1.1e-6), one).flags[0]
-    assert not limited(least(1e-6), one).flags
+    assert "beyond its limit" in texts(limited(least(1.1e-6), one))[0]
+    assert not any("limit" in text for text in texts(limited(least(1e-6), one)))
 
 
 def test_a_result_has_no_samples_and_no_doubt_about_their_number() -> None:
     workload = dataclasses.replace(WORKLOAD, metrics=(Metric("iterations", "1", "lower", result("iterations")),))
     one = figure(workload, [point("steps", lanes=(lane([1000] * 9),), results=(Result("iterations", 42.0),))])
-    assert one.value == stats.Interval(42, 42, 42)
-    assert one.flags == ()
+    assert one.value is not None
+    assert (one.value.low, one.value.middle, one.value.high) == (42, 42, 42)
+    assert one.launches[0].doubts == ()
 
 
 def test_a_mean_or_a_worst_step_has_no_interval_within_one_launch() -> None:
@@ -351,7 +378,7 @@ def test_a_mean_or_a_worst_step_has_no_interval_within_one_launch() -> None:
         one = figure(workload, [point("steps", lanes=(lane(ns),))])
         assert one.value is not None
         assert (one.value.low, one.value.middle, one.value.high) == pytest.approx((value, value, value))
-        assert not any("the interval is their range" in flag for flag in one.flags)
+        assert not any("interval is their range" in text for text in texts(one))
 
 
 def pairs(times: tuple[int, int], batches: tuple[int, int] = (1, 1)) -> Point:
@@ -394,3 +421,57 @@ def test_idle_ranks_use_no_hardware_threads_and_make_no_star() -> None:
     assert single.working_ranks == 1
     assert figures.mode_of(single) == "one"
     assert figures.mode_of(point(lanes=(lane([1000] * 50),), ranks=2)) == "star"
+
+
+def launched(ns: int, number: int = 0, count: int = 50, **changes: Any) -> Point:
+    """A launch of the ask's `number`-th repeat, five minutes after the one before."""
+    started = f"2026-11-21T21:{45 + 2 * number}:00Z"
+    return point(lanes=(lane([ns] * count),), counts={"bytes_read": 1000}, started=started, **changes)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(1, "one launch"), (2, "two values"), (3, "student"), (5, "student"), (6, "order statistics")]
+)
+def test_a_figure_claims_what_its_number_of_launches_allows(number: int, kind: str) -> None:
+    one = figure(WORKLOAD, [launched(1000 + 7 * n * n % 30, n) for n in range(number)])
+    assert one.value is not None
+    assert (one.value.kind, one.value.number) == (kind, number)
+    minutes = (one.value.period.end - one.value.period.begin).total_seconds() / 60
+    assert minutes == 2 * (number - 1)
+    assert one.value.period.begin.tzinfo is not None
+    assert ("few launches" in {doubt.kind for doubt in one.doubts}) == (number < 6)
+    assert (one.next_launch is not None) == (number == 6)
+
+
+def lost(share: float) -> tuple[stats.Doubt, ...]:
+    return stats.graded("lost time", share, f"{share:.0%} lost")
+
+
+def with_lost_time(one: Figure, shares: Sequence[float]) -> Figure:
+    launches = [
+        dataclasses.replace(launch, doubts=lost(share)) for launch, share in zip(one.launches, shares, strict=True)
+    ]
+    return dataclasses.replace(one, launches=tuple(launches))
+
+
+def test_a_launch_that_lost_most_of_its_time_was_tried_and_does_not_count() -> None:
+    six = figure(WORKLOAD, [launched(ns, n) for n, ns in enumerate((1000, 1001, 1002, 1003, 5000, 5001))])
+    one = with_lost_time(six, (0, 0.03, 0.2, 0, 0.6, 0.9))
+    assert one.value is not None
+    assert (one.value.number, one.value.high < 1.1e9, one.value.low > 0.9e9) == (4, True, True)
+    assert not one.invalid
+    assert {doubt.kind: doubt.text for doubt in one.doubts if doubt.grade == Grade.DOUBTFUL} == {
+        "lost time": "20% lost",
+        "launches left out": "2 of 6 launches lost more than half of their time, and do not count",
+    }
+
+
+def test_what_is_not_measurable_has_no_share_of_its_limit_and_is_none() -> None:
+    one = with_lost_time(limited(least(0.5e-6), launched(1000)), [0.6])
+    assert one.value is not None, "what was seen is shown"
+    assert one.at_limit is not None
+    assert (one.of_limit, one.invalid) == (None, True)
+    assert not figures.known_limits([(one, ["memory traffic"])], machine()).by_name
+    wide = figure(WORKLOAD, [launched(ns, n) for n, ns in enumerate((1000, 1800, 1300))])
+    assert with_limit(dataclasses.replace(wide, workload=least(0.5e-6)), NOTHING, machine()).of_limit is None
+    assert not figures.known_limits([(wide, ["memory traffic"])], machine()).by_name

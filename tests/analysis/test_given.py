@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, machine, point, stored
 from octant.analysis import given as readback
-from octant.analysis.figures import doubts
+from octant.analysis.doubts import doubts_about
 from octant.analysis.summary import summarise
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
 from octant.record import Buffer, Given, Point
+from octant.stats import Grade
 from octant.store import StoredRun
 
 MACHINE = machine(nodes=2, cores=4)
@@ -129,7 +130,9 @@ def test_what_differs_from_the_plan_casts_doubt_on_the_figure() -> None:
     found = readback.mismatches_of(run, wrong)
     assert found[0] == "rank 0: 1 threads asked, 2 given"
     assert readback.all_mismatches(run) == sorted(found)
-    assert "NOT AS ASKED: rank 0: 1 threads asked, 2 given (and 2 more)" in doubts(wrong, wrong.read(), found)
+    (doubt,) = doubts_about(wrong, wrong.read(), found)
+    assert doubt.text == "NOT AS ASKED: rank 0: 1 threads asked, 2 given (and 2 more)"
+    assert doubt.grade == Grade.INVALID
     assert readback.mismatches_of(dataclasses.replace(run, plans={}), wrong) == (), "nothing is planned again"
 
 
@@ -143,4 +146,4 @@ def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
     small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     figures = summarise(dataclasses.replace(run, points=points), WORKLOADS).figures
-    assert all(any(flag.startswith("NOT AS ASKED: rank 0: pages=thp asked") for flag in one.flags) for one in figures)
+    assert all(one.doubts[0].text.startswith("NOT AS ASKED: rank 0: pages=thp asked") for one in figures)

@@ -42,6 +42,7 @@ from octant.store.asked import Asked, asked_text
 from octant.workload import Bars, Curve, Histogram, Workload
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
+STARTED = "2026-11-21T21:45:31Z"
 
 
 def machine(
@@ -109,7 +110,7 @@ def point(pace: Pace = "chunks", **changes: Any) -> Point:
     """A clean point of workload `fake/thing`, with the changes.
 
     `lanes` are its series, `counts` what one of its lanes (or a step of all) does, `batch` how often in one sample;
-    `build`, `mpi` and `clock` are of its process. Threads are one on each hardware thread from 0 on.
+    `build`, `mpi`, `clock` and `started` are of its process. Threads are one on each hardware thread from 0 on.
     """
     lanes: tuple[Series, ...] = changes.pop("lanes", ())
     counts, batch = changes.pop("counts", {}), changes.pop("batch", 1)
@@ -117,8 +118,9 @@ def point(pace: Pace = "chunks", **changes: Any) -> Point:
     each = max(1, steps) if pace == "chunks" else 1
     build = {"compiler": "g++ 12.2.0", "optimised": True, "faults_compiled": False}
     process = Process(
-        changes.pop("mpi", "MPICH 5.0.1"), changes.pop("build", build), changes.pop("clock", Clock("", 21.0, 1.0))
-    )
+        changes.pop("mpi", "MPICH 5.0.1"), changes.pop("build", build), changes.pop("clock", Clock("", 21.0, 1.0)),
+        started=changes.pop("started", STARTED),
+    )  # fmt: skip
     ranks, threads = changes.get("ranks", 1), changes.get("threads", 1)
     clean: dict[str, Any] = {
         "workload": "fake/thing",
@@ -303,7 +305,7 @@ def _rates(to: _Recorder) -> None:
     for mode, ranks, threads in (("one", 1, 1), ("star", 2, 1), ("threads", 1, 2)):
         at: dict[str, Any] = {"ranks": ranks, "threads": threads}
         own = {"threads": str(threads)} if threads > 1 else {}
-        lanes = _stars(to.ns(100_000), ranks, threads, clock_hz=(2_990_000_000,))
+        lanes = _stars(to.ns(100_000), ranks, threads, clock_hz=(2_990_000_000,) * 4)
         knobs = {"width": "512", **own}
         to.add("node/peakflops", "double, 512-bit", knobs, counts={"flops": 9_380_000}, lanes=lanes, **at)
         lanes = _stars(to.ns(100_000 * ranks * threads / 1.2), ranks, threads, late=(7, 41, 77))
@@ -441,7 +443,10 @@ def _series_json(series: Series) -> dict[str, Any]:
 def launch_line(p: Point) -> str:
     """The line of the process that made this point."""
     clock = p.process.clock.__dict__
-    process = {"mpi": p.process.mpi, "build": dict(p.process.build), "clock": dict(clock), "hosts": []}
+    process = {
+        "mpi": p.process.mpi, "build": dict(p.process.build), "clock": dict(clock), "hosts": [],
+        "started": p.process.started,
+    }  # fmt: skip
     return seal({"format": 2, "kind": "launch", "launch": p.launch, **process})
 
 

@@ -200,9 +200,10 @@ def _remarks(old: Figure, new: Figure) -> list[str]:
         found.append(
             f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"
         )
-    found += [f"both: {flag}" for flag in old.flags if flag in new.flags]
-    for name, row, other in (("A", old, new), ("B", new, old)):
-        found += [f"{name}: {flag}" for flag in row.flags if flag not in other.flags]
+    olds, news = ([one.text for one in row.doubts if one.grade > stats.Grade.NOTE] for row in (old, new))
+    found += [f"both: {text}" for text in olds if text in news]
+    for name, mine, others in (("A", olds, news), ("B", news, olds)):
+        found += [f"{name}: {text}" for text in mine if text not in others]
     return found
 
 

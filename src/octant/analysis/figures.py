@@ -1,4 +1,4 @@
-"""From points to figures: what every launch of a cell says, the limits that figures provide, and what casts doubt.
+"""From points to figures: what every launch of a cell says, what they say together, and the limits that they provide.
 
 Samples are read one point at a time and dropped: a launch keeps its value, its own interval, a sketch of its times,
 and samples thinned to a budget, for pictures.
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
+from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_togetherness
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
 from octant.ask import Presentation, cell_key
 from octant.limit import Best, Known, Limit
 from octant.record.sketch import Sketch, sketch_of_array
-from octant.units import counted
+from octant.stats import Doubt, Grade, Period, doubt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 BEYOND = 1.05  # a share of the limit that no noise of a good measurement explains
 KEPT = 1000  # samples of a launch that a figure keeps for pictures
+_LOST = ("lost time", "stolen time")
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,14 @@ class LaunchFigure:
     samples: NDArray[np.float64]  # base units, in time order, at most `KEPT` of them
     count: int  # samples or windows there were
     times: Sketch  # of all steady samples of the step, ns, each for `point.batch` chunks or steps
-    flags: tuple[str, ...]  # what casts doubt on it: "preempted", "cores shared", "foreign load", …
+    doubts: tuple[Doubt, ...]
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     mismatches: tuple[str, ...] = ()  # what was given is not what was asked
+
+    @property
+    def counts(self) -> bool:
+        """Whether it enters the figure: not where more than half of its time was lost."""
+        return not any(one.grade == Grade.INVALID and one.kind in _LOST for one in self.doubts)
 
     @property
     def draws(self) -> NDArray[np.float64]:
@@ -75,6 +82,7 @@ class Figure:
     label: str = ""  # of the ask
     title: str = ""  # the label and the values of the knobs that the ask swept
     show: Presentation = field(default_factory=Presentation)
+    equal: tuple[Figure, ...] = ()  # of other asks of this run, whose launches count as launches of this one
 
     @property
     def point(self) -> Point:
@@ -102,11 +110,34 @@ class Figure:
         return (*cell_key(self.point.workload, self.knobs, self.point.ranks), self.metric.name)
 
     @cached_property
-    def value(self) -> stats.Interval | None:
-        """The figure with its interval, in base units; a wrong answer has none."""
+    def counted(self) -> tuple[LaunchFigure, ...]:
+        """The launches that the value is made of, those of equal points too, in the order in which they were made.
+
+        Where more than half of the time of every launch was lost, all of them.
+        """
+        every = [launch for launches in self._sides for launch in launches]
+        return tuple(sorted(every, key=_start))
+
+    @cached_property
+    def _sides(self) -> list[list[LaunchFigure]]:
+        """The launches that count, of the figure and of each equal one that has any."""
+        every = [one.launches for one in (self, *self.equal)]
+        usable = [[launch for launch in launches if launch.counts] for launches in every]
+        return [launches for launches in (usable if any(usable) else map(list, every)) if launches]
+
+    @cached_property
+    def value(self) -> stats.Estimate | None:
+        """The figure in base units, with what is known of its uncertainty; a wrong answer has none."""
         if self.wrong or not self.launches:
             return None
-        return stats.over_launches([launch.value for launch in self.launches])
+        return value_of(self.counted)
+
+    @cached_property
+    def next_launch(self) -> stats.Estimate | None:
+        """Where one more launch would lie now; `None` for fewer than six."""
+        if self.value is None:
+            return None
+        return stats.next_launch([launch.value for launch in self.counted], self.value.period)
 
     def at(self, step_s: float) -> float | None:
         """The metric's value if the step, or a chunk of every lane, took so long; `None` where that says nothing."""
@@ -121,26 +152,62 @@ class Figure:
 
     @property
     def of_limit(self) -> float | None:
-        """Fraction of the limit reached; 1 is as good as the hardware allows."""
+        """Fraction of the limit reached; 1 is as good as the hardware allows. An invalid figure has none."""
         value, best = self.value, self.at_limit
-        if self.is_limit or value is None or not best or not value.middle:
+        if self.is_limit or value is None or self.invalid or not best or not value.middle:
             return None
         return value.middle / best if self.metric.better == "higher" else best / value.middle
 
+    @cached_property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What casts doubt on the figure: of each kind the worst, the worst kinds first."""
+        beyond = (self.of_limit or 0) > BEYOND
+        disturbed = (doubt("beyond its limit", "beyond its limit: what set the limit was disturbed"),) * beyond
+        return stats.worst_of_each_kind((*self._doubts, *disturbed))
+
+    @cached_property
+    def _doubts(self) -> tuple[Doubt, ...]:
+        """Those that do not come from the limit."""
+        found = [one for launch in self.counted for one in launch.doubts]
+        if self.value is None:
+            return tuple(found)
+        tried = sum(len(one.launches) for one in (self, *self.equal))
+        lost = tried - len(self.counted)
+        if lost:
+            text = f"{lost} of {tried} launches lost more than half of their time, and do not count"
+            found.append(doubt("launches left out", text))
+        return (
+            *found,
+            *stats.pooled([[launch.value for launch in side] for side in self._sides])[1],
+            *stats.doubts_over_launches([launch.value for launch in self.counted], self.value),
+        )
+
     @property
-    def flags(self) -> tuple[str, ...]:
-        """What casts doubt on the figure; that of each launch once."""
-        flags = dict.fromkeys(flag for launch in self.launches for flag in launch.flags)
-        if 1 < len(self.launches) < stats.FEW_LAUNCHES and not self.wrong:
-            flags[f"only {len(self.launches)} launches: the interval is their range"] = None
-        if (self.of_limit or 0) > BEYOND:
-            flags["beyond its limit: what set the limit was disturbed"] = None
-        return tuple(flags)
+    def invalid(self) -> bool:
+        """Whether it is none that a share of a limit, a limit or a verdict may be made of."""
+        return any(one.grade == Grade.INVALID for one in self._doubts)
 
     @property
     def mismatches(self) -> tuple[str, ...]:
         """What launches were given other than asked, each once."""
         return tuple(dict.fromkeys(text for launch in self.launches for text in launch.mismatches))
+
+
+def _start(launch: LaunchFigure) -> float:
+    begun = launch.point.process.begun
+    return begun.timestamp() if begun else 0.0
+
+
+def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
+    """What launches of the same thing say together, in base units.
+
+    Raises:
+        ValueError: no launches, or no record says when its launch started. Those of a store do.
+    """
+    begun = [begun for launch in launches if (begun := launch.point.process.begun)]
+    if not begun:
+        raise ValueError("no record says when its launch started")
+    return stats.median_over_launches([launch.value for launch in launches], Period(min(begun), max(begun)))
 
 
 def mode_of(point: Point) -> str:
@@ -163,7 +230,7 @@ def launch_figures(
         RecordError: the samples cannot be read.
     """
     samples = point.read()
-    doubtful = doubts(point, samples, mismatches)
+    doubtful = doubts_about(point, samples, mismatches)
     times = _times(point, samples)
     figures: dict[str, LaunchFigure | NoSamplesError] = {}
     for metric in metrics:
@@ -181,19 +248,19 @@ def _launch_figure(
     point: Point,
     measured: Measured,
     times: Sketch,
-    doubtful: tuple[str, ...],
+    doubtful: tuple[Doubt, ...],
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples, value = measured.samples, measured.value
-    flags = (*doubtful, *_at_once_flags(measured.together))
+    doubts = (*doubtful, *doubts_about_togetherness(measured.together))
     # Samples give an interval for their median alone: a mean or a worst step has none within one launch.
     interval = stats.Interval(value, value, value)
     if len(samples):
         correlation = stats.correlation_time(samples)
         interval = stats.median_interval(samples, correlation) if measured.is_median else interval
-        flags += unsteady(samples, correlation)
+        doubts += doubts_about_samples(samples, correlation)
     thinned = samples if len(samples) <= KEPT else samples[np.linspace(0, len(samples) - 1, KEPT).astype(int)]
-    return LaunchFigure(metric, point, interval, thinned, len(samples), times, flags, measured.by_group, mismatches)
+    return LaunchFigure(metric, point, interval, thinned, len(samples), times, doubts, measured.by_group, mismatches)
 
 
 def figure(
@@ -255,7 +322,7 @@ def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machi
     """
     by_name: dict[str, dict[Threads, Best]] = {}
     for one, names in figures:
-        if one.value is None:
+        if one.value is None or one.invalid:
             continue
         for name in names:
             threads = one.point.hardware_threads
@@ -282,82 +349,3 @@ def _times(point: Point, samples: Samples) -> Sketch:
 
 def _steps(point: Point, samples: Samples) -> list[Series]:
     return [s for s in samples.series if s.head.name == "step" and s.head.role == point.first_role]
-
-
-def _at_once_flags(share: float) -> tuple[str, ...]:
-    """What is to be said if lanes or groups were rarely at work at the same time."""
-    if share == 0:
-        return ("threads were never all at work undisturbed at once",)
-    return (f"threads were all at work at once in {100 * share:.0f} % of the time",) if share < 0.5 else ()
-
-
-def doubts(point: Point, samples: Samples, mismatches: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """What casts doubt on a point, in words for people; empty when nothing does."""
-    flags = []
-    steps = _steps(point, samples)
-    number = sum(len(series.values) for series in steps)
-    preempted = sum(map(_cut_short, steps))
-    if preempted > 0.05 * number:
-        flags.append(f"preempted in {100 * preempted / number:.0f} % of samples")
-    if point.share_cores:
-        flags.append("more threads than hardware threads")
-    during = point.noise.get("during", {})
-    elapsed = during.get("time_s", 0.0)
-    if elapsed > 0:
-        if during.get("node_steal_s", 0.0) > 0.05 * elapsed:
-            flags.append("the hypervisor took CPU time away")
-        own = during.get("node_own_cpu_s", during.get("own_cpu_s", 0.0) * point.ranks)
-        foreign = during.get("node_busy_s", 0.0) - own
-        if foreign > max(0.25 * elapsed, 0.05):
-            flags.append("other processes were busy")
-    if mismatches:
-        more = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""
-        flags.append(f"NOT AS ASKED: {mismatches[0]}{more}")
-    if not point.passed:
-        flags.append("WRONG ANSWER")
-    if point.process.build.get("faults_compiled"):
-        flags.append("fault-injection build")
-    if short := _short_phases(point, samples):
-        flags.append(f"phases shorter than ten of their marks: {', '.join(short)}")
-    return tuple(flags)
-
-
-def _short_phases(point: Point, samples: Samples) -> list[str]:
-    """The phases of which one entry takes less than ten marks, by name."""
-    short: dict[str, None] = {}
-    for series in samples.series:
-        kind, _, name = series.head.name.partition("/")
-        entered = 0.0 if series.entries is None else float(series.entries.sum())
-        if kind == "phase" and entered and series.values.sum() / entered < 10 * point.process.clock.mark_ns:
-            short[name] = None
-    return list(short)
-
-
-def _cut_short(lane: Series) -> int:
-    """Samples that saw a switch, without those as quick as the samples that saw none, where there are enough of these.
-
-    Into samples of tens of milliseconds some daemon always falls, for microseconds.
-    """
-    hit = np.isin(np.arange(len(lane.values)), list(lane.preempted))
-    if not hit.any():
-        return 0
-    enough = (~hit).sum() >= 6
-    harmless = lane.values <= 1.05 * np.median(lane.values[~hit]) if enough else np.zeros(len(hit), dtype=bool)
-    return int((hit & ~harmless).sum())
-
-
-def unsteady(samples: NDArray[np.float64], correlation: float = 1.0) -> tuple[str, ...]:
-    """What the samples themselves say against being one steady state, in words for people."""
-    flags = []
-    if len(samples) < 6:
-        flags.append(f"only {counted(len(samples), 'sample')}: the interval is their range")
-    elif len(samples) < 6 * correlation:
-        alike = f"{len(samples)} samples that swing so slowly tell no more than {len(samples) / correlation:.0f}"
-        flags.append(f"{alike}: the interval is their range")
-    change = stats.drift(samples)
-    if abs(change) > 0.03:
-        flags.append(f"drifts by {100 * change:+.0f} % from first half to second")
-    far = float(stats.outliers(samples).mean())
-    if far > 0.05:
-        flags.append(f"{100 * far:.0f} % outliers")
-    return tuple(flags)

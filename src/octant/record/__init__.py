@@ -6,6 +6,7 @@ be listed, and one cell's samples at a time are in memory. docs/records.md descr
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +99,14 @@ class Process:
     hosts: tuple[str, ...] = ()
     started: str = ""  # ISO 8601
     init_s: float | None = None  # of MPI_Init
+
+    @property
+    def begun(self) -> datetime | None:
+        """When it started; `None` where the record does not say it."""
+        try:
+            return datetime.fromisoformat(self.started).astimezone()
+        except (ValueError, OverflowError):
+            return None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -183,9 +184,14 @@ _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
 class Reader:
-    """Turns the lines of one file into records, in order; what a launch line says holds for the points after it."""
+    """Turns the lines of one file into records, in order; what a launch line says holds for the points after it.
 
-    def __init__(self) -> None:
+    Args:
+        started: of the run, ISO 8601: taken for the start of processes that have no such line, as those of format 1.
+    """
+
+    def __init__(self, started: str = "") -> None:
+        self._started = started
         self._processes: dict[str, Process] = {}
 
     def read(self, line: bytes, again: Callable[[], bytes] | None = None) -> Point | Failure | None:
@@ -199,7 +205,7 @@ class Reader:
         """
         once_more = again or (lambda: line)
         if _FIRST_FORMAT.match(line):
-            return format1.read(line, once_more)
+            return self._with_start(format1.read(line, once_more))
         decoded = _decode(line)
         if isinstance(decoded, _Launch):
             self._processes[decoded.launch] = _process(decoded)
@@ -209,7 +215,12 @@ class Reader:
                 decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason, decoded.exit,
                 decoded.progress.share, decoded.progress.phase,
             )  # fmt: skip
-        return _point(decoded, once_more, self._processes.get(decoded.launch, Process()))
+        return self._with_start(_point(decoded, once_more, self._processes.get(decoded.launch, Process())))
+
+    def _with_start(self, record: Point | Failure) -> Point | Failure:
+        if isinstance(record, Failure) or record.process.begun:
+            return record
+        return replace(record, process=replace(record.process, started=self._started))
 
 
 def read_line(line: bytes) -> Point | Failure | None:

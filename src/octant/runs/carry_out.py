@@ -106,7 +106,7 @@ class _Session:
         self.number = 0
         self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
         self.starts = self.records = -1  # opened when something is to be written
-        self.tail = Records(run.records, run.keys)
+        self.tail = Records(run.records, run.keys, run.started)
         self._read_new()
 
     def batch_of(self, launch: Launch) -> Batch:

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from octant import units, workloads
-from octant.analysis.figures import Figure
+from octant.analysis.figures import Figure, value_of
 from octant.failure import Exit, Refusal
 from octant.network.calibrate import Calibration, Measured, check_classes, fit, loaded_classes
 from octant.network.files import NetworkFile
 from octant.network.solve import engine
 from octant.network.traffic import Pattern, make
 from octant.simulate.stored_figures import matching_figures
-from octant.stats import Interval, over_launches
+from octant.stats import Estimate, Interval
 from octant.store import StoredRun
 from octant.workload import NoTraffic, Traffic
 
@@ -43,7 +43,7 @@ class Evidence:
     pattern: Pattern = field(repr=False)
     at_most_per_s: float = float("inf")  # what else the run says of the class that carries it
     startup: Startup | None = None
-    flags: tuple[str, ...] = ()  # what casts doubt on it
+    doubts: tuple[str, ...] = ()  # what casts doubt on it
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _evidence(network: NetworkFile, figures: Sequence[_Declared]) -> Evidence:
         pattern=pattern,
         at_most_per_s=at_most,
         startup=_startup(network, pattern, start),
-        flags=tuple(dict.fromkeys(flag for f, _ in used for flag in f.flags)),
+        doubts=tuple(dict.fromkeys(one.text for f, _ in used for one in f.doubts)),
     )
 
 
@@ -167,10 +167,11 @@ def _of_times(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, 
         raise _NothingError(f"no message is as long as {units.bytes_text(_LONG_BYTES)}")
     longest, shortest = (max(t.units for _, t in candidates), min(t.units for _, t in figures))
     used = [one for one in candidates if one[1].units == longest]
-    whole = _over_launches(used)
+    whole = _value(used)
     start = _NO_TIME
     if shortest <= _SHORT_BYTES:
-        start = _over_launches([one for one in figures if one[1].units == shortest])
+        seconds = _value([one for one in figures if one[1].units == shortest])
+        start = Interval(seconds.low, seconds.middle, seconds.high)
     if start.high >= whole.low:
         raise _NothingError("the longest messages take no longer than the shortest")
     # At the low end the start-up counts as the wire's.
@@ -180,13 +181,13 @@ def _of_times(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, 
 
 def _of_rates(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, Interval]:
     """The figure of the best rate, per node; there is no start-up in it."""
-    best = max(figures, key=lambda one: _over_launches([one]).middle)
-    rate, nodes = _over_launches([best]), len({given.host for given in best[0].point.given})
+    best = max(figures, key=lambda one: _value([one]).middle)
+    rate, nodes = _value([best]), len({given.host for given in best[0].point.given})
     return [best], Interval(rate.low / nodes, rate.middle / nodes, rate.high / nodes), _NO_TIME
 
 
-def _over_launches(figures: Sequence[_Declared]) -> Interval:
-    return over_launches([launch.value for figure, _ in figures for launch in figure.launches])
+def _value(figures: Sequence[_Declared]) -> Estimate:
+    return value_of([launch for figure, _ in figures for launch in figure.counted])
 
 
 def _pattern(network: NetworkFile, figure: Figure, traffic: Traffic) -> Pattern:

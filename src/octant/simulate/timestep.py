@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from octant import _network, units
-from octant.analysis.figures import Figure
+from octant.analysis.figures import Figure, value_of
 from octant.failure import Exit, Refusal
 from octant.network.files import NetworkFile
 from octant.network.solve import engine, solve_program
@@ -16,7 +16,6 @@ from octant.network.topologies import Torus
 from octant.network.traffic import Flows, Nodes, Pattern, bulk, place
 from octant.record import Point
 from octant.simulate.stored_figures import figures_of_one_point
-from octant.stats import over_launches
 from octant.store import StoredRun
 
 
@@ -133,18 +132,18 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
     figures = figures_of_one_point(run, kernel)
     if any(figure.wrong for figure in figures):
         raise Refusal(f"cannot build on {kernel} in run {run.id} (its answer is wrong)", Exit.WRONG_WORD)
-    first, values = figures[0], [launch.value for figure in figures for launch in figure.launches]
-    if not values or not _per_second_of_chunk(first):
+    first, launches = figures[0], [launch for figure in figures for launch in figure.counted]
+    if not launches or not _per_second_of_chunk(first):
         why = first.missing or f"{first.metric.name} is not made from the time of a chunk"
         raise Refusal(f"cannot build on {kernel} in run {run.id} ({why})", Exit.WRONG_WORD)
-    over = over_launches(values)
+    over = value_of(launches)
     low_s, middle_s, high_s = sorted(_chunk_seconds(first, value) for value in (over.low, over.middle, over.high))
     each = {name: count / first.point.parts for name, count in _counts(first.point).items() if count}
     work = ", ".join(f"{count:,.0f} {name.replace('_', ' ')}" for name, count in each.items())
-    words = f"{first.workload.name} ({first.name}), run {run.id} on {run.machine.name}, launches: {len(values)}"
+    words = f"{first.workload.name} ({first.name}), run {run.id} on {run.machine.name}, launches: {len(launches)}"
     text = f"{words}; a chunk of {work} takes {units.si_text(middle_s, 's')}"
-    flags = tuple(dict.fromkeys(flag for figure in figures for flag in figure.flags))
-    return Step(chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), doubts=flags)
+    doubts = tuple(dict.fromkeys(one.text for figure in figures for one in figure.doubts))
+    return Step(chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), doubts=doubts)
 
 
 def _chunk_seconds(figure: Figure, value: float) -> float:

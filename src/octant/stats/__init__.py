@@ -1,9 +1,11 @@
 """Statistics of samples and of launches: what a figure claims, and when two of them may be called different.
 
-`samples` is what figures and comparisons are made with; METHOD.md gives the reasons. The other modules take launches,
-rounds and occasions as their units; their docstrings give the sources, and nothing uses them yet.
+METHOD.md gives the reasons; the docstrings of the modules give the sources.
 """
 
+from octant.stats.doubts import Doubt, Grade, doubt, graded, worst_of_each_kind
+from octant.stats.intervals import Estimate, Period, median_over_launches, next_launch
+from octant.stats.launches import doubts_over_launches, pooled
 from octant.stats.samples import (
     FEW_LAUNCHES,
     Z95,
@@ -20,12 +22,23 @@ from octant.stats.samples import (
 __all__ = [
     "FEW_LAUNCHES",
     "Z95",
+    "Doubt",
+    "Estimate",
+    "Grade",
     "Interval",
+    "Period",
     "correlation_time",
+    "doubt",
+    "doubts_over_launches",
     "drift",
+    "graded",
     "median_interval",
+    "median_over_launches",
+    "next_launch",
     "outliers",
     "over_launches",
+    "pooled",
     "quantiles",
     "ratio_interval",
+    "worst_of_each_kind",
 ]

@@ -25,6 +25,7 @@ GRADES: Mapping[str, Grade] = {
     "drift": Grade.DOUBTFUL,
     "equal points differ": Grade.DOUBTFUL,
     "beyond its limit": Grade.DOUBTFUL,
+    "launches left out": Grade.DOUBTFUL,
     "sizes rounded": Grade.NOTE,
     "launches resemble their neighbours": Grade.NOTE,
     "few launches": Grade.NOTE,

@@ -292,7 +292,7 @@ def _read(folder: Path) -> StoredRun:
         question = format1.read_asked(text) if format1.is_ours(text) else asked.read_asked(text)
     except ValueError as error:
         raise Refusal(f"cannot read {path} ({error}); restore it from a copy, or move its run away") from error
-    records = Records(folder / "records.jsonl", question.keys)
+    records = Records(folder / "records.jsonl", question.keys, question.started)
     points, failures = records.read_new()
     plans, problems, torn = _read_plans(folder / "plan.jsonl", question)
     return StoredRun(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -161,6 +162,7 @@ def read_asked(text: bytes) -> Asked:
         ValueError: a member is missing, of the wrong kind or out of range; the message says which.
     """
     asked = _ASKED.decode(text)
+    datetime.fromisoformat(asked.started)
     asks = tuple(map(_ask, asked.asks))
     for number, repeat in asked.order:
         if number >= len(asks) or repeat >= asks[number].repeats:

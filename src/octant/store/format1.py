@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -74,6 +75,7 @@ def read_asked(text: bytes) -> Asked:
         ValueError: a member is missing, of the wrong kind or out of range; the message says which.
     """
     asked = _ASKED.decode(text)
+    datetime.fromisoformat(asked.started)
     repeats: dict[str, int] = {}
     for launch in asked.launches:
         key = launch.ask(1).key

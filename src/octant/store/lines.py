@@ -80,13 +80,15 @@ def _skip_line(more: Callable[[int], bytes]) -> bool:
 class Records:
     """The points and failures of a run, in the order in which they came. Samples stay in the file.
 
-    `keys`: what launches are called now, by what they are called in the file.
+    Args:
+        keys: what launches are called now, by what they are called in the file.
+        started: of the run, as `Reader` takes it.
     """
 
-    def __init__(self, path: Path, keys: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, keys: Mapping[str, str], started: str) -> None:
         self.tail = Tail(path)
         self._keys = keys
-        self._reader = Reader()
+        self._reader = Reader(started)
 
     def read_new(self) -> tuple[list[Point], list[Failure]]:
         """Those behind what was read before.

@@ -133,7 +133,7 @@ def _value(
 def _doubts(figure: Figure, lost: list[str]) -> tuple[str, ...]:
     """The doubts of every launch, of those that differ in their numbers only the first; `lost` launches gave none."""
     doubts: dict[str, str] = {}
-    for doubt in (doubt for launch in figure.launches for doubt in launch.flags):
+    for doubt in (one.text for launch in figure.launches for one in launch.doubts):
         doubts.setdefault(re.sub(r"[-+]?\d+", "", doubt), doubt)
     if lost:
         doubts["lost"] = f"{len(lost)} of {len(lost) + len(figure.launches)} launches failed ({lost[0]})"

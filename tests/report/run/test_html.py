@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fake_run import WORKLOADS, fake_run, lane, machine, pingpong_s, point, retitled
+from fake_run import STARTED, WORKLOADS, fake_run, lane, machine, pingpong_s, point, retitled
 from octant.analysis.summary import Summary, summarise
 from octant.failure import Refusal
 from octant.machine import NumaNode
@@ -84,7 +84,9 @@ def test_nothing_from_outside_becomes_markup() -> None:
         run,
         failures=tuple(dataclasses.replace(f, reason=NASTY, workload=NASTY) for f in run.failures),
         points=tuple(
-            dataclasses.replace(p, stopped_by=NASTY, process=Process(NASTY), results=(Result(NASTY, 1.0, NASTY),))
+            dataclasses.replace(
+                p, stopped_by=NASTY, process=Process(NASTY, started=STARTED), results=(Result(NASTY, 1.0, NASTY),)
+            )
             for p in run.points
         ),
         environment={NASTY: NASTY},

@@ -15,6 +15,7 @@ from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import in_ascii
 from octant.report.run import results
+from octant.stats import Grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -73,7 +74,7 @@ class _Cells:
     share: float | None
     is_limit: bool
     limit: str  # what the limit is
-    notes: tuple[str, ...]  # flags, in words
+    notes: tuple[str, ...]  # doubts, in words
     results: str  # values beside the headline
     wrong: bool
 
@@ -83,7 +84,7 @@ def value_texts(figure: Figure) -> tuple[str, str, str]:
     value, base = figure.value, figure.metric.unit
     if value is None:
         return "", "", ""
-    digits = 4 if value.relative_half_width < 0.01 else 3
+    digits = 4 if value.high - value.low < 0.02 * abs(value.middle) else 3
     scale, prefix = (1.0, "") if base == "1" else units.si_scale(value.middle, digits)
     places = units.decimals(value.middle / scale, digits)
     number, low, high = (f"{x / scale:.{places}f}" for x in (value.middle, value.low, value.high))
@@ -92,9 +93,7 @@ def value_texts(figure: Figure) -> tuple[str, str, str]:
 
 def _cells(figure: Figure) -> _Cells:
     number, unit, interval = value_texts(figure)
-    notes = list(figure.flags)
-    if len(figure.points) > 1 and not any(" launches: " in note for note in notes):
-        notes.insert(0, f"{len(figure.points)} launches")
+    notes = [one.text for one in figure.doubts if one.grade > Grade.NOTE]
     notes += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
     notes += [f"no value: {figure.missing}"] if figure.missing and not figure.wrong else []
     values = [f"{one.name} {one.text}" for one in results.named_results(figure)]
@@ -166,9 +165,7 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, m
     line.rstrip()
     found = [*above, line] if above else [line, *(Text(f"    {more}") for more in titles[1:])]
     if row.notes:
-        launches = all(note.endswith(" launches") for note in row.notes)
-        style = "red" if row.wrong else "dim" if launches else "yellow"
-        found += _wrap(f"    {'' if launches else '! '}{'; '.join(map(clean, row.notes))}", width, style, 6)
+        found += _wrap(f"    ! {'; '.join(map(clean, row.notes))}", width, "red" if row.wrong else "yellow", 6)
     return found + (_wrap(f"    {row.results}", width, "", 6) if row.results else [])
 
 

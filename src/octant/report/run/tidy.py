@@ -139,7 +139,7 @@ def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
         of_limit=figure.of_limit,
         is_limit=figure.is_limit,
         passed=not figure.wrong,
-        flags="; ".join(figure.flags),
+        flags="; ".join(one.text for one in figure.doubts),
         stopped_by=point.stopped_by,
         mpi=" ".join(point.process.mpi.split()),
     )

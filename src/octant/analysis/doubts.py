@@ -1,0 +1,134 @@
+"""What casts doubt on one launch: what its record says of it, and what its samples say themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant import stats
+from octant.stats import Doubt, doubt, graded
+from octant.units import counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from octant.record import Point, Samples, Series
+
+LEAST_BURSTS = 4
+
+
+def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = ()) -> tuple[Doubt, ...]:
+    """What casts doubt on all figures of a point.
+
+    Args:
+        mismatches: what it was given other than asked.
+    """
+    found = [*_unfit(point, mismatches), *_lost_time(point), *_effort(point)]
+    if point.share_cores:
+        found.append(doubt("cores shared", "more threads than hardware threads"))
+    if short := _short_phases(point, samples):
+        found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}"))
+    if rounded := point.notes.get("rounded"):
+        found.append(doubt("sizes rounded", f"rounded: {rounded}"))
+    steps = [series for series in samples.series if (series.head.name, series.head.role) == ("step", point.first_role)]
+    number = sum(len(series.values) for series in steps)
+    preempted = sum(map(_cut_short, steps))
+    if preempted > 0.05 * number:
+        found.append(doubt("preempted", f"preempted in {100 * preempted / number:.0f} % of samples"))
+    return tuple(found)
+
+
+def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Doubt]:
+    """Why its figures are none of what was asked."""
+    found = []
+    if not point.passed:
+        found.append(doubt("wrong answer", "WRONG ANSWER"))
+    if mismatches:
+        more = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""
+        found.append(doubt("not as asked", f"NOT AS ASKED: {mismatches[0]}{more}"))
+    if point.process.build.get("faults_compiled"):
+        found.append(doubt("fault-injection build", "fault-injection build"))
+    return found
+
+
+def _lost_time(point: Point) -> list[Doubt]:
+    """What others took of its time."""
+    during = point.noise.get("during", {})
+    elapsed = during.get("time_s", 0.0)
+    if elapsed <= 0:
+        return []
+    # Added up over all CPUs of the node, so it bounds what this point lost and does not make it invalid.
+    share = min(0.5, during.get("node_steal_s", 0.0) / (elapsed * point.ranks * point.threads))
+    found = [*graded("stolen time", share, f"the hypervisor took up to {100 * share:.0f} % of the CPU time")]
+    own = during.get("node_own_cpu_s", during.get("own_cpu_s", 0.0) * point.ranks)
+    if during.get("node_busy_s", 0.0) - own > max(0.25 * elapsed, 0.05):
+        found.append(doubt("foreign load", "other processes were busy"))
+    return found
+
+
+def _effort(point: Point) -> list[Doubt]:
+    """Where measuring ended before it had all that it was to have."""
+    found = []
+    precision = point.knobs.get("precision", "")
+    if point.stopped_by == "time" and precision.strip("0."):
+        text = f"the time was up before a launch alone reached the precision {precision}"
+        found.append(doubt("precision not reached", text))
+    bursts = max((len(head.clock_hz) for head in point.heads), default=0)  # 0: not recorded
+    if 0 < bursts < LEAST_BURSTS:
+        found.append(doubt("few bursts", f"only {counted(bursts, 'burst')}"))
+    return found
+
+
+def _short_phases(point: Point, samples: Samples) -> list[str]:
+    """The phases of which one entry takes less than ten marks, by name."""
+    short: dict[str, None] = {}
+    for series in samples.series:
+        kind, _, name = series.head.name.partition("/")
+        entered = 0.0 if series.entries is None else float(series.entries.sum())
+        if kind == "phase" and entered and series.values.sum() / entered < 10 * point.process.clock.mark_ns:
+            short[name] = None
+    return list(short)
+
+
+def _cut_short(lane: Series) -> int:
+    """Samples that saw a switch, without those as quick as the samples that saw none, where there are enough of these.
+
+    Into samples of tens of milliseconds some daemon always falls, for microseconds.
+    """
+    hit = np.isin(np.arange(len(lane.values)), list(lane.preempted))
+    if not hit.any():
+        return 0
+    enough = (~hit).sum() >= 6
+    harmless = lane.values <= 1.05 * np.median(lane.values[~hit]) if enough else np.zeros(len(hit), dtype=bool)
+    return int((hit & ~harmless).sum())
+
+
+def doubts_about_togetherness(share: float) -> tuple[Doubt, ...]:
+    """What is to be said if lanes or groups were at work at the same time in less than half of the time."""
+    if share == 0:
+        return (doubt("lanes rarely together", "threads were never all at work undisturbed at once"),)
+    text = f"threads were all at work at once in {100 * share:.0f} % of the time"
+    return (doubt("lanes rarely together", text),) if share < 0.5 else ()
+
+
+def doubts_about_samples(samples: NDArray[np.float64], correlation: float = 1.0) -> tuple[Doubt, ...]:
+    """What the samples of one launch say against being one steady state.
+
+    Args:
+        correlation: how many neighbours count as one.
+    """
+    found = []
+    if len(samples) < 6:
+        text = f"only {counted(len(samples), 'sample')} in a launch: its own interval is their range"
+        found.append(doubt("few samples", text))
+    elif len(samples) < 6 * correlation:
+        alike = f"{len(samples)} samples that swing so slowly tell no more than {len(samples) / correlation:.0f}"
+        found.append(doubt("few samples", f"{alike}: the launch's own interval is their range"))
+    change = stats.drift(samples)
+    if abs(change) > 0.03:
+        found.append(doubt("drift", f"drifts by {100 * change:+.0f} % from first half to second"))
+    far = float(stats.outliers(samples).mean())
+    if far > 0.05:
+        found.append(doubt("outliers", f"{100 * far:.0f} % outliers"))
+    return tuple(found)
