@@ -97,7 +97,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     lines, limits = [line.series for line in swept], _limits(swept)
     xs = sorted({at for line in lines for at in line.x})
     marks = _cache_marks(summary, xs[0], xs[-1]) if shown.marks == "caches" else ()
-    fitted, fit_text = _fit(lines[0]) if shown.fit == "loggp" else ([], "")
+    fitted, fit_text = _fit(swept[0]) if shown.fit == "loggp" else ([], "")
     ys = [y for line in (*lines, *limits) for y in (*line.low, *line.high, *line.y)]
     most = max(len(line.figures) for line in every)
     return Picture(
@@ -267,12 +267,25 @@ def _marks_text(marks: Sequence[Mark]) -> str:
     return text
 
 
-def _fit(line: Series) -> tuple[list[Series], str]:
-    """The LogGP curve of a line over sizes, and what the caption says of it."""
+def _fit(line: _Line) -> tuple[list[Series], str]:
+    """The LogGP curve of a line over sizes, and what the caption says of it; no curve where it is far off a point."""
+    xs, ys = line.series.x, line.series.y
     try:
-        fit = loggp.fit([(0 if x == ZERO_BYTES else round(x), y) for x, y in zip(line.x, line.y, strict=True)])
+        fit = loggp.fit(
+            [(0 if x == ZERO_BYTES else round(x), y) for x, y in zip(xs, ys, strict=True)],
+            noise=max(loggp.LEAST_NOISE, _spread(line.figures)),
+        )
     except ValueError:  # too few lengths
         return [], ""
-    xs = [float(x) for x in np.geomspace(line.x[0], line.x[-1], 200)]
-    fitted = Series("LogGP fit", "line", tuple(xs), tuple(fit.seconds(x if x >= 1 else 0.0) for x in xs))
-    return [fitted], f" Fitted to “{line.name}”: {fit}"
+    if not fit.is_trusted:
+        worst, most = units.percent_text(fit.worst), units.percent_text(loggp.TRUSTED)
+        return [], f" No LogGP fit is drawn: the best is {worst} off “{line.series.name}” at worst, over {most}."
+    drawn = fit.line(0.0 if x < 1 else float(x) for x in np.geomspace(xs[0], xs[-1], 200))
+    fitted = Series("LogGP fit", "line", tuple(x or ZERO_BYTES for x, _ in drawn), tuple(y for _, y in drawn))
+    return [fitted], f" Fitted to “{line.series.name}”: {fit}"
+
+
+def _spread(figures: Sequence[Figure]) -> float:
+    """By how much launches of a point differ typically (relative standard deviation); 0 without repeats."""
+    repeated = [[launch.value.middle for launch in figure.launches] for figure in figures if len(figure.launches) > 1]
+    return float(np.median([np.std(np.log(values), ddof=1) for values in repeated])) if repeated else 0.0
