@@ -1,5 +1,7 @@
 #include "octant/clock.hpp"
 
+#include "octant/sampling.hpp"
+
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -25,7 +27,7 @@ ClockQuality measure_clock() {
 
 double core_frequency_hz(int blocks) {
     constexpr int links = 20'000;
-    double best = 0;
+    std::vector<double> pieces_hz;
     for (int block = 0; block < blocks; ++block) {
         std::uint64_t x = 1, step = 3;
         asm volatile("" : "+r"(step));  // a register: recent cores add constants while renaming, at no cycle at all
@@ -39,9 +41,9 @@ double core_frequency_hz(int blocks) {
             }
         }
         double const elapsed_s = static_cast<double>(now_ns() - begin) * 1e-9;
-        best = std::max(best, links / elapsed_s);
+        pieces_hz.push_back(links / elapsed_s);
     }
-    return best;
+    return median_interval(pieces_hz).middle;
 }
 
 }  // namespace octant

@@ -1,17 +1,21 @@
 // Lanes: each thread of each rank repeats chunks of its own.
 #include "octant/clock.hpp"
 #include "octant/noise.hpp"
+#include "octant/sampling.hpp"
 #include "pace.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 namespace octant {
 namespace {
 
-constexpr double burst_samples = 8;  // longer samples make longer bursts: lanes end theirs one by one
-constexpr int clock_blocks = 3;      // about 20 us
+constexpr double burst_samples = 8;     // longer samples make longer bursts: lanes end theirs one by one
+constexpr int clock_blocks = 3;         // about 20 us
+constexpr double bound_by_chain = 0.9;  // below, a busier piece waited for its units and tells less than the clock
 constexpr std::int64_t most_batch = std::int64_t{1} << 40;
 
 }  // namespace
@@ -131,15 +135,18 @@ void Chunks::work_alone(std::size_t number, std::int64_t start_ns, std::int64_t 
 }
 
 // Of the core that this lane runs on, in the middle of the kernel's work where the kernel can tell, else right after.
+// The median of the pieces of a kind, as rates are medians: the fastest piece would be a higher clock than the work
+// had.
 double Chunks::clock_at_work(int lane) const {
-    double best = 0;
-    for (int i = 0; i < 2 * clock_blocks; ++i) {  // an interruption can only slow a piece down: the fastest counts
+    std::array<std::vector<double>, 2> pieces_hz;
+    for (int i = 0; i < 2 * clock_blocks; ++i) {
         std::int64_t const begin = now_ns();
         auto const cycles = static_cast<double>(job_.kernel.cycles(lane, i % 2));
         if (cycles == 0) return core_frequency_hz(clock_blocks);
-        best = std::max(best, cycles / (static_cast<double>(now_ns() - begin) * 1e-9));
+        pieces_hz[static_cast<std::size_t>(i % 2)].push_back(cycles / (static_cast<double>(now_ns() - begin) * 1e-9));
     }
-    return best;
+    double const busy_hz = median_interval(pieces_hz[0]).middle, easy_hz = median_interval(pieces_hz[1]).middle;
+    return busy_hz > bound_by_chain * easy_hz ? busy_hz : easy_hz;
 }
 
 }  // namespace octant

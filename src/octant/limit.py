@@ -42,6 +42,7 @@ class Known:
 
     topology: Topology
     by_name: Mapping[str, Mapping[Threads, Best]] = field(default_factory=dict)
+    clock_hz: float | None = None  # of the cores at the work in question: median of each launch, then of these medians
 
     def best(self, name: str, threads: Threads) -> Best | None:
         """The limit for these hardware threads, or for others that lie alike in their packages, domains and cores.
@@ -64,9 +65,34 @@ class Known:
         """
         return max(self.by_name[name].values(), key=lambda best: best.value, default=None)
 
-    def only(self, names: tuple[str, ...]) -> "Known":
-        """The same with these limits alone: what a workload did not declare is not handed to it."""
-        return Known(self.topology, {name: self.by_name.get(name, {}) for name in names})
+    def only(self, names: tuple[str, ...], clock_hz: float | None = None) -> "Known":
+        """The same with these limits alone: what a workload did not declare is not handed to it.
+
+        Args:
+            clock_hz: at the work of the figure in question.
+        """
+        return Known(self.topology, {name: self.by_name.get(name, {}) for name in names}, clock_hz)
+
+
+FMA = {"double": "fma double", "single": "fma single"}
+"""The limit by multiply-adds of each precision."""
+_SINGLE_TO_DOUBLE = 2  # elements of a vector
+
+
+def fma_peak(known: Known, element: str, threads: Threads) -> Limit | None:
+    """The least time of one flop by multiply-adds of this precision; in single half of double's where only that ran.
+
+    Raises:
+        KeyError: an unknown element, or the workload does not say that it is bounded by `FMA`.
+    """
+    best = known.best(FMA[element], threads)
+    if best is not None:
+        return Limit(1 / best.value, f"{element} multiply-adds that this run measured")
+    double = known.best(FMA["double"], threads)
+    if double is None:
+        return None
+    source = "double multiply-adds that this run measured, twice for single precision"
+    return Limit(1 / (_SINGLE_TO_DOUBLE * double.value), source)
 
 
 def pattern(topology: Topology, threads: Threads) -> object:

@@ -25,8 +25,8 @@ struct ClockQuality {
 
 [[nodiscard]] ClockQuality measure_clock();
 
-// Hertz of the core this runs on: dependent integer additions, one a cycle on every processor in scope; the fastest of
-// `blocks` pieces of ~7 us, since an interruption can only slow a piece down.
+// Hertz of the core this runs on: dependent integer additions, one per cycle on every processor in scope; the median of
+// `blocks` pieces of ~7 us, so that neither an interruption nor the luckiest piece decides.
 [[nodiscard]] double core_frequency_hz(int blocks = 40);
 
 }  // namespace octant

@@ -41,7 +41,8 @@ concept HasResults = Kernel<K> && requires(K& kernel) {
     { kernel.results() } -> std::same_as<Results>;
 };
 // A kernel whose work lowers the clock (wide vectors do) may offer cycles(lane, which), `which` 0 or 1: a piece of
-// its own work beside a chain of dependent additions that takes longer, and returns the length of the chain.
+// its own work beside a chain of dependent additions that takes longer, and returns the length of the chain. Piece 0
+// is the busier one, and may wait for its work instead where there are few units; then piece 1 tells the clock.
 template <class K>
 concept TellsClock = ChunkKernel<K> && requires(K& kernel, int lane, int which) {
     { kernel.cycles(lane, which) } -> std::same_as<std::int64_t>;

@@ -1,20 +1,21 @@
 """The roofline: what a kernel of some arithmetic intensity can reach at most (Williams, Waterman, Patterson 2009)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from octant.limit import Known
+from octant.limit import FMA, Known, Threads, fma_peak, pattern
 from octant.record import Point
 
-FLOPS, TRAFFIC = "fma double", "memory traffic"
-"""The limits that make the roof."""
+TRAFFIC = "memory traffic"
+"""The limit that makes the slope; `limit.FMA` has those that make the flat part."""
 
 
 @dataclass(frozen=True)
 class Roofline:
-    """One flat roof and one slope, for a number of hardware threads in use."""
+    """One flat roof and one slope, for a number of hardware threads in use and a precision."""
 
     threads: int
+    element: str  # double or single
     flops_per_s: float
     bytes_per_s: float  # from memory, write-allocates counted
 
@@ -42,19 +43,26 @@ class Roofline:
         return tuple(self.attainable(intensity) for intensity in intensities)
 
 
-def rooflines(known: Known) -> tuple[Roofline, ...]:
-    """One for every set of hardware threads for which both limits were measured, few threads first.
+def rooflines(known: Known, used: Iterable[tuple[Threads, str]]) -> tuple[Roofline, ...]:
+    """The roofs over points on these hardware threads with these elements, few threads first, double before single.
 
-    Of sets of the same size the one with the fastest arithmetic stands for all.
+    Both limits are looked up as the shares of the points are, so a point at its roof has 100 %. Points whose threads
+    lie alike share a roof; there is none where either limit was not measured.
     """
-    flops, traffic = (known.by_name.get(name, {}) for name in (FLOPS, TRAFFIC))
-    roofs: dict[int, Roofline] = {}
-    for threads, best in flops.items():
-        memory = Known(known.topology, {TRAFFIC: traffic}).best(TRAFFIC, threads)
-        known_roof = roofs.get(len(threads))
-        if memory and (known_roof is None or best.value > known_roof.flops_per_s):
-            roofs[len(threads)] = Roofline(len(threads), best.value, memory.value)
-    return tuple(roofs[count] for count in sorted(roofs))
+    limits = known.only((*FMA.values(), TRAFFIC))
+    roofs: dict[object, Roofline] = {}
+    for threads, element in used:
+        peak, memory = fma_peak(limits, element, threads), limits.best(TRAFFIC, threads)
+        if peak and memory:
+            key = pattern(known.topology, threads), element
+            roofs.setdefault(key, Roofline(len(threads), element, 1 / peak.seconds, memory.value))
+    return tuple(sorted(roofs.values(), key=lambda roof: (roof.threads, roof.element, roof.flops_per_s)))
+
+
+def element_of(point: Point) -> str:
+    """The precision of the numbers that a point computes with: its knob `element`, or double."""
+    named = point.knobs.get("element", "")
+    return named if named in FMA else "double"
 
 
 def intensity(point: Point) -> float | None:

@@ -35,9 +35,15 @@ class Summary:
     run: StoredRun
     figures: tuple[Figure, ...]
     known: Known  # the limits that this run's figures provide
-    clock_hz: float | None  # median over the points, each at its own work
+    clocks_hz: tuple[float, ...]  # of every cell at its own work, ascending
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
     others: Mapping[tuple[object, ...], Figure]  # of further metrics, by cell, title and metric
+
+    @property
+    def clock_text(self) -> str:
+        """`3.59 GHz`, or `3.39 to 3.59 GHz, by the work`; empty where no clock was observed."""
+        ends = dict.fromkeys(units.si_text(clock, "Hz") for clock in (*self.clocks_hz[:1], *self.clocks_hz[-1:]))
+        return " to ".join(ends) + ", by the work" * (len(ends) > 1)
 
     def by_workload(self) -> list[tuple[Workload, list[Figure]]]:
         """The figures grouped by workload."""
@@ -64,10 +70,6 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
         RecordError: the samples of a point can no longer be read.
     """
     installed = workloads.workloads() if known is None else known
-    clocks = [clock for point in run.points if (clock := point.clock_hz)]
-    clock_hz = float(np.median(clocks)) if clocks else None
-    if clock_hz:
-        run = replace(run, machine=with_measured(run.machine, clock_hz))
     headlines: list[Figure] = []
     others: dict[tuple[object, ...], Figure] = {}
     provided: list[tuple[Figure, Sequence[str]]] = []
@@ -84,7 +86,16 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     figures = tuple(with_limit(figure, limits, run.machine) for figure in headlines)
     others = {key: with_limit(figure, limits, run.machine) for key, figure in others.items()}
     unknown = sorted({point.workload for point in run.points} - set(installed))
-    return Summary(run, figures, limits, clock_hz, tuple(unknown), others)
+    clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
+    if alone := [clock for clock, threads in clocks if threads == 1]:
+        run = replace(run, machine=with_measured(run.machine, float(np.median(alone))))
+    return Summary(run, figures, limits, tuple(sorted(clock for clock, _ in clocks)), tuple(unknown), others)
+
+
+def clock_hz(figure: Figure) -> float | None:
+    """The clock of the cores at the figure's work: median of each launch, then over launches; `None` if unobserved."""
+    clocks = [clock for point in figure.points if (clock := point.clock_hz)]
+    return float(np.median(clocks)) if clocks else None
 
 
 def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask | None, list[Point]]]:
@@ -145,7 +156,7 @@ def _provided_limits(
 def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
     """The figure with the limit that its workload declares; a figure that provides that limit is shown as the limit."""
     workload, cell = figure.workload, repr(figure.key[:-1])
-    known = limits.only(workload.bounded_by)
+    known = limits.only(workload.bounded_by, clock_hz(figure))
     provides = any(
         best is not None and best.cell == cell
         for name in workload.bounded_by

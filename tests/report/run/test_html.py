@@ -149,10 +149,10 @@ def test_curves_hold_the_numbers_that_were_put_in() -> None:
     assert dots[2].x[0] == pytest.approx(200_000 / 3_200_000)
     assert dots[2].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
     assert [series.name for series in dots] == [
-        "node/gemm, 1 thread",
-        "node/gemm, 2 threads",
-        "node/stream, 1 thread",
-        "node/stream, 2 threads",
+        "node/gemm, double, 1 thread",
+        "node/gemm, double, 2 threads",
+        "node/stream, double, 1 thread",
+        "node/stream, double, 2 threads",
     ]
     limit = found["node-latency-curve"].series[-1]
     assert (limit.name, set(limit.y)) == ("limit", {1.67e-9})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.roofline import intensity, rooflines
+from octant.analysis.roofline import element_of, intensity, rooflines
 from octant.metric import Rate
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import decades, si_ticks
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 def roofline(summary: Summary) -> Picture | None:
     """Measured kernels under the measured roofs (Williams, Waterman and Patterson 2009); `None` without both roofs."""
-    roofs = rooflines(summary.known)
     listed = [(figure, dot) for figure in summary.figures if figure.show.table for dot in [_dot(figure)] if dot]
+    points = [figure.point for figure, _ in listed]
+    roofs = rooflines(summary.known, [(point.hardware_threads, element_of(point)) for point in points])
     if not roofs or not listed:
         return None
     dots = thin(listed, MOST_POINTS)
     groups: dict[str, list[tuple[Figure, tuple[float, float]]]] = {}
-    for figure, dot in sorted(dots, key=lambda one: (one[0].workload.name, _threads(one[0]))):
-        groups.setdefault(f"{figure.workload.name}, {_count_text(_threads(figure), 'thread')}", []).append(
-            (figure, dot)
-        )
+    for figure, dot in sorted(dots, key=lambda one: (one[0].workload.name, *_kind(one[0]))):
+        threads, element = _kind(figure)
+        name = f"{figure.workload.name}, {element}, {units.counted(threads, 'thread')}"
+        groups.setdefault(name, []).append((figure, dot))
     kept = thin(list(groups.items()), MOST_LINES)
     xs = [x for _, mine in kept for _, (x, _) in mine]
     left, right = min([*xs, 0.05]) / 1.5, max([*xs, 10.0]) * 1.5
@@ -40,8 +41,8 @@ def roofline(summary: Summary) -> Picture | None:
         "roofline",
         "Roofline",
         "Each point is a kernel: how much it computes per byte of memory traffic (write-allocates counted), and how "
-        "fast. The lines are roofs that this run measured itself: memory traffic on the left, arithmetic in double "
-        "precision on the right, which single precision may exceed twofold."
+        "fast. The lines are roofs that this run measured itself: memory traffic on the left, multiply-adds of each "
+        "precision on the right. Shares of these limits in the table are of the same values."
         + thinned_text(drawn, len(listed), "kernels"),
         Axis("flop per byte", True, decades(left, right, lambda v: f"{v:g}")),
         Axis("rate", True, decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
@@ -57,11 +58,14 @@ def roofline(summary: Summary) -> Picture | None:
 
 
 def _roofs(roofs: Sequence[Roofline], left: float, right: float) -> list[Series]:
-    """The roofs of the fewest and of the most threads."""
+    """Of each precision the roofs of the fewest and of the most threads."""
     found = []
-    for roof in dict.fromkeys((roofs[0], roofs[-1])):
-        x = (left, min(max(roof.ridge, left), right), right)
-        found.append(Series(f"roof, {_count_text(roof.threads, 'thread')}", "line", x, roof.curve(x)))
+    for element in dict.fromkeys(roof.element for roof in roofs):
+        mine = [roof for roof in roofs if roof.element == element]
+        for roof in dict.fromkeys((mine[0], mine[-1])):
+            x = (left, min(max(roof.ridge, left), right), right)
+            name = f"roof, {element}, {units.counted(roof.threads, 'thread')}"
+            found.append(Series(name, "line", x, roof.curve(x)))
     return found
 
 
@@ -80,9 +84,6 @@ def _dot(figure: Figure) -> tuple[float, float] | None:
     return per_byte, figure.point.count("flops") * steps_per_s
 
 
-def _threads(figure: Figure) -> int:
-    return figure.point.working_ranks * figure.point.threads
-
-
-def _count_text(count: int, what: str) -> str:
-    return f"{count} {what}{'s'[: count > 1]}"
+def _kind(figure: Figure) -> tuple[int, str]:
+    """Hardware threads in use and precision: what decides which roof a point has."""
+    return len(figure.point.hardware_threads), element_of(figure.point)

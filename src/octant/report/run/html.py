@@ -89,7 +89,7 @@ def render(summary: Summary) -> str:
         words=drawing.description(run.machine),
         pages=machine.pages_text(run.machine.page_sizes),
         settings=list(machine.setting_texts(run.machine.system)),
-        clock=units.si_text(summary.clock_hz, "Hz") if summary.clock_hz else "",
+        clock=summary.clock_text,
         samples=f"all {count} samples" if kept == count else f"{kept} of {count} samples, evenly chosen",
         version=__version__,
         style=page_file("style.css"),

@@ -183,8 +183,7 @@ def _head(summary: Summary, width: int) -> list[Text]:
         ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
         units.bytes_text(machine.memory_bytes),
     ]
-    clock = summary.clock_hz
-    facts += [f"{units.si_text(clock, 'Hz')} measured"] if clock else []
+    facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
     left = units.counted(len(run.remaining()), "launch")
     state = "" if run.complete else f"incomplete: {left} left, octant resume {run.id}"
     return [

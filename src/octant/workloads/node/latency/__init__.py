@@ -10,9 +10,9 @@ from octant.workload import Curve, Workload
 LEAST_CYCLES = 4  # load to use from the first cache; no core in scope is quicker
 
 
-def _least_seconds(_known: Known, machine: Machine, point: Point) -> Limit | None:
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Within the first cache: four cycles. Beyond it no number is both general and honest, so there is none."""
-    first, clock_hz = machine.cache_bytes(1), point.clock_hz
+    first, clock_hz = machine.cache_bytes(1), known.clock_hz
     if clock_hz is None or first is None or units.parse_bytes(point.knobs["bytes"]) > first:
         return None
     loads = point.count("loads") / point.lanes

@@ -33,9 +33,9 @@ def _lanes(samples: Samples) -> list[NDArray[np.float64]]:
     return [series.values for series in samples.series if series.head.name == "step" and len(series.values)]
 
 
-def _least_seconds(_known: Known, _machine: Machine, point: Point) -> Limit | None:
-    """One addition per cycle at the clock that was measured between the bursts of this very point."""
-    clock_hz = point.clock_hz
+def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
+    """One addition per cycle at the clock that was measured between the bursts of this very work."""
+    clock_hz = known.clock_hz
     if clock_hz is None:
         return None
     additions = int(point.knobs["additions"]) // 8 * 8

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
+from octant.analysis.figures import figure
+from octant.analysis.summary import with_limit
 from octant.limit import Known
 from octant.record import RankTotal, Reduced, Samples, Series
 from octant.record.sketch import sketch_of
@@ -46,8 +48,8 @@ def test_every_lane_is_compared_with_its_own_quantum() -> None:
 def test_the_limit_is_an_addition_per_cycle_at_the_clock_of_the_same_bursts() -> None:
     lanes = (lane([10_000] * 10, clock_hz=[4_000_000_000] * 3),)
     found = point(counts={"quanta": 1}, knobs={"additions": "40004"}, lanes=lanes)
-    limit = WORKLOAD.least_seconds(Known(machine().topology), machine(), found)
+    known = Known(machine().topology)
+    limit = with_limit(figure(WORKLOAD, [found]), known, machine()).limit
     assert limit is not None
     assert limit.seconds == pytest.approx(1e-5)
-    silent = point(counts={"quanta": 1}, knobs={"additions": "40004"}, lanes=(lane([10_000] * 10),))
-    assert WORKLOAD.least_seconds(Known(machine().topology), machine(), silent) is None
+    assert WORKLOAD.least_seconds(known, machine(), found) is None, "no clock, no limit"

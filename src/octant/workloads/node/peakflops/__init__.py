@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from octant.limit import Known, Limit, Provides
+from octant.limit import FMA, Known, Limit, Provides
 from octant.machine import Machine, Processor
+from octant.machine.facts import facts
 from octant.metric import Metric, rate
 from octant.record import Point
 from octant.workload import Bars, Workload
@@ -38,9 +39,9 @@ def _units(machine: Machine, point: Point, clock_hz: float) -> tuple[int, str]:
     return units, f"{units} units inferred from the {per_cycle:.2f} per cycle measured, rounded up"
 
 
-def _least_seconds(_known: Known, machine: Machine, point: Point) -> Limit | None:
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Width x units x 2 x the clock observed between the bursts of this very load, on all hardware threads in use."""
-    clock_hz = point.clock_hz
+    clock_hz = known.clock_hz
     if clock_hz is None:
         return None
     units, why = _units(machine, point, clock_hz)
@@ -50,8 +51,14 @@ def _least_seconds(_known: Known, machine: Machine, point: Point) -> Limit | Non
     return Limit(point.count("flops") / (elements * units * 2 * clock_hz * threads), source)
 
 
+def is_widest(machine: Machine, point: Point) -> bool:
+    """Whether the loop used the widest vectors that it could here: narrower ones are no peak."""
+    width = point.notes["width"]
+    return width != "scalar" and int(width) >= facts(machine)["vector_bits"]
+
+
 def _of(element: str) -> Provides:
-    return Provides(f"fma {element}", "rate", lambda _machine, point: point.knobs["element"] == element)
+    return Provides(FMA[element], "rate", lambda m, point: point.knobs["element"] == element and is_widest(m, point))
 
 
 WORKLOAD = Workload(

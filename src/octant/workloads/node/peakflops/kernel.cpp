@@ -58,7 +58,7 @@ class PeakFlops {
 
     void chunk(int lane, std::int64_t) { turn(lane, &peakflops::Set<double>::alone, &peakflops::Set<float>::alone); }
 
-    // The clock while the units are busy; the harness times it and takes the higher of the two.
+    // The clock while the units are busy; the harness times both.
     std::int64_t cycles(int lane, int which) {
         if (which == 0)
             turn(lane, &peakflops::Set<double>::beside_few, &peakflops::Set<float>::beside_few);

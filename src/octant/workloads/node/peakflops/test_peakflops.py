@@ -12,7 +12,7 @@ from octant.analysis.summary import with_limit
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.record import Point
-from octant.workloads.node.peakflops import WORKLOAD, units_known
+from octant.workloads.node.peakflops import WORKLOAD, is_widest, units_known
 
 NOTHING = Known(machine().topology)
 
@@ -35,7 +35,7 @@ def busy(gflops: float = 100.0, clock_hz: tuple[int, ...] = (3_400_000_000,) * 2
 
 def limit_of(fake: Machine, found: Point) -> tuple[Limit | None, float]:
     """The limit, and the rate at it, flop/s."""
-    limit = WORKLOAD.least_seconds(NOTHING, fake, found)
+    limit = with_limit(figure(WORKLOAD, [found]), NOTHING, fake).limit
     return limit, found.count("flops") / limit.seconds if limit else 0.0
 
 
@@ -62,6 +62,27 @@ def test_a_known_processor_that_reaches_half_is_seen_to() -> None:
     found = with_limit(figure(WORKLOAD, [busy(50)]), NOTHING, fake)
     assert found.of_limit == pytest.approx(50 / 108.8, rel=1e-3)
     assert not found.is_limit, "it provides a limit for others, and has one of its own"
+
+
+def test_the_clock_of_the_limit_is_the_median_of_launches_and_no_maximum() -> None:
+    """Bursts of one launch that ran on a quick clock, and one launch that did, leave the limit where it is."""
+    fake = on("GenuineIntel", "avx2", "avx512f", "amx_tile")
+    usual, quick = (2_500_000_000, 2_500_000_000, 3_500_000_000), (3_500_000_000,)
+    launches = [busy(clock_hz=usual), busy(clock_hz=usual), busy(clock_hz=quick)]
+    found = with_limit(figure(WORKLOAD, launches), NOTHING, fake)
+    assert found.at_limit == pytest.approx(32 * 2.5e9)
+    assert found.limit is not None
+    assert "2.50 GHz" in found.limit.source
+    quick_first = with_limit(figure(WORKLOAD, launches[::-1]), NOTHING, fake)
+    assert quick_first.limit == found.limit
+
+
+def test_only_the_widest_vectors_are_a_peak_for_others() -> None:
+    wide, narrow = on("GenuineIntel", "avx2", "avx512f"), on("GenuineIntel", "avx2")
+    half = replace(busy(), notes={**busy().notes, "width": "256"})
+    scalar = replace(busy(), notes={**busy().notes, "width": "scalar"})
+    assert [is_widest(wide, one) for one in (busy(), half, scalar)] == [True, False, False]
+    assert is_widest(narrow, half)
 
 
 def test_what_flags_tell_about_units() -> None:
