@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from _kernel import median
-from octant.build.blas import openblas_path
+from octant.machine.blas import openblas_path
 
 CALLS = 15
 

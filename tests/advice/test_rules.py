@@ -8,7 +8,8 @@ import pytest
 import trees
 from octant.advice import SEVERITIES, Facts, all_rules, diagnose, page
 from octant.machine import Disagreement, PageSize
-from octant.machine.surroundings import Process, Surroundings
+from octant.machine.surroundings import CoreTrial, OpenBlas, Process, Surroundings
+from octant.machine.trials import BINDING, FIXED_ADDRESSES, LARGE_STACK
 from paths import ROOT
 
 
@@ -82,6 +83,16 @@ def disagreeing(subject: str) -> Facts:
     return replace(facts, machine=replace(facts.machine, disagreements=(entry,)))
 
 
+def loaded(core: str, *trials: CoreTrial, facts: Facts | None = None, **environment: str) -> Facts:
+    """An OpenBLAS that uses the kernels of `core`, with what the doctor tried."""
+    facts = facts or healthy()
+    around = facts.surroundings
+    library = OpenBlas("/x/libopenblas.so", "0.3.30", core, trials)
+    variables = {**around.environment, **environment}
+    return replace(facts, surroundings=replace(around, openblas=library, environment=variables))
+
+
+IGNORED = CoreTrial("SapphireRapids", "SkylakeX")
 BIND = {"OMP_PROC_BIND": "close"}
 CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, severity, a word of title, evidence or fix
     ("governor", lambda: settings(governor="powersave"), "slows", "held at its lowest"),  # acpi-cpufreq
@@ -113,6 +124,30 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("counters", lambda: settings(pmu="no"), "note", "dmesg"),
     ("counters", lambda: settings(perf_event_paranoid="4"), "note", "perf_event_paranoid"),
     ("masked_model", lambda: with_machine("kvm-xeon-2cpu"), "note", "Rocket Lake"),
+    (
+        "masked_model",
+        lambda: loaded("SkylakeX", IGNORED, facts=with_machine("kvm-xeon-2cpu")),
+        "note",
+        "it has none for",
+    ),
+    (
+        "openblas_core",
+        lambda: loaded("Nehalem", CoreTrial("SkylakeX", "SkylakeX", 3.2)),
+        "slows",
+        "export OPENBLAS_CORETYPE=SkylakeX  # verified here",
+    ),
+    (
+        "openblas_core",
+        lambda: loaded("Haswell", CoreTrial("", "SkylakeX", 1.4), OPENBLAS_CORETYPE="Haswell"),
+        "slows",
+        "unset OPENBLAS_CORETYPE",
+    ),
+    (
+        "openblas_core",
+        lambda: loaded("SkylakeX", CoreTrial("", "SkylakeX"), IGNORED, OPENBLAS_CORETYPE="SapphireRapids"),
+        "note",
+        "OpenBLAS ignores OPENBLAS_CORETYPE=SapphireRapids",
+    ),
     ("huge_pages", lambda: with_pages(PageSize(4096), PageSize(2**21, 0, 0)), "note", "echo 512"),
     ("huge_pages", lambda: with_pages(*(PageSize(2**n, 0, 0) for n in (16, 21, 25))), "note", "hugepages-2048kB"),
     ("clock_source", lambda: settings(clock_source="hpet"), "spoils", "echo tsc"),
@@ -138,6 +173,9 @@ SILENT: list[tuple[str, Callable[[], Facts]]] = [
     ("slurm_step", lambda: variables(SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="8", SRUN_CPUS_PER_TASK="8")),
     ("slurm_step", lambda: variables(SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="8", SLURM_STEP_ID="0")),
     ("contradictions", lambda: disagreeing("processor model")),
+    ("openblas_core", lambda: loaded("SkylakeX", IGNORED, CoreTrial("SkylakeX", "SkylakeX"))),
+    ("openblas_core", lambda: loaded("Nehalem", CoreTrial("SkylakeX", "SkylakeX", 1.02))),
+    ("openblas_core", lambda: loaded("Haswell", CoreTrial("", "SkylakeX", 0.9), OPENBLAS_CORETYPE="Haswell")),
 ]
 
 
@@ -160,6 +198,43 @@ def test_a_rule_fires_on_what_it_is_about(rule: str, facts: Callable[[], Facts],
 @pytest.mark.parametrize(("rule", "facts"), SILENT)
 def test_a_rule_is_silent_about_what_is_right(rule: str, facts: Callable[[], Facts]) -> None:
     assert rule not in {advice.rule for advice in diagnose(facts())}
+
+
+def fixes(facts: Facts) -> str:
+    return "\n".join(line for advice in diagnose(facts) for line in advice.fix)
+
+
+def test_a_library_that_ignores_a_core_is_not_told_to_use_it() -> None:
+    masked = with_machine("kvm-xeon-2cpu")
+    assert "OPENBLAS_CORETYPE" not in fixes(masked)
+    assert "OPENBLAS_CORETYPE" not in fixes(loaded("SkylakeX", IGNORED, facts=masked))
+
+
+@pytest.mark.parametrize(
+    ("command", "facts"),
+    [
+        (BINDING, lambda: variables(OMP_NUM_THREADS="8")),
+        (BINDING, lambda: variables(**BIND, GOMP_CPU_AFFINITY="0-3")),
+        (BINDING, lambda: with_machine("xeon-2s-smt2-snc4")),
+        (FIXED_ADDRESSES, lambda: settings(aslr="2")),
+        (LARGE_STACK, lambda: settings(limit_stack_bytes="8388608")),
+    ],
+)
+def test_a_command_says_whether_it_was_tried_and_one_without_effect_is_not_given(
+    command: str, facts: Callable[[], Facts]
+) -> None:
+    def after(**outcome: str) -> list[str]:
+        found = facts()
+        tried = {command: outcome["reason"]} if outcome else {}
+        lines = fixes(replace(found, surroundings=replace(found.surroundings, tried=tried))).splitlines()
+        return [line for line in lines if command in line]
+
+    assert [line.endswith("  # not verified here") for line in after()] == [True]
+    assert [line.endswith("  # verified here") for line in after(reason="")] == [True]
+    refused = after(reason="Operation not permitted")
+    assert [line.startswith("# ") and line.endswith("no effect here: Operation not permitted") for line in refused] == [
+        True
+    ]
 
 
 def test_every_rule_has_a_case_and_a_page() -> None:

@@ -19,7 +19,7 @@ from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Known, Limit, Provides, pattern
 from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
-from octant.record import Clock, Point, Reduced, Result, Samples, Series, Work
+from octant.record import Clock, Given, Point, Reduced, Result, Samples, Series, Work
 from octant.record.sketch import sketch_of
 from octant.stats import Grade
 from octant.workload import Workload
@@ -413,6 +413,21 @@ def test_the_sketch_of_samples_that_were_added_up_later_is_of_as_many_chunks() -
     kept = Samples(lanes, (Reduced("step", (), sketch_of([1000] * 200)),))
     one = launch(point(lanes=lanes, counts={"bytes_read": 1}, coalesced=4, read=lambda: kept))
     assert one.times.quantile(0.5) == pytest.approx(one.point.batch * 1000, rel=0.002)
+
+
+def test_threads_that_may_go_anywhere_use_as_many_hardware_threads_as_can_work_at_once() -> None:
+    """A library's two threads, of which one was seen, on two hardware threads; eight threads that were all seen on 1."""
+
+    def used(cpus: tuple[int, ...], *masks: tuple[int, ...], ranks: int = 1) -> set[int]:
+        given = (Given("node", cpus, masks),) * ranks
+        return {number for _, number in point(lanes=(lane([1000] * 50),), given=given, ranks=ranks).hardware_threads}
+
+    assert used((0,), (0, 1), (0, 1)) == {0, 1}
+    assert used((1,) * 8, *((0, 1),) * 8) == {0, 1}
+    assert used((3,), tuple(range(8))) == {3}
+    assert used((3,), tuple(range(8)), ranks=2) == {0, 3}
+    assert used((5, 2), (5,), (2,)) == {2, 5}
+    assert used((4,), ()) == {4}
 
 
 def test_idle_ranks_use_no_hardware_threads_and_make_no_star() -> None:

@@ -133,7 +133,7 @@ def test_the_drawn_line_has_both_ends_of_a_step() -> None:
     drawn = loggp.fit(planted(0.5e-6, 0.8e-9, *VECTOR)).line(DENSE)
     at_step = [seconds for length, seconds in drawn if length == 8192]
     assert at_step[0] == pytest.approx(at_step[-1] - 1.6e-6)
-    assert drawn[0] == (0.0, pytest.approx(0.5e-6))
+    assert drawn[0] == pytest.approx((0.0, 0.5e-6))
     assert drawn[-1][0] == SIZES[-1]
 
 

@@ -72,7 +72,7 @@ def measured(mode: tuple[int, int] = (1, 1)) -> StoredRun:
             pairs = [(r, t) for r in range(ranks) for t in range(threads)]
             lanes = tuple(lane(durations(round(ns / speed)), t, r, clock_hz=(3_000_000_000,)) for r, t in pairs)
             given = {**knobs, "threads": str(threads)}
-            shape = {"ranks": ranks, "threads": threads, "counts": counts}
+            shape: dict[str, Any] = {"ranks": ranks, "threads": threads, "counts": counts}
             points.append(point(workload=workload, launch=launch.key, knobs=given, lanes=lanes, **shape, **changes))
 
     for width, element, flops in (("512", "double", 9.0e6), ("512", "single", 17e6), ("256", "double", 9.6e6)):
@@ -136,7 +136,9 @@ def test_single_precision_without_a_roof_of_its_own_has_twice_that_of_double() -
 
 def test_more_threads_than_hardware_threads_are_under_the_roof_of_the_hardware_threads() -> None:
     run = measured((2, 1))
-    crowded = tuple(replace(p, given=tuple(replace(g, cpus=(0,), thread_masks=((0,),)) for g in p.given)) for p in run.points)
+    crowded = tuple(
+        replace(p, given=tuple(replace(g, cpus=(0,), thread_masks=((0,),)) for g in p.given)) for p in run.points
+    )
     picture = roofline(summarise(replace(run, points=crowded)))
     assert picture is not None
     assert {series.name.rpartition(", ")[2] for series in picture.series} == {"1 thread"}

@@ -286,7 +286,7 @@ def test_the_live_machine() -> None:
     assert machine.topology.allowed == os.sched_getaffinity(0)
     assert machine.page_sizes[0].size_bytes == os.sysconf("SC_PAGE_SIZE")
     assert machine.software["python"].startswith("3.")
-    assert surroundings(0.01).environment["PATH"] == os.environ["PATH"]
+    assert surroundings(machine, 0.01).environment["PATH"] == os.environ["PATH"]
 
 
 @given(st.frozensets(st.integers(0, 300)))

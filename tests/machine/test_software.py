@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from octant.machine import software
+from octant.machine import command, software
 
 
 def program(folder: Path, name: str, body: str) -> None:
@@ -38,7 +38,7 @@ def test_tools_are_asked_in_their_own_words(tools: Path) -> None:
 
 
 def test_a_tool_that_hangs_or_fails_is_left_out(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(software, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(command, "TIMEOUT_S", 0.2)
     program(tools, "mpichversion", "exec /bin/sleep 30")
     program(tools, "ompi_info", "echo 'Open MPI v9'; exit 3")
     (tools / "gcc").write_text("no program")

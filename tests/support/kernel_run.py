@@ -9,8 +9,8 @@ from pathlib import Path
 
 from octant import workloads
 from octant.build import program_name
-from octant.build.blas import openblas_path
 from octant.launch import leftovers
+from octant.machine.blas import openblas_path
 from octant.record import Failure, Point
 from octant.record.lines import Reader
 

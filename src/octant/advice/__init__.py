@@ -39,6 +39,17 @@ class Facts:
         """A fact of `machine.system`, or the empty text where the system does not report it."""
         return self.machine.system.get(key, "")
 
+    def command(self, command: str, shown: str = "{}") -> str:
+        """A line of a fix with whether the command was tried here; one without effect becomes a comment that says so.
+
+        Args:
+            shown: the line with the command as `{}`.
+        """
+        line, outcome = shown.format(command), self.surroundings.tried.get(command)
+        if outcome:
+            return f"# {line}  would have no effect here: {outcome}"
+        return f"{line}  # {'not ' if outcome is None else ''}verified here"
+
     def variable(self, name: str) -> str | None:
         """An environment variable, stripped; `None` where it is unset or empty."""
         return self.surroundings.environment.get(name, "").strip() or None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -171,7 +172,7 @@ def _search(solve: Callable[[_Borders], _Solved], lengths: NDArray[np.float64], 
 def _admitted(borders: _Borders) -> _Borders | None:
     """The borders ascending; `None` where a segment would have too few lengths."""
     ascending = tuple(sorted(borders))
-    close = any(b[0] - a[0] < LEAST_SIZES for a, b in zip(ascending, ascending[1:], strict=False))
+    close = any(b[0] - a[0] < LEAST_SIZES for a, b in pairwise(ascending))
     return None if close else ascending
 
 

@@ -41,7 +41,7 @@ class Summary:
 
     @property
     def clock_text(self) -> str:
-        """`3.59 GHz`, or `3.39 to 3.59 GHz, by the work`; empty where no clock was observed."""
+        """`3.59 GHz`, or `3.39 GHz to 3.59 GHz, by the work`; empty where no clock was observed."""
         ends = dict.fromkeys(units.si_text(clock, "Hz") for clock in (*self.clocks_hz[:1], *self.clocks_hz[-1:]))
         return " to ".join(ends) + ", by the work" * (len(ends) > 1)
 

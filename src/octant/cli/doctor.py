@@ -34,7 +34,8 @@ def doctor(
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--explain") from error
         return
-    found = diagnose(Facts(discover(), surroundings()))
+    machine = discover()
+    found = diagnose(Facts(machine, surroundings(machine)))
     print(writer.as_json(found) if json else writer.as_text(found))
     if any(advice.severity == "spoils" for advice in found):
         raise typer.Exit(int(Exit.CANNOT_RUN))

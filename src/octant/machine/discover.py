@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from octant.machine import CpuSet, Machine
+from octant.machine.blas import VARIABLE, openblas, openblas_path, with_trials
 from octant.machine.crosscheck import disagreements, with_hwloc
 from octant.machine.hwloc import read_xml
 from octant.machine.layout import affinity, cgroup_cpus, topology
@@ -18,6 +19,7 @@ from octant.machine.software import hwloc_xml, software
 from octant.machine.surroundings import Process, Surroundings
 from octant.machine.system import memory_table, page_sizes, system
 from octant.machine.tree import Tree
+from octant.machine.trials import tried
 
 _POLICIES = {0: "other", 1: "fifo", 2: "round-robin", 3: "batch", 5: "idle", 6: "deadline"}  # linux/sched.h
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD, linux/sched.h
@@ -130,8 +132,8 @@ def _impersonal(path: str, text: str, name: str, groups: Mapping[str, str]) -> s
     return text
 
 
-def surroundings(watch_s: float = 0.25) -> Surroundings:
-    """Environment, foreign processes (observed for `watch_s` seconds) and OpenMP runtimes. Live only."""
+def surroundings(machine: Machine, watch_s: float = 0.25) -> Surroundings:
+    """Environment, foreign processes (observed for `watch_s` seconds), OpenMP runtimes, OpenBLAS. Live only."""
     before, begin_s = _times(), time.monotonic()
     time.sleep(watch_s)
     after, passed_s = _times(), time.monotonic() - begin_s
@@ -147,7 +149,16 @@ def surroundings(watch_s: float = 0.25) -> Surroundings:
         if process.policy in ("fifo", "round-robin", "deadline") and not kernel:
             realtime.append(process)
     busy.sort(key=lambda process: -process.cpus)
-    return Surroundings(dict(os.environ), tuple(busy), tuple(realtime), _openmp_libraries())
+    library, flags = openblas_path(), machine.processor.flags
+    blas = openblas(library) if library else None
+    return Surroundings(
+        dict(os.environ),
+        tuple(busy),
+        tuple(realtime),
+        _openmp_libraries(),
+        with_trials(blas, flags, VARIABLE in os.environ) if blas else None,
+        tried(machine.topology.usable_cores()),
+    )
 
 
 def _times() -> dict[int, tuple[str, int, int, bool]]:

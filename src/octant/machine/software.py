@@ -11,13 +11,14 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-TIMEOUT_S = 5.0
+from octant.machine.blas import openblas, openblas_path
+from octant.machine.command import output
+
 _MPI_TOOLS = (
     ("mpich", ("mpichversion",), r"MPICH Version:\s*(\S+)"),
     ("openmpi", ("ompi_info", "--version"), r"Open MPI v(\S+)"),
@@ -48,7 +49,7 @@ def _versions() -> Iterator[tuple[str, str]]:
     library, version = platform.libc_ver()
     if version:
         yield library, version
-    compiler = _output(["gcc", "-dumpfullversion"])
+    compiler = output(["gcc", "-dumpfullversion"])
     if compiler:
         yield "gcc", compiler
     yield from _mpi()
@@ -60,6 +61,9 @@ def _versions() -> Iterator[tuple[str, str]]:
     blas = system_blas()
     if blas is not None:
         yield "blas", blas
+    wheel = openblas_path()
+    if wheel is not None and (found := openblas(wheel)) is not None:
+        yield "openblas", f"{found.version}, kernels for {found.core} ({found.path})"
 
 
 def _mpi() -> Iterator[tuple[str, str]]:
@@ -67,14 +71,14 @@ def _mpi() -> Iterator[tuple[str, str]]:
     seen = False
     for name, command, pattern in _MPI_TOOLS:
         tool = shutil.which(command[0], path=os.pathsep.join([beside, os.environ.get("PATH", os.defpath)]))
-        version = re.search(pattern, _output([tool, *command[1:]])) if tool else None
+        version = re.search(pattern, output([tool, *command[1:]])) if tool else None
         if tool and version:
             seen = True
             yield name, f"{version[1]} ({tool})"
     if not seen:
         for library in _MPI_LIBRARIES:
             beside_python = Path(sys.prefix) / "lib" / library
-            text = _output(
+            text = output(
                 [
                     sys.executable,
                     "-c",
@@ -102,27 +106,4 @@ def system_blas() -> str | None:
 def hwloc_xml() -> str:
     """This machine as an installed hwloc sees it, in its XML; the empty text where there is none."""
     tool = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
-    return _output([tool, "--no-io", "--of", "xml", "-"]) if tool else ""
-
-
-def _environment() -> dict[str, str]:
-    """Our environment in English, without the variables that make hwloc show another machine."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("HWLOC_")} | {"LC_ALL": "C"}
-
-
-def _output(command: list[str]) -> str:
-    """What a command prints, or nothing where it is absent, fails or takes too long."""
-    try:
-        done = subprocess.run(  # noqa: S603 - the commands are named above
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            env=_environment(),
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return output([tool, "--no-io", "--of", "xml", "-"]) if tool else ""

@@ -15,6 +15,25 @@ class Process:
 
 
 @dataclass(frozen=True)
+class CoreTrial:
+    """What OpenBLAS does where OPENBLAS_CORETYPE names a core."""
+
+    asked: str  # "SapphireRapids"; empty: the variable is unset
+    given: str  # the core whose kernels are used then
+    speedup: float | None = None  # of a product of matrices with these kernels; `None` where they are no others
+
+
+@dataclass(frozen=True)
+class OpenBlas:
+    """An OpenBLAS library as it was loaded here."""
+
+    path: str
+    version: str
+    core: str  # whose kernels it uses
+    trials: tuple[CoreTrial, ...] = ()
+
+
+@dataclass(frozen=True)
 class Surroundings:
     """Environment variables, processes and libraries around a measurement."""
 
@@ -22,3 +41,5 @@ class Surroundings:
     busy: tuple[Process, ...] = ()  # took more than 2 % of a core while observed, busiest first
     realtime: tuple[Process, ...] = ()  # scheduled before every normal process, kernel threads left out
     openmp_libraries: tuple[str, ...] = ()  # paths of OpenMP runtimes that this Python's packages bring
+    openblas: OpenBlas | None = None  # the one that gemm uses
+    tried: Mapping[str, str] = field(default_factory=dict)  # commands of advice: empty where they have their effect

@@ -273,16 +273,24 @@ class Point:
     def hardware_threads(self) -> frozenset[tuple[str, int]]:
         """(host, number) of the hardware threads that working ranks use: a thread that may use one only is on it.
 
-        More threads than that share them: a limit counts these, not the threads of the software.
+        Threads that may use several are where they were seen, and on others of these where fewer were seen than can
+        work at once. More threads than that share them: a limit counts these, not the threads of the software.
         """
         used: set[tuple[str, int]] = set()
+        seen: dict[tuple[str, tuple[int, ...]], list[int]] = {}  # of threads that may use several, by what they may use
         working = {rank for group in self.groups for rank in group} or range(len(self.given))
         for given in (given for rank, given in enumerate(self.given) if rank in working):
             for number, mask in enumerate(given.thread_masks):
                 if len(mask) == 1:
                     used.add((given.host, mask[0]))
-                elif number < len(given.cpus):
-                    used.add((given.host, given.cpus[number]))
+                else:
+                    seen.setdefault((given.host, mask), []).append(
+                        given.cpus[number] if number < len(given.cpus) else -1
+                    )
+        for (host, mask), cpus in seen.items():
+            order = dict.fromkeys((*(cpu for cpu in cpus if cpu >= 0), *mask))
+            at_once = max(min(len(cpus), len(mask)), len({cpu for cpu in cpus if cpu >= 0}))
+            used |= {(host, cpu) for cpu in list(order)[:at_once]}
         return frozenset(used)
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from octant import build
 from octant.ask import Ask, Launch
-from octant.build import blas
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind, launchers
-from octant.machine import Machine
+from octant.machine import Machine, blas
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
 from octant.runs import mpi_settings

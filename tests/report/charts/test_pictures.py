@@ -1,6 +1,8 @@
 """Pictures that workloads declare: each kind holds the numbers that were put in, as data, in tables, in characters."""
 
 import dataclasses
+from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -109,3 +111,33 @@ def test_bars_in_characters_are_as_long_as_their_values() -> None:
     assert lengths == [round(lengths[-1] / 4), round(lengths[-1] / 2), lengths[-1]]
     stacks = [line.plain for line in terminal.picture_lines(drawn()["apps-halo-phases"], 100)]
     assert [stacks[4].count(sign) for sign in "█▓▒░"] == pytest.approx([21, 32, 10, 21], abs=1)
+
+
+def pingpong_picture(monkeypatch: pytest.MonkeyPatch, one_way_s: Callable[[float], float]) -> Picture:
+    monkeypatch.setattr("fake_run.pingpong_s", one_way_s)
+    found = {picture.id: picture for picture in pictures(summarise(fake_run(), WORKLOADS))}
+    return found["mpi-pingpong-curve"]
+
+
+def test_the_drawn_fit_of_a_protocol_with_a_step_rises_and_has_no_spike(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_way_s(size: float) -> float:
+        return 0.5e-6 + 0.3e-9 * min(size, 8192) + (size >= 8192) * (1.6e-6 + 0.1e-9 * (size - 8192))
+
+    picture = pingpong_picture(monkeypatch, one_way_s)
+    fitted = picture.series[-1]
+    assert fitted.name == "LogGP fit"
+    assert all(b >= a for a, b in pairwise(fitted.x))
+    assert all(b >= a * (1 - 1e-9) for a, b in pairwise(fitted.y))
+    jumps = [(x, b / a) for x, a, b in zip(fitted.x, fitted.y, fitted.y[1:], strict=False) if b > 1.2 * a]
+    assert [x for x, _ in jumps] == [8192.0], "one step, drawn upright"
+    measured = dict(zip(picture.series[0].x, picture.series[0].y, strict=True))
+    near = [(x, y) for x, y in zip(fitted.x, fitted.y, strict=True) if x in measured and x != 8192]
+    assert all(y == pytest.approx(measured[x], rel=0.02) for x, y in near)
+    assert "from 8 KiB 1.60 µs more, G 100 ps per byte; median error 0.0 %" in picture.caption
+
+
+def test_a_fit_that_is_far_off_is_not_drawn_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = pingpong_picture(monkeypatch, lambda size: 1e-6 * (3 if len(f"{int(size):b}") % 2 else 1))
+    assert "LogGP fit" not in {series.name for series in picture.series}
+    assert "No LogGP fit is drawn: the best is" in picture.caption
+    assert "over 25 %" in picture.caption

@@ -5,6 +5,7 @@ run to run. Octant repeats launches for this reason. Disable it (for one command
 """
 
 from octant.advice import Advice, Facts
+from octant.machine.trials import FIXED_ADDRESSES
 
 
 def advise(facts: Facts) -> Advice | None:
@@ -16,6 +17,6 @@ def advise(facts: Facts) -> Advice | None:
         title="addresses are randomised: runs differ slightly from each other",
         severity="note",
         evidence={"/proc/sys/kernel/randomize_va_space": setting},
-        fix=("# for one command, which is safer than for all:", "setarch --addr-no-randomize PROGRAM …"),
+        fix=("# for one command, which is safer than for all:", facts.command(FIXED_ADDRESSES, "{} PROGRAM …")),
         why="alignment and cache conflicts change with the addresses, so one launch is one sample",
     )

@@ -5,6 +5,7 @@ touched first. Octant binds its own runs; this concerns the programs that you st
 """
 
 from octant.advice import Advice, Facts
+from octant.machine.trials import BINDING
 
 _OTHERS = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY")
 
@@ -21,6 +22,6 @@ def advise(facts: Facts) -> Advice | None:
             "OMP_PROC_BIND": "unset",
             "OMP_NUM_THREADS": facts.variable("OMP_NUM_THREADS") or f"unset ({threads} usable hardware threads)",
         },
-        fix=("export OMP_PLACES=cores OMP_PROC_BIND=close",),
+        fix=(facts.command(BINDING, "export {}"),),
         why="threads that move lose their caches and the locality of their memory",
     )

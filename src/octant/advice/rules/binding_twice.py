@@ -5,6 +5,7 @@ and LLVM's. Which of them takes precedence depends on the runtime and its versio
 """
 
 from octant.advice import Advice, Facts
+from octant.machine.trials import BINDING
 
 _STANDARD = ("OMP_PLACES", "OMP_PROC_BIND")
 _VENDORS = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY")
@@ -20,6 +21,6 @@ def advise(facts: Facts) -> Advice | None:
         title="thread binding is set twice, by different variables",
         severity="slows",
         evidence={name: facts.variable(name) or "" for name in (*standard, *vendors)},
-        fix=(f"unset {' '.join(vendors)}", "export OMP_PLACES=cores OMP_PROC_BIND=close"),
+        fix=(f"unset {' '.join(vendors)}", facts.command(BINDING, "export {}")),
         why="which one takes precedence depends on the runtime that is loaded",
     )

@@ -5,6 +5,7 @@ segmentation fault that does not mention the stack. Threads other than the first
 """
 
 from octant.advice import Advice, Facts
+from octant.machine.trials import LARGE_STACK
 from octant.units import bytes_text
 
 
@@ -17,6 +18,6 @@ def advise(facts: Facts) -> Advice | None:
         title=f"the stack is limited to {bytes_text(int(limit))}",
         severity="note",
         evidence={"/proc/self/limits, Max stack size": f"{limit} bytes"},
-        fix=("ulimit -s unlimited", "export OMP_STACKSIZE=64M"),
+        fix=(facts.command(LARGE_STACK), "export OMP_STACKSIZE=64M"),
         why="automatic arrays of Fortran codes overflow it, which shows only as a segmentation fault",
     )

@@ -1,7 +1,8 @@
 """The processor's name or number is not its own.
 
 Hypervisors choose what a guest sees. Libraries that select kernels by model number may then select slow ones, and
-tables of peak figures by name do not apply. Octant uses flags and measurements.
+tables of peak figures by name do not apply. Octant uses flags and measurements. What OpenBLAS selected is part of the
+evidence; whether other kernels of it are faster here, the rule `openblas_core` has tried.
 """
 
 import re
@@ -13,17 +14,6 @@ _GENERIC = re.compile(
 )
 
 
-def _core(flags: frozenset[str]) -> str:
-    """OpenBLAS's name for the newest core whose instructions are all available."""
-    names = (
-        ("amx_tile", "SapphireRapids"),
-        ("avx512_bf16", "Cooperlake"),
-        ("avx512f", "SkylakeX"),
-        ("avx2", "Haswell"),
-    )
-    return next((name for flag, name in names if flag in flags), "Prescott")
-
-
 def advise(facts: Facts) -> Advice | None:
     """Fires where flags contradict the model number, or a guest's processor has no name of its own."""
     contradiction = next((d for d in facts.machine.disagreements if d.subject == "processor model"), None)
@@ -31,13 +21,15 @@ def advise(facts: Facts) -> Advice | None:
     generic = guest and _GENERIC.fullmatch(facts.machine.processor.model)
     if contradiction is None and not generic:
         return None
-    x86 = facts.machine.processor.architecture == "x86_64"
-    lines = (f"export OPENBLAS_CORETYPE={_core(facts.machine.processor.flags)}",) if x86 else ()
     evidence = dict(contradiction.statements) if contradiction else {}
+    if (blas := facts.surroundings.openblas) is not None:
+        ignored = [trial.asked for trial in blas.trials if trial.asked and trial.asked.lower() != trial.given.lower()]
+        text = f"; it has none for {' or '.join(ignored)}" if ignored else ""
+        evidence[f"OpenBLAS {blas.version}, openblas_get_corename"] = f"kernels for {blas.core}{text}"
     return Advice(
         title="the processor's model is masked",
         severity="note",
         evidence={"/proc/cpuinfo model name": facts.machine.processor.model, **evidence},
-        fix=("# rely on flags and measurements; where a library selected slow kernels, set the core:", *lines),
+        fix=("# nothing to set; rely on flags and measurements",),
         why="libraries that select kernels by model number may select slow ones, and tables of peaks do not apply",
     )

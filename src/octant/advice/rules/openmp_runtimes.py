@@ -20,7 +20,7 @@ def advise(facts: Facts) -> Advice | None:
         severity="slows",
         evidence={"GNU": gnu[0], "Intel or LLVM": other[0]},
         fix=(
-            "export MKL_THREADING_LAYER=GNU  # with MKL",
+            "export MKL_THREADING_LAYER=GNU  # with MKL; not verified here",
             "# or take a BLAS that was built with the compiler's own runtime",
         ),
         why="loaded into one process, both start threads, and with binding set both put them on the same cores",

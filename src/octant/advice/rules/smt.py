@@ -7,6 +7,7 @@ separately.
 
 from octant.advice import Advice, Facts
 from octant.machine.tree import cpus_text
+from octant.machine.trials import BINDING
 
 
 def advise(facts: Facts) -> Advice | None:
@@ -23,7 +24,7 @@ def advise(facts: Facts) -> Advice | None:
             "/sys/devices/system/cpu/smt/control": facts.system("smt") or "not reported",
         },
         fix=(
-            "export OMP_PLACES=cores OMP_PROC_BIND=close",
+            facts.command(BINDING, "export {}"),
             "# or, for the whole machine:",
             "echo off | sudo tee /sys/devices/system/cpu/smt/control",
         ),

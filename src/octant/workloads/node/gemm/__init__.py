@@ -6,6 +6,7 @@ from octant.metric import Metric, rate
 from octant.record import Point
 from octant.workload import Curve, Workload
 
+
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
     """The rate of multiply-adds that this run measured on the same hardware threads, of the same element if it did."""
     peak = fma_peak(known, point.knobs["element"], point.hardware_threads)

@@ -1,0 +1,97 @@
+"""OpenBLAS: where it is, whose kernels it uses here, and whether others are there and faster. Live only; cannot fail.
+
+OpenBLAS chooses its kernels by the processor when it is loaded; `OPENBLAS_CORETYPE` names others. A name that the
+library was not built with is ignored without a message, so each is tried in a process of its own.
+"""
+
+import importlib.util
+import statistics
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from octant.machine.command import output
+from octant.machine.surroundings import CoreTrial, OpenBlas
+
+VARIABLE = "OPENBLAS_CORETYPE"
+_CORES = (  # OpenBLAS's names, newest first, with the instructions that show that a processor has all of theirs
+    ("SapphireRapids", "amx_tile"),
+    ("Cooperlake", "avx512_bf16"),
+    ("SkylakeX", "avx512f"),
+    ("Haswell", "avx2"),
+)
+_N = 512  # of the product that is timed: some 5 ms
+_ROUNDS = 3
+_ASK = """
+import array, ctypes, sys, time
+library = ctypes.CDLL(sys.argv[1])
+def find(name):
+    return getattr(library, name, None) or getattr(library, "scipy_" + name)
+for name in ("openblas_get_corename", "openblas_get_config"):
+    text = find(name)
+    text.restype = ctypes.c_char_p
+    print(text().decode())
+n, times = int(sys.argv[2]), []
+a, b, c = (array.array("d", [1.0]) * (n * n) for _ in range(3))
+pointers = [(ctypes.c_double * (n * n)).from_buffer(x) for x in (a, b, c)] if n else []
+for _ in range(6 if n else 0):
+    begin, one = time.perf_counter(), ctypes.c_double(1.0)
+    find("cblas_dgemm")(101, 111, 111, n, n, n, one, pointers[0], n, pointers[1], n, one, pointers[2], n)
+    times.append(time.perf_counter() - begin)
+print(sorted(times[1:])[2] if n else 0.0)
+"""
+
+
+def openblas_path() -> Path | None:
+    """The library of the `scipy-openblas32` wheel (symbols carry a `scipy_` prefix), without importing it."""
+    spec = importlib.util.find_spec("scipy_openblas32")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return next(Path(spec.submodule_search_locations[0]).glob("lib/libscipy_openblas*.so*"), None)
+
+
+def openblas(library: Path) -> OpenBlas | None:
+    """A library as the environment lets it choose; `None` where it is no OpenBLAS or cannot be loaded."""
+    lines = _ask(library, {})
+    if lines is None:
+        return None
+    words = lines[1].split()  # "OpenBLAS 0.3.34 DYNAMIC_ARCH … MAX_THREADS=64"
+    return OpenBlas(str(library), words[1] if len(words) > 1 else "", lines[0])
+
+
+def with_trials(found: OpenBlas, flags: Collection[str], is_set: bool) -> OpenBlas:
+    """The library with what it does where the variable names newer cores, and where it is unset if `is_set`.
+
+    Ends at the first name whose kernels the library has; kernels that are neither in use nor tried yet are timed
+    beside those in use.
+    """
+    trials: list[CoreTrial] = []
+    known = {found.core}
+    names = [*([""] if is_set else []), *(name for name, flag in _CORES if flag in flags)]
+    for name in names:
+        lines = _ask(Path(found.path), {VARIABLE: name or None})
+        if lines is None:
+            continue
+        core, is_new = lines[0], lines[0] not in known
+        known.add(core)
+        trials.append(CoreTrial(name, core, _speedup(Path(found.path), name) if is_new else None))
+        if name and (is_new or name.lower() == core.lower()):
+            break
+    return OpenBlas(found.path, found.version, found.core, tuple(trials))
+
+
+def _speedup(library: Path, name: str) -> float | None:
+    """How many times as fast a product of matrices is: the median of rounds of one process each."""
+    ratios = []
+    for _ in range(_ROUNDS):
+        now, then = _ask(library, {}, _N), _ask(library, {VARIABLE: name or None}, _N)
+        if now and then:
+            ratios.append(float(now[2]) / float(then[2]))
+    return statistics.median(ratios) if ratios else None
+
+
+def _ask(library: Path, changes: dict[str, str | None], n: int = 0) -> list[str] | None:
+    """Core, configuration and seconds of a product of n x n matrices on one thread; `None` if it gave no answer."""
+    one = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    lines = output([sys.executable, "-c", _ASK, str(library), str(n)], {**one, **changes}).splitlines()
+    return lines if len(lines) == 3 else None
