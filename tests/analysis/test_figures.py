@@ -416,7 +416,7 @@ def test_the_sketch_of_samples_that_were_added_up_later_is_of_as_many_chunks() -
 
 
 def test_threads_that_may_go_anywhere_use_as_many_hardware_threads_as_can_work_at_once() -> None:
-    """A library's two threads, of which one was seen, on two hardware threads; eight threads that were all seen on 1."""
+    """Two threads of a library of which one was seen, eight that were all seen on one hardware thread, and others."""
 
     def used(cpus: tuple[int, ...], *masks: tuple[int, ...], ranks: int = 1) -> set[int]:
         given = (Given("node", cpus, masks),) * ranks
