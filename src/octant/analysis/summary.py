@@ -93,8 +93,8 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
 
 
 def clock_hz(figure: Figure) -> float | None:
-    """The clock of the cores at the figure's work: median of each launch, then over launches; `None` if unobserved."""
-    clocks = [clock for point in figure.points if (clock := point.clock_hz)]
+    """The clock at the figure's work: median of each launch that counts, then of these; `None` if unobserved."""
+    clocks = [clock for launch in figure.counted if (clock := launch.point.clock_hz)]
     return float(np.median(clocks)) if clocks else None
 
 
