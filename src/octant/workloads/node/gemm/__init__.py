@@ -10,7 +10,11 @@ from octant.workload import Curve, Workload
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
     """The rate of multiply-adds that this run measured on the same hardware threads, of the same element if it did."""
     peak = fma_peak(known, point.knobs["element"], point.hardware_threads)
-    return peak and Limit(point.count("flops") * peak.seconds, peak.source)
+    if peak is None:
+        return None
+    core = point.notes.get("library_core", "")
+    kernels = f"; the library uses its kernels for {core}" if core else ""
+    return Limit(point.count("flops") * peak.seconds, peak.source + kernels)
 
 
 WORKLOAD = Workload(

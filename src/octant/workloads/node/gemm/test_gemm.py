@@ -1,5 +1,7 @@
 """The limit of gemm by hand and by property."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,13 @@ def test_the_limit_is_what_peakflops_reached_and_twice_that_in_single_unless_tha
     assert with_limit(figure(WORKLOAD, [product()]), double, machine()).of_limit == pytest.approx(100 / 110)
     assert limit_of(product(), known()) is None
     assert limit_of(product(threads=2), double) is None, "one hardware thread says nothing of two"
+
+
+def test_the_limit_names_the_core_whose_kernels_the_library_uses() -> None:
+    noted = replace(product(), notes={"library_core": "SkylakeX"})
+    limit = WORKLOAD.least_seconds(known(double={ONE: 110e9}), machine(), noted)
+    assert limit is not None
+    assert limit.source.endswith("measured; the library uses its kernels for SkylakeX")
 
 
 @given(st.floats(1e9, 1e13))
