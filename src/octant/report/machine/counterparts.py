@@ -1,0 +1,150 @@
+"""Published settings and what serves their purpose today, for the terminal."""
+
+import re
+import shlex
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from octant.catalogue import Counterpart, Setting, documents
+from octant.catalogue.lookup import is_named, plain
+
+_EVIDENCE = {
+    "effect": "launched with MPI, and the change was seen",
+    "read-back": "launched with MPI, and the library showed the value",
+    "launch": "launched with MPI, and messages arrived",
+    "ran": "the command, flag or variable was tried",
+    "documentation": "not tried",
+}
+_RELATIONS = {"same-purpose": "same purpose", "platform-only": "platform only"}
+_PLACES = {"administrator": " (administrator)", "program": " (in the program)"}
+_LABEL = 15  # columns of the words on the left, with the gap after them
+_NARROW = 80  # with fewer columns, texts continue under the words on the left
+_WHOLE = 2  # so many kinds of entries are shown in full even if none has the name that was asked for
+
+
+def found_text(word: str, found: Sequence[Setting], width: int) -> str:
+    """What `NAME` or `NAME=VALUE` found: entries of that name in full, several others as a list.
+
+    Args:
+        word: as asked
+        found: at least one setting, the best first
+        width: columns
+    """
+    name, _equals, value = word.partition("=")
+    named = [setting for setting in found if is_named(setting, name)]
+    named = [setting for setting in named if value and plain(setting.value) == plain(value)] or named
+    shown = named or list(found)
+    groups = _alike(shown)
+    if not named and len(groups) > _WHOLE:
+        return _list_text(name, found, width)
+    parts = [_group_text(group, width) for group in groups]
+    others = [other for other in _different(found) if other not in _different(shown)]
+    if others and len(plain(name)) > 1:
+        parts.append(_fill(f"{name} also finds: {'; '.join(others)}", width))
+    return "\n\n".join([*parts, legend((c for setting in shown for c in setting.counterparts), width)]).rstrip()
+
+
+def today_text(settings: Sequence[Setting], width: int) -> str:
+    """What became of settings with one reason, Octant's own lines for them, and the counterparts with theirs."""
+    first = settings[0]
+    rows = [_row(_RELATIONS.get(first.relation, first.relation), first.reason, width)]
+    for n, neutral in enumerate(dict.fromkeys(s.neutral for s in settings if "=" in s.neutral)):
+        rows.append(_row("" if n else "with Octant", f"octant run pingpong --mpi {neutral}", width))
+    names = dict.fromkeys(s.neutral.partition("=")[0] for s in settings if s.neutral)
+    rows += [_row("", f"`octant settings {name}` explains it for every library.", width) for name in names]
+    united = {counterpart.id: counterpart for setting in settings for counterpart in setting.counterparts}
+    ordered = sorted(united.values(), key=lambda c: (c.apply != "octant", c.verified == "documentation"))
+    return "\n".join([*rows, *([""] if ordered else []), *(_counterpart_text(c, width) for c in ordered)])
+
+
+def legend(shown: Iterable[Counterpart], width: int) -> str:
+    """What the words of evidence say, of those that these counterparts have."""
+    used = {counterpart.verified for counterpart in shown}
+    return "\n".join(_row(word, meaning, width) for word, meaning in _EVIDENCE.items() if word in used)
+
+
+def _group_text(group: Sequence[Setting], width: int) -> str:
+    """Entries of one name to which the same has happened."""
+    systems = "; ".join(dict.fromkeys(setting.system for setting in group))
+    rows = [_fill(f"{group[0].name}  ({systems})", width)]
+    for n, setting in enumerate(group):
+        value = f"{setting.value}: " if setting.value else ""
+        source = f"({documents()[setting.document].title}, {setting.where})"
+        said = [value + setting.effect, setting.when.strip("-"), setting.note and f"({setting.note})", source]
+        rows.append(_row("" if n else "once", " ".join(filter(None, said)), width))
+    return "\n".join([*rows, today_text(group, width)])
+
+
+def _counterpart_text(counterpart: Counterpart, width: int) -> str:
+    """How it was verified, for which system, the new values; the line to apply; what to know about it."""
+    values = [old if old == new else f"{old} → {new}" for old, new in counterpart.values.items()]
+    written = f"{counterpart.line} {values}"
+    octant = counterpart.apply == "octant"
+    named = [name for name in counterpart.name.split(", ") if name not in written and not octant]
+    head = counterpart.system + _PLACES.get(counterpart.apply, "")
+    about = "; ".join(filter(None, [", ".join(named), *values]))
+    lines = [_row(counterpart.verified, f"{head}: {about}" if about else head, width)]
+    lines.append(_command(counterpart, width))
+    return "\n".join([*lines, *([_row("", counterpart.note, width)] if counterpart.note else [])])
+
+
+def _list_text(name: str, found: Sequence[Setting], width: int) -> str:
+    """Entries with the same counterparts together, each with one of them: that of the name asked for, if it is one."""
+    kinds: dict[tuple[str, ...], list[Setting]] = {}
+    for setting in found:
+        kinds.setdefault(tuple(c.id for c in setting.counterparts), []).append(setting)
+    rows, shown = [], []
+    for group in kinds.values():
+        known = group[0].counterparts
+        ours = [c for c in known if plain(name) in plain(c.name)] or list(known)
+        rows.append(_row(ours[0].verified if ours else "", "; ".join(_different(group)), width))
+        rows += [_command(one, width) for one in ours[:1]]
+        shown += ours[:1]
+    head = f"{name} finds {len(found)} settings of the documents; of each kind, a line that replaces it:"
+    more = f"`octant settings {shlex.quote(found[0].name)}` shows one of them in full."
+    return "\n\n".join([_fill(head, width), "\n".join(rows), legend(shown, width), more])
+
+
+def _alike(found: Iterable[Setting]) -> list[list[Setting]]:
+    """Settings of one name of which the same is to be said, together."""
+    groups: dict[tuple[str, str], list[Setting]] = {}
+    for setting in found:
+        groups.setdefault((setting.name, setting.reason), []).append(setting)
+    return list(groups.values())
+
+
+def _different(found: Iterable[Setting]) -> list[str]:
+    return list(dict.fromkeys(setting.name for setting in found))
+
+
+def _indent(width: int) -> int:
+    return 2 + (_LABEL if width >= _NARROW else 2)
+
+
+def _row(label: str, text: str, width: int) -> str:
+    """A word on the left and a text beside it."""
+    rest = " " * _indent(width)
+    first = f"  {label:<{_LABEL}}" if label else rest
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _fill(text: str, width: int) -> str:
+    return textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _command(counterpart: Counterpart, width: int) -> str:
+    """The line that is to be copied, in as many as it needs; quoted text and names stay whole."""
+    indent = " " * (_indent(width) + 2)
+    room = width - len(indent)
+    if len(counterpart.line) <= room:
+        return indent + counterpart.line
+    lines: list[str] = []
+    for word in re.findall(r"(?:'[^']*'|\S)+", counterpart.line):
+        if lines and len(lines[-1]) + 1 + len(word) <= room - 2:
+            lines[-1] += " " + word
+        else:
+            lines.append(f"  {word}" if lines else word)
+    join = "\n" if counterpart.apply == "program" else " \\\n"  # a shell reads on after a backslash
+    return join.join(indent + line for line in lines)
