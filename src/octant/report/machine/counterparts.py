@@ -89,20 +89,19 @@ def _counterpart_text(counterpart: Counterpart, width: int) -> str:
 
 
 def _list_text(name: str, found: Sequence[Setting], width: int) -> str:
-    """Entries with the same counterparts together, each with one of them: that of the name asked for, if it is one."""
-    kinds: dict[tuple[str, ...], list[Setting]] = {}
+    """Entries beside one of their counterparts: that of the name asked for, if it is one."""
+    kinds: dict[str, tuple[Counterpart, list[Setting]]] = {}
     for setting in found:
-        kinds.setdefault(tuple(c.id for c in setting.counterparts), []).append(setting)
-    rows, shown = [], []
-    for group in kinds.values():
-        known = group[0].counterparts
-        ours = [c for c in known if plain(name) in plain(c.name)] or list(known)
-        rows.append(_row(ours[0].verified if ours else "", "; ".join(_different(group)), width))
-        rows += [_command(one, width) for one in ours[:1]]
-        shown += ours[:1]
-    head = f"{name} finds {len(found)} settings of the documents; of each kind, a line that replaces it:"
+        ours = [c for c in setting.counterparts if plain(name) in plain(c.name)] or setting.counterparts
+        for one in ours[:1]:
+            kinds.setdefault(one.id, (one, []))[1].append(setting)
+    rows = []
+    for one, group in kinds.values():
+        rows += [_row(one.verified, "; ".join(_different(group)), width), _command(one, width)]
+    head = f"{name} finds {len(found)} settings of the documents. Each, with one line that serves its purpose today:"
     more = f"`octant settings {shlex.quote(found[0].name)}` shows one of them in full."
-    return "\n\n".join([_fill(head, width), "\n".join(rows), legend(shown, width), more])
+    words = legend((one for one, _group in kinds.values()), width)
+    return "\n\n".join([_fill(head, width), "\n".join(rows), words, more])
 
 
 def _alike(found: Iterable[Setting]) -> list[list[Setting]]:
