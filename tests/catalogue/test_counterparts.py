@@ -11,12 +11,14 @@ import typer
 from typer.testing import CliRunner
 
 from octant import catalogue
+from octant.catalogue import neutral
 from octant.catalogue.lookup import nearest, search
 from octant.cli import application
 from octant.failure import Refusal
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.report.machine.counterparts import found_text
+from octant.report.machine.neutral import example, neutral_text
 
 NAMES = sorted({setting.name for setting in catalogue.settings()})
 
@@ -137,6 +139,25 @@ def test_our_own_lines_are_parsed_by_our_own_command(
         context = command.make_context(name, rest, parent=context)
     if "--place" in words:
         parse_place(words[words.index("--place") + 1], read_synthetic("pack:2 numa:1 core:4 pu:2"))
+
+
+def test_what_a_setting_stands_for_is_a_value_of_that_setting() -> None:
+    for old in catalogue.settings():
+        name, _equals, value = old.neutral.partition("=")
+        own = neutral.find(name)
+        assert (own is None) == (not name), old.neutral
+        if own and value:
+            neutral.read_value(own, value)
+
+
+@pytest.mark.parametrize("setting", neutral.settings(), ids=lambda setting: setting.name)
+def test_a_neutral_setting_shows_its_variables_and_an_example_that_is_read(setting: neutral.Neutral) -> None:
+    neutral.read_value(setting, example(setting))
+    for width in (60, 80, 160):
+        text = neutral_text(setting, None, width)
+        assert f"--mpi {setting.name}={example(setting)}" in re.sub(r" \\\n +", " ", text)
+        assert all(name in text for one in setting.maps for name in one.names())
+        assert all(one.cannot.split()[0] in text for one in setting.maps if one.cannot)
 
 
 def _run(*words: str) -> tuple[int, str]:

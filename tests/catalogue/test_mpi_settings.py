@@ -135,10 +135,13 @@ def test_command() -> None:
     assert "eager limit" in text
     code, text = run("MP_WAIT_MODE")
     assert "OMPI_MCA_mpi_yield_when_idle=0 mpiexec" in text
-    text = run("wait-mode")[1]
+    text = run("mpi_yield_when_idle")[1]
     assert "Does it still matter? yes" in text
-    assert "mpi_yield_when_idle" in text
     assert "In the documents: MP_WAIT_MODE." in text
+    text = run("wait-mode")[1]
+    assert "octant run pingpong --mpi wait-mode=poll" in text
+    assert "poll: OMPI_MCA_mpi_yield_when_idle=0" in text
+    assert "cannot         poll: it yields between polls" in text
     found = json.loads(run("wait mode", "--json")[1])
     assert found["knobs"][0]["originals"][0]["name"] == "MP_WAIT_MODE"
     with pytest.raises(Refusal, match="no setting 'nonsense_name'"):

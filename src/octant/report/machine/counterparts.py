@@ -41,26 +41,66 @@ def found_text(word: str, found: Sequence[Setting], width: int) -> str:
     others = [other for other in _different(found) if other not in _different(shown)]
     if others and len(plain(name)) > 1:
         parts.append(_fill(f"{name} also finds: {'; '.join(others)}", width))
-    return "\n\n".join([*parts, legend((c for setting in shown for c in setting.counterparts), width)]).rstrip()
+    return "\n\n".join(
+        [*parts, legend((c.verified for setting in shown for c in setting.counterparts), width)]
+    ).rstrip()
 
 
 def today_text(settings: Sequence[Setting], width: int) -> str:
     """What became of settings with one reason, Octant's own lines for them, and the counterparts with theirs."""
     first = settings[0]
-    rows = [_row(_RELATIONS.get(first.relation, first.relation), first.reason, width)]
+    rows = [row(_RELATIONS.get(first.relation, first.relation), first.reason, width)]
     for n, neutral in enumerate(dict.fromkeys(s.neutral for s in settings if "=" in s.neutral)):
-        rows.append(_row("" if n else "with Octant", f"octant run pingpong --mpi {neutral}", width))
+        rows.append(command(f"octant run pingpong --mpi {neutral}", width, "" if n else "with Octant"))
     names = dict.fromkeys(s.neutral.partition("=")[0] for s in settings if s.neutral)
-    rows += [_row("", f"`octant settings {name}` explains it for every library.", width) for name in names]
+    rows += [row("", f"`octant settings {name}` explains it for every library.", width) for name in names]
     united = {counterpart.id: counterpart for setting in settings for counterpart in setting.counterparts}
     ordered = sorted(united.values(), key=lambda c: (c.apply != "octant", c.verified == "documentation"))
     return "\n".join([*rows, *([""] if ordered else []), *(_counterpart_text(c, width) for c in ordered)])
 
 
-def legend(shown: Iterable[Counterpart], width: int) -> str:
-    """What the words of evidence say, of those that these counterparts have."""
-    used = {counterpart.verified for counterpart in shown}
-    return "\n".join(_row(word, meaning, width) for word, meaning in _EVIDENCE.items() if word in used)
+def legend(words: Iterable[str], width: int) -> str:
+    """What the words of evidence say, of those that are shown."""
+    used = set(words)
+    return "\n".join(row(word, meaning, width) for word, meaning in _EVIDENCE.items() if word in used)
+
+
+def row(label: str, text: str, width: int) -> str:
+    """A word on the left and a text beside it."""
+    rest = " " * indent(width)
+    first = f"  {label:<{_LABEL}}" if label else rest
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def indent(width: int) -> int:
+    """Columns before the texts."""
+    return 2 + (_LABEL if width >= _NARROW else 2)
+
+
+def command(line: str, width: int, label: str = "", shell: bool = True) -> str:
+    """A line that is to be copied, in as many as it needs; quoted text and names stay whole.
+
+    Args:
+        line: as it is typed
+        width: columns
+        label: a word on the left
+        shell: a shell reads it, and reads on after a backslash
+    """
+    rest = " " * (indent(width) + 2)
+    first = f"  {label:<{_LABEL}}" if label else rest
+    if len(first) + len(line) <= width:
+        return first + line
+    lines = [first]
+    for word in re.findall(r"(?:'[^']*'|\S)+", line):
+        if len(lines[-1]) + 1 + len(word) <= width - 2 and lines[-1] != first:
+            lines[-1] += " " + word
+        elif lines == [first]:
+            lines = [first + word]
+        else:
+            lines.append(f"{rest}  {word}")
+    return (" \\\n" if shell else "\n").join(lines)
 
 
 def _group_text(group: Sequence[Setting], width: int) -> str:
@@ -71,7 +111,7 @@ def _group_text(group: Sequence[Setting], width: int) -> str:
         value = f"{setting.value}: " if setting.value else ""
         source = f"({documents()[setting.document].title}, {setting.where})"
         said = [value + setting.effect, setting.when.strip("-"), setting.note and f"({setting.note})", source]
-        rows.append(_row("" if n else "once", " ".join(filter(None, said)), width))
+        rows.append(row("" if n else "once", " ".join(filter(None, said)), width))
     return "\n".join([*rows, today_text(group, width)])
 
 
@@ -83,9 +123,9 @@ def _counterpart_text(counterpart: Counterpart, width: int) -> str:
     named = [name for name in counterpart.name.split(", ") if name not in written and not octant]
     head = counterpart.system + _PLACES.get(counterpart.apply, "")
     about = "; ".join(filter(None, [", ".join(named), *values]))
-    lines = [_row(counterpart.verified, f"{head}: {about}" if about else head, width)]
-    lines.append(_command(counterpart, width))
-    return "\n".join([*lines, *([_row("", counterpart.note, width)] if counterpart.note else [])])
+    lines = [row(counterpart.verified, f"{head}: {about}" if about else head, width)]
+    lines.append(command(counterpart.line, width, shell=counterpart.apply != "program"))
+    return "\n".join([*lines, *([row("", counterpart.note, width)] if counterpart.note else [])])
 
 
 def _list_text(name: str, found: Sequence[Setting], width: int) -> str:
@@ -97,10 +137,13 @@ def _list_text(name: str, found: Sequence[Setting], width: int) -> str:
             kinds.setdefault(one.id, (one, []))[1].append(setting)
     rows = []
     for one, group in kinds.values():
-        rows += [_row(one.verified, "; ".join(_different(group)), width), _command(one, width)]
+        rows += [
+            row(one.verified, "; ".join(_different(group)), width),
+            command(one.line, width, shell=one.apply != "program"),
+        ]
     head = f"{name} finds {len(found)} settings of the documents. Each, with one line that serves its purpose today:"
     more = f"`octant settings {shlex.quote(found[0].name)}` shows one of them in full."
-    words = legend((one for one, _group in kinds.values()), width)
+    words = legend((one.verified for one, _group in kinds.values()), width)
     return "\n\n".join([_fill(head, width), "\n".join(rows), words, more])
 
 
@@ -116,34 +159,5 @@ def _different(found: Iterable[Setting]) -> list[str]:
     return list(dict.fromkeys(setting.name for setting in found))
 
 
-def _indent(width: int) -> int:
-    return 2 + (_LABEL if width >= _NARROW else 2)
-
-
-def _row(label: str, text: str, width: int) -> str:
-    """A word on the left and a text beside it."""
-    rest = " " * _indent(width)
-    first = f"  {label:<{_LABEL}}" if label else rest
-    return textwrap.fill(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
-
-
 def _fill(text: str, width: int) -> str:
     return textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-
-
-def _command(counterpart: Counterpart, width: int) -> str:
-    """The line that is to be copied, in as many as it needs; quoted text and names stay whole."""
-    indent = " " * (_indent(width) + 2)
-    room = width - len(indent)
-    if len(counterpart.line) <= room:
-        return indent + counterpart.line
-    lines: list[str] = []
-    for word in re.findall(r"(?:'[^']*'|\S)+", counterpart.line):
-        if lines and len(lines[-1]) + 1 + len(word) <= room - 2:
-            lines[-1] += " " + word
-        else:
-            lines.append(f"  {word}" if lines else word)
-    join = "\n" if counterpart.apply == "program" else " \\\n"  # a shell reads on after a backslash
-    return join.join(indent + line for line in lines)

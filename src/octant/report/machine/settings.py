@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
+from octant.catalogue import neutral
 from octant.catalogue import settings as published
 from octant.catalogue.lookup import is_named, nearest, search
 from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, find, knobs, presence
 from octant.machine.mpi_inventory import Inventory
 from octant.report.machine.counterparts import found_text
+from octant.report.machine.neutral import names_text, neutral_text
 from octant.report.terminal import render, text_width
 
 
@@ -27,11 +29,9 @@ def list_text(inventory: Inventory | None) -> str:
         head = textwrap.fill(f"{knob.name}: {knob.meaning}", width, subsequent_indent="  ")
         blocks.append("\n".join([head, *lines]))
     count = len({setting.name for setting in published()})
-    more = (
-        f"{count} further names, of older systems: `octant catalogue settings` lists them, `octant settings NAME` says"
-    )
-    more += " what serves their purpose today."
-    return "\n".join([*blocks, "", textwrap.fill(more, text_width())])
+    more = f"{count} further names, of older systems: `octant catalogue settings` lists them."
+    more += " `octant settings NAME` explains any of these names."
+    return "\n\n".join(["\n".join(blocks), names_text(text_width()), textwrap.fill(more, text_width())])
 
 
 def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
@@ -42,27 +42,30 @@ def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
 
 
 def entry_text(word: str, inventory: Inventory | None) -> str:
-    """What `NAME` or `NAME=VALUE` stands for: a setting of the documents with the lines that replace it, or a knob with
-    its names in every library, or both where the library in use is asked for.
+    """What `NAME` or `NAME=VALUE` stands for: a neutral setting, a setting of the documents with the lines that replace
+    it, or a knob with its names in every library; the knob too where the library in use is asked for.
 
     Raises:
         ValueError: neither Octant's tables nor the library in use has such a name; the message lists the nearest.
     """
     name = word.partition("=")[0]
     plain = name.removeprefix("OMPI_MCA_")
+    own = neutral.find(name)
     said = search(name)
     held = _knobs_of(name)
-    if not said and not held:
+    if not own and not said and not held:
         if inventory is None or plain not in {*inventory.values, *inventory.aliases}:
             raise ValueError(_unknown(name))
         value = inventory.values[inventory.aliases.get(plain, plain)]
         using = f"{TITLES[inventory.library]} {inventory.version}"
         return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
-    documented = bool(said) and (not held or is_named(said[0], name))
-    parts = [_knob_text(knob, inventory) for knob in held if inventory is not None or not documented]
+    documented = not own and bool(said) and (not held or is_named(said[0], name))
+    library = neutral.Library(inventory.library, inventory.version) if inventory else None
+    parts = [neutral_text(own, library, text_width())] if own else []
+    parts += [_knob_text(knob, inventory) for knob in held if inventory is not None or not (own or documented)]
     if documented:
         parts.append(found_text(word, said, text_width()))
-    elif said:
+    elif said and not own:
         names = "; ".join(dict.fromkeys(setting.name for setting in said))
         parts.append(textwrap.fill(f"In the documents: {names}. `octant settings NAME` shows one.", text_width()))
     return "\n\n".join(parts)
@@ -71,7 +74,11 @@ def entry_text(word: str, inventory: Inventory | None) -> str:
 def phrases(words: Sequence[str]) -> list[str]:
     """The names asked for: several words together where they mean something together (`huge pages`), else each."""
     together = " ".join(words)
-    return [together] if len(words) > 1 and (search(together) or _knobs_of(together)) else list(words)
+    return [together] if len(words) > 1 and _is_known(together) else list(words)
+
+
+def _is_known(name: str) -> bool:
+    return bool(neutral.find(name) or search(name) or _knobs_of(name))
 
 
 def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
@@ -82,7 +89,7 @@ def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
 
 
 def _unknown(name: str) -> str:
-    near = nearest(name, (n for knob in knobs() for n in knob.names()))
+    near = nearest(name, (*(n for knob in knobs() for n in knob.names()), *(own.name for own in neutral.settings())))
     hint = (
         f"did you mean {' or '.join(near)}?" if near else "`octant settings` and `octant catalogue settings` list them"
     )
@@ -130,9 +137,10 @@ def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: 
 def as_json(names: Sequence[str], inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
     """The same as JSON; without names, of all knobs."""
     held = [knob for name in names for knob in _knobs_of(name)] if names else knobs()
+    owned = [own for name in names if (own := neutral.find(name))] if names else list(neutral.settings())
     said = {(s.name, s.value, s.document): s for name in names for s in search(name)}
     for name in names:
-        if not _knobs_of(name) and not search(name):
+        if not _is_known(name):
             raise ValueError(_unknown(name))
     library = None if inventory is None else {"library": inventory.library, "version": inventory.version}
     entries = []
@@ -141,6 +149,7 @@ def as_json(names: Sequence[str], inventory: Inventory | None, problems: tuple[P
         entries.append({**knob.model_dump(mode="json"), "here": here})
     result: dict[str, object] = {
         "library": library,
+        "neutral": [one.model_dump(mode="json", exclude_defaults=True) for one in owned],
         "knobs": entries,
         "documents": [s.model_dump(mode="json") for s in said.values()],
     }

@@ -83,7 +83,9 @@ def entry_text(entry: BaseModel) -> str:
             table.add_row(key.replace("_", " "), text)
     if isinstance(entry, catalogue.Setting):
         width = text_width()
-        return "\n\n".join([render(table), today_text([entry], width), legend(entry.counterparts, width)]).rstrip()
+        return "\n\n".join(
+            [render(table), today_text([entry], width), legend((c.verified for c in entry.counterparts), width)]
+        ).rstrip()
     return render(table)
 
 
