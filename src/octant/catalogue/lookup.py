@@ -21,7 +21,7 @@ def search(text: str) -> tuple[Setting, ...]:
     """The settings that a word or phrase means, those of that name first; none where nothing fits.
 
     Case, leading `-` and `#@` do not count. Whole words come first, in the names of the settings or of their
-    counterparts; then the systems of the counterparts; then beginnings of words; then `-`, `_` and blanks are alike.
+    counterparts; then beginnings of words, also of systems; then `-`, `_` and blanks are alike.
     """
     wanted = plain(text)
     parts = wanted.split()
@@ -29,7 +29,6 @@ def search(text: str) -> tuple[Setting, ...]:
         return ()
     steps: tuple[Callable[[_Words], bool], ...] = (
         lambda held: wanted in held.names or held.names.issuperset(parts),
-        lambda held: wanted in held.systems or held.systems.issuperset(parts),
         lambda held: len(wanted) > 1 and any(word.startswith(wanted) for word in held.names | held.systems),
         lambda held: _loose(wanted) in {_loose(word) for word in held.names | held.systems},
     )
