@@ -1,5 +1,7 @@
 """The catalogue is whole, every reference in it leads somewhere, and a spoiled file is refused by name."""
 
+from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,85 @@ def test_observations_are_found_by_their_columns() -> None:
 def test_a_value_that_could_not_be_measured_is_no_number() -> None:
     empty = [o for result in catalogue.results().values() for o in result.observations if o.value is None]
     assert len(empty) == 2
+
+
+def test_what_became_of_the_settings() -> None:
+    """201 of 202 entries and 164 of 165 names have a counterpart; the line of one is missing in its document."""
+    settings = catalogue.settings()
+    assert len({(s.name, s.value, s.document) for s in settings}) == 202
+    assert (len({s.name for s in settings}), len({s.name for s in settings if s.counterparts})) == (165, 164)
+    assert [s.name for s in settings if not s.counterparts] == ["Export"]
+    relations = Counter(s.relation for s in settings)
+    assert relations == {"identical": 56, "same-purpose": 137, "platform-only": 8, "obsolete": 1}
+    assert sum(bool(s.neutral) for s in settings) == 55
+    links = [c for s in settings for c in s.counterparts]
+    assert (len(links), len({c.id for c in links})) == (477, 236)
+
+
+COUNTERPARTS = """
+[perf]
+system = "Linux"
+name = "perf record"
+values = { tprof = "perf record" }
+line = "perf record ./prog"
+apply = "report"
+verified = "ran"
+[yield]
+system = "Open MPI"
+name = "mpi_yield_when_idle"
+line = "OMPI_MCA_mpi_yield_when_idle=1 mpiexec ./prog"
+apply = "environment"
+verified = "effect"
+"""
+SETTING = """
+[[setting]]
+name = "tprof"
+value = ""
+layer = "tool"
+system = "AIX"
+effect = "Samples."
+when = "Always."
+document = "d"
+where = "w"
+effect_stated = true
+relation = "same-purpose"
+reason = "Another tool samples."
+counterparts = ["perf", "yield"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", None),
+        ('"perf", ', '"perv", ', r"settings\.toml, setting 1 \(counterparts: no counterpart 'perv'\)"),
+        ('"perf", ', "", r"the counterparts of settings\.toml \(perf: no setting refers to it\)"),
+        ('"same-purpose"', '"similar"', r"settings\.toml, setting 1 \(relation: Input should be 'identical'"),
+        ("reason =", "reasons =", r"settings\.toml, setting 1 \(reason: Field required"),
+        ('"ran"', '"seen"', r"a\.toml, perf \(verified: Input should be 'effect', 'read-back'"),
+        ('"report"', '"magic"', r"a\.toml, perf \(apply: "),
+        ('"OMPI_MCA', '"export OMPI_MCA', r"a\.toml, yield \(.*a line for the environment begins with NAME=value"),
+        ('"perf record ./prog"', '""', r"a\.toml, perf \(line: "),
+        ("values = {", "values = [", r"cannot read a\.toml"),
+    ],
+)
+def test_spoiled_settings_are_refused_by_file_and_key(tmp_path: Path, old: str, new: str, message: str | None) -> None:
+    (tmp_path / "settings.toml").write_text(SETTING.replace(old, new))
+    (tmp_path / "a.toml").write_text(COUNTERPARTS.replace(old, new))
+    read = partial(catalogue.read_settings, tmp_path / "settings.toml", [tmp_path / "a.toml"])
+    if message is None:
+        assert [c.id for c in read()[0].counterparts] == ["perf", "yield"]
+    else:
+        with pytest.raises(catalogue.CatalogueError, match=message):
+            read()
+
+
+def test_an_id_of_two_counterparts_is_refused(tmp_path: Path) -> None:
+    for name in ("a.toml", "b.toml"):
+        (tmp_path / name).write_text(COUNTERPARTS)
+    (tmp_path / "settings.toml").write_text(SETTING)
+    with pytest.raises(catalogue.CatalogueError, match=r"b\.toml \(perf: another counterpart has this id\)"):
+        catalogue.read_settings(tmp_path / "settings.toml", [tmp_path / "a.toml", tmp_path / "b.toml"])
 
 
 ABOUT = """

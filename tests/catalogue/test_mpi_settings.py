@@ -134,14 +134,19 @@ def test_command() -> None:
     assert code == 0
     assert "eager limit" in text
     code, text = run("MP_WAIT_MODE")
+    assert "OMPI_MCA_mpi_yield_when_idle=0 mpiexec" in text
+    text = run("mpi_yield_when_idle")[1]
     assert "Does it still matter? yes" in text
-    assert "mpi_yield_when_idle" in text
-    assert "In the documents" in text
+    assert "In the documents: MP_WAIT_MODE." in text
+    text = run("wait-mode")[1]
+    assert "octant run pingpong --mpi wait-mode=poll" in text
+    assert "poll: OMPI_MCA_mpi_yield_when_idle=0" in text
+    assert "cannot         poll: it yields between polls" in text
     found = json.loads(run("wait mode", "--json")[1])
     assert found["knobs"][0]["originals"][0]["name"] == "MP_WAIT_MODE"
     with pytest.raises(Refusal, match="no setting 'nonsense_name'"):
         run("nonsense_name")
-    with pytest.raises(Refusal, match=r"no setting 'MP_EAGER_LIMITS'; try MP_EAGER_LIMIT$"):
+    with pytest.raises(Refusal, match=r"no setting 'MP_EAGER_LIMITS'; did you mean MP_EAGER_LIMIT"):
         run("MP_EAGER_LIMITS")
     assert run("eager-limit") == run("eager limit") == run("Eager_Limit=64KiB") == run("eager limit=4")
     assert run("MP_WAIT_MODE=poll") == run("MP_WAIT_MODE")
@@ -177,7 +182,7 @@ def test_what_the_library_alone_knows_is_not_called_unknown(monkeypatch: pytest.
 @pytest.mark.parametrize("name", ["MP_EAGER_LIMIT", "MP_CC_SCRATCH_BUF", "XLSMPOPTS", None])
 def test_eighty_columns_are_enough(name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No name is broken, and no line is longer than the terminal."""
-    monkeypatch.setattr("octant.report.machine.settings._width", lambda: 80)
+    monkeypatch.setattr("octant.report.machine.settings.text_width", lambda: 80)
 
     def render(what: RenderableType) -> str:
         Console(file=(file := io.StringIO()), width=80).print(what, crop=False)

@@ -2,17 +2,23 @@
 
 import csv
 import functools
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 Kind = Literal["measured", "stated_approximate", "stated_bound"]
 Relation = Literal["eq", "approx", "gt", "ge", "lt", "le"]
 Basis = Literal["stated", "table", "suggested"]
+SettingRelation = Literal["identical", "same-purpose", "obsolete", "platform-only"]
+Evidence = Literal["effect", "read-back", "launch", "ran", "documentation"]
+Way = Literal[
+    "environment", "octant", "launcher", "wrapper", "compiler", "linker", "program", "report", "administrator"
+]
 
 _COMMON = ("machine", "metric", "value", "unit", "kind", "relation", "claim", "note")
 
@@ -140,8 +146,27 @@ class Finding(_Entry):
     evidence: tuple[str, ...]  # ids of results
 
 
+class Counterpart(_Entry):
+    """What serves the purpose of old settings today."""
+
+    id: str
+    system: str
+    name: str  # several are separated by commas
+    values: Mapping[str, str] = {}  # old value -> new value
+    note: str = ""
+    line: str = Field(min_length=1)  # to type, to write into a file, or to put into the program, by `apply`
+    apply: Way
+    verified: Evidence
+
+    @model_validator(mode="after")
+    def _assigns_first(self) -> Self:
+        if self.apply == "environment" and not re.match(r"[A-Za-z_]\w*=", self.line):
+            raise ValueError("a line for the environment begins with NAME=value")
+        return self
+
+
 class Setting(_Entry):
-    """A flag, variable, keyword or tool named in a document."""
+    """A flag, variable, keyword or tool named in a document, and what became of it."""
 
     name: str
     value: str
@@ -153,6 +178,11 @@ class Setting(_Entry):
     where: str
     effect_stated: bool  # False: the document only lists it; the effect is general knowledge
     note: str = ""
+    relation: SettingRelation  # of today's systems to it
+    reason: str  # what became of it, in a sentence
+    neutral: str = ""  # the MPI setting of Octant that it stands for, NAME=VALUE where its value has a meaning today
+    aliases: tuple[str, ...] = ()  # further words that find it
+    counterparts: tuple[Counterpart, ...] = ()
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -220,8 +250,34 @@ def findings() -> dict[str, Finding]:
 
 @functools.cache
 def settings() -> tuple[Setting, ...]:
-    """The published settings; a name may occur several times, with different values."""
-    return _read_list(Setting, "settings.toml", "setting")
+    """The published settings with their counterparts; a name may occur several times, with different values."""
+    return read_settings(_root() / "settings.toml", _files_in("counterparts"))
+
+
+def read_settings(file: Traversable, counterparts: Iterable[Traversable]) -> tuple[Setting, ...]:
+    """Settings from their file and those of the counterparts that they refer to by id.
+
+    Raises:
+        CatalogueError: malformed, an id that stands twice, or one that a single side knows.
+    """
+    known: dict[str, Counterpart] = {}
+    for path in counterparts:
+        for key, entry in _table(path).items():
+            if key in known:
+                raise CatalogueError(f"cannot read {path.name} ({key}: another counterpart has this id)")
+            known[key] = _valid(Counterpart, {"id": key, **entry}, f"{path.name}, {key}")
+    idle = set(known)
+    found = []
+    for number, entry in enumerate(_table(file)["setting"], 1):
+        place = f"{file.name}, setting {number}"
+        named = entry.get("counterparts", [])
+        idle -= set(named)
+        if missing := [key for key in named if key not in known]:
+            raise CatalogueError(f"cannot read {place} (counterparts: no counterpart {missing[0]!r})")
+        found.append(_valid(Setting, {**entry, "counterparts": [known[key] for key in named]}, place))
+    if idle:
+        raise CatalogueError(f"cannot read the counterparts of {file.name} ({min(idle)}: no setting refers to it)")
+    return tuple(found)
 
 
 def read_result(description: Traversable, rows: Traversable) -> Result:

@@ -1,20 +1,44 @@
-"""`octant settings`: MPI settings by purpose, and a check for names that libraries ignore silently."""
+"""`octant settings`: settings old and new by any of their names, and a check for names that libraries ignore."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("settings")(settings)
+    app.command("settings", cls=_AnyName)(settings)
+
+
+class _AnyName(TyperCommand):
+    """Names may begin with `-`: flags of compilers and options of launchers are settings, too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Options of this command first, then every other word as a name."""
+        flags = {flag: parameter for parameter in self.get_params(ctx) for flag in parameter.opts}
+        options: list[str] = []
+        names: list[str] = []
+        words = iter(args)
+        for word in words:
+            if word == "--":
+                names += words
+            elif (flag := flags.get(word.partition("=")[0])) and word.startswith("-"):
+                takes = "=" not in word and not getattr(flag, "is_flag", False)
+                options += [word, *([next(words, "")] if takes else [])]
+            else:
+                names.append(word)
+        return super().parse_args(ctx, [*options, "--", *names])
 
 
 def settings(
     name: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME|NAME=VALUE]...", help="A name of any library, or Octant's own.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME|NAME=VALUE]...", help="A flag, variable, keyword or tool, old or new; or a phrase."
+        ),
     ] = None,
     library: Annotated[
         Literal["auto", "mpich", "openmpi"] | None, typer.Option(help="Query this installed library.")
@@ -24,7 +48,8 @@ def settings(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Explain MPI settings and their current names, or refuse names that the library would ignore silently."""
+    """Explain settings, old and new, with the lines that replace an old one, or check names for the MPI library in
+    use."""
     import os
 
     from octant.catalogue.mpi_settings import check_names, of_mpi
@@ -43,10 +68,11 @@ def settings(
             text = writer.as_json([], known, problems) if json else writer.problems_text(problems, known, len(given))
             print(text)
             raise typer.Exit(Exit.WRONG_ANSWER if any(p.refused for p in problems) else Exit.OK)
+        words = writer.phrases(name or [])
         if json:
-            print(writer.as_json([word.partition("=")[0] for word in name or ()], known, None))
-        elif name:
-            print("\n\n".join(writer.entry_text(word.partition("=")[0], known) for word in name))
+            print(writer.as_json([word.partition("=")[0] for word in words], known, None))
+        elif words:
+            print("\n\n".join(writer.entry_text(word, known) for word in words))
         else:
             print(writer.list_text(known))
     except ValueError as error:

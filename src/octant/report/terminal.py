@@ -11,6 +11,11 @@ def console(width: int | None = None) -> Console:
     return Console(width=width, highlight=False, soft_wrap=False)
 
 
+def text_width() -> int:
+    """Columns for running text: those of the terminal; where there is none, as many as a table needs."""
+    return max(console().width, 60) if sys.stdout.isatty() else 110
+
+
 def render(what: RenderableType) -> str:
     """The text of a renderable, with colours if standard output is a terminal."""
     target = console()

@@ -1,15 +1,19 @@
 """MPI settings for people and programs."""
 
 import json
-import sys
 import textwrap
 from collections.abc import Sequence
 
 from rich.table import Table
 
+from octant.catalogue import neutral
+from octant.catalogue import settings as published
+from octant.catalogue.lookup import is_named, nearest, search
 from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, find, knobs, presence
 from octant.machine.mpi_inventory import Inventory
-from octant.report.terminal import console, render
+from octant.report.machine.counterparts import found_text
+from octant.report.machine.neutral import names_text, neutral_text
+from octant.report.terminal import render, text_width
 
 
 def list_text(inventory: Inventory | None) -> str:
@@ -19,11 +23,15 @@ def list_text(inventory: Inventory | None) -> str:
     for knob in knobs():
         rows = [("once", [o.name for o in knob.originals])]
         rows += [(TITLES[library], _now(knob, library, inventory)) for library in libraries]
-        lines = [textwrap.fill(" ".join(names), _width(), initial_indent=f"  {head:<10}", subsequent_indent=" " * 12)
+        width = text_width()
+        lines = [textwrap.fill(" ".join(names), width, initial_indent=f"  {head:<10}", subsequent_indent=" " * 12)
                  for head, names in rows if names]  # fmt: skip
-        head = textwrap.fill(f"{knob.name}: {knob.meaning}", _width(), subsequent_indent="  ")
+        head = textwrap.fill(f"{knob.name}: {knob.meaning}", width, subsequent_indent="  ")
         blocks.append("\n".join([head, *lines]))
-    return "\n".join(blocks)
+    count = len({setting.name for setting in published()})
+    more = f"{count} further names, of older systems: `octant catalogue settings` lists them."
+    more += " `octant settings NAME` explains any of these names."
+    return "\n\n".join(["\n".join(blocks), names_text(text_width()), textwrap.fill(more, text_width())])
 
 
 def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
@@ -33,34 +41,65 @@ def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
     return [e.name for e in names]
 
 
-def entry_text(name: str, inventory: Inventory | None) -> str:
-    """What a name stands for, whether it still matters, its equivalents, and what the documents say.
+def entry_text(word: str, inventory: Inventory | None) -> str:
+    """What `NAME` or `NAME=VALUE` stands for: a neutral setting, a setting of the documents with the lines that replace
+    it, or a knob with its names in every library; the knob too where the library in use is asked for.
 
     Raises:
-        ValueError: neither Octant's table nor the library in use has such a name.
+        ValueError: neither Octant's tables nor the library in use has such a name; the message lists the nearest.
     """
+    name = word.partition("=")[0]
     plain = name.removeprefix("OMPI_MCA_")
-    try:
-        found, said = find(name)
-    except ValueError:
+    own = neutral.find(name)
+    said = search(name)
+    held = _knobs_of(name)
+    if not own and not said and not held:
         if inventory is None or plain not in {*inventory.values, *inventory.aliases}:
-            raise
+            raise ValueError(_unknown(name))
         value = inventory.values[inventory.aliases.get(plain, plain)]
         using = f"{TITLES[inventory.library]} {inventory.version}"
         return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
-    parts = [_knob_text(knob, inventory) for knob in found]
-    if said:
-        rows = [f"  {s.name}={s.value}: {s.effect} {s.when} ({s.system}; {s.where})" for s in said]
-        parts.append(
-            "\n".join(["In the documents", *(textwrap.fill(row, _width(), subsequent_indent="    ") for row in rows)])
-        )
+    documented = not own and bool(said) and (not held or is_named(said[0], name))
+    library = neutral.Library(inventory.library, inventory.version) if inventory else None
+    parts = [neutral_text(own, library, text_width())] if own else []
+    parts += [_knob_text(knob, inventory) for knob in held if inventory is not None or not (own or documented)]
+    if documented:
+        parts.append(found_text(word, said, text_width()))
+    elif said and not own:
+        names = "; ".join(dict.fromkeys(setting.name for setting in said))
+        parts.append(textwrap.fill(f"In the documents: {names}. `octant settings NAME` shows one.", text_width()))
     return "\n\n".join(parts)
+
+
+def phrases(words: Sequence[str]) -> list[str]:
+    """The names asked for: several words together where they mean something together (`huge pages`), else each."""
+    together = " ".join(words)
+    return [together] if len(words) > 1 and _is_known(together) else list(words)
+
+
+def _is_known(name: str) -> bool:
+    return bool(neutral.find(name) or search(name) or _knobs_of(name))
+
+
+def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
+    try:
+        return find(name)[0]
+    except ValueError:
+        return ()
+
+
+def _unknown(name: str) -> str:
+    near = nearest(name, (*(n for knob in knobs() for n in knob.names()), *(own.name for own in neutral.settings())))
+    hint = (
+        f"did you mean {' or '.join(near)}?" if near else "`octant settings` and `octant catalogue settings` list them"
+    )
+    return f"no setting {name!r}; {hint}"
 
 
 def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
     head = [knob.name, f"  {knob.meaning}", f"  Does it still matter? {knob.matters}."]
     head += [f"  once: {o.name} ({o.system}{'; ' + o.default if o.default else ''})" for o in knob.originals]
-    text = "\n".join(textwrap.fill(line, _width(), subsequent_indent="    ") for line in head)
+    text = "\n".join(textwrap.fill(line, text_width(), subsequent_indent="    ") for line in head)
     if not knob.equivalents:
         return text
     rows = []
@@ -69,7 +108,7 @@ def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
         note = e.note or ("" if e.checked else "not checked")
         row = {"library": TITLES[e.library], "name": e.name, "versions": versions, "default": e.default}
         rows.append(row | {"here": presence(e, inventory), "note": note})
-    if _width() < _WIDE:  # names are to be copied and never broken; the rest goes into one column
+    if text_width() < _WIDE:  # names are to be copied and never broken; the rest goes into one column
         for row in rows:
             default = row.pop("default")
             said = [row.pop("versions"), default and f"default {default}", row["note"]]
@@ -87,11 +126,6 @@ def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
 _WIDE = 100
 
 
-def _width() -> int:
-    """Columns of the terminal; as many as a table needs where there is none."""
-    return max(console().width, 60) if sys.stdout.isatty() else 110
-
-
 def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: int) -> str:
     """What `--check` found."""
     using = f"{TITLES[inventory.library]} {inventory.version}"
@@ -102,18 +136,22 @@ def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: 
 
 def as_json(names: Sequence[str], inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
     """The same as JSON; without names, of all knobs."""
-    answers = [find(name) for name in names] or [(knobs(), ())]
-    found = dict.fromkeys(knob for held, _said in answers for knob in held)
-    said = dict.fromkeys(setting for _held, settings in answers for setting in settings)
+    held = [knob for name in names for knob in _knobs_of(name)] if names else knobs()
+    owned = [own for name in names if (own := neutral.find(name))] if names else list(neutral.settings())
+    said = {(s.name, s.value, s.document): s for name in names for s in search(name)}
+    for name in names:
+        if not _is_known(name):
+            raise ValueError(_unknown(name))
     library = None if inventory is None else {"library": inventory.library, "version": inventory.version}
     entries = []
-    for knob in found:
+    for knob in dict.fromkeys(held):
         here = {e.name: text for e in knob.equivalents if (text := presence(e, inventory))}
         entries.append({**knob.model_dump(mode="json"), "here": here})
     result: dict[str, object] = {
         "library": library,
+        "neutral": [one.model_dump(mode="json", exclude_defaults=True) for one in owned],
         "knobs": entries,
-        "documents": [s.model_dump(mode="json") for s in said],
+        "documents": [s.model_dump(mode="json") for s in said.values()],
     }
     if problems is not None:
         result = {"library": library, "problems": [vars(p) for p in problems]}

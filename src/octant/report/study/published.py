@@ -9,7 +9,8 @@ from rich.table import Table
 
 from octant import catalogue
 from octant.failure import Exit, Refusal
-from octant.report.terminal import render
+from octant.report.machine.counterparts import legend, today_text
+from octant.report.terminal import render, text_width
 
 KINDS = ("machines", "results", "findings", "settings")
 
@@ -62,7 +63,7 @@ def list_text(found: Sequence[BaseModel]) -> str:
     """One line an entry."""
     table = Table(box=None, pad_edge=False)
     for n, column in enumerate(_HEADS[type(found[0])]):
-        table.add_column(column, overflow="fold", no_wrap=n == 0)
+        table.add_column(column, overflow="fold", no_wrap=n == 0 and not isinstance(found[0], catalogue.Setting))
     for entry in found:
         table.add_row(*_row(entry))
     return render(table)
@@ -75,10 +76,16 @@ def entry_text(entry: BaseModel) -> str:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for key, value in entry.model_dump(mode="json", exclude_none=True).items():
+    today = {"relation", "reason", "neutral", "counterparts"} if isinstance(entry, catalogue.Setting) else set()
+    for key, value in entry.model_dump(mode="json", exclude_none=True, exclude=today).items():
         text = _document(value) if key == "document" else _value_text(value)
         if text:
             table.add_row(key.replace("_", " "), text)
+    if isinstance(entry, catalogue.Setting):
+        width = text_width()
+        return "\n\n".join(
+            [render(table), today_text([entry], width), legend((c.verified for c in entry.counterparts), width)]
+        ).rstrip()
     return render(table)
 
 
