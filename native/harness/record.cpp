@@ -1,6 +1,7 @@
 #include "octant/record.hpp"
 
 #include "octant/crc.hpp"
+#include "octant/mpi_variables.hpp"
 #include "point_text.hpp"
 
 #include <fcntl.h>
@@ -22,6 +23,19 @@ std::string utc_now() {
     std::array<char, 32> text{};
     std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
     return text.data();
+}
+
+// What the library says about the settings that it was started with, so that a spelling that it ignored is seen.
+void write_settings(JsonText& text) {
+    auto const settings = settings_in_force();
+    if (settings.empty()) return;
+    text.key("settings").open('{');
+    for (auto const& [name, spellings] : settings) {
+        text.key(name).open('[');
+        for (auto const& spelling : spellings) text.word(spelling);
+        text.close(']');
+    }
+    text.close('}');
 }
 
 // A line that was torn by a process that died in the middle of it would take the next record with it.
@@ -62,6 +76,7 @@ void Recorder::write_launch(Session const& session) const {
     text.key("init_s").number(init_s);
     text.key("ranks").number(world_.size());
     text.key("mpi").word(Session::library());
+    write_settings(text);
     text.key("build").raw(build_text());
     text.key("clock").open('{');
     text.key("source").word("CLOCK_MONOTONIC");

@@ -12,7 +12,7 @@ from pathlib import Path
 from octant.failure import Exit, Refusal
 
 # SMPI replaces malloc and its like by macros, which break system headers; our sources do not need them.
-_OPTIONS = ("-std=c++20", "-O2", "-DSMPI_NO_OVERRIDE_MALLOC")
+_OPTIONS = ("-std=c++20", "-O2", "-DSMPI_NO_OVERRIDE_MALLOC", "-DOCTANT_NO_MPI_T")
 _HOW = "try `make simgrid` (Debian's libsimgrid-dev; root)"
 
 
