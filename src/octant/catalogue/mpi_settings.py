@@ -11,13 +11,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from octant.catalogue import Setting
+from octant.catalogue import Setting, neutral
 from octant.catalogue import settings as published
+from octant.catalogue.neutral import TITLES
 from octant.machine.mpi_inventory import Inventory
 
-TITLES = {"mpich": "MPICH", "openmpi": "Open MPI", "intelmpi": "Intel MPI", "ucx": "UCX", "libfabric": "libfabric"}
 _PREFIXES = {
-    "MPIR_CVAR_": "mpich", "OMPI_MCA_": "openmpi", "I_MPI_": "intelmpi", "UCX_": "ucx", "FI_": "libfabric",
+    "MPIR_CVAR_": "mpich", "OMPI_MCA_": "openmpi", "OMPI_MPI_": "openmpi", "I_MPI_": "intelmpi", "UCX_": "ucx",
+    "FI_": "libfabric", "MPICH_": "cray-mpich", "MV2_": "mvapich2",
     "MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe",
 }  # fmt: skip
 _TRANSPORTS = ("ucx", "libfabric")
@@ -136,6 +137,23 @@ def check_names(settings: Mapping[str, str], inventory: Inventory) -> tuple[Prob
     return (*found, *_tuned_trap(settings, inventory))
 
 
+def check_values(settings: Mapping[str, str], inventory: Inventory) -> tuple[Problem, ...]:
+    """Values that the library in use cannot read: MPICH ends over them, far from the cause, and Open MPI takes 0."""
+    found = []
+    for name, value in settings.items():
+        plain = name.removeprefix("OMPI_MCA_")
+        words = inventory.words.get(plain, ())
+        if inventory.kinds.get(plain) != "integer" or value in words or re.fullmatch(_READABLE[name != plain], value):
+            continue
+        allowed = ", ".join(words) if words else "a whole number, yes or no" if name == plain else "a whole number"
+        found.append(Problem(name, f"cannot set {name}={value} (the library cannot read it); try {allowed}", True))
+    return tuple(found)
+
+
+_READABLE = {False: r"-?\d+|(?i:yes|no|true|false|on|off)", True: r"-?\d+[kKmMgG]?(?:i?[bB])?|(?i:yes|no|true|false)"}
+"""Of whole numbers: in MPICH, and in Open MPI, which knows suffixes."""
+
+
 def _check_name(name: str, inventory: Inventory) -> Problem | None:
     owner = next((lib for prefix, lib in _PREFIXES.items() if name.startswith(prefix)), None)
     using = f"{TITLES[inventory.library]} {inventory.version}".strip()
@@ -143,8 +161,10 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
         owner = "openmpi"
     if owner is None:
         return None
-    if owner == inventory.library:
-        plain = name.removeprefix("OMPI_MCA_")
+    plain = name.removeprefix("OMPI_MCA_")
+    if owner == inventory.library or plain in inventory.values:
+        if neutral.is_known_variable(name) and plain == name and not name.startswith("MPIR_CVAR_"):
+            return None  # read from the environment alone: the library does not list it
         if plain in inventory.values or plain in inventory.aliases:
             inert = next((e for k in knobs() for e in k.equivalents if e.name == plain and e.inert), None)
             return Problem(name, f"{name} has no effect in {using}: {inert.note}", False) if inert else None

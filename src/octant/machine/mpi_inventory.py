@@ -1,15 +1,24 @@
-"""The control variables of the installed MPI library, read live from `mpivars` or `ompi_info`."""
+"""The control variables of an MPI library, read live: from our probe, `mpivars` or `ompi_info`."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Library = Literal["mpich", "openmpi"]
+Library = Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
+_VERSIONS: tuple[tuple[str, Library], ...] = (
+    (r"Open MPI v(\S+?),", "openmpi"),
+    (r"Intel\(R\) MPI Library (\S+)", "intelmpi"),
+    (r"CRAY MPICH version (\S+)", "cray-mpich"),
+    (r"MVAPICH2? Version\s*:\s*(\S+)", "mvapich2"),
+    (r"MPICH Version:\s*(\S+)", "mpich"),
+)
+_TRUTHS = {"true": "1", "yes": "1", "on": "1", "enabled": "1", "false": "0", "no": "0", "off": "0", "disabled": "0"}
 _TIMEOUT_S = 20.0
 
 
@@ -21,6 +30,9 @@ class Inventory:
     version: str
     values: Mapping[str, str]
     aliases: Mapping[str, str] = field(default_factory=dict)
+    device: str = ""  # of MPICH: "ch4:ucx ofi"
+    kinds: Mapping[str, str] = field(default_factory=dict)  # "integer", "real" or "text", where the library says so
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the values of those that have names
 
 
 def parse_mpivars(text: str, version: str) -> Inventory:
@@ -35,6 +47,37 @@ def parse_ompi_info(text: str) -> Inventory:
     pairs = re.findall(r"^mca:[^:]*:[^:]*:param:([^:]+):synonym:name:(.*)$", text, re.MULTILINE)
     version = re.search(r"^ompi:version:full:(.*)$", text, re.MULTILINE)
     return Inventory("openmpi", version[1] if version else "", values, {alias: name for name, alias in pairs})
+
+
+def parse_probe(text: str) -> Inventory:
+    """The inventory of the library that our programs are linked with, from what `octant-mpi-probe describe` says.
+
+    Raises:
+        ValueError: it is not what the probe says, or the library is none that is known.
+    """
+    said = json.loads(text)
+    banner, variables = said["library"], said["variables"]
+    for pattern, name in _VERSIONS:
+        if version := re.search(pattern, banner):
+            break
+    else:
+        raise ValueError(f"the library calls itself {banner.splitlines()[0]!r}")
+    device = re.search(r"MPICH Device:\s*(.+)", banner)
+    return Inventory(
+        name, version[1], {v["name"]: v["value"] for v in variables}, {}, device[1].strip() if device else "",
+        {v["name"]: v["type"] for v in variables if v["type"]},
+        {v["name"]: tuple(v["words"]) for v in variables if "words" in v},
+    )  # fmt: skip
+
+
+def agrees(asked: str, spellings: Sequence[str]) -> bool:
+    """Whether the value that a library reads back, in any of its spellings, is the one that it was given."""
+    known = [_plain(spelling) for spelling in spellings]
+    return _plain(asked) in known
+
+
+def _plain(text: str) -> str:
+    return _TRUTHS.get(text.lower(), text)
 
 
 def inventory(library: Literal["auto", "mpich", "openmpi"] = "auto") -> Inventory:

@@ -99,6 +99,7 @@ class Process:
     hosts: tuple[str, ...] = ()
     started: str = ""  # ISO 8601
     init_s: float | None = None  # of MPI_Init
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the MPI library, as it reads them back
 
     @property
     def begun(self) -> datetime | None:

@@ -159,6 +159,7 @@ class _Launch(Struct, tag_field="kind", tag="launch"):
     hosts: list[str] = []
     started: str = ""
     init_s: Amount | None = None
+    settings: dict[str, list[str]] = {}
 
 
 class _Progress(Struct):
@@ -284,6 +285,7 @@ def _process(launch: _Launch) -> Process:
         tuple(launch.hosts),
         launch.started,
         launch.init_s,
+        {name: tuple(spellings) for name, spellings in launch.settings.items()},
     )
 
 

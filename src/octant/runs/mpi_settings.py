@@ -1,14 +1,29 @@
 """`--mpi NAME=VALUE`: settings of the MPI library, as the variables under which the library in use reads them."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, check_names, find, is_neutral, knobs, of_mpi
+from octant.build.mpi_library import linked
+from octant.catalogue import neutral
+from octant.catalogue.mpi_settings import Problem, check_names, check_values, find, knobs, of_mpi
+from octant.catalogue.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 from octant.failure import Exit, Refusal
 from octant.machine.mpi_inventory import Inventory
-from octant.machine.mpi_inventory import inventory as installed
-from octant.units import parse_bytes
+
+_CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One neutral setting of a launch."""
+
+    asked: str  # "eager-limit=65536", in the setting's own unit
+    setting: Neutral
+    value: Value
+    variables: Mapping[str, str]  # what it sets; empty: it is the library's default
 
 
 @dataclass(frozen=True)
@@ -17,24 +32,104 @@ class MpiWords:
 
     variables: Mapping[str, str]
     without_effect: tuple[str, ...]
+    settings: tuple[Setting, ...] = ()  # the neutral ones
 
 
-def read(words: Sequence[str], inventory: Inventory) -> MpiWords:
+def read(words: Sequence[str], inventory: Inventory, environment: Mapping[str, str] | None = None) -> MpiWords:
     """The settings for the library in use. Names: neutral (`eager-limit`), or any library's own.
 
     What the library would ignore is left out, so that it is never measured as if it had an effect.
 
+    Args:
+        environment: what the ranks find in theirs anyway; `None`: ours.
+
     Raises:
-        Refusal: no NAME=VALUE, or a name that nobody knows: most likely a typo, which the library would not mention.
+        Refusal: no NAME=VALUE; a name that nobody knows, most likely a typo; a value that cannot be read; a setting
+            that the library cannot express; or two that contradict each other.
     """
-    asked, idle = _variables_of(words, inventory)
-    problems = check_names(asked, inventory)
-    refused = [problem.text for problem in problems if problem.refused]
+    plain, asked = _split(words, inventory)
+    problems = check_names(plain, inventory)
+    useless = {_variable(problem.name, inventory) for problem in problems}
+    kept = {name: value for name, value in plain.items() if name not in useless}
+    refused = [p.text for p in (*problems, *check_values(kept, inventory)) if p.refused]
     if refused:
         raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
-    useless = {_variable(problem.name, inventory) for problem in problems}
-    kept = {name: value for name, value in asked.items() if name not in useless}
-    return MpiWords(kept, (*idle, *(problem.text for problem in problems)))
+    settings = _settings(asked, inventory, {**(os.environ if environment is None else environment), **kept})
+    own = [(f"{name}={value}", {name: Wanted(value)}) for name, value in kept.items()]
+    try:
+        together = neutral.combine([*own, *((one.asked, wanted) for one, wanted in settings)])
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+    refused = [p.text for p in (*check_names(together, inventory), *check_values(together, inventory)) if p.refused]
+    if refused:
+        raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
+    done = (Setting(s.asked, s.setting, s.value, {n: together[n] for n in wanted}) for s, wanted in settings)
+    return MpiWords(together, tuple(problem.text for problem in problems), tuple(done))
+
+
+def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: bool | None = None) -> Library:
+    """The library as settings depend on it.
+
+    Args:
+        variables: what the ranks will find in their environment; some of it chooses the path of messages.
+        infiniband: whether there is such an adapter; `None`: look.
+    """
+    if infiniband is None:
+        infiniband = any(Path("/sys/class/infiniband").glob("*"))
+    cell = variables.get(_CELL) or inventory.values.get(_CELL, "")
+    path = ""
+    if inventory.library == "mpich":
+        netmods = re.findall(r"\w+", inventory.device.partition(":")[2])
+        path = variables.get("MPIR_CVAR_CH4_NETMOD") or (netmods[0] if netmods else "")
+    elif inventory.library == "openmpi":
+        named = variables.get("OMPI_MCA_pml", "")
+        path = named if named in ("ob1", "ucx", "cm") else "ucx" if infiniband else "ob1"
+    size = {"cell_bytes": int(cell)} if cell.isdigit() and int(cell) else {}
+    return Library(inventory.library, inventory.version, inventory.device, path, infiniband, **size)
+
+
+def _settings(
+    asked: Sequence[tuple[Neutral, Value]], inventory: Inventory, environment: Mapping[str, str]
+) -> list[tuple[Setting, dict[str, Wanted]]]:
+    """Each with its variables. What chooses the path comes first, and what counts cells after what sizes them."""
+    order = {"transport": 0, "receive-buffer": 2}
+    found: list[tuple[Setting, dict[str, Wanted]]] = []
+    together: dict[str, Wanted] = {}
+    for setting, value in sorted(asked, key=lambda one: order.get(one[0].name, 1)):
+        library = library_of(inventory, {**environment, **{name: wanted.text for name, wanted in together.items()}})
+        try:
+            own = neutral.variables(setting, value, library, neutral.cell_bytes_of(together))
+        except CannotExpressError as error:
+            raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
+        together |= own
+        found.append((Setting(f"{setting.name}={value.text}", setting, value, {}), own))
+    return found
+
+
+def _split(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], list[tuple[Neutral, Value]]]:
+    """The library's own variables, and the neutral settings with their values."""
+    plain: dict[str, str] = {}
+    asked: dict[str, tuple[Neutral, Value]] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name or not value:
+            raise Refusal(
+                f"cannot read {word!r} (not of the form NAME=VALUE); try eager-limit=64KiB", Exit.WRONG_ANSWER
+            )
+        setting = neutral.find(name)
+        key = setting.name if setting else _variable(name, inventory)
+        if setting and setting.kind == "algorithm":
+            key += f":{value.partition(':')[0]}"
+        if key in plain or key in asked:
+            raise Refusal(f"cannot set {key} twice; leave one of them out", Exit.WRONG_ANSWER)
+        try:
+            if setting:
+                asked[key] = (setting, neutral.read_value(setting, value))
+            else:
+                plain[key] = value
+        except ValueError as error:
+            raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+    return plain, list(asked.values())
 
 
 def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
@@ -43,46 +138,33 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
     Raises:
         Refusal: a name that nobody knows.
     """
-    asked, idle = _variables_of([word if "=" in word else f"{word}=1" for word in words], inventory)
-    return (*(Problem(text.partition(" has ")[0], text, False) for text in idle), *check_names(asked, inventory))
+    names = [word.partition("=")[0] for word in words]
+    settings = [setting for name in names if (setting := neutral.find(name))]
+    plain = {_variable(name, inventory): "1" for name in names if not neutral.find(name)}
+    library = library_of(inventory, os.environ)
+    nothing = [
+        Problem(s.name, f"{s.name} has no effect: {library.title} has nothing for it", False)
+        for s in settings
+        if all(row.cannot for row in s.rows(library))
+    ]
+    return (*nothing, *check_names(plain, inventory))
 
 
-def _variables_of(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], list[str]]:
-    """The library's own variables, and sentences on knobs for which it has none."""
-    asked: dict[str, str] = {}
-    idle: list[str] = []
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name or not value:
-            raise Refusal(
-                f"cannot read {word!r} (not of the form NAME=VALUE); try eager-limit=64KiB", Exit.WRONG_ANSWER
-            )
-        knob = next((k for k in knobs() if is_neutral(name, k)), None)
-        if knob is None:
-            asked[_variable(name, inventory)] = value
-            continue
-        found = _of_knob(knob, value, inventory)
-        asked |= found
-        if not found:
-            idle.append(f"{name} has no effect: {TITLES[inventory.library]} {inventory.version} has nothing for it")
-    return asked, idle
-
-
-def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory] = installed) -> None:
+def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory] = linked) -> None:
     """Looks at what the shell gives to every rank: `export MPIR_CVAR_…` and `OMPI_MCA_…` are ignored just as silently.
 
     Raises:
-        Refusal: a name that the library in use does not know.
+        Refusal: a name that the library in use does not know, or a value that it cannot read.
     """
     given = {name: value for name, value in variables.items() if name.startswith(("MPIR_CVAR_", "OMPI_MCA_"))}
     if not given or "OMPI_COMM_WORLD_SIZE" in variables:  # Open MPI's launcher sets names that are no parameters
         return
     try:
         known = ask()
-    except ValueError:
+    except (ValueError, Refusal):
         return
-    refused = [problem.text for problem in check_names(given, known) if problem.refused]
-    if refused:
+    found = (*check_names(given, known), *check_values(given, known))
+    if refused := [problem.text for problem in found if problem.refused]:
         raise Refusal("in the environment: " + "; ".join(refused), Exit.WRONG_ANSWER)
 
 
@@ -90,16 +172,19 @@ def check_stored(names: Iterable[str]) -> None:
     """Looks at the settings that a stored run asks for: whoever wrote it may not set just anything here.
 
     Raises:
-        Refusal: a name that our table of settings does not have.
+        Refusal: a name that our tables of settings do not have.
     """
     for name in names:
-        try:
-            known = any(name.removeprefix("OMPI_MCA_") in knob.names() for knob in find(name)[0])
-        except ValueError:
-            known = False
-        if not known or not of_mpi([name]):
+        if not is_known(name):
             why = "the run says so, and no setting of that name is known here"
             raise Refusal(f"cannot set {name!r} ({why}); ask again with octant run --mpi", Exit.NOT_SUPPORTED)
+
+
+def is_known(name: str) -> bool:
+    """Whether our tables of settings have this environment variable, and an MPI library reads it."""
+    plain = name.removeprefix("OMPI_MCA_")
+    listed = any(plain in knob.names() and (plain != name or not name.islower()) for knob in knobs())
+    return bool(of_mpi([name])) and (listed or neutral.is_known_variable(name))
 
 
 def _variable(name: str, inventory: Inventory) -> str:
@@ -109,25 +194,11 @@ def _variable(name: str, inventory: Inventory) -> str:
             e.library == "openmpi" and e.name == name for k in knobs() for e in k.equivalents
         ):
             return f"OMPI_MCA_{name}"
-    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|I_MPI|UCX|FI|MP|LAPI|DCMF)_\w+", name):
+    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name):
         return name
     try:
         find(name)
     except ValueError as error:
-        names = ", ".join(k.name.replace(" ", "-") for k in knobs())
+        names = ", ".join(one.name for one in neutral.settings())
         raise Refusal(f"cannot set {name!r} ({error}); try one of {names}", Exit.WRONG_ANSWER) from error
     return name
-
-
-def _of_knob(knob: MpiKnob, value: str, inventory: Inventory) -> dict[str, str]:
-    """Every setting of the library in use that this knob stands for."""
-    if knob.unit == "bytes":
-        try:
-            value = str(parse_bytes(value))
-        except ValueError as error:
-            raise Refusal(f"cannot set {knob.name} ({error})", Exit.WRONG_ANSWER) from error
-    known = {*inventory.values, *inventory.aliases}
-    here = [e for e in knob.equivalents if e.library == inventory.library and not e.inert and e.name in known]
-    # An alias and its present name are one setting.
-    names = {inventory.aliases.get(e.name, e.name) for e in here}
-    return {_variable(name, inventory): value for name in sorted(names)}

@@ -15,6 +15,7 @@ from octant.machine import Machine, blas
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
 from octant.runs import mpi_settings
+from octant.runs.mpi_proof import READ_BACK
 from octant.store import StoredRun
 
 STARTUP_S = 30.0
@@ -88,6 +89,8 @@ def resolve(
         kernel = str(build.find(ask.subject.workload))
         program, variables = [kernel, "--output", str(records), "--run", launch.key, *launch.words], dict(own)
     variables |= ask.mpi
+    if ask.mpi:
+        variables[READ_BACK] = ",".join(sorted(ask.mpi))
     there = placed_at(shape.place) if shape.place else None
     size = launchers.JobSize(
         shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))

@@ -27,11 +27,11 @@ from octant.machine import Machine
 from octant.record import Failure, Point, RecordError
 from octant.record.lines import failure_line
 from octant.store import asked, files, format1, index
-from octant.store.asked import Asked, StudyAsked
+from octant.store.asked import Asked, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
 
-__all__ = ["Listed", "Store", "StoredRun", "StudyAsked", "lock", "open_store"]
+__all__ = ["Listed", "ProvenSetting", "Store", "StoredRun", "StudyAsked", "lock", "open_store"]
 
 ENVIRONMENT = (
     "OMP_",
@@ -121,6 +121,7 @@ class Store:
         order: Sequence[tuple[int, int]] | None = None,
         who: str = "run",
         study: StudyAsked | None = None,
+        settings: Sequence[ProvenSetting] = (),
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
@@ -139,7 +140,7 @@ class Store:
         environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith(ENVIRONMENT)}
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, environment, tuple(asks), tuple(order),
-            study.seed if study else 0, study,
+            study.seed if study else 0, study, tuple(settings),
         )  # fmt: skip
         try:
             files.make_folder(folder)

@@ -44,6 +44,18 @@ class StudyAsked:
 
 
 @dataclass(frozen=True)
+class ProvenSetting:
+    """A setting of the MPI library: what was asked and set, and what a probe saw of it before the run began."""
+
+    asked: str  # "eager-limit=65536"; "": what the environment sets
+    variables: Mapping[str, str]
+    read_back: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # spellings of each value that MPI_T shows
+    proof: str = ""  # "effect", "read-back", "launch": the best that was seen here; "": no probe ran
+    effect: str = ""  # what was seen, or why no probe ran
+    doubt: str = ""  # what was seen is not what was asked
+
+
+@dataclass(frozen=True)
 class Asked:
     """What was asked, of which machine, in which surroundings."""
 
@@ -56,6 +68,7 @@ class Asked:
     order: tuple[tuple[int, int], ...]  # (ask, repeat); empty where launches are decided one by one
     seed: int = 0
     study: StudyAsked | None = None
+    settings: tuple[ProvenSetting, ...] = ()
     keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
 
     def decided_launches(self) -> tuple[Launch, ...]:
@@ -100,6 +113,15 @@ class _Study(Struct):
     axes: dict[str, dict[str, str]] = {}
 
 
+class _Proven(Struct):
+    asked: str
+    variables: dict[str, str]
+    read_back: dict[str, list[str]] = {}
+    proof: str = ""
+    effect: str = ""
+    doubt: str = ""
+
+
 class _Asked(Struct):
     format: Literal[2]
     who: str
@@ -111,6 +133,7 @@ class _Asked(Struct):
     order: list[tuple[Natural, Natural]]
     seed: int = 0
     study: _Study | None = None
+    settings: list[_Proven] = []
 
 
 class _Place(Struct):
@@ -150,6 +173,7 @@ def asked_text(asked: Asked) -> str:
         "asks": [_ask_members(ask) for ask in asked.asks],
         "order": [],
         **({"study": _members(asked.study)} if asked.study else {}),
+        **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
     }
     order = json.dumps(asked.order, separators=(",", ":"))  # on one line: there may be thousands
     return json.dumps(members, indent=1).replace('\n "order": []', f'\n "order": {order}', 1)
@@ -170,6 +194,7 @@ def read_asked(text: bytes) -> Asked:
     return Asked(
         asked.who, asked.title, asked.started, codec.from_json(asked.machine), asked.environment, asks,
         tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
+        tuple(map(_proven, asked.settings)),
     )  # fmt: skip
 
 
@@ -239,6 +264,13 @@ def _members(value: object) -> dict[str, Any]:
     """The fields of a dataclass or struct whose values JSON knows."""
     members: dict[str, Any] = msgspec.to_builtins(value)
     return members
+
+
+def _proven(setting: _Proven) -> ProvenSetting:
+    read_back = {name: tuple(spellings) for name, spellings in setting.read_back.items()}
+    return ProvenSetting(
+        setting.asked, setting.variables, read_back, setting.proof, setting.effect, setting.doubt
+    )  # fmt: skip
 
 
 def _ask(ask: _Ask) -> Ask:
