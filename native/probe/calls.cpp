@@ -2,8 +2,8 @@
 
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <ctime>
 #include <unistd.h>
+#include <ctime>
 
 #include <cerrno>
 

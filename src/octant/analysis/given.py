@@ -5,8 +5,9 @@ version 0.1, which kept no plan, are compared in their pages alone.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from octant.machine.mpi_inventory import agrees
 from octant.placement import RankPlace, set_text
 from octant.record import Buffer, Given, Point
 from octant.store import StoredRun
@@ -16,7 +17,8 @@ def mismatches_of(run: StoredRun, point: Point) -> tuple[str, ...]:
     """What a point of a run was given other than asked."""
     planned = run.plans.get(point.launch)
     placed = mismatches(planned.places, point, planned.launch.ask.shape.ranks) if planned and planned.places else ()
-    return (*page_mismatches(point), *placed)
+    asked = planned.launch.ask.mpi if planned else {}
+    return (*page_mismatches(point), *placed, *setting_mismatches(run, asked, point))
 
 
 def all_mismatches(run: StoredRun) -> list[str]:
@@ -49,6 +51,20 @@ def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[s
             found.append(f"rank {rank}: number {number + 1} on {given.host}, which was to hold {len(places)}")
             continue
         found += [f"rank {rank}: {text}" for text in _rank(places[number], given)]
+    return tuple(found)
+
+
+def setting_mismatches(run: StoredRun, asked: Mapping[str, str], point: Point) -> tuple[str, ...]:
+    """Sentences on settings of the MPI library that the probe or the library itself says are not as asked.
+
+    Args:
+        asked: the variables that the launch was given.
+    """
+    read = point.process.settings
+    found = [setting.doubt for setting in run.settings if setting.doubt]
+    for name, value in asked.items():
+        if name in read and not agrees(value, read[name]):
+            found.append(f"{name}={value} asked, the library reads back {read[name][-1] if read[name] else 'nothing'}")
     return tuple(found)
 
 

@@ -25,11 +25,15 @@ def linked() -> Inventory:
 @functools.cache
 def _asked(program: Path, _time_ns: int, _folders: str) -> Inventory:
     """Settings of the environment are kept from it: one that aborts the library would hide its name."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MPIR_CVAR_", "OMPI_MCA_", "UCX_", "FI_", "I_MPI_"))}
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("MPIR_CVAR_", "OMPI_MCA_", "UCX_", "FI_", "I_MPI_"))
+    }
     try:
         answer = subprocess.run(  # noqa: S603 - our own program
             [str(program), "describe"], capture_output=True, text=True, timeout=30, check=True, env=kept
         )
         return parse_probe(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-        raise Refusal(f"cannot ask {program} which MPI library it is linked with ({error}); try `make setup`") from error
+        raise Refusal(
+            f"cannot ask {program} which MPI library it is linked with ({error}); try `make setup`"
+        ) from error

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from octant.catalogue import Setting, neutral
 from octant.catalogue import settings as published
-from octant.catalogue.neutral import TITLES
 from octant.machine.mpi_inventory import Inventory
 
+TITLES = neutral.TITLES
 _PREFIXES = {
     "MPIR_CVAR_": "mpich", "OMPI_MCA_": "openmpi", "OMPI_MPI_": "openmpi", "I_MPI_": "intelmpi", "UCX_": "ucx",
     "FI_": "libfabric", "MPICH_": "cray-mpich", "MV2_": "mvapich2",

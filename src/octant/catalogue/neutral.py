@@ -204,9 +204,9 @@ def variables(setting: Neutral, value: Value, library: Library, cell_bytes: int 
         reason = reasons[0]
         why = f"{library.title} {reason[3:]}" if reason.startswith("it ") else f"{library.title}: {reason}"
         raise CannotExpressError(f"{asked} cannot be expressed: {why}" + ("" if ";" in reason else "; leave it out"))
-    if any(row.needs for row in rows) and not library.infiniband:
-        raise CannotExpressError(f"{asked} cannot be expressed: no InfiniBand adapter is here; leave it out")
     fitting = [row for row in rows if (row.set if _takes_formula(setting, value) else value.text in row.words)]
+    if any(row.needs for row in fitting) and not library.infiniband:
+        raise CannotExpressError(f"{asked} cannot be expressed: no InfiniBand adapter is here; leave it out")
     if not fitting:
         known = sorted({word for row in rows for word in row.words})
         hint = f"try {', '.join(known)}" if known else "leave it out, or set the library's own variable"

@@ -14,8 +14,10 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octant.ask import Ask
     from octant.launch.jobs import Job
-    from octant.store import Store, StoredRun
+    from octant.runs.mpi_settings import MpiWords
+    from octant.store import ProvenSetting, Store, StoredRun
 
 PlaceOption = Annotated[
     str, typer.Option(help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.")
@@ -84,13 +86,15 @@ def run(
         _as_job(launcher, job, script or Path(f"{job.name}.sh"), submit, json)
         return
     where = requests.Where(place, launcher, hosts)
-    ask, machine = requests.run(workload, knobs or [], ranks, mode, repeats, where, _mpi_settings(mpi or []))
+    settings = _mpi_settings(mpi or [])
+    ask, machine = requests.run(workload, knobs or [], ranks, mode, repeats, where, settings.variables)
     asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
     title = " ".join([workload, *(knobs or []), *words])
     check_startable(ask, machine)
+    proven = _prove(settings, ask)
     to = open_store(store)
-    _finish(to, to.create(title, machine, [ask]), timeout, json, page=False)
+    _finish(to, to.create(title, machine, [ask], settings=proven), timeout, json, page=False)
 
 
 def _on_model(
@@ -166,19 +170,33 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
             typer.echo(f"octant: {row.refused}", err=True)
 
 
-def _mpi_settings(words: Sequence[str]) -> dict[str, str]:
-    from octant.machine.mpi_inventory import inventory
+def _mpi_settings(words: Sequence[str]) -> MpiWords:
+    from octant.build.mpi_library import linked
     from octant.runs import mpi_settings
 
     if not words:
-        return {}
-    try:
-        settings = mpi_settings.read(words, inventory())
-    except ValueError as error:
-        raise Refusal(str(error)) from error
+        return mpi_settings.MpiWords({}, ())
+    settings = mpi_settings.read(words, linked())
     for text in settings.without_effect:
         typer.echo(f"octant: {text}; left out", err=True)
-    return dict(settings.variables)
+    return settings
+
+
+def _prove(settings: MpiWords, ask: Ask) -> tuple[ProvenSetting, ...]:
+    """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
+    import os
+
+    from octant.build.mpi_library import linked
+    from octant.runs import mpi_proof, mpi_settings
+
+    outside = mpi_proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}
+    if not settings.variables and not settings.settings and not outside:
+        return ()
+    library = mpi_settings.library_of(linked(), {**os.environ, **settings.variables})
+    proven = mpi_proof.prove(settings, library, mpi_proof.starter(ask.shape.launcher), outside)
+    for one in proven:
+        typer.echo(f"octant: {mpi_proof.text(one, library)}", err=True)
+    return proven
 
 
 def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> None:

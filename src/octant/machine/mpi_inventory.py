@@ -57,14 +57,13 @@ def parse_probe(text: str) -> Inventory:
     """
     said = json.loads(text)
     banner, variables = said["library"], said["variables"]
-    for pattern, name in _VERSIONS:
-        if version := re.search(pattern, banner):
-            break
-    else:
+    known = ((name, found[1]) for pattern, name in _VERSIONS if (found := re.search(pattern, banner)))
+    name, version = next(known, (None, ""))
+    if name is None:
         raise ValueError(f"the library calls itself {banner.splitlines()[0]!r}")
     device = re.search(r"MPICH Device:\s*(.+)", banner)
     return Inventory(
-        name, version[1], {v["name"]: v["value"] for v in variables}, {}, device[1].strip() if device else "",
+        name, version, {v["name"]: v["value"] for v in variables}, {}, device[1].strip() if device else "",
         {v["name"]: v["type"] for v in variables if v["type"]},
         {v["name"]: tuple(v["words"]) for v in variables if "words" in v},
     )  # fmt: skip

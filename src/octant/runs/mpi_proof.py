@@ -5,7 +5,6 @@ Reading a variable back proves that its name was spelled right; only its effect 
 
 import functools
 import json
-import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -28,8 +27,9 @@ from octant.units import bytes_text, si_text
 READ_BACK = "OCTANT_MPI_SETTINGS"
 """Names, with commas between, the environment variables whose values our programs read back from the library."""
 _TIMEOUT_S = 60.0
+_READ_TODAY = ("MPIR_CVAR_", "OMPI_MCA_", "OMPI_MPI_", "I_MPI_", "UCX_", "FI_")
 _APART = 3.0
-"""Latency through the network over that through memory, 8 bytes on one node: 5 to 40 were seen; below it, it is none."""
+"""Latency of 8 bytes on one node through the network over that through memory; 5 to 40 were seen."""
 _LARGEST_COPY = 4 << 20  # a message that every library copies once, where it ever does
 _WAITS = {"poll": (False, False), "yield": (True, False), "sleep": (False, True)}
 _MANY = 100  # calls while a rank waits 0.2 s: thousands were seen of a library that yields, hundreds where it sleeps
@@ -66,16 +66,13 @@ def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[
 
     Args:
         start: starts the probe.
-        environment: ours, whose MPI settings every rank finds too.
+        environment: settings that every rank finds in its environment anyway (`set_outside`).
 
     Raises:
         Refusal: MPI does not start with them.
     """
-    own = {name: environment[name] for name in of_mpi(environment)}
-    if not words.variables and not words.settings and not own:
-        return ()
     try:
-        plain = start({name: "" for name in own}, ["wait"] if _asks(words, "wait-mode") else [])
+        plain = start(dict.fromkeys(environment, ""), ["wait"] if _asks(words, "wait-mode") else [])
         found = start(words.variables, [word for one in words.settings for word in _probe_words(one)])
     except CannotStartError as error:
         raise _no_start(words, error) from error
@@ -84,9 +81,24 @@ def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[
     raw = {name: value for name, value in words.variables.items() if name not in neutral}
     proven += [_from_read_back(f"{name}={value}", {name: value}, found) for name, value in raw.items()]
     if doubt := _fallen_back(words, library, found, plain):
-        first = proven[0] if proven else ProvenSetting("", own, found.read_back, "launch")
+        first = proven[0] if proven else ProvenSetting("", environment, found.read_back, "launch")
         proven[:1] = [_doubted(first, doubt)]
     return tuple(proven)
+
+
+def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
+    """The MPI settings of an environment; what Open MPI's launcher told a rank is none."""
+    if "OMPI_COMM_WORLD_SIZE" in environment:
+        return {}
+    return {name: environment[name] for name in of_mpi(environment) if name.startswith(_READ_TODAY)}
+
+
+def text(one: ProvenSetting, library: Library) -> str:
+    """A line for people: what a setting sets, and how far that was proven."""
+    given = " ".join(f"{name}={value}" for name, value in one.variables.items()) or "nothing to set"
+    how = {"effect": "proven", "read-back": "read back", "launch": "MPI starts with it, no more is known"}[one.proof]
+    seen = f"{how}: {one.effect}" if one.effect and one.variables else one.effect or how
+    return f"{one.asked or 'the environment'} on {library.title}: {given} ({seen})"
 
 
 def starter(launcher: str = "") -> Start:
@@ -222,7 +234,9 @@ def _wait(one: Setting, found: Probed, plain: Probed) -> Effect:
         return None
     counts = {name: found.wait[name] for name in ("yields", "sleeps")}
     share = found.wait["cpu_s"] / found.wait["seconds"]
-    text = f"{counts['yields']:.0f} yields and {counts['sleeps']:.0f} sleeps in a wait of 0.2 s ({100 * share:.0f} % CPU)"
+    text = (
+        f"{counts['yields']:.0f} yields and {counts['sleeps']:.0f} sleeps in a wait of 0.2 s ({100 * share:.0f} % CPU)"
+    )
     return text, (counts["yields"] >= _MANY, counts["sleeps"] >= _MANY) == _WAITS[one.value.text]
 
 

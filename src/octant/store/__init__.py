@@ -140,7 +140,7 @@ class Store:
         environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith(ENVIRONMENT)}
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, environment, tuple(asks), tuple(order),
-            study.seed if study else 0, study, tuple(settings),
+            study.seed if study else 0, study, settings=tuple(settings),
         )  # fmt: skip
         try:
             files.make_folder(folder)

@@ -68,8 +68,8 @@ class Asked:
     order: tuple[tuple[int, int], ...]  # (ask, repeat); empty where launches are decided one by one
     seed: int = 0
     study: StudyAsked | None = None
-    settings: tuple[ProvenSetting, ...] = ()
     keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
+    settings: tuple[ProvenSetting, ...] = ()
 
     def decided_launches(self) -> tuple[Launch, ...]:
         """The launches that were decided beforehand, in their order."""
@@ -194,7 +194,7 @@ def read_asked(text: bytes) -> Asked:
     return Asked(
         asked.who, asked.title, asked.started, codec.from_json(asked.machine), asked.environment, asks,
         tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
-        tuple(map(_proven, asked.settings)),
+        settings=tuple(map(_proven, asked.settings)),
     )  # fmt: skip
 
 
