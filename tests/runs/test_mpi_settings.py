@@ -1,25 +1,25 @@
 """Settings of the MPI library at a launch: neutral and own names, typos refused, the useless left out and named."""
 
+import dataclasses
+
 import pytest
 
 from octant.failure import Exit, Refusal
-from octant.machine.mpi_inventory import Inventory
+from octant.machine.mpi_inventory import Inventory, parse_mpivars
 from octant.runs import mpi_settings
-from paths import Octant
+from paths import DATA, Octant
 
-MPICH = Inventory(
-    "mpich",
-    "5.0.2",
-    {
-        "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "-1",
-        "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": "8192",
-        "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE": "131072",
-    },
-)
+MPICH = dataclasses.replace(parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2"), device="ch4:ucx ofi")
 OPENMPI = Inventory(
     "openmpi",
     "5.0.11",
-    {"btl_sm_eager_limit": "4096", "coll_tuned_bcast_algorithm": "0", "coll_han_priority": "35"},
+    {
+        "btl_sm_eager_limit": "4096",
+        "btl_tcp_eager_limit": "65536",
+        "btl_sm_segment_size": "0",
+        "coll_tuned_bcast_algorithm": "0",
+        "coll_han_priority": "35",
+    },
     {"btl_vader_eager_limit": "btl_sm_eager_limit"},
 )
 
@@ -29,10 +29,26 @@ OPENMPI = Inventory(
     [
         (
             MPICH,
-            ["eager-limit=64KiB"],
-            {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "65536", "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": "65536"},
+            ["MPIR_CVAR_CH4_NETMOD=ofi", "eager-limit=64KiB"],
+            {
+                "MPIR_CVAR_CH4_NETMOD": "ofi",
+                "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": "65616",
+                "MPIR_CVAR_CH4_PACK_BUFFER_SIZE": "65616",
+                "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": "65537",
+                "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "65536",
+            },
         ),
-        (OPENMPI, ["eager limit=8KiB"], {"OMPI_MCA_btl_sm_eager_limit": "8192"}),
+        (
+            OPENMPI,
+            ["eager limit=8KiB"],
+            {
+                "OMPI_MCA_btl_sm_eager_limit": "8272",
+                "OMPI_MCA_btl_tcp_eager_limit": "8272",
+                "OMPI_MCA_btl_sm_segment_size": "16777216",
+            },
+        ),
+        (MPICH, ["shared-memory=1"], {}),
+        (MPICH, ["bulk-transfer=yes"], {}),
         (OPENMPI, ["btl_sm_eager_limit=4096"], {"OMPI_MCA_btl_sm_eager_limit": "4096"}),
         (OPENMPI, ["OMPI_MCA_btl_sm_eager_limit=1"], {"OMPI_MCA_btl_sm_eager_limit": "1"}),
         (MPICH, ["UCX_TLS=tcp,self"], {"UCX_TLS": "tcp,self"}),
@@ -53,7 +69,9 @@ def test_names_become_the_librarys_own_variables(
         (MPICH, "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLDS=1", "did you mean MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD"),
         (OPENMPI, "btl_sm_eager_limits=1", "did you mean btl_sm_eager_limit"),
         (MPICH, "eager-limits=1", "try one of eager-limit"),
-        (MPICH, "eager-limit=big", "cannot set eager limit"),
+        (MPICH, "eager-limit=big", "cannot set eager-limit"),
+        (MPICH, "UCX_MODULE_DIR=/tmp/evil", "cannot set 'UCX_MODULE_DIR'"),
+        (MPICH, "LD_PRELOAD=evil.so", "cannot set 'LD_PRELOAD'"),
         (MPICH, "eager-limit", "not of the form NAME=VALUE"),
     ],
 )
@@ -69,7 +87,8 @@ def test_a_typo_is_refused_by_name(library: Inventory, word: str, said: str) -> 
         (OPENMPI, "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=1", "belongs to MPICH"),
         (MPICH, "btl_sm_eager_limit=1", "belongs to Open MPI"),
         (MPICH, "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE=1", "has no effect"),
-        (MPICH, "connection-set-up=yes", "has nothing for it"),
+        (MPICH, "MPIR_CVAR_POLLS_BEFORE_YIELD=1", "has no effect"),
+        (MPICH, "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=1", "messages go through ucx, not ofi"),
         (OPENMPI, "coll_tuned_bcast_algorithm=1", "has no effect"),
     ],
 )
@@ -77,6 +96,54 @@ def test_what_has_no_effect_is_said_and_left_out(library: Inventory, word: str, 
     found = mpi_settings.read([word], library)
     assert found.variables == {}
     assert said in " ".join(found.without_effect)
+
+
+@pytest.mark.parametrize("name", ["MPIR_CVAR_CH4_PACK_BUFFER_SIZE", "MPIR_CVAR_NOLOCAL"])
+def test_a_value_over_which_the_library_would_end_is_refused(name: str) -> None:
+    library = dataclasses.replace(MPICH, kinds={name: "integer"})
+    for value in ("64KiB", "abc", "64k"):
+        with pytest.raises(Refusal, match=f"cannot set {name}={value} .*try a whole number, yes or no"):
+            mpi_settings.read([f"{name}={value}"], library)
+        with pytest.raises(Refusal, match="in the environment: cannot set"):
+            mpi_settings.check_environment({name: value}, lambda: library)
+    assert mpi_settings.read([f"{name}=65536"], library).variables == {name: "65536"}
+
+
+def test_a_word_that_an_algorithm_does_not_have_is_refused() -> None:
+    name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
+    library = dataclasses.replace(MPICH, kinds={name: "integer"}, words={name: ("auto", "nb", "ring")})
+    assert mpi_settings.read(["collective-algorithm=allreduce:ring"], library).variables == {name: "ring"}
+    with pytest.raises(Refusal, match="try auto, nb, ring"):
+        mpi_settings.read(["collective-algorithm=allreduce:rings"], library)
+    with pytest.raises(Refusal, match="does not know it"):
+        mpi_settings.read(["collective-algorithm=nonsense:ring"], library)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["wait-mode=poll"], "wait-mode=poll cannot be expressed: MPICH 5.0.2 yields between polls; leave it out"),
+        (["eager-limit=64KiB", "bulk-threshold=64KiB"], "leave one of them out"),
+        (["MPIR_CVAR_NOLOCAL=0", "shared-memory=no"], "leave one of them out"),
+        (["eager-limit=1KiB", "eager limit=2KiB"], "cannot set eager-limit twice"),
+    ],
+)
+def test_what_cannot_be_or_contradicts_itself_is_refused(words: list[str], said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        mpi_settings.read(words, MPICH, {})
+
+
+def test_the_path_in_use_decides_which_variables_count() -> None:
+    for environment, words, path in (
+        ({}, [], "ucx"),
+        ({"MPIR_CVAR_CH4_NETMOD": "ofi"}, [], "ofi"),
+        ({}, ["transport=ofi"], "ofi"),
+        ({"MPIR_CVAR_CH4_NETMOD": "ofi"}, ["transport=ucx"], "ucx"),
+    ):
+        found = mpi_settings.read([*words, "bulk-threshold=64KiB"], MPICH, environment).variables
+        assert ("UCX_RNDV_THRESH" in found) == (path == "ucx"), (environment, words)
+    assert mpi_settings.library_of(OPENMPI, {}, infiniband=True).path == "ucx"
+    assert mpi_settings.library_of(OPENMPI, {"OMPI_MCA_pml": "ob1"}, infiniband=True).path == "ob1"
 
 
 def test_every_tuned_algorithm_that_han_outranks_is_left_out() -> None:

@@ -44,7 +44,9 @@ def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
     program = str(kernels / "octant-node-stream")
     assert made.words == (program, "--output", str(RECORDS), "--run", key, "bytes=1MiB,2MiB")
     assert (made.launcher, made.places) == ("direct", ())
-    assert made.environment == {"OMP_DYNAMIC": "false", "MPIR_CVAR_X": "1"}
+    assert made.environment == {
+        "OMP_DYNAMIC": "false", "MPIR_CVAR_X": "1", "OCTANT_MPI_SETTINGS": "MPIR_CVAR_X",
+    }  # fmt: skip
     assert made.timeout_s > 10 * made.expected_s > 0
     assert resolved(ask(), 7.0).timeout_s == 7.0
 

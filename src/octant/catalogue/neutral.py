@@ -165,11 +165,11 @@ def read_value(setting: Neutral, text: str) -> Value:
     """
     word = setting.same.get(text, text)
     word = _TRUTHS.get(word, word) if "yes" in setting.values else word
-    if setting.kind == "words" or word in setting.values:
+    if setting.kind == "words" or (word in setting.values and not word.isdigit()):
         word = setting.same.get(word, word)
         if word not in setting.values:
             raise ValueError(f"cannot set {setting.name}={text} (no such value); try {setting.allowed()}")
-        return Value(word, int(word) if setting.kind == "bytes" and word.isdigit() else None)
+        return Value(word)
     patterns = {"names": r"[\w.:/-]+(,[\w.:/-]+)*", "algorithm": r"[a-z_]+:[a-z0-9_]+"}
     if setting.kind in patterns and not re.fullmatch(patterns[setting.kind], text, re.ASCII):
         raise ValueError(f"cannot set {setting.name}={text} (it cannot be read); try {setting.allowed()}")
@@ -183,7 +183,8 @@ def read_value(setting: Neutral, text: str) -> Value:
         found = parse_bytes(text) if setting.kind == "bytes" else int(text)
     except ValueError as error:
         raise ValueError(f"cannot set {setting.name} ({error})") from error
-    if not setting.least <= found <= setting.most or (setting.values and setting.values[0].isdigit()):
+    listed = [int(one) for one in setting.values if one.isdigit()]
+    if not setting.least <= found <= setting.most or (listed and found not in listed):
         raise ValueError(f"cannot set {setting.name}={text} (out of range); try {setting.allowed()}")
     return Value(str(found), found)
 

@@ -97,6 +97,7 @@ def text(one: ProvenSetting, library: Library) -> str:
     """A line for people: what a setting sets, and how far that was proven."""
     given = " ".join(f"{name}={value}" for name, value in one.variables.items()) or "nothing to set"
     how = {"effect": "proven", "read-back": "read back", "launch": "MPI starts with it, no more is known"}[one.proof]
+    how = "NOT AS ASKED" if one.doubt else how
     seen = f"{how}: {one.effect}" if one.effect and one.variables else one.effect or how
     return f"{one.asked or 'the environment'} on {library.title}: {given} ({seen})"
 

@@ -48,13 +48,14 @@ def read(words: Sequence[str], inventory: Inventory, environment: Mapping[str, s
             that the library cannot express; or two that contradict each other.
     """
     plain, asked = _split(words, inventory)
-    problems = check_names(plain, inventory)
+    ours = os.environ if environment is None else environment
+    problems = (*check_names(plain, inventory), *_off_path(plain, library_of(inventory, {**ours, **plain})))
     useless = {_variable(problem.name, inventory) for problem in problems}
     kept = {name: value for name, value in plain.items() if name not in useless}
     refused = [p.text for p in (*problems, *check_values(kept, inventory)) if p.refused]
     if refused:
         raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
-    settings = _settings(asked, inventory, {**(os.environ if environment is None else environment), **kept})
+    settings = _settings(asked, inventory, {**ours, **kept})
     own = [(f"{name}={value}", {name: Wanted(value)}) for name, value in kept.items()]
     try:
         together = neutral.combine([*own, *((one.asked, wanted) for one, wanted in settings)])
@@ -65,6 +66,20 @@ def read(words: Sequence[str], inventory: Inventory, environment: Mapping[str, s
         raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
     done = (Setting(s.asked, s.setting, s.value, {n: together[n] for n in wanted}) for s, wanted in settings)
     return MpiWords(together, tuple(problem.text for problem in problems), tuple(done))
+
+
+def _off_path(names: Iterable[str], library: Library) -> list[Problem]:
+    """Names that only another path of messages reads: they read back, and change nothing."""
+    found = []
+    for name in names:
+        wanted = next((path for pattern, path in _OF_PATHS if re.match(pattern, name)), library.path)
+        if library.path and wanted != library.path:
+            text = f"{name} has no effect: messages go through {library.path}, not {wanted} (see transport)"
+            found.append(Problem(name, text, False))
+    return found
+
+
+_OF_PATHS = ((r"MPIR_CVAR_(CH4_)?OFI_|FI_", "ofi"), (r"MPIR_CVAR_(CH4_)?UCX_|UCX_", "ucx"))
 
 
 def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: bool | None = None) -> Library:
@@ -145,7 +160,7 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
     nothing = [
         Problem(s.name, f"{s.name} has no effect: {library.title} has nothing for it", False)
         for s in settings
-        if all(row.cannot for row in s.rows(library))
+        if not any(row.names() for row in s.rows(library))
     ]
     return (*nothing, *check_names(plain, inventory))
 
