@@ -14,7 +14,7 @@ from octant.failure import Refusal
 from octant.runs import mpi_proof, mpi_settings
 
 TYPICAL = {
-    "eager-limit": ["0", "256", "1KiB", "8KiB", "64KiB", "256KiB", "1MiB", "4MiB"],
+    "eager-limit": ["0", "256", "1KiB", "8KiB", "64KiB", "256KiB", "1MiB", "1000001", "4MiB"],
     "single-copy-threshold": ["4KiB", "500000", "never"],
     "bulk-threshold": ["257", "64KiB", "256KiB"],
     "receive-buffer": ["64KiB", "16MiB", "64MiB"],

@@ -30,6 +30,12 @@ std::string read_number(MPI_T_cvar_handle handle, int count) {
     return text.str();
 }
 
+std::string read_truth(MPI_T_cvar_handle handle, int count) {
+    bool truth = false;
+    if (count != 1 || MPI_T_cvar_read(handle, &truth) != MPI_SUCCESS) return {};
+    return truth ? "1" : "0";
+}
+
 std::string read_text(MPI_T_cvar_handle handle, int count) {
     if (count < 1 || count > longest_text) return {};
     std::string text(longest_text + 1, '\0');
@@ -46,6 +52,7 @@ void read_value(MpiVariable& variable, int index, MPI_Datatype type) {
     if (type == MPI_UNSIGNED_LONG_LONG) variable.value = read_number<unsigned long long>(handle, count);
     if (type == MPI_COUNT) variable.value = read_number<MPI_Count>(handle, count);
     if (type == MPI_DOUBLE) variable.value = read_number<double>(handle, count);
+    if (type == MPI_C_BOOL) variable.value = read_truth(handle, count);
     if (type == MPI_CHAR) variable.value = read_text(handle, count);
     variable.type = type == MPI_CHAR ? "text" : type == MPI_DOUBLE ? "real" : variable.value.empty() ? "" : "integer";
     MPI_T_cvar_handle_free(&handle);

@@ -101,7 +101,7 @@ def test_settings_with_which_mpi_does_not_start_are_refused_with_what_it_said() 
         return PLAIN
 
     with pytest.raises(Refusal, match=r"cannot set adapters=lo \(MPI does not start with it: no active") as refusal:
-        mpi_proof.prove(mpi_settings.read(["adapters=lo"], MPICH, {}), LIBRARY, start, {})
+        mpi_proof.prove(mpi_settings.read(["adapters=lo"], MPICH, {}, ["lo"]), LIBRARY, start, {})
     assert refusal.value.code == Exit.NOT_SUPPORTED
 
 

@@ -133,6 +133,14 @@ def test_what_cannot_be_or_contradicts_itself_is_refused(words: list[str], said:
         mpi_settings.read(words, MPICH, {})
 
 
+def test_a_device_that_is_not_here_is_refused() -> None:
+    assert mpi_settings.read(["adapters=mlx5_0:1,ib0"], MPICH, {}, ["ib0", "mlx5_0"]).variables == {
+        "UCX_NET_DEVICES": "mlx5_0:1,ib0"
+    }
+    with pytest.raises(Refusal, match=r"no network device eth9 here\); try eth0, lo"):
+        mpi_settings.read(["adapters=eth9"], MPICH, {}, ["eth0", "lo"])
+
+
 def test_the_path_in_use_decides_which_variables_count() -> None:
     for environment, words, path in (
         ({}, [], "ucx"),

@@ -20,7 +20,9 @@ TITLES = {
     "mpich": "MPICH", "openmpi": "Open MPI", "intelmpi": "Intel MPI", "mvapich2": "MVAPICH2",
     "cray-mpich": "Cray MPICH", "ucx": "UCX", "libfabric": "libfabric",
 }  # fmt: skip
-_FORMULA = re.compile(r"(?:(\d+)\*)?value(?: / (cell))?(?: ([+-]) (\d+))?(?: at least (\d+))?( or more)?")
+_FORMULA = re.compile(
+    r"(?:(\d+)\*)?value(?: / (cell))?(?: ([+-]) (\d+))?(?: in steps of (\d+))?(?: at least (\d+))?( or more)?"
+)
 _MOST_CELLS = 8192  # 65536 abort MPICH 5.0.2
 _DEFAULT_CELL_BYTES = 8192
 _CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
@@ -282,7 +284,9 @@ def _number(formula: str, value: int, cell_bytes: int, asked: str) -> Wanted:
             raise CannotExpressError(f"{asked} cannot be expressed: {why}; try {limits}, or another eager-limit")
     if parts[4]:
         found += int(parts[4]) if parts[3] == "+" else -int(parts[4])
-    return Wanted(str(max(found, int(parts[5] or found))), bool(parts[6]))
+    step = int(parts[5] or 1)
+    found = -(-found // step) * step
+    return Wanted(str(max(found, int(parts[6] or found))), bool(parts[7]))
 
 
 def _both(name: str, one: Wanted, other: Wanted) -> Wanted | None:

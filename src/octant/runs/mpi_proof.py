@@ -133,9 +133,11 @@ def _start(launcher: str, variables: Mapping[str, str], words: Sequence[str]) ->
 
 def _first_cause(text: str) -> str:
     """The line of a library's output that says most."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"rror|ssert|nvalid|no active|annot|ailed", line)]
-    return (telling or lines or [""])[0][:200]
+    lines = [line.strip() for line in text.splitlines() if re.search("[a-z]", line)]
+    for telling in (r"failed|ssert|no active", r"rror|nvalid|[Nn]ot? |annot|unable"):
+        if found := [line for line in lines if re.search(telling, line)]:
+            return found[0][:200]
+    return (lines or [""])[0][:200]
 
 
 def _no_start(words: MpiWords, error: CannotStartError) -> Refusal:
@@ -179,6 +181,8 @@ def _judge(one: Setting, found: Probed, plain: Probed) -> ProvenSetting:
 def _from_read_back(asked: str, variables: Mapping[str, str], found: Probed) -> ProvenSetting:
     read = {name: found.read_back[name] for name in variables if name in found.read_back}
     wrong = [f"{n} reads back {read[n][-1]}" for n in read if not agrees(variables[n], read[n])]
+    unused = [line for line in found.said.splitlines() if "unused environment variable" in line]
+    wrong += [f"UCX says that it does not use {n}" for n in variables if any(n in line for line in unused)]
     effect = "" if variables else "the library's default"
     proof = "read-back" if variables and set(read) == set(variables) else "launch"
     return ProvenSetting(asked, variables, read, proof, effect, f"{asked} asked: {', '.join(wrong)}" if wrong else "")

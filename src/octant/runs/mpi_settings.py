@@ -35,13 +35,19 @@ class MpiWords:
     settings: tuple[Setting, ...] = ()  # the neutral ones
 
 
-def read(words: Sequence[str], inventory: Inventory, environment: Mapping[str, str] | None = None) -> MpiWords:
+def read(
+    words: Sequence[str],
+    inventory: Inventory,
+    environment: Mapping[str, str] | None = None,
+    devices: Sequence[str] | None = None,
+) -> MpiWords:
     """The settings for the library in use. Names: neutral (`eager-limit`), or any library's own.
 
     What the library would ignore is left out, so that it is never measured as if it had an effect.
 
     Args:
         environment: what the ranks find in theirs anyway; `None`: ours.
+        devices: the network devices there are; `None`: this system's.
 
     Raises:
         Refusal: no NAME=VALUE; a name that nobody knows, most likely a typo; a value that cannot be read; a setting
@@ -55,6 +61,8 @@ def read(words: Sequence[str], inventory: Inventory, environment: Mapping[str, s
     refused = [p.text for p in (*problems, *check_values(kept, inventory)) if p.refused]
     if refused:
         raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
+    for setting, value in asked:
+        _check_devices(setting, value, known_devices() if devices is None else devices)
     settings = _settings(asked, inventory, {**ours, **kept})
     own = [(f"{name}={value}", {name: Wanted(value)}) for name, value in kept.items()]
     try:
@@ -66,6 +74,22 @@ def read(words: Sequence[str], inventory: Inventory, environment: Mapping[str, s
         raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
     done = (Setting(s.asked, s.setting, s.value, {n: together[n] for n in wanted}) for s, wanted in settings)
     return MpiWords(together, tuple(problem.text for problem in problems), tuple(done))
+
+
+def known_devices() -> list[str]:
+    """The network devices of this system, by name."""
+    return sorted(path.name for folder in ("net", "infiniband") for path in Path("/sys/class", folder).glob("*"))
+
+
+def _check_devices(setting: Neutral, value: Value, devices: Sequence[str]) -> None:
+    """A library may use another device without a message. Networks in numbers (`10.0.0.0/8`) are left to it."""
+    names = value.text.split(",") if setting.kind == "names" else ()
+    for name in names:
+        if name.partition(":")[0] not in devices and "/" not in name:
+            why = f"there is no network device {name} here"
+            raise Refusal(
+                f"cannot set {setting.name}={value.text} ({why}); try {', '.join(devices)}", Exit.NOT_SUPPORTED
+            )
 
 
 def _off_path(names: Iterable[str], library: Library) -> list[Problem]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant.build.describe import describe
+from octant.build.mpi_library import linked
 from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal
-from octant.machine import Machine, facts, mpi_inventory
+from octant.machine import Machine, facts
 from octant.record import Failure
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
@@ -89,12 +90,12 @@ def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, s
 
 
 def library_of(study: Study) -> Library:
-    """The MPI library in use, asked only if the study turns any of its settings."""
+    """The MPI library that the kernels are linked with, asked only if the study turns any of its settings."""
     if not any(level.mpi for factor in study.factors.values() for level in factor.values()):
         return NO_LIBRARY
     try:
-        inventory = mpi_inventory.inventory()
-    except ValueError:
+        inventory = linked()
+    except Refusal:
         return NO_LIBRARY
     problems = mpi_settings.check_names(settings_of(study, inventory.library), inventory)
     return Library(inventory.library, {problem.name: problem.text for problem in problems})
