@@ -24,7 +24,7 @@ NAMES = {
 
 
 def mapped(library: Library, *words: str) -> dict[str, str]:
-    asked = []
+    asked: list[tuple[str, dict[str, Wanted]]] = []
     for word in words:
         name, _, text = word.partition("=")
         setting = neutral.find(name)

@@ -134,7 +134,7 @@ def _start(launcher: str, variables: Mapping[str, str], words: Sequence[str]) ->
 def _first_cause(text: str) -> str:
     """The line of a library's output that says most."""
     lines = [line.strip() for line in text.splitlines() if re.search("[a-z]", line)]
-    for telling in (r"failed|ssert|no active", r"rror|nvalid|[Nn]ot? |annot|unable"):
+    for telling in (r"failed|ssert|no active", r"rror|nvalid|No |not |annot|unable"):
         if found := [line for line in lines if re.search(telling, line)]:
             return found[0][:200]
     return (lines or [""])[0][:200]
