@@ -195,7 +195,7 @@ def _doubted(one: ProvenSetting, doubt: str) -> ProvenSetting:
 
 def _fallen_back(words: MpiWords, library: Library, found: Probed, plain: Probed) -> str:
     """Whether messages within the node no longer go through memory, although nothing asked for that."""
-    away = {"shared-memory": "no", "pretended-nodes": None, "wait-mode": "sleep"}
+    away = {"shared-memory": "no", "pretended-nodes": None, "wait-mode": "sleep", "asynchronous-progress": "yes"}
     if any(one.setting.name in away and away[one.setting.name] in (None, one.value.text) for one in words.settings):
         return ""
     if found.latency_s is None or not plain.latency_s or found.latency_s < _APART * plain.latency_s:
