@@ -14,9 +14,9 @@ from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
-from octant.record import Buffer, Given, Point
+from octant.record import Buffer, Given, Point, Process
 from octant.stats import Grade
-from octant.store import StoredRun
+from octant.store import ProvenSetting, StoredRun
 
 MACHINE = machine(nodes=2, cores=4)
 
@@ -147,3 +147,20 @@ def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     figures = summarise(dataclasses.replace(run, points=points), WORKLOADS).figures
     assert all(one.doubts[0].text.startswith("NOT AS ASKED: rank 0: pages=thp asked") for one in figures)
+
+
+def test_settings_that_the_library_reads_back_otherwise_are_told() -> None:
+    """A setting is compared with what the launch's own processes say, and the probe's doubt holds for every point."""
+    mpi = {"OMPI_MCA_btl_tcp_rcvbuf": "65536", "OMPI_MCA_coll": "^han", "UCX_TLS": "tcp"}
+    launch = Launch(Ask(Subject("fake/thing"), mpi=mpi))
+    read = {"OMPI_MCA_btl_tcp_rcvbuf": ("196608",), "OMPI_MCA_coll": ("^han",)}
+    found = dataclasses.replace(point(ranks=1), launch=launch.key, process=Process(settings=read))
+    doubt = "eager-limit=65536 asked: the largest eager message is 8112 B"
+    run = dataclasses.replace(
+        stored([launch], [found]),
+        plans={launch.key: Planned(launch, ("x",))},
+        settings=(ProvenSetting("eager-limit=65536", {}, proof="effect", doubt=doubt),),
+    )
+    raised = "OMPI_MCA_btl_tcp_rcvbuf=65536 asked, the library reads back 196608"
+    assert readback.mismatches_of(run, found) == (doubt, raised)
+    assert readback.all_mismatches(run) == sorted([doubt, raised])

@@ -24,7 +24,7 @@ NAMES = {
 
 
 def mapped(library: Library, *words: str) -> dict[str, str]:
-    asked = []
+    asked: list[tuple[str, dict[str, Wanted]]] = []
     for word in words:
         name, _, text = word.partition("=")
         setting = neutral.find(name)
@@ -117,6 +117,8 @@ def test_values_become_what_the_library_reads(library: Library, words: str, vari
         (MPICH, "wait-mode=poll", "wait-mode=poll cannot be expressed: MPICH 5.0.2 yields between polls; leave it out"),
         (OPENMPI, "wait-mode=sleep", "Open MPI 5.0.11 can yield, but never sleeps"),
         (INTEL, "eager-limit=64KiB", "I_MPI_SHM_EAGER_THRESHOLD, which reads back, changes nothing"),
+        (INTEL, "collective-algorithm=allreduce:ring", "Intel MPI 2021.18 numbers its algorithms; try 1"),
+        (INTEL, "single-copy-threshold=500000", "try never"),
         (MPICH, "eager-limit=128", "256 B to 4 MiB"),
         (MPICH, "max-connections=8", "no InfiniBand adapter is here"),
         (OPENMPI, "bulk-threshold=64KiB", "takes 192 KiB to 4 MiB"),

@@ -225,7 +225,9 @@ def variables(setting: Neutral, value: Value, library: Library, cell_bytes: int 
         if "value" in formula:
             found[own] = _number(formula, value.number or 0, cell_bytes or library.cell_bytes, asked)
         else:
-            found[own] = Wanted({"text": value.text, "word": word}.get(formula, formula))
+            if formula == "number" and not word.isdigit():
+                raise CannotExpressError(f"{asked} cannot be expressed: {library.title} numbers its algorithms; try 1")
+            found[own] = Wanted({"text": value.text, "word": word, "number": word}.get(formula, formula))
     return found
 
 

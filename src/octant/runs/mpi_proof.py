@@ -134,7 +134,7 @@ def _start(launcher: str, variables: Mapping[str, str], words: Sequence[str]) ->
 def _first_cause(text: str) -> str:
     """The line of a library's output that says most."""
     lines = [line.strip() for line in text.splitlines() if re.search("[a-z]", line)]
-    for telling in (r"failed|ssert|no active", r"rror|nvalid|[Nn]ot? |annot|unable"):
+    for telling in (r"failed|ssert|no active", r"rror|nvalid|No |not |annot|unable"):
         if found := [line for line in lines if re.search(telling, line)]:
             return found[0][:200]
     return (lines or [""])[0][:200]
@@ -195,7 +195,7 @@ def _doubted(one: ProvenSetting, doubt: str) -> ProvenSetting:
 
 def _fallen_back(words: MpiWords, library: Library, found: Probed, plain: Probed) -> str:
     """Whether messages within the node no longer go through memory, although nothing asked for that."""
-    away = {"shared-memory": "no", "pretended-nodes": None, "wait-mode": "sleep"}
+    away = {"shared-memory": "no", "pretended-nodes": None, "wait-mode": "sleep", "asynchronous-progress": "yes"}
     if any(one.setting.name in away and away[one.setting.name] in (None, one.value.text) for one in words.settings):
         return ""
     if found.latency_s is None or not plain.latency_s or found.latency_s < _APART * plain.latency_s:
