@@ -147,6 +147,9 @@ def resume(
     from octant.store import Store
 
     run = find_run(store, name)
+    if run.pair:
+        again = f"octant compare --rounds {run.pair.rounds} {' '.join(sorted((run.id, run.pair.partner)))}"
+        raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches)
     _finish(Store(run.folder.parent.parent), run, timeout, json, page=run.title.startswith("evaluate"))
 

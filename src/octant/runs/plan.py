@@ -81,12 +81,13 @@ def resolve(
     ask, shape = launch.ask, launch.ask.shape
     given = launch.started_knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
     threads = max((int(word) for word in given if word.isdecimal()), default=1)
+    kernel = None
     if ask.subject.command:
         program = _fill_words(launch)
         variables = {"OMP_NUM_THREADS": str(threads)} if "threads" in launch.started_knobs else {}
     else:
-        kernel = str(build.find(ask.subject.workload))
-        program, variables = [kernel, "--output", str(records), "--run", launch.key, *launch.words], dict(own)
+        kernel = build.find(ask.subject.workload)
+        program, variables = [str(kernel), "--output", str(records), "--run", launch.key, *launch.words], dict(own)
     variables |= ask.mpi
     there = placed_at(shape.place) if shape.place else None
     size = launchers.JobSize(
@@ -100,7 +101,7 @@ def resolve(
     words = launchers.launcher(name).command(program, size)
     return Planned(
         launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
-        timeout_s or timeout_seconds(launch),
+        timeout_s or timeout_seconds(launch), build.digest(kernel) if kernel else "",
     )  # fmt: skip
 
 
