@@ -52,9 +52,9 @@ def test_paired_rounds_of_equal_sides_raise_few_alarms(shape: str) -> None:
     words = [judged([a], [b], margin=0).figures[0].word for a, b in np.exp(logs).swapaxes(1, 2)]
     alarms = sum(word in ("faster", "slower") for word in words) / len(words)
     assert alarms <= 0.055
-    two = np.exp(logs[:200, :2]).swapaxes(1, 2)
-    naive = [ratio_interval(list(a[:, None]), list(b[:, None])) for a, b in two]
-    assert np.mean([one.low > 1 or one.high < 1 for one in naive]) > 0.2, "what few launches were judged by"
+    samples = np.exp(logs[:100, 0, :, None] + np.random.default_rng(75).normal(0, 0.03, (100, 2, 50)))
+    naive = [ratio_interval([a], [b]) for a, b in samples]
+    assert np.mean([one.low > 1 or one.high < 1 for one in naive]) > 0.3, "one launch each, judged by its samples"
     assert time.process_time() - begun < 10
 
 
