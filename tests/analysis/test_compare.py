@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from fake_run import STARTED, WORKLOADS, fake_run, machine
+from fake_run import STARTED, WORKLOADS, fake_run, fake_summary, machine
+from octant import stats
 from octant.analysis.compare import Comparison, Comparisons, compare
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
@@ -163,11 +164,11 @@ def test_other_surroundings_are_listed() -> None:
     other = fake_run(on=machine(name="other", cores=4))
     huge = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 2**21, 4096, {}),))
     base = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 0, 4096, {}),))
-    found = compared(changed(BASE, "node/latency", given=(base,)), changed(other, "node/latency", given=(huge,)))
+    found = compared(changed(BASE, "node/gemm", given=(base,)), changed(other, "node/gemm", given=(huge,)))
     assert ("machine", "fake", "other") in found.differences
     assert ("hardware threads allowed", "2", "4") in found.differences
     pages = [why for figure in found.figures for why in figure.why if why.startswith("huge")]
-    assert pages == ["huge pages: 0.0 % in A, 100 % in B"] * 2
+    assert pages == ["huge pages: 0.0 % in A, 100 % in B"] * 3
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -297,3 +298,16 @@ def test_cells_are_shown_as_they_were_asked_though_a_resumed_one_was_measured_la
     later = (*BASE.points[:first], *BASE.points[first + 1 :], BASE.points[first])
     names = [figure.title for figure in summarise(BASE, WORKLOADS).figures]
     assert [figure.title for figure in summarise(dataclasses.replace(BASE, points=later), WORKLOADS).figures] == names
+
+
+@pytest.mark.parametrize(("kind", "word"), [("not as asked", "not comparable"), ("wide interval", "same")])
+def test_an_invalid_figure_gets_no_verdict_unless_for_the_width_of_its_interval(kind: str, word: str) -> None:
+    bad = stats.Doubt(kind, stats.Grade.INVALID, "this is why")
+    sides = [fake_summary([[100.0] * 4], "a"), fake_summary([[101.0] * 4], "b", Pair("a", "old", 4))]
+    (row,) = sides[1].figures
+    launches = tuple(dataclasses.replace(one, doubts=(bad,)) for one in row.launches)
+    (one,) = compare(
+        sides[0], dataclasses.replace(sides[1], figures=(dataclasses.replace(row, launches=launches),))
+    ).figures
+    assert (one.word, "B: this is why" in one.why) == (word, True)
+    assert not one.lost

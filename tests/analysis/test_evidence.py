@@ -128,12 +128,17 @@ def stored(
     run = store.read(run.id)
     times = [level * (1 + spread * (n % 3 - 1)) for n in range(repeats)]
     plan = functools.partial(planned, records=run.records)
-    return carry_out(store, run, in_turn(run.launches), plan, start=Kernel(answer=functools.partial(_answer, times)))
+    return carry_out(
+        store, run, in_turn(run.launches), plan, start=Kernel(answer=functools.partial(_answer, begun, times))
+    )
 
 
-def _answer(times: list[float], workload: str, launch: str, cell: Mapping[str, str]) -> Point:
+def _answer(begun: datetime, times: list[float], workload: str, launch: str, cell: Mapping[str, str]) -> Point:
     lanes = (lane(durations(round(100_000 * times[int(launch.rpartition("-")[2])]), 5)),)
-    return point(workload=workload, launch=launch, knobs=dict(cell), lanes=lanes, counts={"bytes_read": 1000})
+    work = {"bytes_read": 1000}
+    return point(
+        workload=workload, launch=launch, knobs=dict(cell), lanes=lanes, counts=work, started=begun.isoformat()
+    )
 
 
 def of_store(store: Store, before: StoredRun, after: StoredRun) -> Verdict:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from octant import units
-from octant.analysis.evidence import no_history, of_rounds, of_two_runs
+from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs
 from octant.ask import EFFORT, canonical, cell_key
 from octant.machine.codec import fingerprint
-from octant.stats import verdicts
+from octant.stats import Grade, verdicts
 from octant.stats.verdicts import MARGIN, Verdict
 
 if TYPE_CHECKING:
@@ -239,6 +239,9 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
     a, b = old.points[0], new.points[0]
     found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
+    found += [
+        f"{name}: {one.text}" for name, row in (("A", old), ("B", new)) if not row.wrong for one in invalid_doubts(row)
+    ]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
         ("start synchronised", a.sync, b.sync),
@@ -282,7 +285,7 @@ def _remarks(old: Figure, new: Figure) -> list[str]:
         found.append(
             f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"
         )
-    olds, news = ([one.text for one in row.doubts if one.grade > stats.Grade.NOTE] for row in (old, new))
+    olds, news = ([one.text for one in row.doubts if one.grade > Grade.NOTE] for row in (old, new))
     found += [f"both: {text}" for text in olds if text in news]
     for name, mine, others in (("A", olds, news), ("B", news, olds)):
         found += [f"{name}: {text}" for text in mine if text not in others]

@@ -15,6 +15,7 @@ from octant.analysis.figures import Figure, figures_of
 from octant.analysis.given import mismatches_of
 from octant.ask import Ask, Subject, cell_key
 from octant.failure import Refusal
+from octant.stats import Doubt, Grade
 from octant.stats.gate import RISING, gate_verdicts, least_rounds, until_sure_verdicts
 from octant.stats.intervals import Period
 from octant.stats.occasions import LEAST_LAUNCHES, TwoRuns, occasion_verdicts
@@ -85,7 +86,8 @@ def too_few_rounds(figures: int, rounds: int) -> str:
 def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:
     """The logarithms of B's speed over A's, one for each round in which both sides answered."""
     before, after = (
-        {int(one.point.launch.rpartition("-")[2]): one.value.middle for one in row.launches} for row in (old, new)
+        {int(one.point.launch.rpartition("-")[2]): one.value.middle for one in row.launches if one.counts}
+        for row in (old, new)
     )
     rounds = sorted(before.keys() & after.keys())
     speeds = [log_speeds([side[number] for number in rounds], old.metric.better) for side in (before, after)]
@@ -94,7 +96,7 @@ def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:
 
 def of_two_runs(both: Both, runs: Runs, margin: float, history: History) -> list[Verdict]:
     """Verdicts from two runs that were not measured in turn."""
-    tested = [rows for rows in both if min(len(row.launches) for row in rows) >= LEAST_LAUNCHES]
+    tested = [rows for rows in both if min(len(row.counted) for row in rows) >= LEAST_LAUNCHES]
     known = dict(zip(map(id, tested), history(runs, tested) if tested else (), strict=True))
     occasions = [known.get(id(rows), ()) for rows in both]
     figures = [_two_runs(*rows, seen) for rows, seen in zip(both, occasions, strict=True)]
@@ -103,25 +105,22 @@ def of_two_runs(both: Both, runs: Runs, margin: float, history: History) -> list
 
 def _two_runs(old: Figure, new: Figure, occasions: Sequence[Occasion]) -> TwoRuns:
     better = old.metric.better
-    sides = [log_speeds([launch.value.middle for launch in row.launches], better) for row in (old, new)]
+    sides = [log_speeds([launch.value.middle for launch in row.counted], better) for row in (old, new)]
     return TwoRuns(sides[0], sides[1], log_speeds([one.value for one in occasions], better))
 
 
 def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()) -> Period:
     """From the first launch of these figures to the last."""
-    times = [
-        _begun(run, launch.point)
-        for rows in both
-        for run, row in zip(runs, rows, strict=True)
-        for launch in row.launches
-    ]
-    times += [one.begun for seen in occasions for one in seen]
-    times = times or [datetime.fromisoformat(run.started).astimezone() for run in runs]
+    periods = [row.value.period for rows in both for row in rows if row.value]
+    times = [one.begun for seen in occasions for one in seen]
+    times += [time for period in periods for time in (period.begin, period.end)]
+    times = times or [_started(run) for run in runs]
     return Period(min(times), max(times))
 
 
-def _begun(run: StoredRun, point: Point) -> datetime:
-    return datetime.fromisoformat(point.process.started or run.started).astimezone()
+def invalid_doubts(row: Figure) -> list[Doubt]:
+    """What makes a verdict on a figure impossible. A wide interval does not: the ratio has its own."""
+    return [one for one in row.doubts if one.grade == Grade.INVALID and one.kind != "wide interval"]
 
 
 def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
@@ -180,7 +179,7 @@ def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[
         if launched:
             given = {place: found for place, one in enumerate(launched) if (found := mismatches_of(run, one))}
             made = figures_of(row.workload, launched, (row.metric,), given)[row.metric.name]
-            if made.value is not None and made.value.middle > 0:
+            if made.value is not None and made.value.middle > 0 and not invalid_doubts(made):
                 yield program, made.value.middle
 
 
