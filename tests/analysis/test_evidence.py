@@ -180,6 +180,7 @@ def test_runs_within_an_hour_are_one_occasion_and_others_are_of_the_same_cell_bu
     assert store.read(elsewhere.id).plans[elsewhere.launches[0].key].build == "other"
     assert of_store(store, before, after).word == "differs"
     for day in range(7, 10):
+        assert of_store(store, before, after).word == "differs"
         stored(store, MONDAY + timedelta(days=day), 1.0)
     assert of_store(store, before, after).word == "slower", "three days and the one of four runs"
 

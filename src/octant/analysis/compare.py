@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from octant import units
 from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs
 from octant.ask import EFFORT, canonical, cell_key
-from octant.machine.codec import fingerprint
 from octant.stats import Grade, verdicts
 from octant.stats.verdicts import MARGIN, Verdict
 
@@ -167,9 +166,7 @@ def compare(
 
 
 def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
-    """Whether two runs are of one machine and have a figure in common, as `compare` matches them."""
-    if fingerprint(run.machine) != fingerprint(other.machine):
-        return False
+    """Whether two runs have a figure in common, as `compare` matches them."""
     sides = [_shown_points(one) for one in (run, other)]
     common = {point.workload for point in sides[0]} & {point.workload for point in sides[1]}
     cells = [{(p.workload, p.ranks, tuple(p.knobs.items())): p for p in side if p.workload in common} for side in sides]
