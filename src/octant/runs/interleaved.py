@@ -101,8 +101,7 @@ def check_again(name: str, run: StoredRun, asks: Sequence[Ask], machine: Machine
         why = str(refusal)
     if why:
         raise Refusal(
-            f"cannot measure {name} again ({run.id}: {why}); try octant compare without --rounds and --gate, which "
-            "judges stored runs once there are four further occasions of each figure"
+            f"cannot measure {name} again ({run.id}: {why}); try comparing what is stored, without --rounds and --gate"
         )
 
 
