@@ -34,7 +34,9 @@ Both: TypeAlias = Sequence[tuple[Figure, Figure]]
 """Figures that can be compared: of A, of B."""
 
 APART = timedelta(hours=1)
-"""Runs that started closer to one another are one occasion."""
+"""Runs that began closer to one another are one occasion."""
+ENOUGH = 12
+"""Occasions of a figure; more change its verdict little, and each takes time to read."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +128,10 @@ def invalid_doubts(row: Figure) -> list[Doubt]:
 def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
     """The history that stored runs make: those of the same machine, cell, build and settings as A's figure, or as B's.
 
-    Of the two the one with more occasions. Runs that began within an hour are one occasion, and those within an hour
-    of A or B none.
+    Of the two the one with more occasions. A run that began within an hour of A, of B or of another occasion is none.
 
     Args:
-        stored: runs of this machine.
+        stored: runs of this machine; the first are preferred.
     """
     return functools.partial(_history, stored)
 
@@ -145,11 +146,18 @@ def _history(stored: Callable[[], Iterable[StoredRun]], runs: Runs, both: Both) 
     found: dict[tuple[object, ...], list[Occasion]] = {program: [] for program in rows}
     own = [_started(run) for run in runs]
     for run in stored():
+        if all(len(known) >= ENOUGH for known in found.values()):
+            break
         begun = _started(run)
-        if all(abs(begun - other) >= APART for other in own):
-            for program, value in _values(run, rows):
-                found[program].append(Occasion(begun, value))
-    return [max((_merged(found[program]) for program in programs), key=len) for programs in sides]
+        sought = {
+            program: row
+            for program, row in rows.items()
+            if len(found[program]) < ENOUGH
+            and all(abs(begun - other) >= APART for other in (*own, *(one.begun for one in found[program])))
+        }
+        for program, value in _values(run, sought):
+            found[program].append(Occasion(begun, value))
+    return [max((found[program] for program in programs), key=len) for programs in sides]
 
 
 def _started(run: StoredRun) -> datetime:
@@ -181,14 +189,3 @@ def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[
             made = figures_of(row.workload, launched, (row.metric,), given)[row.metric.name]
             if made.value is not None and made.value.middle > 0 and not invalid_doubts(made):
                 yield program, made.value.middle
-
-
-def _merged(occasions: Sequence[Occasion]) -> list[Occasion]:
-    """One for all that began within an hour of its first: their median."""
-    groups: list[list[Occasion]] = []
-    for one in sorted(occasions, key=lambda one: one.begun):
-        if groups and one.begun - groups[-1][0].begun < APART:
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    return [Occasion(group[0].begun, float(np.median([one.value for one in group]))) for group in groups]

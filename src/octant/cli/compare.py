@@ -13,11 +13,13 @@ from octant.cli._options import JsonOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from octant.analysis.compare import Comparisons
     from octant.store import Store, StoredRun
 
-MOST_OCCASIONS = 60
-"""Stored runs that are read for the spread between occasions."""
+MOST_OTHERS = 200
+"""Stored runs that are searched for other occasions, the newest first."""
 
 
 def register(app: typer.Typer) -> None:
@@ -91,7 +93,7 @@ def compare(
         raise typer.Exit(int(Exit.REGRESSION))
 
 
-def _others(where: Store, before: StoredRun, after: StoredRun) -> list[StoredRun]:
+def _others(where: Store, before: StoredRun, after: StoredRun) -> Iterator[StoredRun]:
     from octant.cli._stored import runs_like
 
-    return [run for run in islice(runs_like(where, after), MOST_OCCASIONS) if run.id != before.id]
+    return (run for run in islice(runs_like(where, after), MOST_OTHERS) if run.id != before.id)
