@@ -160,6 +160,8 @@ def test_another_build_or_machine_or_surrounding_is_not_measured_in_its_place(
 
 def test_what_a_store_says_is_started_only_if_it_is_ours(store: Store) -> None:
     run = stored(store)
+    with pytest.raises(Refusal, match="nothing says what was asked"):
+        begin(store, run, run, (), machine(), 6, "once")
     command = Ask(Subject(command=("./evil",)))
     assert "what a store says is never started" in refused(store, run, (command, command))
     preload = dataclasses.replace(ASKS[0], mpi={"LD_PRELOAD": "evil.so"})

@@ -68,6 +68,8 @@ def begin(
     Raises:
         Refusal: a side cannot be launched again as it was; the store cannot be written.
     """
+    if not couples:
+        raise Refusal("cannot measure A and B again (nothing says what was asked for the figures in common)")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         check_again(name, run, [couple[number] for couple in couples], machine)
     ids = new_ids()
