@@ -415,7 +415,7 @@ def fake_summary(values: ArrayLike, name: str = "run", pair: Pair | None = None,
         ]
         figures.append(Figure(workload, metric, tuple(points), tuple(made)))
     run = replace(stored((), folder=Path(name)), pair=pair)
-    return Summary(run, tuple(figures), Known(run.machine.topology, {}), None, (), {})
+    return Summary(run, tuple(figures), Known(run.machine.topology, {}), (), (), {})
 
 
 @functools.cache
