@@ -47,7 +47,7 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
     from octant.units import counted
 
     try:
-        with progress_of(run.remaining()) as observe:
+        with progress_of(run) as observe:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

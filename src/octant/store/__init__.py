@@ -121,11 +121,13 @@ class Store:
         order: Sequence[tuple[int, int]] | None = None,
         who: str = "run",
         study: StudyAsked | None = None,
+        seed: int = 0,
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
         Args:
             order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
+            seed: of this order and of those inside launches; a study has its own.
 
         Raises:
             Refusal: the store cannot be written.
@@ -139,7 +141,7 @@ class Store:
         environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith(ENVIRONMENT)}
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, environment, tuple(asks), tuple(order),
-            study.seed if study else 0, study,
+            study.seed if study else seed, study,
         )  # fmt: skip
         try:
             files.make_folder(folder)
