@@ -96,7 +96,7 @@ def test_what_the_template_writes_builds_runs_and_is_right(kernels: Path, tmp_pa
     (tmp_path / "bin").mkdir()
     folder = _template.write("node/my_kernel", tmp_path)[0].parent
     programs = build_kernel(kernels, folder, tmp_path / "bin")
-    words = ("run", "my_kernel", "bytes=4KiB,64KiB", "seconds=0.05", "--json")
+    words = ("run", "my_kernel", "bytes=4KiB,64KiB", "--repeats=1", "--json")
     figures = json.loads(call(folder, programs, tmp_path / "store", *words).stdout)["figures"]
     assert [figure["metric"] for figure in figures] == ["additions", "additions"]
     assert all(figure["of_limit"] > 0 for figure in figures)

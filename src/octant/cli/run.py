@@ -113,7 +113,7 @@ def _on_model(
 
 
 def evaluate(
-    quick: Annotated[bool, typer.Option("--quick/--full", help="About three minutes, or the full suite.")] = True,
+    quick: Annotated[bool, typer.Option("--quick/--full", help="About two minutes, or the full suite.")] = True,
     suite: Annotated[str, typer.Option(help="Instead: a suite by its name, or a file of yours.")] = "",
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
