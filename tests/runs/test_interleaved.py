@@ -2,8 +2,9 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -168,3 +169,18 @@ def test_what_a_store_says_is_started_only_if_it_is_ours(store: Store) -> None:
     assert "cannot set 'LD_PRELOAD'" in refused(store, run, (preload, preload))
     away = dataclasses.replace(ASKS[0], shape=dataclasses.replace(ASKS[0].shape, place="64x1"))
     assert "cannot measure A again" in refused(store, run, (away, away))
+
+
+def test_what_fails_twice_in_turn_on_a_side_is_not_tried_in_the_other_rounds(store: Store) -> None:
+    kernel = Kernel()
+
+    def start(words: Sequence[str], *further: Any) -> Outcome:
+        if "kernel=copy" in words and str(sides.after.records) in words:
+            kernel.starts.append(list(words))
+            return Outcome(1, False, 0.1, "no")
+        return kernel(words, *further)
+
+    sides = begun(store)
+    plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
+    done = measure(store, sides, (plans[0], plans[1]), 6, start=start)
+    assert (len(done.after.failures), len(kernel.starts)) == (2, 6 * 3 + 2)

@@ -111,9 +111,11 @@ def _measure(
     from octant.runs.plan import planner_of
 
     planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
-    left = [launch for number in range(sides.rounds, rounds) for _, launch in sides.round(number)]
+    due = {number: [launch for _, launch in sides.round(number)] for number in range(rounds)}
+    left = [launch for number in range(sides.rounds, rounds) for launch in due[number]]
+    numbers = {launch.key: number for number, launches in due.items() for launch in launches}
     try:
-        with progress_of(left) as observe:
+        with progress_of(left, numbers) as observe:
             sides = interleaved.measure(where, sides, planners, rounds, is_enough, observe)
     except KeyboardInterrupt:
         kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))

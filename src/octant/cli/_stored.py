@@ -71,10 +71,11 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
     from octant.cli._progress import progress_of
     from octant.runs.carry_out import carry_out, in_turn
     from octant.runs.plan import planner_of
+    from octant.runs.rounds import rounds_of
     from octant.units import counted
 
     try:
-        with progress_of(run.remaining()) as observe:
+        with progress_of(run.remaining(), rounds_of(run) if len(run.asks) > 1 else {}) as observe:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

@@ -5,6 +5,7 @@ import datetime
 import functools
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,9 @@ class Batch:
     failures: tuple[Failure, ...]
 
 
+HOPELESS = 2
+"""Launches of an ask, in turn, that fail in a session before the others are not tried: each may end by its time-out."""
+
 Decide = Generator[Launch, Batch, None]
 """Yields what to start next and is sent what came of it. A launch that the store has is answered from there, so that
 resuming is deciding again."""
@@ -54,9 +58,14 @@ Observe = Callable[[Step, float], None]
 
 
 def in_turn(launches: Iterable[Launch]) -> Decide:
-    """One after the other, whatever comes of them."""
-    for launch in launches:  # noqa: UP028 - `yield from` would hand what is sent on to the iterator of a tuple
-        yield launch
+    """One after the other, whatever comes of them; an ask that failed twice and gave nothing is left for `resume`."""
+    failed: Counter[str] = Counter()
+    for launch in launches:
+        key = launch.ask.key
+        if failed[key] < HOPELESS:
+            batch = yield launch
+            lasting = batch.points or all(failure.exit == Exit.NOT_SUPPORTED for failure in batch.failures)
+            failed[key] = 0 if lasting else failed[key] + 1
 
 
 def carry_out(

@@ -6,6 +6,7 @@ has to be as it is now, or the new runs would say nothing of the old ones.
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,8 +17,9 @@ from octant.launch.execute import Outcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.runs.carry_out import DecideSides, Observe, Side, carry_out_sides
+from octant.runs.carry_out import HOPELESS, DecideSides, Observe, Side, carry_out_sides
 from octant.runs.plan import Planner, check_startable, check_stored
+from octant.runs.rounds import new_seed, seed_within
 from octant.store import Pair, Store, StoredRun, new_ids, recorded_environment
 from octant.store.asked import Looks
 
@@ -49,7 +51,7 @@ class Interleaved:
 
     def round(self, number: int) -> list[tuple[int, Launch]]:
         """The launches of one round, each with the number of its side, in an order that is drawn once for all."""
-        draw = random.Random(f"{self.before.id} {number}")
+        draw = random.Random(seed_within(self.before.seed, f"round {number}"))
         couples = draw.sample(self.couples, len(self.couples))
         drawn = [(side, Launch(couple[side], number)) for couple in couples for side in draw.sample((0, 1), 2)]
         return list({(side, launch.key): (side, launch) for side, launch in drawn}.values())
@@ -72,13 +74,13 @@ def begin(
         raise Refusal("cannot measure A and B again (nothing says what was asked for the figures in common)")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         check_again(name, run, [couple[number] for couple in couples], machine)
-    ids = new_ids()
+    ids, seed = new_ids(), new_seed()
     made = []
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         asks = [replace(couple[number], repeats=rounds) for couple in couples]
         title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
         pair = Pair(ids[1 - number], run.id, rounds, looks)
-        made.append(where.create(title, machine, asks, (), "compare", pair=(ids[number], pair)))
+        made.append(where.create(title, machine, asks, (), "compare", seed=seed, pair=(ids[number], pair)))
     return Interleaved(*made)
 
 
@@ -182,8 +184,11 @@ def measure(
 
 def _decide(sides: Interleaved, rounds: int, is_enough: Callable[[int], bool]) -> DecideSides:
     there = sides.rounds
+    failed: Counter[tuple[int, str]] = Counter()
     for number in range(rounds):
-        for one in sides.round(number):  # noqa: UP028 - `yield from` would hand what is sent on to the list's iterator
-            yield one
+        for side, launch in sides.round(number):
+            if failed[side, launch.ask.key] < HOPELESS:
+                batch = yield side, launch
+                failed[side, launch.ask.key] = 0 if batch.points else failed[side, launch.ask.key] + 1
         if number + 1 > there and number + 1 < rounds and is_enough(number + 1):
             return

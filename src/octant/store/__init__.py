@@ -131,12 +131,14 @@ class Store:
         order: Sequence[tuple[int, int]] | None = None,
         who: str = "run",
         study: StudyAsked | None = None,
+        seed: int = 0,
         pair: tuple[str, Pair] | None = None,
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
         Args:
             order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
+            seed: of this order and of those inside launches; a study has its own.
             pair: for one of two runs that are measured in turn: its id (`new_ids`), and what it is one side of.
 
         Raises:
@@ -149,7 +151,7 @@ class Store:
             order = [(number, repeat) for number, ask in enumerate(asks) for repeat in range(ask.repeats)]
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(asks), tuple(order),
-            study.seed if study else 0, study, pair=pair[1] if pair else None,
+            study.seed if study else seed, study, pair=pair[1] if pair else None,
         )  # fmt: skip
         try:
             files.make_folder(folder)
