@@ -99,7 +99,7 @@ def main() -> None:
             lines.append({"workload": name, "mode": asked.mode, "median_change": medians, "mean_change": means})
             print(f"{name:24} {asked.mode:8} median {100 * medians:+6.1f} %   mean {100 * means:+6.1f} %", flush=True)
             for when, row in (("quiet", quiet), ("beside the hog", beside)):
-                print(f"  {when}: {'; '.join(row.flags) or 'nothing to doubt'}")
+                print(f"  {when}: {'; '.join(one.text for one in row.doubts) or 'nothing to doubt'}")
     print(json.dumps(lines))
 
 

@@ -65,7 +65,7 @@ std::vector<Knob> harness_knobs(KernelInfo const& info) {
         {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, 2MiB, 1GiB, …"},
         {"memory", KnobKind::word, "default",
          "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, preferred:0"},
-        {"seconds", KnobKind::seconds, "1", "time budget of one point"},
+        {"seconds", KnobKind::seconds, "0.2", "time budget of a point in each launch"},
         {"samples",
          KnobKind::integer,
          "5000",
@@ -83,6 +83,11 @@ std::vector<Knob> harness_knobs(KernelInfo const& info) {
     };
     if (whole)
         knobs.push_back({"warmup", KnobKind::integer, "0", "repetitions before those that count", {}, 0, 1'000'000});
+    for (auto const& [name, value] : info.defaults) {
+        auto const knob = std::ranges::find(knobs, name, &Knob::name);
+        expects(knob != knobs.end());
+        knob->initial = value;
+    }
     return knobs;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <random>
 
 namespace octant {
 namespace {
@@ -150,6 +151,12 @@ std::vector<Knobs> points(std::vector<Knob> const& declared, std::span<std::stri
         found = std::move(next);
     }
     return found;
+}
+
+// Not std::shuffle, which each library does in its own way.
+void shuffle(std::vector<Knobs>& points, std::uint64_t seed) {
+    std::mt19937_64 draw(seed);
+    for (std::size_t left = points.size(); left > 1; --left) std::swap(points[left - 1], points[draw() % left]);
 }
 
 }  // namespace octant

@@ -10,7 +10,8 @@ namespace {
 constexpr std::int64_t free_clock_costs = 100;  // least length of a sample where nothing lies between two steps
 constexpr std::int64_t most_short_steps = 20;
 constexpr std::int64_t most_steps = 2000;  // of a round
-constexpr std::int64_t phased_bursts = 8;  // at least, of a kernel with phases
+constexpr std::int64_t least_bursts = 4;   // however short the steps are: drift and warm-up show between bursts
+constexpr std::int64_t phased_bursts = 8;  // of a kernel with phases
 constexpr std::int64_t most_batch = std::int64_t{1} << 40;
 
 }  // namespace
@@ -138,7 +139,7 @@ std::int64_t Steps::quickest_batch(std::int64_t times) {
 // at work, rounds until the burst's time is over.
 std::int64_t Steps::next_count(std::int64_t taken, std::int64_t end_ns) const {
     // Where marks cost too much, bursts with and without them take turns: no burst may have most of the samples.
-    std::int64_t const parts = job_.info.phases.empty() ? 1 : phased_bursts;
+    std::int64_t const parts = job_.info.phases.empty() ? least_bursts : phased_bursts;
     std::int64_t const left = std::min(job_.settings.samples - taken_, job_.settings.samples / parts - taken);
     std::int64_t const time_ns = job_.alone ? static_cast<std::int64_t>(burst_s * 1e9) : (end_ns - now_ns()) / 2;
     if (taken > 0 && (now_ns() >= end_ns || left <= 0)) return 0;

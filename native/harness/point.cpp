@@ -1,5 +1,6 @@
 #include "octant/point.hpp"
 
+#include "octant/clock.hpp"
 #include "octant/pinning.hpp"
 
 #include <unistd.h>
@@ -95,12 +96,19 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     context.readings.values.resize(info.readings.size());
     context.progress_file = &progress;
     context.scratch_folder = &scratch;
+    std::int64_t const begun_ns = now_ns();
     auto const kernel = build_together(build, context, works);
     if (unpinned) context.notes.emplace_back("binding", "refused by the system");
     inject_faults(world.rank());
+    std::int64_t const built_ns = now_ns();
     outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
+    std::int64_t const measured_ns = now_ns();
     if (works) ask(*kernel, info, context, outcome);
     world.meet();  // idle ranks sleep until the others have verified
+    auto const seconds = [](std::int64_t from, std::int64_t to) { return static_cast<double>(to - from) * 1e-9; };
+    outcome.spent_s = {{"build_s", seconds(begun_ns, built_ns)},
+                       {"measure_s", seconds(built_ns, measured_ns)},
+                       {"check_s", seconds(measured_ns, now_ns())}};
     return recorder.write(info, context, groups, outcome) ? Exit::ok : Exit::wrong_answer;
 }
 

@@ -166,6 +166,7 @@ void write_conditions(JsonText& text, PointFacts const& facts) {
     text.key("exit_skew_ns").list(measured.exit_skew_ns);
     text.close('}');
     text.key("share_cores").boolean(settings.share_cores);
+    write_values(text, "spent", facts.outcome.spent_s);
     text.key("noise").open('{');
     write_values(text, "before", measured.noise.before);
     write_values(text, "during", measured.noise.during);

@@ -135,6 +135,7 @@ void Recorder::append(std::string text) const {
 
 bool Recorder::write(KernelInfo const& info, Context const& context, Groups const& groups, Outcome const& outcome) {
     JsonText text = start("point");
+    text.key("place").number(places_++);
     bool const right = write_point(text, {info, context, groups, outcome, {}});
     if (world_.rank() == 0) finish(std::move(text));
     return right;

@@ -3,6 +3,7 @@
 
 #include "check.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace {
@@ -44,6 +45,21 @@ void sweeps(octant::Checks& checks) {
     checks.that(swept[5].word("kernel") == "triad", "what is not named keeps its default");
 }
 
+void orders(octant::Checks& checks) {
+    auto const sizes = [](std::uint64_t seed) {
+        auto all = points({"bytes=64,65,66,67,68,69,70,71"});
+        octant::shuffle(all, seed);
+        std::vector<std::int64_t> order;
+        for (auto const& point : all) order.push_back(point.integer("bytes") - 64);
+        return order;
+    };
+    checks.that(sizes(7) == std::vector<std::int64_t>{2, 3, 5, 6, 1, 0, 4, 7}, "the same order on every machine");
+    checks.that(sizes(8) != sizes(7) && sizes(0) != sizes(1), "another seed, another order");
+    auto sorted = sizes(8);
+    std::ranges::sort(sorted);
+    checks.that(sorted == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}, "each point once");
+}
+
 void refusals(octant::Checks& checks) {
     checks.refused([] { points({"kernle=copy"}); }, "bytes, kernel, threads, seconds");
     checks.refused([] { points({"kernel=sort"}); }, "one of copy, triad");
@@ -60,6 +76,7 @@ int main() {
     octant::Checks checks;
     numbers(checks);
     sweeps(checks);
+    orders(checks);
     refusals(checks);
     return checks.result();
 }

@@ -248,6 +248,9 @@ void phases_and_readings(octant::Checks& checks, octant::Session const& session)
     checks.that(read["results"][0]["name"] == "steps" && !read["results"][0].contains("bound"), "a result");
     checks.that(read["results"].size() == 3 && read["results"][2]["bound"] == 0.5, "and two checks");
     checks.that(read["notes"]["kind"] == "solver", "notes");
+    checks.that(
+        read["spent"]["measure_s"] >= 60 * 300e-6 && read["spent"]["build_s"] >= 0 && read["spent"]["check_s"] >= 0,
+        "where the time went");
     bool const two = session.world().size() == 2;
     checks.that(series(read, "step", 1).is_null() && read["work"].size() == (two ? 2 : 1), "a helper has no times");
     if (two) checks.that(read["work"][1]["role"] == "helper" && read["work"][1]["counts"]["helped"] == 3, "but work");

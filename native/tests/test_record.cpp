@@ -72,6 +72,7 @@ void read_back(octant::Checks& checks, std::string const& path) {
     checks.that(launch["clock"]["mark_ns"] >= launch["clock"]["empty_ns"], "a mark costs more than it reads");
     Json const lanes = next_line(checks, file);
     checks.that(lanes["kind"] == "point" && lanes["pace"] == "chunks", "what it is");
+    checks.that(lanes["place"] == 0, "the first point of the launch");
     checks.that(lanes["series"].size() == 2 && lanes["series"][1]["thread"] == 1, "two lanes");
     checks.that(lanes["series"][0]["gap_ns"] == Json({100, 100, 90}), "gaps, the first from the start");
     checks.that(lanes["series"][0]["ns"] == Json({100, 110, 120}), "every sample");
@@ -80,7 +81,7 @@ void read_back(octant::Checks& checks, std::string const& path) {
     checks.that(lanes["work"][0]["batch"] == 4 && lanes["results"][0]["bound"] == 1, "batch and check");
     checks.that(lanes["given"][0]["thread_masks"].size() == 2 && lanes["notes"]["width"] == "512", "what was given");
     Json const steps = next_line(checks, file);
-    checks.that(steps["pace"] == "steps" && steps["series"].size() == 1, "steps");
+    checks.that(steps["pace"] == "steps" && steps["series"].size() == 1 && steps["place"] == 1, "steps");
     checks.that(steps["results"][0]["value"].is_null(), "NaN is null");
     Json const failure = next_line(checks, file);
     checks.that(failure["kind"] == "failure" && failure["exit"] == 3 && failure["reason"] == "cannot do \"that\"",

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from fake_run import WORKLOADS, fake_run, write_run
 from octant import workloads
 from octant.cli import application
-from octant.failure import Exit, Refusal
+from octant.failure import Refusal
 from octant.record import Samples
 
 
@@ -84,21 +84,20 @@ def test_export_to_nowhere_is_refused(store: Path, tmp_path: Path) -> None:
     assert "cannot write" in str(result.exception)
 
 
-def test_compare_passes_the_gate_without_a_regression_and_stops_at_one(store: Path) -> None:
-    same = call(store, "compare", "20261121", "previous", "--gate")
-    assert same.exit_code == 0
-    assert "No difference seen (13)" in same.stdout
-    slower = call(store, "compare", "--gate")
-    assert slower.exit_code == Exit.REGRESSION
-    assert "Slower in B (13)" in slower.stdout
-    assert call(store, "compare").exit_code == 0  # only a gate stops
-    assert call(store, "compare", "last", "previous", "--gate").exit_code == 0  # faster
+def test_compare_gives_no_verdict_on_single_launches_and_its_gate_measures_or_refuses(store: Path) -> None:
+    shown = call(store, "compare")
+    assert shown.exit_code == 0
+    assert "No verdict (13)" in shown.stdout
+    assert "no verdict: 4 launches on each side are needed, there are 1" in shown.stdout
     document = json.loads(call(store, "compare", "--json").stdout)
     assert (document["a"], document["b"], document["regressions"]) == (
         "20261122-000000-aaaa",
         "20261123-000000-aaaa",
-        13,
+        0,
     )
+    gate = call(store, "compare", "--gate").exception
+    assert isinstance(gate, Refusal)
+    assert "cannot measure A again (20261122-000000-aaaa: it is of fake, which is not this machine)" in str(gate)
 
 
 def test_an_unknown_run_is_refused_with_the_known_ones(store: Path) -> None:

@@ -43,7 +43,8 @@ def started(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subpro
     if pair.python != Path(sys.executable):
         del own["OCTANT_KERNELS"]  # that flavour's own
     named = ["unshare", "--uts", "sh", "-c", f'hostname {pair.names[0]}; exec "$@"', "sh"]
-    command = ["ip", "netns", "exec", pair.names[0], *named, str(pair.python), "-m", "octant.cli", "run", *words]
+    command = ["ip", "netns", "exec", pair.names[0], *named, str(pair.python), "-m", "octant.cli", "run", "--repeats=1"]
+    command += words
     return subprocess.Popen(command, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -114,7 +115,7 @@ def test_a_host_list_needs_no_root(environment: Mapping[str, str], tmp_path: Pat
     try:
         with loopback_ssh(tmp_path) as agent:
             own = {**environment, "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": str(agent)}
-            words = ("run", "stream", "bytes=1MiB", "seconds=0.1", "--ranks", "2", "--hosts", "127.0.0.2")
+            words = ("run", "stream", "bytes=1MiB", "--repeats=1", "--ranks", "2", "--hosts", "127.0.0.2")
             command = [sys.executable, "-m", "octant.cli", *words]
             done = subprocess.run(command, env=own, capture_output=True, text=True, check=False, timeout=100)
     except NoHosts as reason:

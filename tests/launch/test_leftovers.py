@@ -16,7 +16,7 @@ from octant.launch.execute import execute
 from paths import ROOT
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
-LONG = ("stream", "bytes=1MiB")  # rank 1 hangs at once, so that this lasts until somebody ends it
+LONG = ("stream", "bytes=1MiB", "--repeats", "1")  # rank 1 hangs at once, so that this lasts until somebody ends it
 two_cpus = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two hardware threads")
 
 

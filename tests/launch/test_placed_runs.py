@@ -13,7 +13,7 @@ from octant.store import Store, StoredRun
 from paths import ROOT, Octant
 
 CPUS = sorted(os.sched_getaffinity(0))
-QUICK = ("stream", "bytes=1MiB", "seconds=0.1")
+QUICK = ("stream", "bytes=1MiB", "seconds=0.1", "--repeats", "1")
 two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
 
 
@@ -37,7 +37,7 @@ def test_one_rank_is_where_it_was_asked_to_be(octant: Octant, environment: Mappi
 
 @two_cpus
 def test_each_thread_is_where_it_was_asked_to_be_at_every_point(octant: Octant, environment: Mapping[str, str]) -> None:
-    octant("run", "stream", "bytes=1MiB,2MiB", "seconds=0.1", "--place", f"1x2,cpus={CPUS[1]}+{CPUS[0]}")
+    octant("run", "stream", "bytes=1MiB,2MiB", "--repeats=1", "--place", f"1x2,cpus={CPUS[1]}+{CPUS[0]}")
     run = stored(environment)
     assert masks(run) == [((CPUS[1],), (CPUS[0],))] * 2
     assert not any(point.share_cores for point in run.points)

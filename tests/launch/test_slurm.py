@@ -24,7 +24,7 @@ from slurm_cluster import NoCluster, slurm
 
 pytestmark = [pytest.mark.root, pytest.mark.mpi, pytest.mark.slow]
 CPUS = sorted(os.sched_getaffinity(0))
-QUICK = ("stream", "bytes=1MiB", "seconds=0.1")
+QUICK = ("stream", "bytes=1MiB", "seconds=0.1", "--repeats", "1")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -13,6 +13,7 @@ from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.machine import Machine
 from octant.runs import plan
+from octant.runs.rounds import seed_within
 from octant.store import Store
 
 MACHINE = machine(nodes=2, cores=4)
@@ -41,7 +42,8 @@ def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
     made = resolved(dataclasses.replace(ask(bytes="1MiB,2MiB"), mpi={"MPIR_CVAR_X": "1"}))
     key = made.launch.key
     program = str(kernels / "octant-node-stream")
-    assert made.words == (program, "--output", str(RECORDS), "--run", key, "bytes=1MiB,2MiB")
+    order = str(seed_within(0, key))
+    assert made.words == (program, "--output", str(RECORDS), "--run", key, "--order", order, "bytes=1MiB,2MiB")
     assert (made.launcher, made.places) == ("direct", ())
     assert made.environment == {
         "OMP_DYNAMIC": "false", "MPIR_CVAR_X": "1", "OCTANT_MPI_SETTINGS": "MPIR_CVAR_X",
@@ -89,6 +91,8 @@ def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeyp
     monkeypatch.setattr(plan, "placed", counted)
     run = Store(tmp_path / "store").create("q", MACHINE, [dataclasses.replace(ask(5), shape=Shape(1, "1x1"))])
     planner = plan.planner_of(run)
+    orders = {planner(launch).words[planner(launch).words.index("--order") + 1] for launch in run.launches}
+    assert len(orders) == 5, "each launch measures its points in another order"
     assert {planner(launch).places for launch in run.launches} == {planner(run.launches[0]).places}
     assert calls == ["1x1"]
 

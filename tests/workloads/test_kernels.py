@@ -36,6 +36,31 @@ def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run
     assert len(done.points) == 1
 
 
+def test_points_of_a_launch_are_measured_once_each_in_the_order_of_the_seed(run_kernel: KernelRuns) -> None:
+    sizes = [f"{3 * size}KiB" for size in (1, 2, 4, 8, 16, 32)]
+    words = (f"bytes={','.join(sizes)}", "kernel=copy,triad", "seconds=0.01")
+    written = [(size, kernel) for size in sizes for kernel in ("copy", "triad")]
+    points = run_kernel("node/stream", *words).points
+    for seed in ("7", "8", "7"):
+        points += run_kernel("node/stream", *words, "--order", seed).points[len(points) :]
+    measured = [(point.knobs["bytes"], point.knobs["kernel"]) for point in points]
+    plain, seven, eight, again = (measured[i : i + 12] for i in range(0, 48, 12))
+    assert plain == written
+    assert sorted(seven) == sorted(eight) == sorted(written)
+    assert seven != written
+    assert seven == again != eight
+    refused = run_kernel("node/stream", *words, "--order", "any")
+    assert (refused.code, "'any' as a whole number" in refused.stderr) == (2, True)
+
+
+@pytest.mark.mpi
+def test_all_ranks_measure_in_the_same_order(run_kernel: KernelRuns) -> None:
+    done = run_kernel("mpi/pingpong", "bytes=8,64,512,4KiB", *QUICK, "--order", "3")
+    assert done.code == 0, done.stderr
+    assert [point.knobs["bytes"] for point in done.points] != ["8", "64", "512", "4KiB"]
+    assert sorted(point.count("bytes_sent") for point in done.points) == [16, 128, 1024, 8192]
+
+
 def test_pages_that_were_not_given_are_seen_in_the_record(run_kernel: KernelRuns) -> None:
     honest = run_kernel("node/stream", "bytes=12MiB", "pages=base", *QUICK)
     buffers = honest.points[0].given[0].buffers

@@ -36,7 +36,7 @@ def test_every_command_handles_a_workload_that_is_one_folder(ring: tuple[Path, P
     page = octant("workloads", "ring")
     for word in ("handovers", "pass/sum", "first", "total", "steps"):
         assert word in page
-    quick = ("seconds=0.05", "samples=200", "least=5")
+    quick = ("seconds=0.05", "samples=200", "least=5", "--repeats", "1")
     shown = octant("run", "ring", "--ranks", "2", "groups=all,1", "bytes=64,4KiB", *quick)
     assert "node/ring" in shown
     assert "groups 1" in shown
@@ -85,7 +85,7 @@ def test_the_tests_of_the_registry_and_its_own_run_over_it(ring: tuple[Path, Pat
 @pytest.mark.parametrize("check", [0, 1])
 def test_each_of_its_checks_is_seen_to_fail(ring: tuple[Path, Path], tmp_path: Path, check: int) -> None:
     folder, programs = ring
-    words = ("run", "ring", "bytes=64", "seconds=0.05", "samples=50")
+    words = ("run", "ring", "bytes=64", "seconds=0.05", "samples=50", "--repeats", "1")
     done = call(folder, programs, tmp_path / "store", *words, fault=f"wrong:{check}", code=2)
     assert "WRONG" in done.stdout
     point = Store(tmp_path / "store").find("last").points[0]
@@ -96,7 +96,7 @@ def test_what_the_template_writes_builds_runs_and_is_right(kernels: Path, tmp_pa
     (tmp_path / "bin").mkdir()
     folder = _template.write("node/my_kernel", tmp_path)[0].parent
     programs = build_kernel(kernels, folder, tmp_path / "bin")
-    words = ("run", "my_kernel", "bytes=4KiB,64KiB", "seconds=0.05", "--json")
+    words = ("run", "my_kernel", "bytes=4KiB,64KiB", "--repeats=1", "--json")
     figures = json.loads(call(folder, programs, tmp_path / "store", *words).stdout)["figures"]
     assert [figure["metric"] for figure in figures] == ["additions", "additions"]
     assert all(figure["of_limit"] > 0 for figure in figures)

@@ -1,6 +1,8 @@
 // The command line of a kernel's program.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +13,11 @@ struct Arguments {
     int ranks = 0;  // with --describe: whether that many ranks can do it; 0: not asked
     std::string output = "-";
     std::string launch;
-    std::vector<std::string> words;  // knobs: name=value
+    std::optional<std::uint64_t> order;  // seed of the order in which points are measured; without: as written
+    std::vector<std::string> words;      // knobs: name=value
 
-    [[nodiscard]] static Arguments parse(int argc, char** argv);  // throws Refusal: a value is missing, or no number
+    [[nodiscard]] static Arguments parse(int argc,
+                                         char** argv);  // throws Refusal: a value is missing or cannot be read
 };
 
 }  // namespace octant

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace octant {
@@ -36,6 +37,7 @@ struct KernelInfo {
     int least_ranks = 1;               // of each group
     bool library_threads = false;      // `threads` are the library's; the kernel has one lane
     std::int64_t sample_ns = 100'000;  // chunks are batched to samples of about this; 0: never batched
+    std::vector<std::pair<std::string, std::string>> defaults = {};  // of harness knobs, where others suit this kernel
 };
 
 // Counted from the source, for one chunk of one lane or one step of one rank. Rates are derived later, in Python.

@@ -46,6 +46,9 @@ class Knobs {
 // Throws Refusal as Knobs::set does, and for words without '=' or named twice.
 [[nodiscard]] std::vector<Knobs> points(std::vector<Knob> const& declared, std::span<std::string const> words);
 
+// In an order that the seed draws, the same on all ranks and everywhere.
+void shuffle(std::vector<Knobs>& points, std::uint64_t seed);
+
 [[nodiscard]] std::int64_t parse_bytes(std::string const& text);    // 4096, 64KiB, 2M; throws Refusal
 [[nodiscard]] double parse_seconds(std::string const& text);        // 0.5, 20ms, 3us; throws Refusal
 [[nodiscard]] double parse_real(std::string const& text);           // 0.01; throws Refusal

@@ -5,6 +5,7 @@
 #include "octant/json_text.hpp"
 #include "octant/measure.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Outcome {  // what a point gave on this rank
     std::vector<Counts> work = {};  // by role; empty for roles that this rank does not have
     Results checks = {}, results = {};
     std::vector<PagesGiven> pages = {};  // this rank's watched buffers
+    std::map<std::string, double> spent_s = {};
 };
 
 class Recorder {  // all ranks construct and write points together, rank 0 writes; a failure is written by who calls
@@ -48,6 +50,7 @@ class Recorder {  // all ranks construct and write points together, rank 0 write
     std::string workload_, path_, launch_;
     ClockQuality clock_;
     MarkQuality marks_;
+    int places_ = 0;  // points so far
 };
 
 [[nodiscard]] std::string build_text();  // compiler, …: as JSON

@@ -1,35 +1,43 @@
-"""Two runs side by side: what is faster, what is slower, and where no difference can be seen."""
+"""Two runs side by side: what is faster, what is slower, and what cannot be told or compared."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from octant import stats, units
+from octant import units
+from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs
 from octant.ask import EFFORT, canonical, cell_key
+from octant.stats import Grade, verdicts
+from octant.stats.verdicts import MARGIN, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from octant.analysis.evidence import History
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.ask import Ask
     from octant.record import Failure, Point
+    from octant.store import Pair, StoredRun
 
-Word = Literal["slower", "faster", "no difference seen", "not comparable"]
-THRESHOLD = 0.03
+Word = Literal[verdicts.Word, "not comparable"]
 MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
 """Facts that differ between any two runs and say nothing about either."""
+
+Defaults = Callable[[str], Mapping[str, str]]
+"""Of the knobs of a workload; asked where only one run knows a knob, which then counts as set so."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One figure in both runs. `speed` is that of B over A: above 1 is faster, for rates and for times."""
+    """One figure in both runs. Its ratio is the speed of B over A: above 1 is faster, for rates and for times."""
 
     before: Figure | None
     after: Figure | None
-    speed: stats.Interval | None
-    word: Word
+    verdict: Verdict | None  # `None`: not comparable
     why: tuple[str, ...]
     lost: bool = False  # A had a figure, and B tried and has none: a regression without a ratio
 
@@ -40,6 +48,26 @@ class Comparison:
         assert found is not None  # noqa: S101 - a comparison of nothing is never built
         return found
 
+    @property
+    def word(self) -> Word:
+        """The verdict's."""
+        return self.verdict.word if self.verdict else "not comparable"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether only one run has it, and the other did not try."""
+        return (self.before is None or self.after is None) and not self.lost
+
+    @property
+    def speed(self) -> float | None:
+        """The ratio: that of the verdict, or of the two figures where there is no verdict on them."""
+        if self.verdict is None:
+            return None
+        if self.verdict.speed:
+            return self.verdict.speed.middle
+        before, after = (row.value.middle if row and row.value else math.nan for row in (self.before, self.after))
+        return after / before if self.figure.metric.better == "higher" else before / after
+
 
 @dataclass(frozen=True)
 class Comparisons:
@@ -47,53 +75,122 @@ class Comparisons:
 
     before: Summary
     after: Summary
-    threshold: float
+    margin: float
     figures: tuple[Comparison, ...]
     differences: tuple[tuple[str, str, str], ...]  # what, in A, in B
 
-    def of(self, word: Word) -> list[Comparison]:
-        """The figures with one verdict."""
-        return [figure for figure in self.figures if figure.word == word]
+    @property
+    def pair(self) -> Pair | None:
+        """How the two were measured in turn; `None` where they were not."""
+        pair = self.after.run.pair
+        return pair if pair and pair.partner == self.before.run.id else None
+
+    @property
+    def rounds(self) -> int:
+        """Paired rounds of the figure that has most of them; 0 for runs that were not measured in turn."""
+        return max((verdict.number for verdict in self.verdicts), default=0) if self.pair else 0
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """On every figure that can be compared."""
+        return [one.verdict for one in self.figures if one.verdict]
+
+    @property
+    def compared(self) -> int:
+        """How many figures can be compared."""
+        return len(self.verdicts)
 
     @property
     def regressions(self) -> list[Comparison]:
         """What a gate stops at: slower figures, and figures that B tried and could not give."""
         return [figure for figure in self.figures if figure.word == "slower" or figure.lost]
 
-    @property
-    def compared(self) -> int:
-        """How many figures have a ratio."""
-        return sum(figure.speed is not None for figure in self.figures)
+    def of(self, word: Word) -> list[Comparison]:
+        """The figures with one verdict."""
+        return [figure for figure in self.figures if figure.word == word]
+
+    def couples(self) -> tuple[tuple[Ask, Ask], ...]:
+        """The asks of A and B that have a figure in common, or should have: what to ask to compare them once more."""
+        found: dict[tuple[str, str], tuple[Ask, Ask]] = {}
+        for one in self.figures:
+            before, after = _ask_of(self.before, one.before), _ask_of(self.after, one.after)
+            if one.lost and one.before and after is None:
+                failed = [f for f in self.after.run.failures if _is_of(f, one.before)]
+                after = next((ask for f in failed if (ask := self.after.run.ask_of(f.launch))), None)
+            if before and after:
+                found.setdefault((before.key, after.key), (before, after))
+        return tuple(found.values())
+
+
+def _ask_of(summary: Summary, row: Figure | None) -> Ask | None:
+    return summary.run.ask_of(row.point.launch) if row else None
 
 
 def compare(
     before: Summary,
     after: Summary,
-    threshold: float = THRESHOLD,
+    margin: float = MARGIN,
     curves: bool = False,
-    defaults: Callable[[str], Mapping[str, str]] = lambda _workload: {},
+    defaults: Defaults = lambda _workload: {},
+    gate: bool = False,
+    history: History = no_history,
 ) -> Comparisons:
-    """Matches figures by workload, ranks and knobs, and compares their speeds.
+    """Matches figures by workload, ranks and knobs, and judges each.
 
-    A figure is faster or slower if the 95 % interval of the ratio excludes 1 and the ratio differs from 1 by at least
-    `threshold`. Points of curves take part only with `curves`.
+    Runs that were measured in turn are judged by their paired rounds, others as two occasions.
 
     Args:
-        defaults: of the knobs of a workload; asked where only one run knows a knob, which then counts as set so.
+        margin: the smallest relative difference of interest.
+        curves: points of curves take part too.
+        gate: verdicts that keep 5 % false alarms in all figures together (Holm), else of those found (Benjamini and
+            Hochberg).
+        history: what is known of other occasions; asked for runs that were not measured in turn.
+
+    Raises:
+        Refusal: fewer paired rounds than a gate over so many figures needs.
     """
-    plain = _defaults_of_new_knobs((*before.figures, *after.figures), defaults)
+    plain = _defaults_of_new_knobs(
+        [(row.workload.name, row.knobs) for row in (*before.figures, *after.figures)], defaults
+    )
     olds, news = _by_key(before, curves, plain), _by_key(after, curves, plain)
-    figures = [_compare(after, olds.get(key), news.get(key), threshold) for key in {**olds, **news}]
-    return Comparisons(before, after, threshold, tuple(figures), tuple(_differences(before, after)))
+    rows = [(olds.get(key), news.get(key)) for key in {**olds, **news}]
+    both = [(old, new) for old, new in rows if old and new and not _obstacles(old, new)]
+    found = Comparisons(before, after, margin, (), tuple(_differences(before, after)))
+    if found.pair:
+        judged = of_rounds(both, (before.run, after.run), found.pair, margin, gate)
+    else:
+        judged = of_two_runs(both, (before.run, after.run), margin, history)
+    by_row = {id(old): verdict for (old, _), verdict in zip(both, judged, strict=True)}
+    figures = tuple(_comparison(after, old, new, by_row.get(id(old))) for old, new in rows)
+    return replace(found, figures=figures)
+
+
+def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
+    """Whether two runs have a figure in common, as `compare` matches them."""
+    sides = [_shown_points(one) for one in (run, other)]
+    common = {point.workload for point in sides[0]} & {point.workload for point in sides[1]}
+    cells = [{(p.workload, p.ranks, tuple(p.knobs.items())): p for p in side if p.workload in common} for side in sides]
+    plain = _defaults_of_new_knobs([(p.workload, p.knobs) for side in cells for p in side.values()], defaults)
+    keys = [{cell_key(p.workload, p.knobs, p.ranks, plain.get(p.workload)) for p in side.values()} for side in cells]
+    return bool(keys[0] & keys[1])
+
+
+def _shown_points(run: StoredRun) -> list[Point]:
+    """Points of the table."""
+    return [point for point in run.points if (ask := run.ask_of(point.launch)) is None or ask.show.table]
 
 
 def _defaults_of_new_knobs(
-    figures: Sequence[Figure], defaults: Callable[[str], Mapping[str, str]]
+    cells: Sequence[tuple[str, Mapping[str, str]]], defaults: Defaults
 ) -> dict[str, dict[str, str]]:
-    """By workload: the defaults of the knobs that some of its figures know and others do not."""
+    """By workload: the defaults of the knobs that some of its cells know and others do not.
+
+    Args:
+        cells: workload and knobs of each.
+    """
     knobs: dict[str, list[frozenset[str]]] = {}
-    for row in figures:
-        knobs.setdefault(row.workload.name, []).append(frozenset(row.knobs))
+    for workload, known in cells:
+        knobs.setdefault(workload, []).append(frozenset(known))
     new = {name: frozenset.union(*sets) - frozenset.intersection(*sets) for name, sets in knobs.items()}
     return {name: {k: v for k, v in defaults(name).items() if k in some} for name, some in new.items() if some}
 
@@ -109,32 +206,21 @@ def _by_key(summary: Summary, curves: bool, plain: Mapping[str, Mapping[str, str
     return found
 
 
-def _compare(after: Summary, old: Figure | None, new: Figure | None, threshold: float) -> Comparison:
+def _comparison(after: Summary, old: Figure | None, new: Figure | None, verdict: Verdict | None) -> Comparison:
     if old is None or new is None:
         return _alone(after, old, new)
-    why = _obstacles(old, new)
-    if why:
-        return Comparison(
-            old, new, None, "not comparable", tuple(why), lost=old.value is not None and new.value is None
-        )
-    sides = [[launch.draws for launch in row.launches] for row in (new, old)]
-    top, bottom = sides if old.metric.better == "higher" else sides[::-1]
-    speed = stats.ratio_interval(top, bottom)
-    word = _word(speed, threshold)
-    hidden = max(speed.high - 1, 1 - speed.low)
-    unclear = word == "no difference seen" and hidden > threshold
-    remarks = [f"a difference of up to {units.percent_text(hidden)} could hide in the interval"] * unclear + _remarks(
-        old, new
-    )
-    return Comparison(old, new, speed, word, tuple(remarks))
+    if verdict is None:
+        lost = old.value is not None and new.value is None
+        return Comparison(old, new, None, tuple(_obstacles(old, new)), lost)
+    return Comparison(old, new, verdict, tuple(_remarks(old, new)))
 
 
 def _alone(after: Summary, old: Figure | None, new: Figure | None) -> Comparison:
     if old is None:
-        return Comparison(old, new, None, "not comparable", ("only in B",))
+        return Comparison(old, new, None, ("only in B",))
     tried = [failure for failure in after.run.failures if _is_of(failure, old)]
     why = f"failed in B: {tried[0].reason}" if tried else "only in A"
-    return Comparison(old, new, None, "not comparable", (why,), lost=bool(tried))
+    return Comparison(old, new, None, (why,), lost=bool(tried))
 
 
 def _is_of(failure: Failure, row: Figure) -> bool:
@@ -145,19 +231,14 @@ def _is_of(failure: Failure, row: Figure) -> bool:
     return all(canonical(row.knobs[name]) in canonical(values).split(",") for name, values in asked.items())
 
 
-def _word(speed: stats.Interval, threshold: float) -> Word:
-    if speed.low > 1 and speed.middle >= 1 + threshold:
-        return "faster"
-    if speed.high < 1 and speed.middle <= 1 - threshold:
-        return "slower"
-    return "no difference seen"
-
-
 def _obstacles(old: Figure, new: Figure) -> list[str]:
     """Why two rows cannot be compared."""
     a, b = old.points[0], new.points[0]
     found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
+    found += [
+        f"{name}: {one.text}" for name, row in (("A", old), ("B", new)) if not row.wrong for one in invalid_doubts(row)
+    ]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
         ("start synchronised", a.sync, b.sync),
@@ -178,7 +259,8 @@ def _no_ratio(name: str, row: Figure) -> str:
         return ""
     if row.value is None:
         return f"no value in {name} ({row.missing})"
-    return "" if row.value.middle and math.isfinite(row.value.middle) else f"{row.value.middle:g} in {name}"
+    odd = [value for launch in row.launches if not 0 < (value := launch.value.middle) < math.inf]
+    return f"{odd[0]:g} in {name}" if odd else ""
 
 
 def _work(point: Point) -> str:
@@ -200,7 +282,7 @@ def _remarks(old: Figure, new: Figure) -> list[str]:
         found.append(
             f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"
         )
-    olds, news = ([one.text for one in row.doubts if one.grade > stats.Grade.NOTE] for row in (old, new))
+    olds, news = ([one.text for one in row.doubts if one.grade > Grade.NOTE] for row in (old, new))
     found += [f"both: {text}" for text in olds if text in news]
     for name, mine, others in (("A", olds, news), ("B", news, olds)):
         found += [f"{name}: {text}" for text in mine if text not in others]

@@ -1,5 +1,7 @@
 """Where the programs are: the only place that looks for our executables."""
 
+import functools
+import hashlib
 import os
 import sys
 import sysconfig
@@ -36,6 +38,24 @@ def find(name: str) -> Path:
             return program
     looked = ", ".join(str(folder) for folder in folders())
     raise Refusal(f"cannot find the program {file} (looked in {looked}); try `make setup` or `pip install .`")
+
+
+def digest(program: Path) -> str:
+    """Sixteen digits that equal programs share, so that a record says which build of a kernel it is of.
+
+    Raises:
+        Refusal: the program cannot be read.
+    """
+    try:
+        status = program.stat()
+        return _digest(program, status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        raise Refusal(f"cannot read {program} ({error.strerror}); try `make setup`") from error
+
+
+@functools.lru_cache(maxsize=256)
+def _digest(program: Path, _changed_ns: int, _size: int) -> str:
+    return hashlib.sha256(program.read_bytes()).hexdigest()[:16]
 
 
 def beside_python(name: str) -> Path | None:

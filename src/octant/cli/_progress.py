@@ -8,18 +8,23 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from octant.units import counted
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octant.ask import Launch
     from octant.runs.carry_out import Observe, Step
 
 _REDRAW_S = 0.1
+_DOUBT_S = 10.0  # of launches of other asks, until they say more about an ask than what is expected of it
 
 
 @contextlib.contextmanager
-def progress_of(launches: Sequence[Launch]) -> Iterator[Observe]:
+def progress_of(left: Sequence[Launch], rounds: Mapping[str, int]) -> Iterator[Observe]:
     """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
+
+    `rounds` are those of launches by their keys, as in `Clock`.
 
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
@@ -27,10 +32,10 @@ def progress_of(launches: Sequence[Launch]) -> Iterator[Observe]:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if sys.stderr.isatty():
-            with _bar(launches) as tick:
+            with _bar(Clock(left, rounds)) as tick:
                 yield tick
         else:
-            yield _Lines(launches)
+            yield _Lines(Clock(left, rounds))
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -47,31 +52,74 @@ def status_line() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-class _Clock:
-    """How many launches there are, and how long those before the present one should have taken."""
+class Clock:
+    """How many launches are left, and how long they will take: as those before them, ask by ask.
 
-    def __init__(self, launches: Sequence[Launch]) -> None:
+    What is expected counts a start and the budget of each point; filling, checking and a busy machine show only in
+    what launches take, hence after the first round.
+    """
+
+    def __init__(
+        self, left: Sequence[Launch], rounds: Mapping[str, int], now: Callable[[], float] = time.monotonic
+    ) -> None:
         from octant.runs.plan import expected_seconds
 
-        self.total = sum(len(launch.starts()) for launch in launches)
-        self.total_s = sum(map(expected_seconds, launches))
-        self.number, self.done_s, self.expected_s = -1, 0.0, 0.0
+        starts = [start for launch in left for start in launch.starts()]
+        self.total = len(starts)
+        self.rounds = rounds  # of launches by their keys, from 0; empty where there are none
+        self.most = 1 + max(self.rounds.values(), default=0)
+        self.now, self.begun_s = now, now()
+        self.number, self.current, self.current_s, self.since_s = -1, "", 0.0, 0.0
+        self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the ask
+        self.taken: dict[str, tuple[float, float]] = {}  # seconds of what has ended, and those expected
+        for start in starts:
+            self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + expected_seconds(start)
 
     def is_new(self, step: Step) -> bool:
         """Notes which launch is being started; whether it is another than before."""
         if step.number == self.number:
             return False
-        self.done_s += self.expected_s
-        self.number, self.expected_s = step.number, step.planned.expected_s
+        now = self.now()
+        if self.current:
+            took_s, expected_s = self.taken.get(self.current, (0.0, 0.0))
+            self.taken[self.current] = took_s + now - self.since_s, expected_s + self.current_s
+        self.number, self.current, self.since_s = step.number, step.planned.launch.ask.key, now
+        self.current_s = step.planned.expected_s
+        self.ahead[self.current] = max(0.0, self.ahead.get(self.current, 0.0) - self.current_s)
         return True
 
-    def count(self) -> str:
-        """`3/20`; without the whole where launches are decided one by one."""
-        return f"{self.number + 1}/{self.total}" if self.total else str(self.number + 1)
+    def count(self, launch: Launch) -> str:
+        """`round 2/6, 23/108`; without the whole where launches are decided one by one."""
+        count = f"{self.number + 1}/{self.total}" if self.total else str(self.number + 1)
+        number = self.rounds.get(launch.key)
+        return count if number is None or self.most == 1 else f"round {number + 1}/{self.most}, {count}"
 
-    def left_s(self, elapsed_s: float) -> float:
-        """Expected seconds until all is done."""
-        return max(0.0, self.total_s - self.done_s - min(elapsed_s, self.expected_s))
+    def left_s(self, share: float | None = None) -> float:
+        """Seconds until all is done.
+
+        Args:
+            share: of the present launch, where its kernel says how far it is.
+        """
+        elapsed_s = self.now() - self.since_s
+        present_s = self.current_s * self._slowness(self.current) - elapsed_s if self.current else 0.0
+        if share:
+            present_s = elapsed_s * (1 - share) / share
+        return max(0.0, present_s) + sum(seconds * self._slowness(ask) for ask, seconds in self.ahead.items())
+
+    def done_share(self, left_s: float) -> float:
+        """The share of the time that is over."""
+        over_s = self.now() - self.begun_s
+        return over_s / (over_s + left_s) if over_s + left_s > 0 else 0.0
+
+    def _slowness(self, ask: str) -> float:
+        """What launches of an ask took over what was expected; of all asks, where it has had none."""
+        if ask in self.taken:
+            took_s, expected_s = self.taken[ask]
+        else:
+            took_s, expected_s = (
+                _DOUBT_S + sum(column) for column in zip((0.0, 0.0), *self.taken.values(), strict=True)
+            )
+        return took_s / expected_s if expected_s > 0 else 1.0
 
 
 def _title(step: Step) -> str:
@@ -80,19 +128,24 @@ def _title(step: Step) -> str:
 
 
 class _Lines:
-    """One line per launch."""
+    """What is planned, and one line per launch."""
 
-    def __init__(self, launches: Sequence[Launch]) -> None:
-        self.clock = _Clock(launches)
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        if self.clock.total:
+            rounds = f" in {counted(self.clock.most, 'round')}" if self.clock.most > 1 else ""
+            planned = f"{counted(self.clock.total, 'launch')}{rounds}, about {self.clock.left_s():.0f} s"
+            print(planned, file=sys.stderr, flush=True)
 
     def __call__(self, step: Step, _elapsed_s: float) -> None:
         if self.clock.is_new(step):
-            left = f" (about {self.clock.left_s(0):.0f} s left)" if self.clock.total else ""
-            print(f"[{self.clock.count()}] {_title(step)}{left}", file=sys.stderr, flush=True)
+            left = f" (about {self.clock.left_s():.0f} s left)" if self.clock.total else ""
+            count = self.clock.count(step.planned.launch)
+            print(f"[{count}] {_title(step)}{left}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
-def _bar(launches: Sequence[Launch]) -> Iterator[Observe]:
+def _bar(clock: Clock) -> Iterator[Observe]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -102,26 +155,22 @@ def _bar(launches: Sequence[Launch]) -> Iterator[Observe]:
         TimeElapsedColumn(),
         TextColumn("about {task.fields[left]} s left  {task.description}"),
     )
-    clock = _Clock(launches)
     drawn_s = 0.0
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=clock.total_s or None, count="", left="?")
+        task = progress.add_task("", total=1.0 if clock.total else None, count="", left="?")
 
-        def tick(step: Step, elapsed_s: float) -> None:
+        def tick(step: Step, _elapsed_s: float) -> None:
             nonlocal drawn_s
             clock.is_new(step)
             if time.monotonic() - drawn_s < _REDRAW_S:  # drawing would take longer than short launches
                 return
             drawn_s = time.monotonic()
             reached = step.share()
-            done_s = elapsed_s if reached is None else reached.share * clock.expected_s
-            left_s = clock.left_s(done_s)
-            if reached is not None and reached.share > 0:  # what a kernel says of itself is no guess
-                left_s = clock.left_s(clock.expected_s) + elapsed_s * (1 - reached.share) / reached.share
+            left_s = clock.left_s(reached.share if reached else None)
             progress.update(
                 task,
-                completed=clock.done_s + min(done_s, clock.expected_s),
-                count=clock.count(),
+                completed=clock.done_share(left_s),
+                count=clock.count(step.planned.launch),
                 left=f"{left_s:.0f}",
                 description=_title(step) + (f", {reached.phase}" if reached and reached.phase else ""),
             )

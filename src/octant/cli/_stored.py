@@ -6,26 +6,53 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from octant.failure import Exit
+from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from octant.store import Store, StoredRun
 
 
 def find_run(store: Path | None, name: str) -> StoredRun:
-    """A run of a store; its damaged lines are reported on standard error.
+    """A run of a store, by its id, the start of its id, its folder, `last`, or `previous`.
+
+    The previous run is the newest before the last one that is of the same machine and has a figure in common with it;
+    which one that is, and damaged lines, are reported on standard error.
 
     Raises:
         Refusal: none or several fit, or it cannot be read at all.
     """
     from octant.store import open_store
 
-    run = open_store(store).find(name)
+    where = open_store(store)
+    run = _previous(where) if name == "previous" else where.find(name)
     report_damage(run.id, run.damaged)
     return run
+
+
+def _previous(where: Store) -> StoredRun:
+    from octant.analysis.compare import share_figures
+    from octant.build.describe import default_knobs
+
+    last = where.find("last")
+    for run in runs_like(where, last):
+        if run.id < last.id and share_figures(last, run, default_knobs):
+            typer.echo(f"octant: previous is {run.id} ({run.title})", err=True)
+            return run
+    why = f"no run before {last.id} has a figure in common with it on the same machine"
+    raise Refusal(f"cannot find the previous run ({why}); try one that `octant runs` lists")
+
+
+def runs_like(where: Store, run: StoredRun) -> Iterator[StoredRun]:
+    """The other runs of a store that are of the same machine and can be read, the newest first, one at a time."""
+    from octant.machine.codec import fingerprint
+
+    machine = fingerprint(run.machine)
+    for row in reversed(where.list_runs()):
+        if row.fingerprint == machine and row.id != run.id:
+            yield where.read(row.id)
 
 
 def report_damage(name: str, damaged: Iterable[str]) -> None:
@@ -44,10 +71,11 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
     from octant.cli._progress import progress_of
     from octant.runs.carry_out import carry_out, in_turn
     from octant.runs.plan import planner_of
+    from octant.runs.rounds import rounds_of
     from octant.units import counted
 
     try:
-        with progress_of(run.remaining()) as observe:
+        with progress_of(run.remaining(), rounds_of(run) if len(run.asks) > 1 else {}) as observe:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

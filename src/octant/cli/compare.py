@@ -1,14 +1,25 @@
-"""`octant compare`: two runs side by side."""
+"""`octant compare`: two runs side by side, as they are stored or measured again in turn."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import JsonOption, StoreOption
+from octant.cli._options import JsonOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from octant.analysis.compare import Comparisons
+    from octant.store import Store, StoredRun
+
+MOST_OTHERS = 200
+"""Stored runs that are searched for other occasions, the newest first."""
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +31,8 @@ def compare(
     a: Annotated[
         str,
         typer.Argument(
-            help="The run to compare with: its id, its folder, last or previous.", autocompletion=_complete.runs
+            help="The run to compare with: its id, its folder, last, or previous (the last comparable one).",
+            autocompletion=_complete.runs,
         ),
     ] = "previous",
     b: Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)] = "last",
@@ -28,28 +40,60 @@ def compare(
         float, typer.Option(min=0, max=10, help="Least difference that matters, as a fraction.")
     ] = 0.03,
     curves: Annotated[bool, typer.Option("--curves", help="Compare the points of curves too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List each figure that only one run has.")] = False,
+    rounds: Annotated[
+        int | None,
+        typer.Option(min=4, help="Measure both again in turn, in so many paired rounds: usually 6."),
+    ] = None,
     gate: Annotated[
         bool, typer.Option("--gate", help="Exit with 3 on a regression: slower, or attempted without a result.")
     ] = False,
+    until_sure: Annotated[
+        bool, typer.Option("--until-sure", help="With --gate: look after every round, at most --rounds [40].")
+    ] = False,
     store: StoreOption = None,
+    timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what is faster and slower in run B than in run A, and where no difference is seen."""
+    """Show what is faster and slower in run B than in run A, and what cannot be told.
+
+    A gate decides on runs that were measured in turn: it measures both again where they were not.
+    """
     from octant.analysis import compare as comparing
+    from octant.analysis.evidence import occasions_in
     from octant.analysis.summary import summarise
     from octant.build.describe import default_knobs
+    from octant.cli import _rounds
     from octant.cli._stored import find_run
     from octant.report.run import comparison
+    from octant.store import open_store
 
-    before, after = (summarise(find_run(store, name)) for name in (a, b))
-    found = comparing.compare(before, after, threshold, curves, default_knobs)
-    if json:
-        print(comparison.as_json(found))
-    else:
-        comparison.show(found)
-    if gate and found.regressions:
-        raise typer.Exit(int(Exit.REGRESSION))
-    if gate and not found.compared:
+    if until_sure and not gate:
+        raise Refusal("cannot look after every round (only a gate stops early); try --gate", Exit.WRONG_WORD)
+    where = open_store(store)
+
+    def judge(before: StoredRun, after: StoredRun, gate: bool) -> Comparisons:
+        history = occasions_in(partial(_others, where, before, after))
+        sides = summarise(before), summarise(after)
+        return comparing.compare(*sides, threshold, curves, default_knobs, gate, history)
+
+    found = judge(find_run(store, a), find_run(store, b), gate=False)
+    if (gate or rounds) and not found.compared and not found.regressions:
         raise Refusal(
             "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
         )
+    if gate or rounds:
+        asked = _rounds.Asked(rounds, gate, until_sure, timeout)
+        found = _rounds.measured(where, found, asked, partial(judge, gate=gate))
+    if json:
+        print(comparison.as_json(found))
+    else:
+        comparison.show(found, every)
+    if gate and found.regressions:
+        raise typer.Exit(int(Exit.REGRESSION))
+
+
+def _others(where: Store, before: StoredRun, after: StoredRun) -> Iterator[StoredRun]:
+    from octant.cli._stored import runs_like
+
+    return (run for run in islice(runs_like(where, after), MOST_OTHERS) if run.id != before.id)

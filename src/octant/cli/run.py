@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from octant.ask import Ask
     from octant.launch.jobs import Job
+    from octant.machine import Machine
     from octant.runs.mpi_settings import MpiWords
     from octant.store import ProvenSetting, Store, StoredRun
 
@@ -48,7 +49,9 @@ def run(
     mode: Annotated[
         str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
     ] = "",
-    repeats: Annotated[int, typer.Option(help="Launches; each is a sample.")] = 1,
+    repeats: Annotated[
+        int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
+    ] = None,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
@@ -81,7 +84,8 @@ def run(
     if script is not None or submit:
         requests.check_options(ranks, mode, repeats)
         further = [f"--mode={mode}"] if mode else []
-        further += [f"--repeats={repeats}", *(f"--mpi={word}" for word in mpi or [])]
+        further += [f"--repeats={repeats}"] if repeats else []
+        further += [f"--mpi={word}" for word in mpi or []]
         job = requests.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
         _as_job(launcher, job, script or Path(f"{job.name}.sh"), submit, json)
         return
@@ -94,7 +98,7 @@ def run(
     check_startable(ask, machine)
     proven = _prove(settings, ask)
     to = open_store(store)
-    _finish(to, to.create(title, machine, [ask], settings=proven), timeout, json, page=False)
+    _finish(to, _create(to, title, machine, [ask], "run", proven), timeout, json, page=False)
 
 
 def _on_model(
@@ -112,7 +116,7 @@ def _on_model(
 
 
 def evaluate(
-    quick: Annotated[bool, typer.Option("--quick/--full", help="About three minutes, or the full suite.")] = True,
+    quick: Annotated[bool, typer.Option("--quick/--full", help="About two minutes, or the full suite.")] = True,
     suite: Annotated[str, typer.Option(help="Instead: a suite by its name, or a file of yours.")] = "",
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
@@ -136,7 +140,7 @@ def evaluate(
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
-    _finish(to, to.create(title, machine, asks, who="evaluate"), timeout, json, page=True)
+    _finish(to, _create(to, title, machine, asks, "evaluate"), timeout, json, page=True)
 
 
 def resume(
@@ -151,6 +155,9 @@ def resume(
     from octant.store import Store
 
     run = find_run(store, name)
+    if run.pair:
+        again = f"octant compare --rounds {run.pair.rounds} {' '.join(sorted((run.id, run.pair.partner)))}"
+        raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches)
     _finish(Store(run.folder.parent.parent), run, timeout, json, page=run.title.startswith("evaluate"))
 
@@ -168,6 +175,17 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
         report_damage(row.id, row.problems)
         if row.refused:
             typer.echo(f"octant: {row.refused}", err=True)
+
+
+def _create(
+    where: Store, title: str, machine: Machine, asks: Sequence[Ask], who: str, settings: Sequence[ProvenSetting] = ()
+) -> StoredRun:
+    """A run whose launches start in rounds."""
+    from octant.runs.rounds import drawn_order, new_seed
+
+    seed = new_seed()
+    order = drawn_order([ask.repeats for ask in asks], seed)
+    return where.create(title, machine, asks, order, who, seed=seed, settings=settings)
 
 
 def _mpi_settings(words: Sequence[str]) -> MpiWords:

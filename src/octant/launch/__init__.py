@@ -18,3 +18,4 @@ class Planned:
     places: tuple[RankPlace, ...] = ()  # of the ranks of one node; empty: nothing was asked of placement
     expected_s: float = 1.0
     timeout_s: float = 60.0
+    build: str = ""  # of the kernel (`octant.build.digest`); "": a command line, or a run of an older version

@@ -3,8 +3,10 @@
 import contextlib
 import datetime
 import functools
+import itertools
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,6 +32,9 @@ class Batch:
     failures: tuple[Failure, ...]
 
 
+HOPELESS = 2
+"""Launches of an ask, in turn, that fail in a session before the others are not tried: each may end by its time-out."""
+
 Decide = Generator[Launch, Batch, None]
 """Yields what to start next and is sent what came of it. A launch that the store has is answered from there, so that
 resuming is deciding again."""
@@ -53,9 +58,14 @@ Observe = Callable[[Step, float], None]
 
 
 def in_turn(launches: Iterable[Launch]) -> Decide:
-    """One after the other, whatever comes of them."""
-    for launch in launches:  # noqa: UP028 - `yield from` would hand what is sent on to the iterator of a tuple
-        yield launch
+    """One after the other, whatever comes of them; an ask that failed twice and gave nothing is left for `resume`."""
+    failed: Counter[str] = Counter()
+    for launch in launches:
+        key = launch.ask.key
+        if failed[key] < HOPELESS:
+            batch = yield launch
+            lasting = batch.points or all(failure.exit == Exit.NOT_SUPPORTED for failure in batch.failures)
+            failed[key] = 0 if lasting else failed[key] + 1
 
 
 def carry_out(
@@ -77,16 +87,53 @@ def carry_out(
         Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    leftovers.remove()
-    with store.lock(run), contextlib.ExitStack() as stack:
-        session = _Session(run, stack, plan, observe, start)
-        launch = next(decide, None)
-        while launch is not None:
-            try:
-                launch = decide.send(session.batch_of(launch))
-            except StopIteration:
-                launch = None
+    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start)
     return where.read(run.id)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the runs that a session measures."""
+
+    run: StoredRun
+    plan: Callable[[Launch], Planned]
+
+
+DecideSides = Generator[tuple[int, Launch], Batch, None]
+"""As `Decide`, of several runs: yields the number of the run with each launch."""
+
+
+def carry_out_sides(
+    sides: Sequence[Side],
+    decide: DecideSides,
+    observe: Observe = lambda _step, _elapsed_s: None,
+    start: Callable[..., Outcome] = execute,
+) -> None:
+    """As `carry_out`, for launches of several runs in turn.
+
+    Raises:
+        Refusal, KeyboardInterrupt: as `carry_out`.
+    """
+    leftovers.remove()
+    with contextlib.ExitStack() as stack:
+        for side in sides:
+            stack.enter_context(store.lock(side.run))
+        numbers = itertools.count()
+        sessions = [_Session(side.run, stack, side.plan, observe, start, numbers) for side in sides]
+        decided = next(decide, None)
+        while decided is not None:
+            number, launch = decided
+            try:
+                decided = decide.send(sessions[number].batch_of(launch))
+            except StopIteration:
+                decided = None
+
+
+def _on_one_side(decide: Decide) -> DecideSides:
+    with contextlib.suppress(StopIteration):
+        launch = next(decide)
+        while True:
+            launch = decide.send((yield 0, launch))
 
 
 class _Session:
@@ -99,11 +146,12 @@ class _Session:
         plan: Callable[[Launch], Planned],
         observe: Observe,
         start: Callable[..., Outcome],
+        numbers: Iterator[int],
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
         self.stack = stack
         self.asked = {ask.key for ask in run.asks}
-        self.number = 0
+        self.numbers = numbers  # of starts
         self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
         self.starts = self.records = -1  # opened when something is to be written
         self.tail = Records(run.records, run.keys, run.started)
@@ -143,8 +191,7 @@ class _Session:
         with _writing(self.run):
             files.append_line(self.starts, start_line(planned, launch.ask.key in self.asked))
             files.end_torn_line(self.records)
-        tick = functools.partial(self.observe, Step(planned, self.number, self.run.records))
-        self.number += 1
+        tick = functools.partial(self.observe, Step(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
         outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
         if launch.ask.subject.command and outcome.code == 0:

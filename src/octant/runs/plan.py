@@ -7,18 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant import build
+from octant import build, units
 from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind, launchers
 from octant.machine import Machine, blas
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
-from octant.runs import mpi_settings
+from octant.runs import mpi_settings, rounds
 from octant.runs.mpi_proof import READ_BACK
 from octant.store import StoredRun
 
-STARTUP_S = 30.0
+START_S, START_RANKS_S, POINT_S = 0.1, 0.4, 0.1  # of a process, of ranks, and of filling and checking a point
+BUDGET_S = 0.2  # of a point where nobody says, as most kernels declare
+STARTUP_S = 30.0  # until a launch has surely started
 SLACK = 4.0
 
 Planner = Callable[[Launch], Planned]
@@ -35,9 +37,16 @@ class Placed:
 
 def expected_seconds(launch: Launch) -> float:
     """About how long a launch takes: the budgets of its cells, and starting, filling and checking."""
-    budget = launch.started_knobs.get("seconds", "1")
-    seconds = float(budget.removesuffix("s")) if budget.replace(".", "").removesuffix("s").isdigit() else 1.0
-    return 0.7 + len(launch.cells()) * (0.6 * seconds + 0.1)
+    words = launch.started_knobs.get("seconds", "").split(",")
+    budget_s = sum(map(_seconds, words)) / len(words)
+    return (START_S if launch.ask.shape.ranks == 1 else START_RANKS_S) + len(launch.cells()) * (budget_s + POINT_S)
+
+
+def _seconds(word: str) -> float:
+    try:
+        return units.parse_seconds(word)
+    except ValueError:  # the kernel's own default, or refused by it
+        return BUDGET_S
 
 
 def timeout_seconds(launch: Launch) -> float:
@@ -58,7 +67,7 @@ def planner_of(run: StoredRun, timeout_s: float | None = None) -> Planner:
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
     own = environment()
     return functools.partial(
-        resolve, records=run.records.resolve(), placed_at=placed_once, own=own, timeout_s=timeout_s
+        resolve, records=run.records.resolve(), placed_at=placed_once, own=own, timeout_s=timeout_s, seed=run.seed
     )
 
 
@@ -68,6 +77,7 @@ def resolve(
     placed_at: Callable[[str], Placed],
     own: Mapping[str, str],
     timeout_s: float | None = None,
+    seed: int = 0,
 ) -> Planned:
     """Everything that the start of a launch needs.
 
@@ -75,6 +85,7 @@ def resolve(
         records: absolute path of the file that kernels append to.
         placed_at: works out the text of a placement.
         own: what every kernel finds in its environment.
+        seed: of the run, from which a launch draws the order of its points.
 
     Raises:
         Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
@@ -82,12 +93,15 @@ def resolve(
     ask, shape = launch.ask, launch.ask.shape
     given = launch.started_knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
     threads = max((int(word) for word in given if word.isdecimal()), default=1)
+    kernel = None
     if ask.subject.command:
         program = _fill_words(launch)
         variables = {"OMP_NUM_THREADS": str(threads)} if "threads" in launch.started_knobs else {}
     else:
-        kernel = str(build.find(ask.subject.workload))
-        program, variables = [kernel, "--output", str(records), "--run", launch.key, *launch.words], dict(own)
+        kernel = build.find(ask.subject.workload)
+        order = str(rounds.seed_within(seed, launch.key))
+        program = [str(kernel), "--output", str(records), "--run", launch.key, "--order", order, *launch.words]
+        variables = dict(own)
     variables |= ask.mpi
     if ask.mpi:
         variables[READ_BACK] = ",".join(sorted(ask.mpi))
@@ -103,7 +117,7 @@ def resolve(
     words = launchers.launcher(name).command(program, size)
     return Planned(
         launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
-        timeout_s or timeout_seconds(launch),
+        timeout_s or timeout_seconds(launch), build.digest(kernel) if kernel else "",
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from octant.placement import Placement, planner
 from octant.placement.expressions import parse_place
 from octant.placement.request import PAGE_BYTES, Request
 from octant.runs.modes import Mode, ranks_and_knobs
+from octant.runs.rounds import usual_launches
 from octant.store import open_store
 from octant.units import bytes_text
 from octant.workload import Workload
@@ -99,7 +100,7 @@ def run(
     words: Sequence[str],
     ranks: int | None,
     mode: str,
-    repeats: int,
+    repeats: int | None,
     where: Where = HERE,
     mpi: Mapping[str, str] | None = None,
 ) -> tuple[Ask, Machine]:
@@ -107,6 +108,7 @@ def run(
 
     Args:
         mode: a word of `runs.modes`, or "": one rank, or as many as the workload needs.
+        repeats: launches; `None`: as many as `runs.rounds` has for such knobs.
         mpi: settings of the MPI library, under its own names.
 
     Raises:
@@ -136,10 +138,11 @@ def run(
         knobs, shape = _with_placement(knobs, shape, request)
     describe(workload, knobs, shape.ranks)  # a value that cannot be read is refused before anything starts
     show = Presentation(workload.rpartition("/")[2])
+    repeats = usual_launches(knobs) if repeats is None else repeats
     return Ask(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
 
 
-def check_options(ranks: int | None, mode: str, repeats: int) -> None:
+def check_options(ranks: int | None, mode: str, repeats: int | None) -> None:
     """Refuses an unknown mode, and fewer than one rank or launch.
 
     Raises:
@@ -147,7 +150,7 @@ def check_options(ranks: int | None, mode: str, repeats: int) -> None:
     """
     if mode and mode not in get_args(Mode):
         raise Refusal(f"cannot use --mode {mode} (no such mode); try {', '.join(get_args(Mode))}", Exit.WRONG_WORD)
-    if not 1 <= repeats <= MOST_REPEATS or (ranks is not None and ranks < 1):
+    if (repeats is not None and not 1 <= repeats <= MOST_REPEATS) or (ranks is not None and ranks < 1):
         asked = f"less than once, more than {MOST_REPEATS} times or on less than one rank"
         raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
 

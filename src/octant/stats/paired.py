@@ -145,7 +145,8 @@ def verdict_of(x: Array, differs: bool, same: bool, period: Period, margin: floa
     kind: Literal["student", "signed ranks"] = "student" if rounds < RANKED_ROUNDS else "signed ranks"
     speed = Estimate(math.exp(low), math.exp(middle), math.exp(high), kind, "ratio in rounds", rounds, period)
     spread = float(x.std(ddof=1))
-    needed = rounds_needed(math.log1p(margin) / spread, level) if word == "cannot tell" and spread else 0
+    unclear = word == "cannot tell" and spread > 0 and margin > 0
+    needed = rounds_needed(math.log1p(margin) / spread, level) if unclear else 0
     return Verdict(
         word,
         speed,

@@ -23,15 +23,26 @@ from pathlib import Path
 from octant.ask import Ask, Launch, cells_of
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
-from octant.machine import Machine
+from octant.machine import Machine, codec
 from octant.record import Failure, Point, RecordError
 from octant.record.lines import failure_line
 from octant.store import asked, files, format1, index
-from octant.store.asked import Asked, ProvenSetting, StudyAsked
+from octant.store.asked import Asked, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
 
-__all__ = ["Listed", "ProvenSetting", "Store", "StoredRun", "StudyAsked", "lock", "open_store"]
+__all__ = [
+    "Listed",
+    "Pair",
+    "ProvenSetting",
+    "Store",
+    "StoredRun",
+    "StudyAsked",
+    "lock",
+    "new_ids",
+    "open_store",
+    "recorded_environment",
+]
 
 ENVIRONMENT = (
     "OMP_",
@@ -122,25 +133,27 @@ class Store:
         who: str = "run",
         study: StudyAsked | None = None,
         settings: Sequence[ProvenSetting] = (),
+        seed: int = 0,
+        pair: tuple[str, Pair] | None = None,
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
         Args:
             order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
+            seed: of this order and of those inside launches; a study has its own.
+            pair: for one of two runs that are measured in turn: its id (`new_ids`), and what it is one side of.
 
         Raises:
             Refusal: the store cannot be written.
         """
         now = datetime.datetime.now().astimezone()
-        utc = now.astimezone(datetime.UTC)  # names sort by age, whatever the time zone and its summer
-        name = f"{utc:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}{secrets.token_hex(1)}"
+        name = pair[0] if pair else _new_id(now)
         folder = self.root / "runs" / name
         if order is None:
             order = [(number, repeat) for number, ask in enumerate(asks) for repeat in range(ask.repeats)]
-        environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith(ENVIRONMENT)}
         question = Asked(
-            who, title, now.isoformat(timespec="seconds"), machine, environment, tuple(asks), tuple(order),
-            study.seed if study else 0, study, settings=tuple(settings),
+            who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(asks), tuple(order),
+            study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
         )  # fmt: skip
         try:
             files.make_folder(folder)
@@ -210,10 +223,11 @@ class Store:
         return Listed(
             name, folder, run.title, run.who, run.started, run.machine.name, run.study.name if run.study else "",
             len(run.points), len(run.failures), len(run.remaining()), run.damaged,
+            fingerprint=codec.fingerprint(run.machine),
         )  # fmt: skip
 
     def find(self, name: str) -> StoredRun:
-        """A run by its id, the start of its id, its folder, `last` or `previous`.
+        """A run by its id, the start of its id, its folder, or `last`.
 
         Raises:
             Refusal: none or several fit; the text names the nearest.
@@ -224,13 +238,8 @@ class Store:
         ids = self.ids()
         if not ids:
             raise Refusal(f"cannot find the run {name!r} (the store {self.root} is empty); try `octant evaluate` first")
-        back = {"last": 1, "previous": 2}.get(name)
-        if back is not None:
-            if len(ids) < back:
-                raise Refusal(
-                    f"cannot find the previous run (the store {self.root} has only one); try `octant evaluate`"
-                )
-            return self.read(ids[-back])
+        if name == "last":
+            return self.read(ids[-1])
         fitting = [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
             what = f"{len(fitting)} runs start so" if fitting else "no such run"
@@ -242,6 +251,22 @@ class Store:
 def open_store(path: Path | None = None) -> Store:
     """The store at `path`, else at OCTANT_STORE, else `octant-store` in the current folder."""
     return Store(path or Path(os.environ.get("OCTANT_STORE", "octant-store")))
+
+
+def recorded_environment() -> dict[str, str]:
+    """The variables of this process that a run records."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(ENVIRONMENT)}
+
+
+def new_ids() -> tuple[str, str]:
+    """The ids of two runs that are measured in turn, in the order in which they sort."""
+    now = datetime.datetime.now().astimezone()
+    return _new_id(now), _new_id(now + datetime.timedelta(milliseconds=1))
+
+
+def _new_id(now: datetime.datetime) -> str:
+    utc = now.astimezone(datetime.UTC)  # names sort by age, whatever the time zone and its summer
+    return f"{utc:%Y%m%d-%H%M%S}-{utc.microsecond // 1000:03d}{secrets.token_hex(1)}"
 
 
 @contextlib.contextmanager

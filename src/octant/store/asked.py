@@ -43,6 +43,20 @@ class StudyAsked:
     axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the text -> asked
 
 
+Looks = Literal["once", "rising", "any time"]
+"""When paired rounds are judged: at their planned number, at looks with rising thresholds, after any round."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What makes a run one side of two that were measured in turn: its n-th ask and the partner's are a couple."""
+
+    partner: str  # id of the other run
+    of: str  # id of the run that is measured again
+    rounds: int  # at most
+    looks: Looks = "once"
+
+
 @dataclass(frozen=True)
 class ProvenSetting:
     """A setting of the MPI library: what was asked and set, and what a probe saw of it before the run began."""
@@ -70,6 +84,7 @@ class Asked:
     study: StudyAsked | None = None
     keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
     settings: tuple[ProvenSetting, ...] = ()
+    pair: Pair | None = None
 
     def decided_launches(self) -> tuple[Launch, ...]:
         """The launches that were decided beforehand, in their order."""
@@ -113,6 +128,13 @@ class _Study(Struct):
     axes: dict[str, dict[str, str]] = {}
 
 
+class _Pair(Struct):
+    partner: str
+    of: str
+    rounds: Count
+    looks: Looks = "once"
+
+
 class _Proven(Struct):
     asked: str
     variables: dict[str, str]
@@ -134,6 +156,7 @@ class _Asked(Struct):
     seed: int = 0
     study: _Study | None = None
     settings: list[_Proven] = []
+    pair: _Pair | None = None
 
 
 class _Place(Struct):
@@ -153,6 +176,7 @@ class _Start(Struct, tag_field="kind", tag="start"):
     places: list[_Place]
     timeout_s: Seconds
     expected_s: Seconds
+    build: str = ""
     ask: _Ask | None = None
 
 
@@ -174,6 +198,7 @@ def asked_text(asked: Asked) -> str:
         "order": [],
         **({"study": _members(asked.study)} if asked.study else {}),
         **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
+        **({"pair": _members(asked.pair)} if asked.pair else {}),
     }
     order = json.dumps(asked.order, separators=(",", ":"))  # on one line: there may be thousands
     return json.dumps(members, indent=1).replace('\n "order": []', f'\n "order": {order}', 1)
@@ -195,6 +220,7 @@ def read_asked(text: bytes) -> Asked:
         asked.who, asked.title, asked.started, codec.from_json(asked.machine), asked.environment, asks,
         tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
         settings=tuple(map(_proven, asked.settings)),
+        pair=Pair(**_members(asked.pair)) if asked.pair else None,
     )  # fmt: skip
 
 
@@ -223,6 +249,7 @@ def start_line(planned: Planned, was_asked: bool) -> str:
             ],
             "timeout_s": planned.timeout_s,
             "expected_s": planned.expected_s,
+            "build": planned.build,
             **({} if was_asked else {"ask": _ask_members(launch.ask)}),
         }
     )
@@ -251,7 +278,7 @@ def read_start(line: bytes, asks: Mapping[str, Ask]) -> Planned:
     )
     return Planned(
         Launch(ask, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,
-        start.expected_s, start.timeout_s,
+        start.expected_s, start.timeout_s, start.build,
     )  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -8,6 +7,7 @@ from octant.ask import Ask, Presentation, Shape, Subject
 from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.request import parse_request
+from octant.runs.rounds import drawn_order
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
 from octant.study.parts import Level, Measure
@@ -72,7 +72,7 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
             possible.setdefault(ask.key, ask)
     return Design(
         tuple(possible.values()),
-        _shuffle(len(possible), study.repeats, seed),
+        drawn_order([study.repeats] * len(possible), seed),
         {cell: ask.key for cell, ask in asked.items() if cell not in absent},
         absent,
         tuple(asked[cell] for cell in absent),
@@ -103,17 +103,6 @@ def _does_not_fit(ask: Ask, machine: Machine) -> str:
     except planner.DoesNotFit as reason:
         return str(reason)
     return ""
-
-
-def _shuffle(asks: int, repeats: int, seed: int) -> tuple[tuple[int, int], ...]:
-    """Randomised complete blocks (Montgomery, Design and Analysis of Experiments, ch. 4): one block per round."""
-    order = random.Random(seed)
-    rounds = []
-    for repeat in range(repeats):
-        block = list(range(asks))
-        order.shuffle(block)
-        rounds += [(number, repeat) for number in block]
-    return tuple(rounds)
 
 
 def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], title: str) -> tuple[dict[str, int], str]:

@@ -1,6 +1,5 @@
 """A study from beginning to end: begun as a run of the store or asked of a model, and laid beside what is published."""
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal
 from octant.machine import Machine, facts
 from octant.record import Failure
+from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
 from octant.study.cells import Cell, axis_values, cells, combinations, with_axis_values
@@ -57,7 +57,7 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
         raise StudyError(f"cannot run {name} (it asks a model, nothing is measured); try octant study report {name}")
     if repeats is not None:
         study = replace_repeats(study, repeats)
-    seed = secrets.randbelow(2**31) if seed is None else seed
+    seed = new_seed() if seed is None else seed
     axes = _axes_on(study, machine, found)
     study = with_axis_values(study, axes)
     library = library_of(study)

@@ -18,6 +18,7 @@ from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.failure import Exit, Refusal
 from octant.machine import facts
 from octant.runs.modes import ranks_and_knobs
+from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
 
 if TYPE_CHECKING:
     from octant.machine import Machine
@@ -46,7 +47,7 @@ class SuiteAsk(BaseModel):
     knobs: Mapping[str, str] = {}
     needs: tuple[Need, ...] = ()  # left out where the machine lacks one of these
     table: bool = True  # a row of the terminal's table; else a curve of the report
-    repeats: int = Field(1, ge=1, le=1000)
+    repeats: int | None = Field(None, ge=1, le=1000)  # launches; `None`: the suite's
 
 
 class Suite(BaseModel):
@@ -55,6 +56,8 @@ class Suite(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
+    repeats: int = Field(LAUNCHES, ge=1, le=1000)  # launches of what is in the table
+    curve_repeats: int = Field(CURVE_LAUNCHES, ge=1, le=1000)  # and of curves
     asks: tuple[SuiteAsk, ...] = Field(min_length=1, max_length=MOST_ASKS)
 
 
@@ -123,7 +126,8 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
                 continue
             if known["cores"] == 1 and one.mode in ("star", "threads"):
                 continue
-            found.append(_ask(one, workload.name, known, alone=not workload.messages))
+            repeats = one.repeats or (suite.repeats if one.table else suite.curve_repeats)
+            found.append(_ask(one, workload.name, known, not workload.messages, repeats))
         except (LookupError, ValueError) as error:
             reason = error.args[0] if error.args else error
             raise SuiteError(
@@ -132,7 +136,7 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
     return tuple(found)
 
 
-def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool) -> Ask:
+def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Ask:
     ranks, set_by_mode = ranks_and_knobs(one.mode, known["cores"], alone)
     if one.ranks:
         ranks = facts.count(one.ranks, known)
@@ -141,4 +145,4 @@ def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool) ->
     here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
     knobs = {name: each_once(facts.values(text, here)) for name, text in one.knobs.items()}
     show = Presentation(one.title, one.table)
-    return Ask(Subject(workload), {**knobs, **set_by_mode}, Shape(ranks), show=show, repeats=one.repeats)
+    return Ask(Subject(workload), {**knobs, **set_by_mode}, Shape(ranks), show=show, repeats=repeats)

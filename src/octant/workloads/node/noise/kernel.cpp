@@ -30,7 +30,9 @@ class Noise {
                            {},
                            800,
                            1'000'000'000}},
-                .sample_ns = 0};  // every quantum is a sample
+                .sample_ns = 0,  // every quantum is a sample
+                // What is rare needs time, however steady the quantum is.
+                .defaults = {{"seconds", "0.5"}, {"samples", "100000"}, {"precision", "0"}}};
     }
 
     explicit Noise(octant::Context& context)

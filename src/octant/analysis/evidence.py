@@ -1,0 +1,191 @@
+"""What verdicts on the figures of two runs rest on: paired rounds, or two occasions with those before them."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from octant.analysis.figures import Figure, figures_of
+from octant.analysis.given import mismatches_of
+from octant.ask import Ask, Subject, cell_key
+from octant.failure import Refusal
+from octant.stats import Doubt, Grade
+from octant.stats.gate import RISING, gate_verdicts, least_rounds, until_sure_verdicts
+from octant.stats.intervals import Period
+from octant.stats.occasions import LEAST_LAUNCHES, TwoRuns, occasion_verdicts
+from octant.stats.paired import LEAST_ROUNDS, paired_verdicts
+from octant.stats.verdicts import Verdict, log_speeds, no_verdict
+from octant.store import StoredRun
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from octant.record import Point
+    from octant.store import Pair
+
+Runs: TypeAlias = tuple[StoredRun, StoredRun]
+Both: TypeAlias = Sequence[tuple[Figure, Figure]]
+"""Figures that can be compared: of A, of B."""
+
+APART = timedelta(hours=1)
+"""Runs that began closer to one another are one occasion."""
+ENOUGH = 12
+"""Occasions of a figure; more change its verdict little, and each takes time to read."""
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """What a figure was at another time."""
+
+    begun: datetime
+    value: float  # base units
+
+
+History = Callable[[Runs, Both], Sequence[Sequence[Occasion]]]
+"""The occasions of each figure of two runs, without those of these runs."""
+
+
+def no_history(_runs: Runs, both: Both) -> Sequence[Sequence[Occasion]]:
+    """Nothing is known of other occasions."""
+    return [()] * len(both)
+
+
+def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> list[Verdict]:
+    """Verdicts from the rounds in which two runs were measured.
+
+    Rounds that may be judged before their planned number are judged by what allows for that, in a report too.
+
+    Raises:
+        Refusal: fewer rounds than a gate over so many figures needs.
+    """
+    ratios = [log_ratios(old, new) for old, new in both]
+    rounds, least, period = max(map(len, ratios), default=0), least_rounds(len(both)), _period(runs, both)
+    if rounds < least and (gate or pair.looks != "once"):
+        if gate:
+            raise Refusal(too_few_rounds(len(both), rounds))
+        return [no_verdict(len(x), "paired rounds", least, margin) for x in ratios]
+    if pair.looks == "any time":
+        return until_sure_verdicts(ratios, period, margin)
+    if pair.looks == "rising":
+        threshold = max(level for look, level in RISING.items() if look <= max(rounds, LEAST_ROUNDS))
+        return gate_verdicts(ratios, period, margin, threshold)
+    return (gate_verdicts if gate else paired_verdicts)(ratios, period, margin)
+
+
+def too_few_rounds(figures: int, rounds: int) -> str:
+    """Why a gate does not decide on so few rounds, and what to do."""
+    least = least_rounds(figures)
+    what = f"cannot gate {figures} figure{'s' * (figures != 1)} on {rounds} paired rounds ({least} are needed)"
+    return f"{what}; try octant compare --gate --rounds {least}"
+
+
+def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:
+    """The logarithms of B's speed over A's, one for each round in which both sides answered."""
+    before, after = (
+        {int(one.point.launch.rpartition("-")[2]): one.value.middle for one in row.launches if one.counts}
+        for row in (old, new)
+    )
+    rounds = sorted(before.keys() & after.keys())
+    speeds = [log_speeds([side[number] for number in rounds], old.metric.better) for side in (before, after)]
+    return np.asarray(speeds[1] - speeds[0], np.float64)
+
+
+def of_two_runs(both: Both, runs: Runs, margin: float, history: History) -> list[Verdict]:
+    """Verdicts from two runs that were not measured in turn."""
+    tested = [rows for rows in both if min(len(row.counted) for row in rows) >= LEAST_LAUNCHES]
+    known = dict(zip(map(id, tested), history(runs, tested) if tested else (), strict=True))
+    occasions = [known.get(id(rows), ()) for rows in both]
+    figures = [_two_runs(*rows, seen) for rows, seen in zip(both, occasions, strict=True)]
+    return occasion_verdicts(figures, _period(runs, both, occasions), margin)
+
+
+def _two_runs(old: Figure, new: Figure, occasions: Sequence[Occasion]) -> TwoRuns:
+    better = old.metric.better
+    sides = [log_speeds([launch.value.middle for launch in row.counted], better) for row in (old, new)]
+    return TwoRuns(sides[0], sides[1], log_speeds([one.value for one in occasions], better))
+
+
+def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()) -> Period:
+    """From the first launch of these figures to the last."""
+    periods = [row.value.period for rows in both for row in rows if row.value]
+    times = [one.begun for seen in occasions for one in seen]
+    times += [time for period in periods for time in (period.begin, period.end)]
+    times = times or [_started(run) for run in runs]
+    return Period(min(times), max(times))
+
+
+def invalid_doubts(row: Figure) -> list[Doubt]:
+    """What makes a verdict on a figure impossible. A wide interval does not: the ratio has its own."""
+    return [one for one in row.doubts if one.grade == Grade.INVALID and one.kind != "wide interval"]
+
+
+def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
+    """The history that stored runs make: those of the same machine, cell, build and settings as A's figure, or as B's.
+
+    Of the two the one with more occasions. A run that began within an hour of A, of B or of another occasion is none.
+
+    Args:
+        stored: runs of this machine; the first are preferred.
+    """
+    return functools.partial(_history, stored)
+
+
+def _history(stored: Callable[[], Iterable[StoredRun]], runs: Runs, both: Both) -> list[list[Occasion]]:
+    sides = [[_program(run, row) for run, row in zip(runs, rows, strict=True)] for rows in both]
+    rows = {
+        program: row
+        for pair, programs in zip(both, sides, strict=True)
+        for row, program in zip(pair, programs, strict=True)
+    }
+    found: dict[tuple[object, ...], list[Occasion]] = {program: [] for program in rows}
+    own = [_started(run) for run in runs]
+    for run in stored():
+        if all(len(known) >= ENOUGH for known in found.values()):
+            break
+        begun = _started(run)
+        sought = {
+            program: row
+            for program, row in rows.items()
+            if len(found[program]) < ENOUGH
+            and all(abs(begun - other) >= APART for other in (*own, *(one.begun for one in found[program])))
+        }
+        for program, value in _values(run, sought):
+            found[program].append(Occasion(begun, value))
+    return [max((found[program] for program in programs), key=len) for programs in sides]
+
+
+def _started(run: StoredRun) -> datetime:
+    return datetime.fromisoformat(run.started).astimezone()
+
+
+def _program(run: StoredRun, row: Figure) -> tuple[object, ...]:
+    return (*_started_program(run, row.point), row.metric.name)
+
+
+def _started_program(run: StoredRun, point: Point) -> tuple[object, ...]:
+    """What was started: the cell, the build, the MPI library with its settings, and where the ranks were put."""
+    ask, planned = run.ask_of(point.launch) or Ask(Subject(point.workload)), run.plans.get(point.launch)
+    build = (planned.build if planned else "") or json.dumps(dict(point.process.build), sort_keys=True)
+    shape = (ask.shape.place, ask.shape.hosts, ask.shape.launcher)
+    settings = tuple(sorted(ask.mpi.items()))
+    return cell_key(point.workload, point.knobs, point.ranks), build, point.process.mpi, settings, shape
+
+
+def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[tuple[tuple[object, ...], float]]:
+    """Those of the sought figures that a run has, by program."""
+    points: dict[tuple[object, ...], dict[str, Point]] = {}
+    for point in run.points:
+        points.setdefault(_started_program(run, point), {})[point.launch] = point
+    for program, row in rows.items():
+        launched = list(points.get(program[:-1], {}).values())
+        if launched:
+            given = {place: found for place, one in enumerate(launched) if (found := mismatches_of(run, one))}
+            made = figures_of(row.workload, launched, (row.metric,), given)[row.metric.name]
+            if made.value is not None and made.value.middle > 0 and not invalid_doubts(made):
+                yield program, made.value.middle

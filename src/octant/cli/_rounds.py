@@ -1,0 +1,127 @@
+"""`octant compare --rounds` and `--gate`: both sides measured again in turn, to a number of rounds or to a decision."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from octant.analysis.compare import Comparisons
+    from octant.runs.interleaved import Interleaved
+    from octant.store import Pair, Store, StoredRun
+    from octant.store.asked import Looks
+
+    Judge = Callable[[StoredRun, StoredRun], Comparisons]
+
+UNTIL_SURE = 40
+"""Rounds after which `--until-sure` gives up, unless another number is asked for."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says of rounds."""
+
+    rounds: int | None
+    gate: bool
+    until_sure: bool
+    timeout_s: float | None = None
+
+    def plan(self, pair: Pair | None) -> tuple[int, Looks, bool]:
+        """Rounds at most, when they are judged, and whether they are those of the pair, be they complete or not.
+
+        A gate looks early where it may go to the last of the planned looks; with another number it looks once.
+        """
+        from octant.stats.gate import RISING
+
+        if pair and self.rounds is None and not self.until_sure:
+            return pair.rounds, pair.looks, True
+        looks: Looks = "any time" if self.until_sure else "once"
+        if self.gate and not self.until_sure and self.rounds in (None, max(RISING)):
+            looks = "rising"
+        rounds = self.rounds or (UNTIL_SURE if self.until_sure else max(RISING))
+        return rounds, looks, bool(pair and pair.looks == looks and (self.until_sure or pair.rounds == rounds))
+
+    def command(self, rounds: int, sides: Interleaved) -> str:
+        """What goes on with the rounds."""
+        words = ["--gate"] * self.gate + ["--until-sure"] * self.until_sure
+        return " ".join(["octant compare", *words, f"--rounds {rounds}", sides.before.id, sides.after.id])
+
+
+def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Comparisons:
+    """The verdicts from paired rounds: those of two runs that were measured in turn, else of both measured again.
+
+    Ctrl-C keeps both runs, and prints how to go on.
+
+    Args:
+        found: the two runs as they are stored.
+        judge: compares two runs, for a gate where one is asked for.
+
+    Raises:
+        Refusal: too few rounds for a gate over so many figures, or a side cannot be launched again.
+        typer.Exit: it was stopped.
+    """
+    from octant.analysis.evidence import too_few_rounds
+    from octant.machine.discover import discover
+    from octant.runs import interleaved
+    from octant.stats.gate import least_rounds
+
+    rounds, looks, goes_on = asked.plan(found.pair)
+    if asked.gate and rounds < least_rounds(found.compared):
+        raise Refusal(too_few_rounds(found.compared, rounds), Exit.WRONG_WORD)
+    before, after = found.before.run, found.after.run
+    is_decided = functools.partial(_is_decided, looks, judge)
+    if goes_on:
+        sides = interleaved.Interleaved(before, after)
+        if sides.rounds >= rounds or is_decided(sides.rounds, sides):
+            return judge(before, after)
+        for name, run in (("A", before), ("B", after)):
+            interleaved.check_again(name, run, run.asks, discover())
+    else:
+        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks)
+    sides = _measure(where, sides, rounds, is_decided, asked)
+    return judge(sides.before, sides.after)
+
+
+def _is_decided(looks: Looks, judge: Judge, rounds: int, sides: Interleaved) -> bool:
+    """Whether a gate may look after so many rounds, and has its answer then."""
+    from octant.stats.gate import RISING, gate_is_decided
+
+    if looks == "once" or (looks == "rising" and rounds not in RISING):
+        return False
+    try:
+        found = judge(sides.before, sides.after)
+    except Refusal:  # too few rounds for so many figures
+        return False
+    return bool(found.regressions) or gate_is_decided(found.verdicts)
+
+
+def _measure(
+    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[int, Interleaved], bool], asked: Asked
+) -> Interleaved:
+    from octant.cli._progress import progress_of
+    from octant.cli._stored import report_damage
+    from octant.runs import interleaved
+    from octant.runs.plan import planner_of
+
+    planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
+    due = {number: [launch for _, launch in sides.round(number)] for number in range(rounds)}
+    left = [launch for number in range(sides.rounds, rounds) for launch in due[number]]
+    numbers = {launch.key: number for number, launches in due.items() for launch in launches}
+    try:
+        with progress_of(left, numbers) as observe:
+            sides = interleaved.measure(where, sides, planners, rounds, is_enough, observe)
+    except KeyboardInterrupt:
+        kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))
+        done = f"{kept.rounds} of {rounds} rounds are complete, and all is kept"
+        typer.echo(f"\nStopped; {done}. Go on with: {asked.command(rounds, kept)}", err=True)
+        raise typer.Exit(int(Exit.INTERRUPTED)) from None
+    for run in (sides.before, sides.after):
+        report_damage(run.id, run.damaged)
+    return sides

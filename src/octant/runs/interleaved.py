@@ -1,0 +1,195 @@
+"""Two stored runs measured again in turn: paired rounds whose order is drawn, so that a drift meets both sides alike.
+
+What differed between the two when they were stored is measured again as it was asked then; what was set around them
+has to be as it is now, or the new runs would say nothing of the old ones.
+"""
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from octant import build
+from octant.ask import Ask, Launch
+from octant.failure import Refusal
+from octant.launch.execute import Outcome, execute
+from octant.machine import Machine
+from octant.machine.codec import fingerprint
+from octant.machine.system import VOLATILE
+from octant.runs.carry_out import HOPELESS, DecideSides, Observe, Side, carry_out_sides
+from octant.runs.plan import Planner, check_startable, check_stored
+from octant.runs.rounds import new_seed, seed_within
+from octant.store import Pair, Store, StoredRun, new_ids, recorded_environment
+from octant.store.asked import Looks
+
+Couples = tuple[tuple[Ask, Ask], ...]
+"""What A and B are asked in each round: their asks that have a figure in common."""
+
+_OTHERS = ("SLURM_", "OCTANT_STORE", "OCTANT_KERNELS")
+"""Variables that differ without a kernel noticing; which kernels were used, their digests tell."""
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """Two runs that are measured in turn."""
+
+    before: StoredRun
+    after: StoredRun
+
+    @property
+    def couples(self) -> Couples:
+        """The asks of both sides, by twos."""
+        return tuple(zip(self.before.asks, self.after.asks, strict=True))
+
+    @property
+    def rounds(self) -> int:
+        """How many are there: each of their launches has answered or failed."""
+        runs = (self.before, self.after)
+        done = [{p.launch for p in run.points} | {failure.launch for failure in run.failures} for run in runs]
+        return next(n for n in itertools.count() if any(launch.key not in done[side] for side, launch in self.round(n)))
+
+    def round(self, number: int) -> list[tuple[int, Launch]]:
+        """The launches of one round, each with the number of its side, in an order that is drawn once for all."""
+        draw = random.Random(seed_within(self.before.seed, f"round {number}"))
+        couples = draw.sample(self.couples, len(self.couples))
+        drawn = [(side, Launch(couple[side], number)) for couple in couples for side in draw.sample((0, 1), 2)]
+        return list({(side, launch.key): (side, launch) for side, launch in drawn}.values())
+
+
+def begin(
+    where: Store, before: StoredRun, after: StoredRun, couples: Couples, machine: Machine, rounds: int, looks: Looks
+) -> Interleaved:
+    """Two new runs, `A again` and `B again`, that name each other; nothing is measured yet.
+
+    Args:
+        machine: this one, as it is now.
+        rounds: at most.
+        looks: when the rounds will be judged.
+
+    Raises:
+        Refusal: a side cannot be launched again as it was; the store cannot be written.
+    """
+    if not couples:
+        raise Refusal("cannot measure A and B again (nothing says what was asked for the figures in common)")
+    for number, (name, run) in enumerate((("A", before), ("B", after))):
+        check_again(name, run, [couple[number] for couple in couples], machine)
+    ids, seed = new_ids(), new_seed()
+    made = []
+    for number, (name, run) in enumerate((("A", before), ("B", after))):
+        asks = [replace(couple[number], repeats=rounds) for couple in couples]
+        title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
+        pair = Pair(ids[1 - number], run.id, rounds, looks)
+        proven, sided = run.settings, (ids[number], pair)
+        made.append(where.create(title, machine, asks, (), "compare", settings=proven, seed=seed, pair=sided))
+    return Interleaved(*made)
+
+
+def check_again(name: str, run: StoredRun, asks: Sequence[Ask], machine: Machine) -> None:
+    """Whether launches of these asks would be what they were in the stored run.
+
+    Args:
+        name: of the side: "A" or "B".
+        machine: this one, as it is now.
+
+    Raises:
+        Refusal: another machine or setting, another build of a kernel, a command line, a setting that is not known, a
+            placement that does not fit.
+    """
+    why = _other_surroundings(run, machine) or _other_builds(run, asks)
+    try:
+        if not why:
+            check_stored([Launch(ask) for ask in asks])
+            for ask in asks:
+                check_startable(ask, machine)
+    except Refusal as refusal:
+        why = str(refusal)
+    if why:
+        raise Refusal(
+            f"cannot measure {name} again ({run.id}: {why}); try comparing what is stored, without --rounds and --gate"
+        )
+
+
+def _other_surroundings(run: StoredRun, machine: Machine) -> str:
+    """What was otherwise around the run than it is now."""
+    if fingerprint(run.machine) != fingerprint(machine):
+        return f"it is of {run.machine.name}, which is not this machine"
+    then, now = _conditions(run.machine, run.environment), _conditions(machine, recorded_environment())
+    return "; ".join(
+        f"{name} was {then.get(name, 'not set')} and is {now.get(name, 'not set')}"
+        for name in sorted({*then, *now})
+        if then.get(name) != now.get(name)
+    )
+
+
+def _conditions(machine: Machine, environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "hardware threads allowed": str(len(machine.topology.usable())),
+        **{name: value for name, value in machine.system.items() if name not in VOLATILE},
+        **machine.software,
+        **{name: value for name, value in environment.items() if not name.startswith(_OTHERS)},
+    }
+
+
+def _other_builds(run: StoredRun, asks: Sequence[Ask]) -> str:
+    """Which kernels are not those of the run: its plan holds their digests."""
+    names = {ask.key: ask.subject.workload for ask in asks if ask.subject.workload}
+    for key, planned in run.plans.items():
+        name = names.get(key.rpartition("-")[0])
+        if name is None:
+            continue
+        if not planned.build:
+            return f"it does not say which build of {name} it is of"
+        try:
+            now = build.digest(build.find(name))
+        except Refusal as refusal:
+            return str(refusal)
+        if planned.build != now:
+            return f"{name} was build {planned.build} and is {now}"
+    return ""
+
+
+def measure(
+    where: Store,
+    sides: Interleaved,
+    planners: tuple[Planner, Planner],
+    rounds: int,
+    is_enough: Callable[[int, Interleaved], bool] = lambda _rounds, _sides: False,
+    observe: Observe = lambda _step, _elapsed_s: None,
+    start: Callable[..., Outcome] = execute,
+) -> Interleaved:
+    """Measures the rounds that the two runs lack.
+
+    Args:
+        planners: work out the launches of each side.
+        rounds: at most, those that are there included.
+        is_enough: asked after each round that was not there, with the number of rounds and both runs as they are then.
+        observe, start: as for `carry_out`.
+
+    Raises:
+        Refusal: the store cannot be written, or another process is at one of the runs.
+        KeyboardInterrupt: passed on; what was measured is kept.
+    """
+
+    def read() -> Interleaved:
+        return Interleaved(where.read(sides.before.id), where.read(sides.after.id))
+
+    carry_out_sides(
+        [Side(run, plan) for run, plan in zip((sides.before, sides.after), planners, strict=True)],
+        _decide(sides, rounds, lambda number: is_enough(number, read())),
+        observe,
+        start,
+    )
+    return read()
+
+
+def _decide(sides: Interleaved, rounds: int, is_enough: Callable[[int], bool]) -> DecideSides:
+    there = sides.rounds
+    failed: Counter[tuple[int, str]] = Counter()
+    for number in range(rounds):
+        for side, launch in sides.round(number):
+            if failed[side, launch.ask.key] < HOPELESS:
+                batch = yield side, launch
+                failed[side, launch.ask.key] = 0 if batch.points else failed[side, launch.ask.key] + 1
+        if number + 1 > there and number + 1 < rounds and is_enough(number + 1):
+            return

@@ -1,0 +1,87 @@
+"""When each launch of a run starts: in rounds over the whole run, in an order that a seed draws.
+
+What differs between launches differs most between minutes, so the launches of a figure are spread over all of the run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import secrets
+from typing import TYPE_CHECKING
+
+from octant.ask import Launch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.store.asked import Asked
+
+LAUNCHES = 6  # of a figure in the table
+CURVE_LAUNCHES = 3  # of each point of a curve
+MOST_VALUES = 4  # of a knob; with more it spans a curve
+
+
+def usual_launches(knobs: Mapping[str, str]) -> int:
+    """How often cells with these knobs are launched where nobody says."""
+    curve = any(len(values.split(",")) > MOST_VALUES for values in knobs.values())
+    return CURVE_LAUNCHES if curve else LAUNCHES
+
+
+def new_seed() -> int:
+    """A seed for the orders of a run."""
+    return secrets.randbelow(2**31)
+
+
+def due_rounds(repeats: Sequence[int]) -> list[list[int]]:
+    """The round, from 0, in which each launch of each ask is due.
+
+    There are as many rounds as the most launched ask has launches. Those of another are spread evenly: n of them in R
+    rounds are at most ⌈R/n⌉ rounds apart, and no farther from either end. Asks with equally many begin in different
+    rounds, so that rounds take about equally long.
+
+    Args:
+        repeats: launches of each ask.
+    """
+    rounds = max(repeats, default=0)
+    alike = {number: repeats.count(number) for number in repeats}
+    earlier = dict.fromkeys(repeats, 0)
+    due = []
+    for number in repeats:
+        due.append([(i * alike[number] + earlier[number]) * rounds // (number * alike[number]) for i in range(number)])
+        earlier[number] += 1
+    return due
+
+
+def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...]:
+    """(ask, repeat) of every launch as they start: round by round, each in an order of its own.
+
+    With equally many launches of each ask these are randomised complete blocks (Montgomery, Design and Analysis of
+    Experiments, ch. 4).
+    """
+    rounds: list[list[tuple[int, int]]] = [[] for _ in range(max(repeats, default=0))]
+    for ask, due in enumerate(due_rounds(repeats)):
+        for repeat, number in enumerate(due):
+            rounds[number].append((ask, repeat))
+    draw = random.Random(seed)
+    for block in rounds:
+        draw.shuffle(block)
+    return tuple(start for block in rounds for start in block)
+
+
+def seed_within(seed: int, launch: str) -> int:
+    """The seed of the order in which a launch measures its points.
+
+    Args:
+        seed: of the run.
+        launch: the launch's key.
+    """
+    return int.from_bytes(hashlib.sha256(f"{seed} {launch}".encode()).digest()[:4])
+
+
+def rounds_of(run: Asked) -> dict[str, int]:
+    """The round of each launch of a run, by the launch's key; empty where its order has no rounds."""
+    due = due_rounds([ask.repeats for ask in run.asks])
+    found = [due[ask][repeat] for ask, repeat in run.order]
+    launches = (Launch(run.asks[ask], repeat).key for ask, repeat in run.order)
+    return dict(zip(launches, found, strict=True)) if found == sorted(found) else {}

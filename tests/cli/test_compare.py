@@ -1,0 +1,204 @@
+"""`octant compare --rounds` and `--gate` with a kernel that only writes records: verdicts, early stops, going on."""
+
+import dataclasses
+import functools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fake_kernel import Kernel, ask
+from fake_run import WORKLOADS, durations, lane, machine, point
+from octant import workloads
+from octant.ask import Ask
+from octant.cli import application
+from octant.failure import Exit, Refusal
+from octant.launch.execute import Outcome
+from octant.machine import discover
+from octant.record import Point
+from octant.runs import interleaved
+from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.plan import planner_of
+from octant.stats.gate import RISING
+from octant.store import Store, StoredRun
+
+
+@dataclass
+class Bench:
+    """A store, and the kernel that stands for all of them: the cells of some sides take longer."""
+
+    store: Store
+    slower: dict[str, float] = field(default_factory=dict)  # by the kernel's variant
+    kernel: Kernel = field(default_factory=Kernel)
+    stop_at: int = -1  # Ctrl-C at this start
+
+    def measured(self, *asks: Ask, title: str = "run") -> StoredRun:
+        """A stored run of these asks, each launched once."""
+        run = self.store.create(title, machine(), asks)
+        return carry_out(self.store, run, in_turn(run.launches), planner_of(run), start=Kernel())
+
+    def start(self, *arguments: object) -> Outcome:
+        """In place of what starts processes."""
+        if len(self.kernel.starts) == self.stop_at:
+            self.stop_at = -1
+            raise KeyboardInterrupt
+        return self.kernel(*arguments)  # type: ignore[arg-type]
+
+    def answer(self, workload: str, launch: str, cell: Mapping[str, str]) -> Point:
+        """A cell whose launches spread by 1 %, and are slower where the cell of a later run says so."""
+        number = len(self.kernel.starts)
+        is_after = self.kernel.starts[-1][self.kernel.starts[-1].index("--output") + 1] != self.first
+        factor = self.slower.get(cell["kernel"], 1.0) if is_after else 1.0
+        lanes = (lane(durations(round(100_000 * factor * (1 + 0.01 * (number * 7 % 5 - 2) / 2)), 5)),)
+        return point(workload=workload, launch=launch, knobs=dict(cell), lanes=lanes, counts={"bytes_read": 1000})
+
+    @property
+    def first(self) -> str:
+        """The records of the side A of the newest pair."""
+        return str((self.store.root / "runs" / self.store.ids()[-2] / "records.jsonl").resolve())
+
+    def compare(self, *words: str) -> Result:
+        """`octant compare` on this store."""
+        return CliRunner().invoke(application(), ["compare", *words, "--store", str(self.store.root)])
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    program = kernels / "octant-node-stream"
+    program.touch()
+    program.chmod(0o755)
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    monkeypatch.setattr(workloads, "workloads", lambda: WORKLOADS)
+    monkeypatch.setattr(discover, "discover", machine)
+    made = Bench(Store(tmp_path / "store"))
+    made.kernel.answer = made.answer
+    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure, start=made.start))
+    return made
+
+
+TRIAD, COPY = ask(bytes="1MiB", kernel="triad"), ask(bytes="1MiB", kernel="copy")
+
+
+def test_rounds_measure_both_again_and_give_verdicts(bench: Bench) -> None:
+    bench.measured(TRIAD, COPY)
+    bench.measured(TRIAD, COPY)
+    bench.slower = {"copy": 1.2}
+    done = bench.compare("--rounds", "6")
+    assert done.exit_code == 0, done.output
+    assert len(bench.kernel.starts) == 24
+    words = " ".join(done.stdout.split())
+    assert "A again: run" in words
+    assert "Slower in B (1)" in words
+    text = r"slower by 1[5-9] %, at least by 3\.0 %; 95 % interval for the ratio over 6 paired rounds (at|between) "
+    assert re.search(text, words)
+    document = json.loads(bench.compare("--json").stdout)
+    assert (document["rounds"], document["a"], document["b"]) == (6, *bench.store.ids()[-2:])
+    assert len(bench.kernel.starts) == 24, "comparing them later measures nothing"
+
+
+def test_a_gate_measures_again_stops_early_and_exits_with_3_on_a_regression(bench: Bench) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    bench.slower = {"triad": 1.5}
+    done = bench.compare("--gate")
+    assert done.exit_code == Exit.REGRESSION, done.output
+    assert len(bench.kernel.starts) == 8, "at the look after 4 rounds"
+    assert bench.compare("--gate").exit_code == Exit.REGRESSION, "of what is stored"
+    assert len(bench.kernel.starts) == 8
+    bench.slower = {}
+    assert bench.compare("--gate", *bench.store.ids()[:2]).exit_code == 0
+    assert len(bench.kernel.starts) in {8 + 2 * look for look in RISING}
+
+
+def test_a_gate_until_sure_looks_after_every_round(bench: Bench) -> None:
+    bench.measured(TRIAD, COPY)
+    bench.measured(TRIAD, COPY)
+    bench.slower = {"triad": 1.5}
+    assert bench.compare("--gate", "--until-sure").exit_code == Exit.REGRESSION
+    assert len(bench.kernel.starts) == 4 * 8
+    assert isinstance(bench.compare("--until-sure").exception, Refusal)
+
+
+def test_a_gate_refuses_too_few_rounds_with_the_number_needed(bench: Bench) -> None:
+    bench.measured(TRIAD, COPY)
+    bench.measured(TRIAD, COPY)
+    why = "cannot gate 2 figures on 6 paired rounds (8 are needed); try octant compare --gate --rounds 8"
+    assert str(bench.compare("--gate", "--rounds", "6").exception) == why
+    assert bench.kernel.starts == []
+    assert bench.compare("--rounds", "6").exit_code == 0
+    assert str(bench.compare("--gate").exception) == why, "of what is stored"
+    assert bench.compare("--rounds", "3").exit_code == Exit.WRONG_WORD
+
+
+def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) -> None:
+    bench.measured(TRIAD, COPY)
+    bench.measured(TRIAD, COPY)
+    original = bench.answer
+
+    def answer(workload: str, launch: str, cell: Mapping[str, str]) -> Point:
+        found = original(workload, launch, cell)
+        is_after = bench.kernel.starts[-1][bench.kernel.starts[-1].index("--output") + 1] != bench.first
+        return found if cell["kernel"] == "triad" or not is_after else _wrong(found)
+
+    bench.kernel.answer = answer
+    done = bench.compare("--gate")
+    assert done.exit_code == Exit.REGRESSION
+    assert "wrong answer in B" in done.stdout
+
+
+def _wrong(found: Point) -> Point:
+    return dataclasses.replace(found, results=tuple(dataclasses.replace(r, value=1.0) for r in found.results))
+
+
+def test_a_stop_says_how_to_go_on_and_that_goes_on(bench: Bench) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    bench.stop_at = 9
+    done = bench.compare("--rounds", "6")
+    assert done.exit_code == Exit.INTERRUPTED
+    ids = bench.store.ids()[-2:]
+    again = f"octant compare --rounds 6 {ids[0]} {ids[1]}"
+    assert f"Stopped; 4 of 6 rounds are complete, and all is kept. Go on with: {again}" in done.stderr
+    alone = CliRunner().invoke(application(), ["resume", "last", "--store", str(bench.store.root)])
+    assert isinstance(alone.exception, Refusal)
+    assert f"try {again}" in str(alone.exception)
+    assert bench.compare(*again.split()[2:]).exit_code == 0
+    assert len(bench.kernel.starts) == 12
+    assert bench.store.ids()[-2:] == ids
+    assert "over 6 paired rounds" in bench.compare(*ids).stdout
+
+
+def test_previous_is_the_last_comparable_run(bench: Bench) -> None:
+    wanted = bench.measured(TRIAD, title="wanted")
+    bench.measured(COPY, title="of something else")
+    for name, on in (("29990101-000000-aaaa", machine(cores=4)), ("29990102-000000-aaaa", machine())):
+        run = bench.store.create(name, on, [TRIAD])
+        for file in ("records.jsonl", "plan.jsonl"):
+            (run.folder / file).write_bytes((wanted.folder / file).read_bytes())
+        run.folder.rename(run.folder.with_name(name))
+    done = bench.compare()
+    assert f"octant: previous is {wanted.id} (wanted)" in done.stderr
+    assert json.loads(bench.compare("--json").stdout)["a"] == wanted.id
+    alone = Store(bench.store.root.parent / "alone")
+    Bench(alone).measured(TRIAD)
+    refused = CliRunner().invoke(application(), ["compare", "--store", str(alone.root)]).exception
+    assert isinstance(refused, Refusal)
+    assert "has a figure in common with it on the same machine); try one that `octant runs` lists" in str(refused)
+
+
+def test_what_only_one_run_has_takes_one_line(bench: Bench) -> None:
+    bench.measured(TRIAD, ask(bytes="2MiB,4MiB,8MiB", kernel="add"))
+    bench.measured(TRIAD, COPY)
+    ids = bench.store.ids()
+    short, long = (" ".join(bench.compare(*ids, *words).stdout.split()) for words in ((), ("--all",)))
+    assert "3 figures only in A: node/stream 3; --all lists them" in short
+    assert "1 figure only in B: node/stream 1; --all lists them" in short
+    assert "Not comparable" not in short
+    assert "Not comparable (4)" in long
+    assert "only in A:" not in long

@@ -1,0 +1,55 @@
+"""Progress: the round, the launch, and a time left that learns from what launches took."""
+
+import dataclasses
+import functools
+from pathlib import Path
+
+import pytest
+
+from fake_kernel import Kernel, ask, planned
+from fake_run import machine
+from octant.cli._progress import Clock, progress_of
+from octant.runs import rounds
+from octant.runs.carry_out import Step, carry_out, in_turn
+from octant.runs.plan import expected_seconds
+from octant.store import Store, StoredRun
+
+TOOK_S = {"1MiB": 0.3, "2MiB": 2.5, "1KiB,2KiB,4KiB,8KiB,16KiB": 1.1}
+ASKS = tuple(ask(repeats, bytes=sizes) for repeats, sizes in zip((6, 6, 3), TOOK_S, strict=True))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> StoredRun:
+    order = rounds.drawn_order([one.repeats for one in ASKS], 3)
+    return Store(tmp_path).create("q", machine(), ASKS, order, seed=3)
+
+
+def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
+    """Launches take 1 to 5 times as long as is expected of them: filling and checking cannot be known beforehand."""
+    now = [100.0]
+    clock = Clock(run.remaining(), rounds.rounds_of(run), lambda: now[0])
+    takes = [TOOK_S[launch.ask.knobs["bytes"]] for launch in run.launches]
+    assert clock.left_s() == pytest.approx(sum(map(expected_seconds, run.launches)))
+    for number, launch in enumerate(run.launches):
+        start = dataclasses.replace(planned(launch, run.records), expected_s=expected_seconds(launch))
+        step = Step(start, number, run.records)
+        assert clock.is_new(step)
+        assert not clock.is_new(step)
+        truth = sum(takes[number:])
+        if clock.rounds[launch.key] >= 2:  # every ask has been launched once
+            assert clock.left_s() == pytest.approx(truth, rel=0.01)
+            assert clock.done_share(clock.left_s()) == pytest.approx(1 - truth / sum(takes), rel=0.01)
+        now[0] += takes[number] / 2
+        assert clock.left_s(0.5) == pytest.approx(clock.left_s(), rel=0.3) or clock.rounds[launch.key] < 2
+        now[0] += takes[number] / 2
+
+
+def test_lines_say_what_is_planned_and_count_rounds(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_of(run.remaining(), rounds.rounds_of(run)) as observe:
+        plan = functools.partial(planned, records=run.records)
+        carry_out(Store(run.folder.parent.parent), run, in_turn(run.launches), plan, observe, Kernel())
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first.startswith("15 launches in 6 rounds, about ")
+    assert lines[0].startswith("[round 1/6, 1/15] node/stream")
+    assert lines[-1].startswith("[round 6/6, 15/15]")
+    assert "about 0 s left" in lines[-1] or "about 1 s left" in lines[-1]

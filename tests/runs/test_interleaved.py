@@ -1,0 +1,186 @@
+"""Two sides measured in turn: rounds whose order is drawn and that are gone on with; what cannot be repeated."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_kernel import Kernel, ask, planned
+from fake_run import machine
+from octant.ask import Ask, Subject
+from octant.failure import Exit, Refusal
+from octant.launch.execute import Outcome
+from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.interleaved import Interleaved, begin, measure
+from octant.runs.plan import planner_of
+from octant.store import Store, StoredRun
+
+ASKS = (ask(bytes="1MiB,2MiB"), ask(bytes="4MiB", kernel="copy"))
+COUPLES = tuple((one, one) for one in ASKS)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """With a program that stands for the kernel."""
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    program = kernels / "octant-node-stream"
+    program.write_text("the first build")
+    program.chmod(0o755)
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    return Store(tmp_path / "store")
+
+
+def stored(store: Store, *asks: Ask) -> StoredRun:
+    """A run that was measured once."""
+    run = store.create("evaluate --quick", machine(), asks or ASKS)
+    return carry_out(store, run, in_turn(run.launches), planner_of(run), start=Kernel())
+
+
+def go_on(
+    store: Store,
+    sides: Interleaved,
+    rounds: int,
+    kernel: Kernel | None = None,
+    is_enough: Callable[[int, Interleaved], bool] = lambda _rounds, _sides: False,
+) -> Interleaved:
+    plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
+    return measure(store, sides, (plans[0], plans[1]), rounds, is_enough, start=kernel or Kernel())
+
+
+def begun(store: Store, rounds: int = 6) -> Interleaved:
+    return begin(store, stored(store), stored(store), COUPLES, machine(), rounds, "once")
+
+
+def test_each_round_starts_every_launch_of_both_sides_once_and_partners_beside_each_other(store: Store) -> None:
+    kernel, sides = Kernel(), begun(store, 16)
+    done = go_on(store, sides, 16, kernel)
+    starts = [(words[words.index("--output") + 1], words[words.index("--run") + 1]) for words in kernel.starts]
+    assert len(starts) == len(set(starts)) == 2 * 2 * 16
+    for first, second in zip(starts[::2], starts[1::2], strict=True):
+        assert (first[0] != second[0], first[1]) == (True, second[1]), "A and B of the same round and ask"
+    for order in ([folder for folder, _ in starts[::2]], [key.rpartition("-")[0] for _, key in starts[::4]]):
+        assert len(set(order)) == 2, "which side, and which ask, comes first is drawn"
+    repeats = [launch.rpartition("-")[2] for _, launch in starts]
+    assert repeats == [str(number) for number in range(16) for _ in range(4)]
+    assert (done.rounds, len(done.before.points), len(done.after.points)) == (16, 48, 48)
+
+
+def test_the_two_runs_name_each_other_and_what_they_repeat(store: Store) -> None:
+    before, after = stored(store), stored(store)
+    made = begin(store, before, after, COUPLES, machine(), 6, "rising")
+    sides = Interleaved(store.read(made.before.id), store.read(made.after.id))
+    assert sides.before.id < sides.after.id
+    for run, other, of in ((sides.before, sides.after, before), (sides.after, sides.before, after)):
+        assert run.pair is not None
+        assert (run.pair.partner, run.pair.of, run.pair.rounds, run.pair.looks) == (other.id, of.id, 6, "rising")
+    assert [run.title for run in (sides.before, sides.after)] == [
+        "A again: evaluate --quick",
+        "B again: evaluate --quick",
+    ]
+    assert sides.couples == tuple(
+        (dataclasses.replace(a, repeats=6), dataclasses.replace(b, repeats=6)) for a, b in COUPLES
+    )
+
+
+def test_a_stop_keeps_both_runs_and_going_on_measures_what_is_missing(store: Store) -> None:
+    sides, kernel = begun(store), Kernel()
+
+    def stop(*arguments: object) -> Outcome:
+        if len(kernel.starts) == 9:
+            raise KeyboardInterrupt
+        return kernel(*arguments)  # type: ignore[arg-type]
+
+    plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
+    with pytest.raises(KeyboardInterrupt):
+        measure(store, sides, (plans[0], plans[1]), 6, start=stop)
+    kept = Interleaved(store.read(sides.before.id), store.read(sides.after.id))
+    assert (kept.rounds, len(kept.before.points) + len(kept.after.points) >= 12) == (2, True)
+    rest = Kernel()
+    done = go_on(store, kept, 6, rest)
+    assert (done.rounds, len(kernel.starts) + len(rest.starts)) == (6, 24)
+    assert not go_on(store, done, 6, none := Kernel()).before.failures
+    assert none.starts == []
+
+
+def test_who_decides_is_asked_after_each_new_round_but_the_last(store: Store) -> None:
+    asked: list[tuple[int, int]] = []
+
+    def is_enough(rounds: int, sides: Interleaved) -> bool:
+        asked.append((rounds, len(sides.after.points) // 3))
+        return rounds == 5
+
+    sides = go_on(store, begun(store), 3, is_enough=is_enough)
+    assert asked == [(1, 1), (2, 2)]
+    asked.clear()
+    done = go_on(store, sides, 8, is_enough=is_enough)
+    assert asked == [(4, 4), (5, 5)]
+    assert done.rounds == 5
+
+
+def test_a_launch_that_fails_is_kept_and_the_rounds_go_on(store: Store) -> None:
+    done = go_on(store, begun(store), 6, Kernel({0: Outcome(1, False, 0.1, "no")}))
+    assert len(done.before.failures) + len(done.after.failures) == 1
+    assert (done.rounds, len(done.before.points) + len(done.after.points) >= 33) == (6, True)
+
+
+def refused(store: Store, before: StoredRun, couple: tuple[Ask, Ask] = COUPLES[0]) -> str:
+    """Why the side A cannot be measured again; no run is made of it."""
+    number = len(store.ids())
+    with pytest.raises(Refusal) as refusal:
+        begin(store, before, before, (couple,), machine(), 6, "once")
+    assert refusal.value.code == Exit.CANNOT_RUN, "3 is the gate's"
+    assert len(store.ids()) == number
+    return str(refusal.value)
+
+
+def test_another_build_or_machine_or_surrounding_is_not_measured_in_its_place(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stored(store)
+    assert f"cannot measure A again ({run.id}: it is of fake, which is not this machine)" in refused(
+        store, dataclasses.replace(run, machine=machine(cores=4))
+    )
+    always = dataclasses.replace(machine(), system={**machine().system, "thp": "always"})
+    assert "thp was always and is madvise" in refused(store, dataclasses.replace(run, machine=always))
+    with monkeypatch.context() as other:
+        other.setenv("UCX_TLS", "tcp")
+        assert "UCX_TLS was not set and is tcp" in refused(store, run)
+    (tmp_path / "kernels" / "octant-node-stream").write_text("the second build")
+    assert "node/stream was build " in refused(store, run)
+    plans = {key: dataclasses.replace(one, build="") for key, one in run.plans.items()}
+    assert "it does not say which build of node/stream it is of" in refused(
+        store, dataclasses.replace(run, plans=plans)
+    )
+    (tmp_path / "kernels" / "octant-node-stream").unlink()
+    assert "cannot find the program octant-node-stream" in refused(store, run)
+
+
+def test_what_a_store_says_is_started_only_if_it_is_ours(store: Store) -> None:
+    run = stored(store)
+    with pytest.raises(Refusal, match="nothing says what was asked"):
+        begin(store, run, run, (), machine(), 6, "once")
+    command = Ask(Subject(command=("./evil",)))
+    assert "what a store says is never started" in refused(store, run, (command, command))
+    preload = dataclasses.replace(ASKS[0], mpi={"LD_PRELOAD": "evil.so"})
+    assert "cannot set 'LD_PRELOAD'" in refused(store, run, (preload, preload))
+    away = dataclasses.replace(ASKS[0], shape=dataclasses.replace(ASKS[0].shape, place="64x1"))
+    assert "cannot measure A again" in refused(store, run, (away, away))
+
+
+def test_what_fails_twice_in_turn_on_a_side_is_not_tried_in_the_other_rounds(store: Store) -> None:
+    kernel = Kernel()
+
+    def start(words: Sequence[str], *further: Any) -> Outcome:
+        if "kernel=copy" in words and str(sides.after.records) in words:
+            kernel.starts.append(list(words))
+            return Outcome(1, False, 0.1, "no")
+        return kernel(words, *further)
+
+    sides = begun(store)
+    plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
+    done = measure(store, sides, (plans[0], plans[1]), 6, start=start)
+    assert (len(done.after.failures), len(kernel.starts)) == (2, 6 * 3 + 2)
