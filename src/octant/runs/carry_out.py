@@ -32,8 +32,8 @@ class Batch:
     failures: tuple[Failure, ...]
 
 
-HOPELESS = 2
-"""Launches of an ask, in turn, that fail in a session before the others are not tried: each may end by its time-out."""
+MOST_HUNG = 2
+"""Launches of an ask that hang before its others are left for `octant resume`: each takes as long as its time-out."""
 
 Decide = Generator[Launch, Batch, None]
 """Yields what to start next and is sent what came of it. A launch that the store has is answered from there, so that
@@ -58,14 +58,9 @@ Observe = Callable[[Step, float], None]
 
 
 def in_turn(launches: Iterable[Launch]) -> Decide:
-    """One after the other, whatever comes of them; an ask that failed twice and gave nothing is left for `resume`."""
-    failed: Counter[str] = Counter()
-    for launch in launches:
-        key = launch.ask.key
-        if failed[key] < HOPELESS:
-            batch = yield launch
-            lasting = batch.points or all(failure.exit == Exit.NOT_SUPPORTED for failure in batch.failures)
-            failed[key] = 0 if lasting else failed[key] + 1
+    """One after the other, whatever comes of them."""
+    for launch in launches:  # noqa: UP028 - `yield from` would hand what is sent on to the iterator of a tuple
+        yield launch
 
 
 def carry_out(
@@ -152,6 +147,7 @@ class _Session:
         self.stack = stack
         self.asked = {ask.key for ask in run.asks}
         self.numbers = numbers  # of starts
+        self.hung: Counter[str] = Counter()  # by the key of the ask
         self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
         self.starts = self.records = -1  # opened when something is to be written
         self.tail = Records(run.records, run.keys, run.started)
@@ -163,8 +159,8 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        for rest in left:
-            for one in rest.starts():
+        for one in (start for rest in left for start in rest.starts()):
+            if self.hung[launch.ask.key] < MOST_HUNG:
                 self._measure(one)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), tuple(failures))
@@ -194,6 +190,7 @@ class _Session:
         tick = functools.partial(self.observe, Step(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
         outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
+        self.hung[launch.ask.key] += outcome.timed_out
         if launch.ask.subject.command and outcome.code == 0:
             self._append(programs.record_lines(planned, outcome, begun))
         answered, explained = self._read_new()
