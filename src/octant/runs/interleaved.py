@@ -6,7 +6,6 @@ has to be as it is now, or the new runs would say nothing of the old ones.
 
 import itertools
 import random
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from octant.launch.execute import Outcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.runs.carry_out import HOPELESS, DecideSides, Observe, Side, carry_out_sides
+from octant.runs.carry_out import DecideSides, Observe, Side, carry_out_sides
 from octant.runs.plan import Planner, check_startable, check_stored
 from octant.runs.rounds import new_seed, seed_within
 from octant.store import Pair, Store, StoredRun, new_ids, recorded_environment
@@ -185,11 +184,8 @@ def measure(
 
 def _decide(sides: Interleaved, rounds: int, is_enough: Callable[[int], bool]) -> DecideSides:
     there = sides.rounds
-    failed: Counter[tuple[int, str]] = Counter()
     for number in range(rounds):
-        for side, launch in sides.round(number):
-            if failed[side, launch.ask.key] < HOPELESS:
-                batch = yield side, launch
-                failed[side, launch.ask.key] = 0 if batch.points else failed[side, launch.ask.key] + 1
+        for one in sides.round(number):  # noqa: UP028 - what is sent is not for this list
+            yield one
         if number + 1 > there and number + 1 < rounds and is_enough(number + 1):
             return
