@@ -14,7 +14,6 @@ from octant.stats.samples import (
     drift,
     median_interval,
     outliers,
-    over_launches,
     quantiles,
     ratio_interval,
 )
@@ -37,7 +36,6 @@ __all__ = [
     "median_over_launches",
     "next_launch",
     "outliers",
-    "over_launches",
     "quantiles",
     "ratio_interval",
     "worst_of_each_kind",
