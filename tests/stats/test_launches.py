@@ -8,7 +8,7 @@ import pytest
 from launch_shapes import autoregressive_launches
 from octant.stats.doubts import BOUNDS, GRADES, Doubt, Grade, doubt, graded, worst_of_each_kind
 from octant.stats.intervals import Period, median_over_launches
-from octant.stats.launches import doubts_over_launches, neighbour_correlation, pooled
+from octant.stats.launches import doubts_about_equal_points, doubts_over_launches, neighbour_correlation
 from octant.stats.samples import Interval
 
 NOW = datetime(2026, 11, 22, 7, 35, tzinfo=UTC)
@@ -47,20 +47,18 @@ def test_doubts_follow_number_spread_and_order_of_launches() -> None:
     assert doubts_of(*range(100, 108)) == {"launches resemble their neighbours": Grade.NOTE}
 
 
-def test_equal_points_are_pooled_and_their_disagreement_is_a_doubt() -> None:
+def test_equal_points_that_disagree_are_a_doubt() -> None:
     near, far = exact(100, 101, 99), exact(110, 111, 109)
-    launches, doubts = pooled([near, far])
-    assert launches == near + far
-    (found,) = doubts
+    (found,) = doubts_about_equal_points([near, far], "{:.0f} ns".format)
     assert found.kind == "equal points differ"
-    assert found.text == "equal points of this run differ by 10 % (100 and 110 in base units)"
-    assert pooled([near, exact(102, 103, 101)])[1] == ()  # within 3 %
+    assert found.text == "equal points of this run differ by 10 % (100 ns and 110 ns)"
+    assert doubts_about_equal_points([near, exact(102, 103, 101)]) == ()  # within 3 %
     noisy = (100, 110, 90)  # a spread of 10 %
-    assert pooled([exact(*noisy), exact(*(1.25 * value for value in noisy))])[1] == ()  # within three spreads
-    assert pooled([exact(*noisy), exact(*(1.4 * value for value in noisy))])[1] != ()
-    assert pooled([exact(100), exact(104)])[1] != ()  # single launches: nothing is known of the spread
-    assert pooled([near]) == (near, ())
-    assert pooled([exact(0, 1), exact(5, 6)])[1] == ()  # no logarithms
+    assert doubts_about_equal_points([exact(*noisy), exact(*(1.25 * value for value in noisy))]) == ()  # three spreads
+    assert doubts_about_equal_points([exact(*noisy), exact(*(1.4 * value for value in noisy))]) != ()
+    assert doubts_about_equal_points([exact(100), exact(104)]) != ()  # nothing is known of the spread
+    assert doubts_about_equal_points([near]) == ()
+    assert doubts_about_equal_points([exact(0, 1), exact(5, 6)]) == ()  # no logarithms
 
 
 def test_grades_depend_on_the_kind_or_on_the_size() -> None:

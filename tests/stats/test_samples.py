@@ -98,19 +98,10 @@ def test_correlation_time_is_between_one_and_half_the_samples(samples: list[floa
 def test_an_empty_set_has_no_median_and_no_ratio() -> None:
     with pytest.raises(ValueError, match="at least one sample"):
         stats.median_interval([])
-    with pytest.raises(ValueError, match="at least one launch"):
-        stats.over_launches([])
     with pytest.raises(ValueError, match="samples on both sides"):
         stats.ratio_interval([], [np.ones(3)])
     with pytest.raises(ValueError, match="ratio to zero"):
         stats.ratio_interval([np.ones(3)], [np.zeros(3)])
-
-
-def test_few_launches_cover_all_of_them_and_many_are_samples() -> None:
-    launches = [stats.Interval(m - 0.1, m, m + 0.1) for m in (1.0, 2.0, 3.0)]
-    assert stats.over_launches(launches) == stats.Interval(0.9, 2.0, 3.1)
-    many = [stats.Interval(m - 0.1, m, m + 0.1) for m in range(1, 31)]
-    assert stats.over_launches(many) == stats.median_interval(range(1, 31))
 
 
 def test_outliers_are_found_beside_a_constant_and_beside_noise() -> None:

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,13 +40,13 @@ def programs(folder: Path, monkeypatch: pytest.MonkeyPatch, names: Sequence[str]
     monkeypatch.setenv("OCTANT_MPIEXEC", str(mpiexec))
 
 
-def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = True, samples: int = 101) -> str:
+def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = True, **changes: Any) -> str:
     """A record of one lane that moves `rate` bytes a second, in the median exactly."""
     return point_line(
         point(
             workload=launch.ask.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.ask.shape.ranks,
             results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), counts={"bytes_read": BYTES}, given=(),
-            lanes=(lane(durations(round(BYTES / rate * 1e9), samples)),),
+            lanes=(lane(durations(round(BYTES / rate * 1e9))),), **changes,
         )
     )  # fmt: skip
 

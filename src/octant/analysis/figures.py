@@ -20,6 +20,7 @@ from octant.ask import Presentation, cell_key
 from octant.limit import Best, Known, Limit
 from octant.record.sketch import Sketch, sketch_of_array
 from octant.stats import Doubt, Grade, Period, doubt
+from octant.units import si_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -178,7 +179,10 @@ class Figure:
             found.append(doubt("launches left out", text))
         return (
             *found,
-            *stats.pooled([[launch.value for launch in side] for side in self._sides])[1],
+            *stats.doubts_about_equal_points(
+                [[launch.value for launch in side] for side in self._sides],
+                lambda value: si_text(value, self.metric.unit, 4),
+            ),
             *stats.doubts_over_launches([launch.value for launch in self.counted], self.value),
         )
 

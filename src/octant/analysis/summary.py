@@ -70,21 +70,18 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
         RecordError: the samples of a point can no longer be read.
     """
     installed = workloads.workloads() if known is None else known
-    headlines: list[Figure] = []
-    others: dict[tuple[object, ...], Figure] = {}
-    provided: list[tuple[Figure, Sequence[str]]] = []
+    made: list[tuple[Ask | None, Figure]] = []  # of every metric of a cell, the headline first
     for ask, points in _cells(run, installed):
         workload = installed[points[0].workload]
         wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
-        made = figures_of(workload, points, wanted, given)
-        first, *rest = (_with_label(figure, ask) for figure in made.values())
-        headlines.append(first)
-        others.update({(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest})
-        provided += _provided_limits(workload, run.machine, [first, *rest])
-    limits = known_limits(provided, run.machine)
-    figures = tuple(with_limit(figure, limits, run.machine) for figure in headlines)
-    others = {key: with_limit(figure, limits, run.machine) for key, figure in others.items()}
+        made += [(ask, _with_label(figure, ask)) for figure in figures_of(workload, points, wanted, given).values()]
+    every = _with_equal_ones(made)
+    limits = known_limits(_provided_limits(every, run.machine), run.machine)
+    every = [with_limit(figure, limits, run.machine) for figure in every]
+    figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
+    rest = (figure for figure in every if figure.metric is not figure.workload.metrics[0])
+    others = {(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest}
     unknown = sorted({point.workload for point in run.points} - set(installed))
     clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
     if alone := [clock for clock, threads in clocks if threads == 1]:
@@ -137,16 +134,28 @@ def _with_label(figure: Figure, ask: Ask | None) -> Figure:
     return replace(figure, label=label, title=", ".join(words), show=ask.show if ask else figure.show)
 
 
-def _provided_limits(
-    workload: Workload, machine: Machine, figures: Sequence[Figure]
-) -> list[tuple[Figure, Sequence[str]]]:
+def _with_equal_ones(made: Sequence[tuple[Ask | None, Figure]]) -> list[Figure]:
+    """The figures with those of other asks of the run that are the same, whose launches count as theirs.
+
+    A row of the table may also be a point of a curve. A figure with a wrong answer is nobody's equal.
+    """
+    groups: dict[tuple[object, ...], list[Figure]] = {}
+    for ask, figure in made:
+        asked = (ask.shape, *sorted(ask.mpi.items())) if ask else ()
+        alone = (id(figure),) if figure.wrong else ()
+        groups.setdefault((*figure.key, *asked, *alone), []).append(figure)
+    equal = {id(one): tuple(other for other in group if other is not one) for group in groups.values() for one in group}
+    return [replace(figure, equal=equal[id(figure)]) for _, figure in made]
+
+
+def _provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[Figure, Sequence[str]]]:
     return [
         (figure, names)
         for figure in figures
         if (
             names := [
                 provides.name
-                for provides in workload.provides
+                for provides in figure.workload.provides
                 if provides.metric == figure.metric.name and provides.when(machine, figure.point)
             ]
         )

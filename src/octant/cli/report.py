@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import StoreOption
+from octant.cli._options import NotesOption, StoreOption
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +27,7 @@ def report(
         Path | None, typer.Option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
     ] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Draw the pictures here too.")] = False,
+    notes: NotesOption = False,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
 ) -> None:
@@ -40,7 +41,7 @@ def report(
     if json:
         print(tidy.as_json(summary))
         return
-    text.show(summary)
+    text.show(summary, notes=notes)
     if pictures:
         text.show_pictures(summary)
     print(html.write(summary, output or run.folder / "report.html"))

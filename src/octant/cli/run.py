@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import JsonOption, StoreOption, TimeoutOption
+from octant.cli._options import JsonOption, NotesOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def run(
     on_model: Annotated[
         str, typer.Option("--on-model", help="Simulate on this network of `octant model list` with SimGrid instead.")
     ] = "",
+    notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -98,7 +99,7 @@ def run(
     check_startable(ask, machine)
     proven = _prove(settings, ask)
     to = open_store(store)
-    _finish(to, _create(to, title, machine, [ask], "run", proven), timeout, json, page=False)
+    _finish(to, _create(to, title, machine, [ask], "run", proven), timeout, json, notes, page=False)
 
 
 def _on_model(
@@ -121,6 +122,7 @@ def evaluate(
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
     ] = None,
+    notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -140,11 +142,12 @@ def evaluate(
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
-    _finish(to, _create(to, title, machine, asks, "evaluate"), timeout, json, page=True)
+    _finish(to, _create(to, title, machine, asks, "evaluate"), timeout, json, notes, page=True)
 
 
 def resume(
     name: Annotated[str, typer.Argument(help="A run: its id, last or previous.")] = "last",
+    notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -159,7 +162,7 @@ def resume(
         again = f"octant compare --rounds {run.pair.rounds} {' '.join(sorted((run.id, run.pair.partner)))}"
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches)
-    _finish(Store(run.folder.parent.parent), run, timeout, json, page=run.title.startswith("evaluate"))
+    _finish(Store(run.folder.parent.parent), run, timeout, json, notes, page=run.title.startswith("evaluate"))
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
@@ -230,13 +233,13 @@ def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> No
         print(f"{script}: {answer}" if submit else script)
 
 
-def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, page: bool) -> None:
+def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, notes: bool, page: bool) -> None:
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
     from octant.units import counted
 
     run = measure(where, run, timeout)
-    _show(run, json, page)
+    _show(run, json, notes, page)
     for text in all_mismatches(run):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
     if any(not point.passed for point in run.points):
@@ -249,13 +252,13 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, pag
         raise Refusal(f"{counted(len(left), 'launch')} failed ({why}); correct that and try octant resume {run.id}")
 
 
-def _show(run: StoredRun, json: bool, page: bool) -> None:
+def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.report.run import html, text, tidy
 
     summary = summarise(run, all_metrics=json or page)
     if not json:
-        text.show(summary)
+        text.show(summary, notes=notes)
     report = html.write(summary, run.folder / "report.html") if page else None
     if json:
         print(tidy.as_json(summary, report))

@@ -54,18 +54,21 @@ def due_rounds(repeats: Sequence[int]) -> list[list[int]]:
 
 
 def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...]:
-    """(ask, repeat) of every launch as they start: round by round, each in an order of its own.
+    """(ask, repeat) of every launch as they start: round by round, in an order that is drawn for two rounds.
 
     With equally many launches of each ask these are randomised complete blocks (Montgomery, Design and Analysis of
-    Experiments, ch. 4).
+    Experiments, ch. 4). The second round of two has the order of the first backwards, so that a steady drift cancels
+    in ratios of asks: of four rounds drawn on their own, one in eight runs starts two asks in one order in all of them.
     """
     rounds: list[list[tuple[int, int]]] = [[] for _ in range(max(repeats, default=0))]
     for ask, due in enumerate(due_rounds(repeats)):
         for repeat, number in enumerate(due):
             rounds[number].append((ask, repeat))
-    draw = random.Random(seed)
-    for block in rounds:
-        draw.shuffle(block)
+    draw, places = random.Random(seed), list(range(len(repeats)))
+    for number, block in enumerate(rounds):
+        if number % 2 == 0:
+            draw.shuffle(places)
+        block.sort(key=lambda start: places[start[0]], reverse=number % 2 == 1)
     return tuple(start for block in rounds for start in block)
 
 

@@ -38,6 +38,7 @@ class Evidence:
     between: str
     launches: int
     rate_per_s: Interval
+    rate_is: str  # what the rate's ends are
     relation: Literal["eq", "at_least", "at_most"]
     says: str
     pattern: Pattern = field(repr=False)
@@ -150,6 +151,7 @@ def _evidence(network: NetworkFile, figures: Sequence[_Declared]) -> Evidence:
         between=_between(network, figure, pattern),
         launches=len({launch.point.launch for f, _ in used for launch in f.launches}),
         rate_per_s=rate,
+        rate_is=_value(used).text,
         relation=traffic.relation,
         says=traffic.description,
         pattern=pattern,

@@ -45,6 +45,7 @@ class Step:
     reductions: tuple[Reduction, ...] = ()
     source: str = "given"  # where the seconds come from
     range_s: tuple[float, float] | None = None  # of the computing, where it was measured
+    range_is: str = ""  # what that range is
     doubts: tuple[str, ...] = ()  # what casts doubt on it
 
 
@@ -143,7 +144,9 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
     words = f"{first.workload.name} ({first.name}), run {run.id} on {run.machine.name}, launches: {len(launches)}"
     text = f"{words}; a chunk of {work} takes {units.si_text(middle_s, 's')}"
     doubts = tuple(dict.fromkeys(one.text for figure in figures for one in figure.doubts))
-    return Step(chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), doubts=doubts)
+    return Step(
+        chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), range_is=over.text, doubts=doubts
+    )
 
 
 def _chunk_seconds(figure: Figure, value: float) -> float:

@@ -5,7 +5,7 @@ METHOD.md gives the reasons; the docstrings of the modules give the sources.
 
 from octant.stats.doubts import Doubt, Grade, doubt, graded, worst_of_each_kind
 from octant.stats.intervals import Estimate, Period, median_over_launches, next_launch
-from octant.stats.launches import doubts_over_launches, pooled
+from octant.stats.launches import doubts_about_equal_points, doubts_over_launches
 from octant.stats.samples import (
     FEW_LAUNCHES,
     Z95,
@@ -14,7 +14,6 @@ from octant.stats.samples import (
     drift,
     median_interval,
     outliers,
-    over_launches,
     quantiles,
     ratio_interval,
 )
@@ -29,6 +28,7 @@ __all__ = [
     "Period",
     "correlation_time",
     "doubt",
+    "doubts_about_equal_points",
     "doubts_over_launches",
     "drift",
     "graded",
@@ -36,8 +36,6 @@ __all__ = [
     "median_over_launches",
     "next_launch",
     "outliers",
-    "over_launches",
-    "pooled",
     "quantiles",
     "ratio_interval",
     "worst_of_each_kind",

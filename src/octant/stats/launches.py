@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from octant.stats.doubts import Doubt, doubt, graded
+from octant.stats.doubts import BOUNDS, Doubt, doubt, graded
 from octant.stats.intervals import scaled_values
 from octant.stats.samples import FEW_LAUNCHES
+from octant.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -41,10 +42,11 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate) -> tu
     """
     found: list[Doubt] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(doubt("few launches", estimate.text if len(launches) < 3 else f"only {len(launches)} launches"))
+        found.append(doubt("few launches", f"only {counted(len(launches), 'launch')}"))
     half = estimate.relative_half_width
     if half is not None:
-        found += graded("wide interval", half, f"the interval is ± {100 * half:.0f} %")
+        beyond = ": not measurable here" * (half > BOUNDS["wide interval"][-1])
+        found += graded("wide interval", half, f"the interval is ± {100 * half:.0f} %{beyond}")
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
         text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"
@@ -52,19 +54,21 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate) -> tu
     return tuple(found)
 
 
-def pooled(points: Sequence[Sequence[Interval]]) -> tuple[list[Interval], tuple[Doubt, ...]]:
-    """The launches of equal points of a run as those of one point, and a doubt if the points disagree.
+def doubts_about_equal_points(
+    points: Sequence[Sequence[Interval]], value_text: Callable[[float], str] = "{:.4g}".format
+) -> tuple[Doubt, ...]:
+    """A doubt if equal points of a run disagree, whose launches are pooled.
 
     Two points disagree where their medians differ by more than 3 %, and by more than three times the spread of
     launches within the points (standard deviation).
 
     Args:
         points: the launches of each point, each at least one.
+        value_text: how a value is written.
     """
-    together = [launch for launches in points for launch in launches]
     sides = [np.array([launch.middle for launch in launches]) for launches in points]
     if len(sides) < 2 or not all((side > 0).all() for side in sides):
-        return together, ()
+        return ()
     logs = [np.log(side) for side in sides]
     freedom = sum(len(side) - 1 for side in logs)
     squares = sum(float(((side - side.mean()) ** 2).sum()) for side in logs)
@@ -72,7 +76,7 @@ def pooled(points: Sequence[Sequence[Interval]]) -> tuple[list[Interval], tuple[
     medians = sorted(float(np.median(side)) for side in logs)
     apart = medians[-1] - medians[0]
     if apart <= max(math.log1p(EQUAL), 3 * spread):
-        return together, ()
-    values = f"{math.exp(medians[0]):.4g} and {math.exp(medians[-1]):.4g}"
-    text = f"equal points of this run differ by {100 * math.expm1(apart):.0f} % ({values} in base units)"
-    return together, (doubt("equal points differ", text),)
+        return ()
+    values = f"{value_text(math.exp(medians[0]))} and {value_text(math.exp(medians[-1]))}"
+    text = f"equal points of this run differ by {100 * math.expm1(apart):.0f} % ({values})"
+    return (doubt("equal points differ", text),)

@@ -92,6 +92,17 @@ def paired_bounds(x: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
     return averages[..., cut - 1], np.median(averages, axis=-1), averages[..., -cut]
 
 
+def ratio_in_rounds(x: Array, period: Period) -> Estimate:
+    """The ratio over paired rounds with its 95 % interval.
+
+    Args:
+        x: its logarithm in each round, at least two.
+    """
+    low, middle, high = (math.exp(float(end)) for end in paired_bounds(x))
+    kind: Literal["student", "signed ranks"] = "student" if len(x) < RANKED_ROUNDS else "signed ranks"
+    return Estimate(low, middle, high, kind, "ratio in rounds", len(x), period)
+
+
 def paired_verdicts(
     figures: Sequence[Array],
     period: Period,
@@ -138,12 +149,11 @@ def verdict_of(x: Array, differs: bool, same: bool, period: Period, margin: floa
     rounds = len(x)
     if rounds < LEAST_ROUNDS:
         return no_verdict(rounds, "paired rounds", LEAST_ROUNDS, margin)
-    low, middle, high = map(float, paired_bounds(x))
+    speed = ratio_in_rounds(x, period)
+    low, middle, high = map(math.log, (speed.low, speed.middle, speed.high))
     word: Word = "same" if same else "cannot tell"
     if differs and abs(middle) >= math.log1p(margin):
         word = "faster" if middle > 0 else "slower"
-    kind: Literal["student", "signed ranks"] = "student" if rounds < RANKED_ROUNDS else "signed ranks"
-    speed = Estimate(math.exp(low), math.exp(middle), math.exp(high), kind, "ratio in rounds", rounds, period)
     spread = float(x.std(ddof=1))
     unclear = word == "cannot tell" and spread > 0 and margin > 0
     needed = rounds_needed(math.log1p(margin) / spread, level) if unclear else 0

@@ -76,23 +76,6 @@ def correlation_time(samples: Sequence[float] | NDArray[np.float64]) -> float:
     return float(min(max(2 * pairs[:last].sum() - 1, 1.0), n / 2))
 
 
-def over_launches(intervals: Sequence[Interval]) -> Interval:
-    """The figure of several launches of the same thing: the median of their medians (Hunold and Carpen-Amarie 2016).
-
-    A launch is one sample, however many times it timed its kernel. From six launches on, the interval is that of
-    their medians; with fewer it covers every launch's own.
-
-    Raises:
-        ValueError: no launches.
-    """
-    if not intervals:
-        raise ValueError("a figure needs at least one launch")
-    of_medians = median_interval([interval.middle for interval in intervals])
-    if len(intervals) >= FEW_LAUNCHES:
-        return of_medians
-    return Interval(min(i.low for i in intervals), of_medians.middle, max(i.high for i in intervals))
-
-
 def drift(samples: Sequence[float] | NDArray[np.float64]) -> float:
     """Relative change of the median from the first half of the samples to the second; 0 where the intervals meet.
 

@@ -3,51 +3,91 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from octant import stats
+from octant.stats import Period
+from octant.stats.paired import LEAST_ROUNDS, ratio_in_rounds
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
-    from octant.study.values import Better, StudyValue
-
-ENOUGH = stats.FEW_LAUNCHES  # from so many on the median of their medians has an interval of its own
+    from octant.study.values import Better, Bounded, StudyValue
 
 
-def gain(of: StudyValue, to: StudyValue, better: Better) -> stats.Interval:
-    """How many times as good `of` is as `to`, with its interval.
+@dataclass(frozen=True)
+class Rounds:
+    """A ratio in every round of a run in which both of its sides were measured."""
 
-    From six launches per side on, by the bootstrap over launches; with fewer, from the extremes of both sides, as so
-    few launches say little about their distribution.
+    logs: Mapping[int, float]  # natural logarithms, by round
+    period: Period
+
+    @property
+    def ratio(self) -> Bounded:
+        """The ratio with its interval; with fewer than four rounds the geometric mean alone."""
+        x = np.array(list(self.logs.values()))
+        if len(x) >= LEAST_ROUNDS:
+            return ratio_in_rounds(x, self.period)
+        middle = math.exp(x.mean())
+        return stats.Interval(middle, middle, middle)
+
+    def over(self, other: Rounds) -> Rounds:
+        """This ratio over another one, in the rounds that both have.
+
+        Raises:
+            CannotTest: there is no such round.
+        """
+        logs = {number: log - other.logs[number] for number, log in self.logs.items() if number in other.logs}
+        if not logs:
+            raise CannotTest("no round has all that is compared")
+        begin, end = min(self.period.begin, other.period.begin), max(self.period.end, other.period.end)
+        return Rounds(logs, Period(begin, end))
+
+
+def gain_in_rounds(of: StudyValue, to: StudyValue, better: Better) -> Rounds:
+    """How many times as good `of` was as `to` in each round.
 
     Raises:
-        CannotTest: the value to divide by is zero.
+        CannotTest: a value is zero, or no round has both.
     """
-    top, bottom = (of, to) if better == "higher" else (to, of)
-    a, b = top.value, bottom.value
+    sides = [{launch.round: launch for launch in value.launches} for value in (of, to)]
+    both = sorted(sides[0].keys() & sides[1].keys())
+    if not both:
+        raise CannotTest("no round has all that is compared")
+    top, bottom = ([side[number].value.middle for number in both] for side in sides)
+    if min(*top, *bottom) <= 0:
+        raise CannotTest("a value is zero, so there is no ratio")
+    sign = 1 if better == "higher" else -1
+    begun = [side[number].begun for side in sides for number in both]
+    logs = {n: sign * math.log(a / b) for n, a, b in zip(both, top, bottom, strict=True)}
+    return Rounds(logs, Period(min(begun), max(begun)))
+
+
+def gain(of: StudyValue, to: StudyValue, better: Better) -> Bounded:
+    """How many times as good `of` is as `to`: of launches by rounds, of a model edge over edge.
+
+    Raises:
+        CannotTest: a value is zero, or no round has both.
+    """
+    if of.modelled is None or to.modelled is None:
+        return gain_in_rounds(of, to, better).ratio
+    a, b = (of.modelled, to.modelled) if better == "higher" else (to.modelled, of.modelled)
     if b.low <= 0:
         raise CannotTest("a value is zero, so there is no ratio")
-    if top.modelled and bottom.modelled:  # the same uncertain capacities stand behind both: edge over edge
-        edges = (a.low / b.low, a.middle / b.middle, a.high / b.high)
-        return stats.Interval(min(edges), a.middle / b.middle, max(edges))
-    if min(len(of.launches), len(to.launches)) >= ENOUGH:
-        return stats.ratio_interval(_samples(top), _samples(bottom))
-    return over_extremes(top.reach, bottom.reach)
+    edges = (a.low / b.low, a.middle / b.middle, a.high / b.high)  # the same uncertain capacities stand behind both
+    return stats.Interval(min(edges), a.middle / b.middle, max(edges))
 
 
-def _samples(value: StudyValue) -> list[NDArray[np.float64]]:
-    return [launch.samples for launch in value.launches]
-
-
-def over_extremes(a: stats.Interval, b: stats.Interval) -> stats.Interval:
+def over_extremes(a: Bounded, b: Bounded) -> stats.Interval:
     """The ratio of two intervals, as far as their ends allow."""
     return stats.Interval(a.low / b.high, a.middle / b.middle, a.high / b.low)
 
 
-def quotient(a: stats.Interval, b: stats.Interval) -> stats.Interval:
+def quotient(a: Bounded, b: Bounded) -> stats.Interval:
     """The ratio of two independent factors, their intervals joined in the logarithm (Zou and Donner 2008).
 
     Raises:
@@ -61,7 +101,7 @@ def quotient(a: stats.Interval, b: stats.Interval) -> stats.Interval:
     return stats.Interval(math.exp(middle - below), math.exp(middle), math.exp(middle + above))
 
 
-def factor_text(value: stats.Interval) -> str:
+def factor_text(value: Bounded) -> str:
     """For people: `×1.9 [1.8, 2.0]`; without an interval where there is none."""
     if value.low == value.high:
         return f"×{digits(value.middle)}"

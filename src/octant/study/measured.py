@@ -1,19 +1,19 @@
 """The values of a study from the launches of a stored run, made from the same figures as everywhere else."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from octant import workloads
-from octant.analysis.figures import Figure, figures_of
+from octant.analysis.figures import Figure, LaunchFigure, figures_of
 from octant.analysis.given import mismatches_of
 from octant.ask import canonical
 from octant.record import Failure, Point, RecordError
+from octant.stats import Doubt, doubt, worst_of_each_kind
 from octant.store import StoredRun
 from octant.study.cells import Cell
 from octant.study.file import Study
 from octant.study.parts import Measure
-from octant.study.values import StudyValue, StudyValues, launch_value, quantities
+from octant.study.values import LaunchValue, StudyValue, StudyValues, quantities
 
 
 @dataclass(frozen=True)
@@ -127,17 +127,26 @@ def _value(
         return figure.missing
     lost = [why for launch, why in reasons.items() if launch not in points]
     lost += [figure.missing] * (len(points) - len(figure.launches))
-    return StudyValue(tuple(map(launch_value, figure.launches)), doubts=_doubts(figure, lost))
+    return StudyValue(tuple(map(_launch_value, figure.counted)), doubts=_doubts(figure, lost))
 
 
-def _doubts(figure: Figure, lost: list[str]) -> tuple[str, ...]:
-    """The doubts of every launch, of those that differ in their numbers only the first; `lost` launches gave none."""
-    doubts: dict[str, str] = {}
-    for doubt in (one.text for launch in figure.launches for one in launch.doubts):
-        doubts.setdefault(re.sub(r"[-+]?\d+", "", doubt), doubt)
+def _launch_value(launch: LaunchFigure) -> LaunchValue:
+    begun = launch.point.process.begun
+    if begun is None:
+        raise ValueError(f"the record of {launch.point.launch} does not say when it started")
+    return LaunchValue(launch.value, int(launch.point.launch.rpartition("-")[2]), begun)
+
+
+def _doubts(figure: Figure, lost: list[str]) -> tuple[Doubt, ...]:
+    """The worst doubt of each kind about launches, and that `lost` launches gave no value."""
+    found = [one for launch in figure.counted for one in launch.doubts]
+    tried = len(lost) + len(figure.launches)
     if lost:
-        doubts["lost"] = f"{len(lost)} of {len(lost) + len(figure.launches)} launches failed ({lost[0]})"
-    return tuple(doubts.values())
+        found.append(doubt("launches left out", f"{len(lost)} of {tried} launches failed ({lost[0]})"))
+    if unusable := len(figure.launches) - len(figure.counted):
+        text = f"{unusable} of {tried} launches lost more than half of their time, and do not count"
+        found.append(doubt("launches left out", text))
+    return worst_of_each_kind(found)
 
 
 def _wrong_texts(points: Launched) -> tuple[str, ...]:

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-
 from octant import stats, workloads
+from octant.stats import Grade, Period
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from datetime import datetime
 
-    from octant.analysis.figures import LaunchFigure
+    from octant.stats import Doubt
     from octant.study.cells import Cell
     from octant.study.file import Study
     from octant.study.parts import Measure
 
 Better: TypeAlias = Literal["higher", "lower"]
+Bounded: TypeAlias = stats.Interval | stats.Estimate
+"""Of a model what it says with its own bounds; of launches what they claim, or a value without an interval."""
 
 
 class CannotTest(Exception):  # noqa: N818 - an outcome, not an error
@@ -39,7 +40,8 @@ class LaunchValue:
     """What one launch says of a cell: one sample of a study."""
 
     value: stats.Interval  # base units, with the launch's own interval
-    samples: NDArray[np.float64]  # thinned, in time order; their median is the value
+    round: int  # a round holds a launch of every cell, in random order
+    begun: datetime
 
 
 @dataclass(frozen=True)
@@ -48,22 +50,15 @@ class StudyValue:
 
     launches: tuple[LaunchValue, ...] = ()
     modelled: stats.Interval | None = None
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     @cached_property
-    def value(self) -> stats.Interval:
-        """The median over launches with its interval; of a model, what it says."""
+    def value(self) -> Bounded:
+        """The median over launches with what is known of its uncertainty; of a model, what it says."""
         if self.modelled is not None:
             return self.modelled
-        return stats.over_launches([launch.value for launch in self.launches])
-
-    @property
-    def reach(self) -> stats.Interval:
-        """The same, from the lowest to the highest that any launch's own interval reaches, however many there are."""
-        if self.modelled is not None:
-            return self.modelled
-        own = [launch.value for launch in self.launches]
-        return stats.Interval(min(i.low for i in own), self.value.middle, max(i.high for i in own))
+        begun = [launch.begun for launch in self.launches]
+        return stats.median_over_launches([launch.value for launch in self.launches], Period(min(begun), max(begun)))
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ class StudyValues:
         """The value of a cell at an axis value, as the study file writes it.
 
         Raises:
-            CannotTest: there is none, or it is not what was asked.
+            CannotTest: there is none, or it is invalid: not what was asked, say.
         """
         if cell in self.absent:
             raise CannotTest(self.absent[cell])
@@ -95,9 +90,9 @@ class StudyValues:
         where = f"{cell}{f' at {at}' if at else ''}"
         if value is None:
             raise CannotTest(f"{where}: {self.gaps.get((cell, here), 'not measured')}")
-        other = next((doubt for doubt in value.doubts if doubt.startswith("NOT AS ASKED")), "")
-        if other:  # a verdict on it would be one on something else
-            raise CannotTest(f"{where}: {other}")
+        invalid = next((doubt for doubt in value.doubts if doubt.grade == Grade.INVALID), None)
+        if invalid:
+            raise CannotTest(f"{where}: {invalid.text}")
         return value
 
     def curve(self, cell: Cell, over: Sequence[str]) -> list[StudyValue]:
@@ -107,11 +102,6 @@ class StudyValues:
             CannotTest: as `value`.
         """
         return [self.value(cell, at) for at in over]
-
-
-def launch_value(figure: LaunchFigure) -> LaunchValue:
-    """A launch's figure as a sample of a study."""
-    return LaunchValue(figure.value, figure.draws)
 
 
 def quantity_of(measure: Measure) -> Quantity:

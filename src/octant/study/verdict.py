@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import catalogue, stats
 from octant.machine import Machine, facts
-from octant.study.factors import ENOUGH, factor_text, gain, range_text
+from octant.stats import Grade, worst_of_each_kind
+from octant.stats.paired import LEAST_ROUNDS
+from octant.study.factors import factor_text, gain, gain_in_rounds, range_text
 from octant.study.published_values import published_range
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
+    from octant.stats import Doubt
+    from octant.study.factors import Rounds
     from octant.study.file import FindingTest, Study
     from octant.study.parts import Bar, Levels
-    from octant.study.values import StudyValue, StudyValues
+    from octant.study.values import Bounded, StudyValue, StudyValues
 
 Decision: TypeAlias = Literal["holds", "does not hold", "undecided"]
 Status: TypeAlias = Literal[Decision, "cannot be tested here"]
-LEAST = 4  # launches per side below which a ratio has no verdict: of 3 and 3, all of one beat all of the other in 10 %
 MOST = 1000
 
 
@@ -31,7 +33,8 @@ class Judgement:
 
     status: Decision
     why: str  # the sentence behind the status
-    here: stats.Interval | None = None  # the tested quantity, where there is one
+    here: Bounded | None = None  # the tested quantity, where there is one
+    here_is: str = ""  # what its ends are
     more_launches: int | None = None  # undecided: about how many more would decide; `None`: too close, or no matter
 
 
@@ -42,7 +45,8 @@ class Verdict:
     finding: catalogue.Finding
     status: Status
     why: str  # the sentence behind the status
-    here: stats.Interval | None = None
+    here: Bounded | None = None
+    here_is: str = ""  # what its ends are
     there: tuple[float, float] | None = None  # the published range
     more_launches: int | None = None  # as a judgement's
 
@@ -54,12 +58,21 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Effect:
-    """A tested quantity, how many launches are behind it (0: a model), and what casts doubt on it."""
+    """A tested quantity, how many launches or rounds are behind it (0: a model), and what casts doubt on it."""
 
-    here: stats.Interval
+    here: Bounded
     launches: int
-    doubts: tuple[str, ...] = ()
-    least: int = LEAST  # launches below which there is no verdict
+    doubts: tuple[Doubt, ...] = ()
+    least: int = LEAST_ROUNDS  # launches below which there is no verdict
+    rounds: Rounds | None = None  # of a measured ratio
+    ends: str = ""  # what its ends are, where `here` itself does not say it
+
+    @property
+    def here_is(self) -> str:
+        """What the ends of the tested quantity are; empty where it has none."""
+        if self.here.low == self.here.high:
+            return ""
+        return self.ends or (self.here.text if isinstance(self.here, stats.Estimate) else "the model's own bounds")
 
 
 def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[Verdict]:
@@ -79,22 +92,22 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     except CannotTest as reason:
         return Verdict(finding, "cannot be tested here", str(reason), there=there)
     why = f"{range_text(there)} there, {found.why}" if there else found.why
-    return Verdict(finding, found.status, why, found.here, there, found.more_launches)
+    return Verdict(finding, found.status, why, found.here, found.here_is, there, found.more_launches)
 
 
 def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:
     """What one tested quantity says against a bar; `what` stands behind its value in the sentence."""
     status = status_of(effect, bar)
-    more = launches_needed(effect.here, bar, effect.launches) if status == "undecided" else None
-    why = f"{factor_text(effect.here)} here{what} (the bar: {bar.text}){doubts_text([effect])}"
+    more = launches_needed(effect.here, bar, effect.launches, effect.least) if status == "undecided" else None
+    why = f"{factor_text(effect.here)} here{what} (the bar: {bar.text}{ends_text([effect])}){doubts_text([effect])}"
     if status == "undecided":
         why += f"; {more_text(more, effect.launches, effect.least)}"
-    return Judgement(status, why, effect.here, more)
+    return Judgement(status, why, effect.here, effect.here_is, more)
 
 
 def undecided_judgement(bar: Bar, open_effects: Iterable[Effect], effects: Iterable[Effect], why: str) -> Judgement:
     """Undecided, with about how many more launches would decide each of `open_effects`, which are among `effects`."""
-    needed = [launches_needed(effect.here, bar, effect.launches) for effect in open_effects]
+    needed = [launches_needed(effect.here, bar, effect.launches, effect.least) for effect in open_effects]
     more = None if None in needed else max(n for n in needed if n is not None)
     text = more_text(more, min(effect.launches for effect in effects))
     return Judgement("undecided", f"{why}; {text}", more_launches=more)
@@ -105,7 +118,7 @@ def status_of(effect: Effect, bar: Bar) -> Decision:
     return "undecided" if 0 < effect.launches < effect.least else judge(effect.here, bar)
 
 
-def judge(here: stats.Interval, bar: Bar) -> Decision:
+def judge(here: Bounded, bar: Bar) -> Decision:
     """Whether a whole interval lies on the good side of a bar, on the bad side, or straddles it."""
     low, high = bar.within or (
         -math.inf if bar.above is None else bar.above,
@@ -119,16 +132,16 @@ def judge(here: stats.Interval, bar: Bar) -> Decision:
     return "undecided"
 
 
-def launches_needed(here: stats.Interval, bar: Bar, launches: int) -> int | None:
+def launches_needed(here: Bounded, bar: Bar, launches: int, least: int = LEAST_ROUNDS) -> int | None:
     """About how many more launches would decide: an interval shrinks as the square root of their number.
 
-    `None` where that is hopeless (over a thousand), or where launches change nothing (a model). The extremes of a few
-    launches shrink by no law: there, as many more as it takes to have an interval.
+    `None` where that is hopeless (over a thousand), or where launches change nothing (a model). Below `least`, as many
+    more as it takes to have a verdict at all.
     """
     if launches == 0:
         return None
-    if launches < ENOUGH:
-        return ENOUGH - launches
+    if launches < least:
+        return least - launches
     edges = [edge for edge in (bar.above, bar.below, *(bar.within or ())) if edge is not None]
     wanted = launches
     for edge in edges:
@@ -143,23 +156,28 @@ def launches_needed(here: stats.Interval, bar: Bar, launches: int) -> int | None
 
 
 def doubts_text(effects: Iterable[Effect]) -> str:
-    """What casts doubt on tested quantities, each kind of doubt once; empty where nothing does."""
-    doubts: dict[str, str] = {}
-    for doubt in (re.sub(r" in \d+ % of samples", "", doubt) for effect in effects for doubt in effect.doubts):
-        doubts.setdefault(re.sub(r"[-+]?\d+", "", doubt), doubt)
-    return f"; measured in doubt: {', '.join(doubts.values())}" if doubts else ""
+    """What casts doubt on tested quantities, each kind once and no notes; empty where nothing does."""
+    doubts = worst_of_each_kind(doubt for effect in effects for doubt in effect.doubts if doubt.grade > Grade.NOTE)
+    return f"; measured in doubt: {', '.join(doubt.text for doubt in doubts)}" if doubts else ""
 
 
-def more_text(more: int | None, launches: int, least: int = LEAST) -> str:
+def ends_text(effects: Iterable[Effect]) -> str:
+    """What the ends of tested quantities are, each once; empty where they have none."""
+    said = dict.fromkeys(effect.here_is for effect in effects if effect.here_is)
+    return "".join(f"; in brackets: {text}" for text in said)
+
+
+def more_text(more: int | None, launches: int, least: int = LEAST_ROUNDS) -> str:
     """What it would take to decide, for people."""
     if launches == 0:
         return "the model's own bounds leave it open"
     if more is None:
         return "how many more launches would decide is not known"
-    lead = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few; "
     counted = f"{more} more launch{'es' if more > 1 else ''} of each"
-    needed = f"at least {counted} would decide" if launches < ENOUGH else f"about {counted} would decide"
-    return f"{lead if launches < least else ''}{needed}"
+    if launches < least:
+        few = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few"
+        return f"{few}; at least {counted} {'are' if more > 1 else 'is'} needed"
+    return f"about {counted} would decide"
 
 
 def gain_of(
@@ -174,10 +192,13 @@ def gain_of(
     first, second = values.value(cells[0], at), values.value(cells[1], to_at or at)
     if cells[0] != cells[1] and values.same.get(cells[0], cells[0]) == values.same.get(cells[1], cells[1]):
         raise CannotTest("both combinations are the same launch here")
-    launches = min(len(first.launches), len(second.launches))
-    return Effect(gain(first, second, values.better(measure)), launches, first.doubts + second.doubts)
+    doubts, better = first.doubts + second.doubts, values.better(measure)
+    if first.modelled is not None and second.modelled is not None:
+        return Effect(gain(first, second, better), 0, doubts)
+    rounds = gain_in_rounds(first, second, better)
+    return Effect(rounds.ratio, len(rounds.logs), doubts, rounds=rounds)
 
 
-def doubts_of(curve: Iterable[StudyValue]) -> tuple[str, ...]:
+def doubts_of(curve: Iterable[StudyValue]) -> tuple[Doubt, ...]:
     """The doubts of several values."""
     return tuple(doubt for value in curve for doubt in value.doubts)

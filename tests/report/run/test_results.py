@@ -17,7 +17,7 @@ SUMMARY = summarise(halo_run(), KNOWN, all_metrics=True)
 
 def test_the_terminal_shows_named_results_and_the_failed_check_with_value_and_bound() -> None:
     page = [line.plain for line in text.lines(SUMMARY, 100)]
-    assert page.count("    iterations 42.5 (42 … 43); overlap 0.71") == 4
+    assert page.count("    iterations 42.5 (2 values: 42 … 43); overlap 0.71") == 4
     assert any("WRONG ANSWER: residual bound: 17.2 > 16" in line for line in page)
     assert any(re.search(r"halo, n 64 +all +wrong answer: no speed", line) for line in page)
 
@@ -50,7 +50,7 @@ def test_the_page_has_them_in_the_details_of_a_figure() -> None:
     details = re.search(r'<details class="samples" id="figure-0".*?</details>', page, re.DOTALL)
     assert details
     for cells in (
-        "<td>iterations</td><td>42.5 (42 … 43)</td><td></td>",
+        "<td>iterations</td><td>42.5 (2 values: 42 … 43)</td><td></td>",
         "<td>residual bound</td><td>3</td><td>16</td>",
         "<td>phase/pack</td><td>3.000 µs</td>",
         "<td>0 1</td><td>1.000 GB/s</td>",

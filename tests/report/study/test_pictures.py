@@ -78,7 +78,10 @@ def test_bars_lie_beside_the_published_ones(where: Store) -> None:
     assert all(low <= x <= high for low, x, high in zip(ours.low, ours.x, ours.high, strict=True))
     named = {place: label.replace("\n", " ") for place, label in picture.y.ticks}
     assert [named[place] for place in there.y[:3]] == ["baseline", "binding yes", "binding yes, memory local"]
-    assert "95 % intervals. More is better. The baseline is binding no, memory anywhere" in picture.caption
+    assert "Thin lines, and brackets in the table: here: 95 % interval for the median over" in picture.caption
+    assert "× baseline: 95 % interval for the ratio over" in picture.caption
+    assert "More is better." in picture.caption
+    assert "The baseline is binding no, memory anywhere" in picture.caption
     assert "Hatched bars are published values: STREAM triad" in picture.caption
 
 
@@ -121,7 +124,7 @@ def test_the_model_curve_carries_its_range_and_the_published_points() -> None:
     assert model.y[model.x.index(25)] < model.y[model.x.index(24)]  # the step of the sawtooth
     assert any(low < high for low, high in zip(model.low, model.high, strict=True))
     assert (picture.x.title, picture.x.log, picture.y.log) == ("supernodes", False, False)
-    assert "not a statistical error" in picture.caption
+    assert "no statistical error" in picture.caption
 
 
 def same_numbers(picture: Picture, found: Outcome) -> None:

@@ -1,6 +1,7 @@
 """What a study's report says, in text, for programs and as a page: the values and verdicts, and nothing else."""
 
 import dataclasses
+import html as markup
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,9 +59,10 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
     begun = outcome.begin(where, curve_study(tmp_path), machine(), seed=1, repeats=4)
     with begun.records.open("a") as records:
         for launch in begun.launches:
-            records.writelines(fake_study.line(launch, knobs, 10e9, samples=3) + "\n" for knobs in launch.cells())
+            lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
+            records.writelines(f"{line}\n" for line in lines)
     text = report.report_text(outcome.outcome_of_run(where.read(begun.id)))
-    assert text.count("doubt 1: only 3 samples") == 1
+    assert text.count("doubt 1: more threads than hardware threads") == 1
 
 
 def test_a_model_is_named_as_one() -> None:
@@ -116,3 +118,30 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     refused = octant("study", "run", str(mine), "--repeats", "0")
     assert refused.returncode == 2
     assert "cannot launch every combination 0 times; try --repeats 6" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("repeats", "here", "ratio"),
+    [
+        (1, "within one launch", ""),
+        (2, "two launches", ""),
+        (3, "95 % interval for the median over 3 launches", ""),
+        (6, "95 % interval for the median over 6 launches", "95 % interval for the ratio over 6 paired rounds"),
+    ],
+)
+def test_every_view_of_a_study_says_what_its_brackets_are(
+    where: Store, tmp_path: Path, repeats: int, here: str, ratio: str
+) -> None:
+    def rate(launch: Launch, _point: object) -> float:
+        return 10e9 * (1 + 0.01 * (launch.repeat + (launch.ask.knobs.get("pages") == "thp")) ** 2)
+
+    found = outcome.outcome_of_run(fake_study.run(where, curve_study(tmp_path), machine(), rate, repeats=repeats))
+    text = " ".join(report.report_text(found).split())
+    page = markup.unescape(study_page.render(found))
+    for view in (text, page):
+        assert f"here: {here}" in view
+        assert (f"× baseline: {ratio}" in view) == bool(ratio)
+        assert (f"in brackets: {ratio}" in view) == bool(ratio)
+    told = json.loads(report.report_json(found))
+    assert all(cell["claim"].startswith(here) for cell in told["cells"])
+    assert all(one["here_is"].startswith(ratio) for one in told["findings"])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.analysis.series import STEP
-from octant.report.charts.curve import other_knobs, share_text
+from octant.report import claims
+from octant.report.charts.curve import other_knobs, share_text, value_cells, value_columns
 from octant.report.charts.picture import MOST_BARS, Axis, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
@@ -39,22 +40,15 @@ def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown:
     return Picture(
         "bars",
         f"{workload.name}: {metric.name} by {shown.x}",
-        f"{workload.summary}. Medians with their 95 % intervals{'; ' + metric.note if metric.note else ''}."
+        f"{workload.summary}. Medians{'; ' + metric.note if metric.note else ''}."
+        + claims.caption(values)
         + thinned_text(len(kept), len(found), "bars"),
         Axis(metric.name, False, even_ticks(max((*series.x, *series.high)), si_ticks(metric.unit)), metric.unit),
         places_axis(shown.x, labels),
         (series,),
         (),
-        (shown.x, metric.name, "95 % interval", "of limit"),
-        tuple(
-            (
-                label,
-                units.si_text(value.middle, metric.unit, 4),
-                f"{units.si_text(value.low, metric.unit, 4)} … {units.si_text(value.high, metric.unit, 4)}",
-                share_text(figure),
-            )
-            for label, value, figure in zip(labels, values, kept, strict=True)
-        ),
+        (shown.x, *value_columns(metric), "of limit"),
+        tuple((label, *value_cells(figure), share_text(figure)) for label, figure in zip(labels, kept, strict=True)),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from octant import units
 from octant.analysis import loggp
 from octant.ask import EFFORT
+from octant.report import claims
 from octant.report.charts.picture import (
     MOST_LINES,
     MOST_POINTS,
@@ -103,7 +104,8 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     return Picture(
         "curve",
         f"{workload.name}: {metric.name} against {x.title}",
-        f"{workload.summary}. Medians with their 95 % intervals{'; ' + metric.note if metric.note else ''}."
+        f"{workload.summary}. Medians{'; ' + metric.note if metric.note else ''}."
+        + claims.caption(figure.value for line in swept for figure in line.figures)
         + _marks_text(marks)
         + fit_text
         + _words_text(x, figures)
@@ -113,8 +115,8 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
         value_axis(metric.name, ys, metric.unit, log=True),
         (*lines, *limits, *fitted),
         marks,
-        ("curve", x.title, metric.name, "95 % interval", "of limit", "what the limit is"),
-        tuple(cells for line in swept for cells in _table_rows(line, metric, x)),
+        ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
+        tuple(cells for line in swept for cells in _table_rows(line, x)),
     )
 
 
@@ -216,11 +218,20 @@ def _limits(swept: Sequence[_Line]) -> list[Series]:
     ]
 
 
-def _table_rows(line: _Line, metric: Metric, x: _X) -> Iterable[tuple[str, ...]]:
-    one = line.series
-    for at, y, low, high, figure in zip(one.x, one.y, one.low, one.high, line.figures, strict=True):
-        interval = f"{units.si_text(low, metric.unit, 4)} … {units.si_text(high, metric.unit, 4)}"
-        yield one.name, x.text(at), units.si_text(y, metric.unit, 4), interval, share_text(figure), _source(figure)
+def _table_rows(line: _Line, x: _X) -> Iterable[tuple[str, ...]]:
+    for at, figure in zip(line.series.x, line.figures, strict=True):
+        yield line.series.name, x.text(at), *value_cells(figure), share_text(figure), _source(figure)
+
+
+def value_columns(metric: Metric) -> tuple[str, str, str]:
+    """The titles of `value_cells`."""
+    return metric.name, "low … high", "which is"
+
+
+def value_cells(figure: Figure) -> tuple[str, str, str]:
+    """The value with its unit, its ends, and what they are."""
+    texts = claims.value_texts(figure.value, figure.metric.unit)
+    return f"{texts.number} {texts.unit}".strip(), texts.ends, texts.claim
 
 
 def share_text(figure: Figure) -> str:

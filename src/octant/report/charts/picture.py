@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Series:
-    """Points in base units; `low` and `high` are ends of 95 % intervals, or empty.
+    """Points in base units; `low` and `high` are ends of what the caption says, or empty.
 
     curve: points joined by a line. points: dots. line: a model or a limit. bars: an outline over x. across: bars that
     lie, as long as `x`, at the places `y`. stack: the same, each beginning where the series before it ends.

@@ -200,7 +200,7 @@ def store_calibration_text(found: StoreCalibration) -> str:
     for one, fit in zip(found.evidence, found.fits, strict=True):
         unit = f"{one.pattern.unit}/s"
         rates = [si_text(v, unit, 4) for v in (one.rate_per_s.middle, one.rate_per_s.low, one.rate_per_s.high)]
-        lines += ["", f"{one.workload}, {one.between}: {rates[0]} [{rates[1]}, {rates[2]}] ({one.says})"]
+        lines += ["", f"{one.workload}, {one.between}: {rates[0]} [{rates[1]}, {rates[2]}] ({one.says}; {one.rate_is})"]
         lines += [f"  doubt: {doubt}" for doubt in one.doubts]
         lines.append(calibration_text(fit))
         if one.startup:

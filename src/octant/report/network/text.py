@@ -136,7 +136,7 @@ def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> s
     heading = "a step's time: halos hidden behind computing as far as they fit … nothing overlaps"
     if step.range_s:
         ends = " … ".join(si_text(one, "s") for one in step.range_s)
-        heading += f"\ncomputing as measured: {ends}"
+        heading += f"\ncomputing as measured: {ends} ({step.range_is})"
     doubts = [f"doubt: {doubt}" for doubt in step.doubts]
     return "\n".join([f"{network.name}: a time step, computing: {step.source}", render(table), heading, *doubts])
 

@@ -16,13 +16,14 @@ from markupsafe import Markup
 
 from octant import __version__, stats, units
 from octant.failure import Refusal
+from octant.report import claims
 from octant.report.charts.curve import share_text
 from octant.report.charts.picture import thin
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.machine import text as machine
 from octant.report.run import results, tidy
-from octant.report.run.text import value_texts
+from octant.report.run.text import mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,10 +73,11 @@ def render(summary: Summary) -> str:
     kept, count = _sample_numbers(listed)
     environment = templates()
     environment.globals.update(
-        number=lambda figure: numbers[id(figure)], values=value_texts, quantiles=quantile_texts, given=given_text,
+        number=lambda figure: numbers[id(figure)], values=_value_texts, quantiles=quantile_texts, given=given_text,
         share=share_text, further=lambda figure: results.further_figures(summary, figure),
         results=results.named_results, checks=results.checks, failed=results.failed_texts, quantity=units.si_text,
-        groups_of=results.group_values, launch_of=_launch_of,
+        groups_of=results.group_values, launch_of=_launch_of, following=_next_texts, sort_of=claims.sort_of,
+        warnings=claims.warnings,
     )  # fmt: skip
     return environment.get_template("report.html.jinja").render(
         run=run,
@@ -83,6 +85,7 @@ def render(summary: Summary) -> str:
         summary=summary,
         listed=listed,
         groups=_by_workload(listed),
+        claims=_claim_marks(listed),
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
         pictures=drawn,
         drawing=Markup(drawing.svg(run.machine)),  # noqa: S704 - drawing.py escapes its texts
@@ -124,6 +127,21 @@ def templates() -> Environment:
     environment.filters["bytes"] = units.bytes_text
     environment.filters["percent"] = units.percent_text
     return environment
+
+
+def _value_texts(figure: Figure) -> claims.ValueTexts:
+    return claims.value_texts(figure.value, figure.metric.unit)
+
+
+def _next_texts(figure: Figure) -> claims.ValueTexts:
+    """Where one more launch would lie; all empty where that is not known."""
+    return claims.value_texts(figure.next_launch, figure.metric.unit)
+
+
+def _claim_marks(figures: Sequence[Figure]) -> dict[claims.Sort, tuple[str, str]]:
+    """The mark and the line of each sort of value in the table."""
+    said = claims.claims(figure.value for figure in figures if figure.show.table)
+    return {sort: (mark(number), text) for number, (sort, text) in enumerate(said.items())}
 
 
 def quantile_texts(figure: Figure) -> list[tuple[str, str]]:

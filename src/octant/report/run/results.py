@@ -33,11 +33,12 @@ class NamedValue:
 
     @property
     def text(self) -> str:
-        """The value with its unit; the median and the range where values differ."""
+        """The value with its unit; where values differ the median, and the least and the greatest of how many."""
         middle = units.si_text(self.middle, self.unit, 4)
         if self.least == self.greatest or self.count == 1:
             return middle
-        return f"{middle} ({units.si_text(self.least, self.unit, 4)} … {units.si_text(self.greatest, self.unit, 4)})"
+        least, greatest = (units.si_text(value, self.unit, 4) for value in (self.least, self.greatest))
+        return f"{middle} ({self.count} values: {least} … {greatest})"
 
 
 def named_results(figure: Figure) -> list[NamedValue]:

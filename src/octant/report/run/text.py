@@ -1,4 +1,4 @@
-"""The terminal table: one row per figure, with its interval, its share of the limit and what casts doubt on it."""
+"""The terminal table: one row per figure, with what it claims, its share of the limit and what casts doubt on it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.text import Text
 
 from octant import units
+from octant.report import claims
 from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import in_ascii
 from octant.report.run import results
-from octant.stats import Grade
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
@@ -27,9 +27,9 @@ BAR = 8
 LEAST_TITLE = 24
 
 
-def show(summary: Summary, file: TextIO | None = None) -> None:
-    """Prints a run to `file` (default: standard output), as wide as it is."""
-    put(lambda width: lines(summary, width), file or sys.stdout)
+def show(summary: Summary, file: TextIO | None = None, notes: bool = False) -> None:
+    """Prints a run to `file` (default: standard output), as wide as it is; `notes`: with the doubts that are notes."""
+    put(lambda width: lines(summary, width, notes), file or sys.stdout)
 
 
 def show_pictures(summary: Summary, file: TextIO | None = None) -> None:
@@ -49,9 +49,9 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
         console.print(Text(shown) if plain else line)
 
 
-def lines(summary: Summary, width: int = 100) -> list[Text]:
+def lines(summary: Summary, width: int = 100, notes: bool = False) -> list[Text]:
     """The summary as styled lines of at most `width` columns."""
-    found = [*_head(summary, width), *_table(summary, max(width, 60))]
+    found = [*_head(summary, width), *_table(summary, max(width, 60), notes)]
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
@@ -70,81 +70,93 @@ class _Cells:
     mode: str
     number: str
     unit: str
-    interval: str
+    ends: str  # with the mark of what they are, where several sorts of values are shown
     share: float | None
     is_limit: bool
     limit: str  # what the limit is
-    notes: tuple[str, ...]  # doubts, in words
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
     results: str  # values beside the headline
     wrong: bool
+    invalid: bool
 
 
-def value_texts(figure: Figure) -> tuple[str, str, str]:
-    """Number, unit and interval of a figure in one SI scale: `("24.31", "GB/s", "24.28 … 24.35")`; else empty."""
-    value, base = figure.value, figure.metric.unit
-    if value is None:
-        return "", "", ""
-    digits = 4 if value.high - value.low < 0.02 * abs(value.middle) else 3
-    scale, prefix = (1.0, "") if base == "1" else units.si_scale(value.middle, digits)
-    places = units.decimals(value.middle / scale, digits)
-    number, low, high = (f"{x / scale:.{places}f}" for x in (value.middle, value.low, value.high))
-    return number, "" if base == "1" else prefix + base, f"{low} … {high}"
-
-
-def _cells(figure: Figure) -> _Cells:
-    number, unit, interval = value_texts(figure)
-    notes = [one.text for one in figure.doubts if one.grade > Grade.NOTE]
-    notes += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
-    notes += [f"no value: {figure.missing}"] if figure.missing and not figure.wrong else []
+def _cells(figure: Figure, marks: Mapping[claims.Sort, str]) -> _Cells:
+    value = claims.value_texts(figure.value, figure.metric.unit)
+    mark = marks[claims.sort_of(figure.value)] if figure.value and len(marks) > 1 else ""
+    warnings = claims.warnings(figure.doubts)
+    warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
+    warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.wrong else []
     values = [f"{one.name} {one.text}" for one in results.named_results(figure)]
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(
-        clean(figure.title), figure.mode, number, unit, interval, figure.of_limit, figure.is_limit, clean(source),
-        tuple(notes), clean(beside), bool(figure.wrong),
+        clean(figure.title), figure.mode, value.number, value.unit, f"{value.ends} {mark}".strip(), figure.of_limit,
+        figure.is_limit, clean(source), tuple(warnings), tuple(claims.notes(figure.doubts)), clean(beside),
+        bool(figure.wrong), figure.invalid,
     )  # fmt: skip
 
 
-def _table(summary: Summary, width: int) -> list[Text]:
-    groups = [
-        (workload, [_cells(figure) for figure in figures if figure.show.table or figure.wrong])
+def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
+    shown = [
+        (workload, [figure for figure in figures if figure.show.table or figure.wrong])
         for workload, figures in summary.by_workload()
     ]
-    groups = [(workload, rows) for workload, rows in groups if rows]
+    said = claims.claims(figure.value for _, figures in shown for figure in figures)
+    marks = {text: mark(number) for number, text in enumerate(said.values())}
+    of_sort = {sort: marks[text] for sort, text in said.items()}
+    groups = [(workload, [_cells(figure, of_sort) for figure in figures]) for workload, figures in shown if figures]
     every = [row for _, rows in groups for row in rows]
     if not every:
         return [Text("Nothing was measured.", style="yellow")]
-    wide = {
-        name: max(len(getattr(row, name)) for row in every) for name in ("title", "mode", "number", "unit", "interval")
-    }
+    ends = _ends_title(list(said))
+    columns = ("title", "mode", "number", "unit", "ends")
+    wide = {name: max(len(getattr(row, name)) for row in every) for name in columns}
+    wide["ends"] = max(wide["ends"], len(ends))
     # Two spaces before each of five columns, one before the unit, then "100 % ", the bar and a mark.
-    fixed = 2 * 5 + 1 + 6 + BAR + 2 + sum(wide[name] for name in ("mode", "number", "unit", "interval"))
+    fixed = 2 * 5 + 1 + 6 + BAR + 2 + sum(wide[name] for name in columns[1:])
     stacked = width - fixed < min(wide["title"], LEAST_TITLE)  # then the title has a line of its own
     wide["title"] = 0 if stacked else min(wide["title"], width - fixed)
     wide["bar"] = BAR if width >= fixed else 0
     beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
-    marks: dict[str, str] = {}
-    found = [_header(wide, beside, any(row.share is not None or row.is_limit for row in every))]
+    found = [_header(wide, ends, beside, any(row.share is not None or row.is_limit for row in every))]
+    limits: dict[str, str] = {}
     for workload, rows in groups:
         metric = workload.metrics[0]
         found += [Text(), Text.assemble((workload.name, "bold"), (f" · {metric.name}, {metric.unit}", "dim"))]
         for row in rows:
-            found += _row_lines(row, wide, width, beside, marks)
-    found += [Text()] if marks else []
-    found += [line for source, mark in marks.items() for line in _wrap(f"{mark}  100 % is {source}", width, "dim", 3)]
-    return found
+            found += _row_lines(row, wide, width, beside, (limits, len(marks)))
+            found += _wrap(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
+    below = {**marks, **{f"100 % is {source}": mark for source, mark in limits.items()}}
+    found += [Text()] if below else []
+    found += [line for text, mark in below.items() for line in _wrap(f"{mark}  {text}", width, "dim", 3)]
+    hidden = 0 if notes else sum(len(row.notes) for row in every)
+    return [*found, *_wrap(f"{units.counted(hidden, 'note')}; --notes shows them" * bool(hidden), width, "dim", 0)]
 
 
-def _header(wide: Mapping[str, int], beside: bool, limited: bool) -> Text:
+def _ends_title(sorts: Sequence[claims.Sort]) -> str:
+    """What stands above the ends: with its mark where one line says it of all."""
+    certain = all(kind not in ("two values", "one launch") for kind, _, _ in sorts)
+    return ("95 % interval" if certain and sorts else "low … high") + f" {mark(0)}" * (len(sorts) == 1)
+
+
+def _header(wide: Mapping[str, int], ends: str, beside: bool, limited: bool) -> Text:
     value = wide["number"] + 1 + wide["unit"]
     title = f"{'':{wide['title']}}  " if wide["title"] else ""
     text = f"  {title}{'':{wide['mode']}}  {'median':>{wide['number']}}{'':{value - wide['number']}}"
-    text += f"  {'95 % interval':<{wide['interval']}}"
+    text += f"  {ends:>{wide['ends']}}"
     text += ("  of limit" + ("  " * 4 + "what the limit is") * beside) * limited
     return Text(text.rstrip(), style="dim")
 
 
-def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, marks: dict[str, str]) -> list[Text]:
+def _row_lines(
+    row: _Cells, wide: Mapping[str, int], width: int, beside: bool, limits: tuple[dict[str, str], int]
+) -> list[Text]:
+    """A row and what stands below it.
+
+    Args:
+        limits: the marks of what limits are, which learn new ones, and how many marks there are before.
+    """
     titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
     above = [] if wide["title"] else [Text(f"  {titles[0]}"), *(Text(f"    {more}") for more in titles[1:])]
     line = Text("  " if above else f"  {titles[0]:<{wide['title']}}  ")
@@ -153,7 +165,7 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, m
         line.append("wrong answer: no speed", style="bold red")
     else:
         line.append(f"{row.number:>{wide['number']}}", style="bold").append(f" {row.unit:<{wide['unit']}}")
-        line.append(f"  {row.interval:>{wide['interval']}}", style="dim")
+        line.append(f"  {row.ends:>{wide['ends']}}", style="dim")
     if row.is_limit:
         line.append("  limit", style="dim")
     elif row.share is not None:
@@ -161,18 +173,20 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, m
         if beside and len(row.limit) <= width - line.cell_len - 2:
             line.append(f"  {row.limit}", style="dim")
         else:
-            line.append(f" {marks.setdefault(row.limit, _mark(len(marks)))}", style="dim")
+            marks, before = limits
+            line.append(f" {marks.setdefault(row.limit, mark(before + len(marks)))}", style="dim")
     line.rstrip()
     found = [*above, line] if above else [line, *(Text(f"    {more}") for more in titles[1:])]
-    if row.notes:
-        found += _wrap(f"    ! {'; '.join(map(clean, row.notes))}", width, "red" if row.wrong else "yellow", 6)
+    if row.warnings:
+        style = "red" if row.wrong or row.invalid else "yellow"
+        found += _wrap(f"    ! {'; '.join(map(clean, row.warnings))}", width, style, 6)
     return found + (_wrap(f"    {row.results}", width, "", 6) if row.results else [])
 
 
-def _mark(number: int) -> str:
+def mark(number: int) -> str:
     """`a` … `z`, then `aa`, `ab` …: never twice the same."""
     more, last = divmod(number, 26)
-    return (_mark(more - 1) if more else "") + chr(ord("a") + last)
+    return (mark(more - 1) if more else "") + chr(ord("a") + last)
 
 
 def _head(summary: Summary, width: int) -> list[Text]:

@@ -44,16 +44,23 @@ class FigureLine:
     unit: str
     better: str  # "higher" or "lower"
     median: float | None
-    low: float | None  # ends of the 95 % interval
+    low: float | None  # what low and high are, `claim` says
     high: float | None
-    launches: int
+    kind: str  # "order statistics" or "student": ends of a 95 % interval; "two values"; "one launch": seen within it
+    claim: str  # "95 % interval for the median over 6 launches between 07:35 and 07:38"
+    launches: int  # that the median is made of; those of equal points of the run count
+    tried: int  # the others lost most of their time, or have no value
+    first_start: str  # of these launches, ISO 8601 with offset
+    last_start: str
+    next_low: float | None  # where the next launch would lie (95 %), from six launches on
+    next_high: float | None
     samples: int
     limit: float | None
     limit_source: str
     of_limit: float | None  # `None` where there is no limit, or the figure is one
     is_limit: bool
     passed: bool
-    flags: str  # "; " between them
+    doubts: str  # "doubtful: …; note: …", the worst first
     stopped_by: str
     mpi: str
 
@@ -109,13 +116,11 @@ Line: TypeAlias = FigureLine | ResultLine | SampleLine
 def figure_lines(summary: Summary) -> Iterator[FigureLine]:
     """One line per cell and metric, the headline first."""
     for headline in summary.figures:
-        yield _figure_line(summary.run, headline)
-        for figure in further_figures(summary, headline):
-            yield _figure_line(summary.run, figure)
+        yield from (_figure_line(summary.run, figure) for figure in (headline, *further_figures(summary, headline)))
 
 
 def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
-    value, point = figure.value, figure.point
+    value, point, following = figure.value, figure.point, figure.next_launch
     return FigureLine(
         run=run.id,
         machine=run.machine.name,
@@ -132,14 +137,21 @@ def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
         median=_number(value.middle) if value else None,
         low=_number(value.low) if value else None,
         high=_number(value.high) if value else None,
-        launches=len(figure.points),
-        samples=sum(launch.count for launch in figure.launches),
+        kind=value.kind if value else "",
+        claim=value.text if value else "",
+        launches=value.number if value else 0,
+        tried=sum(len(one.points) for one in (figure, *figure.equal)),
+        first_start=value.period.begin.isoformat(timespec="seconds") if value else "",
+        last_start=value.period.end.isoformat(timespec="seconds") if value else "",
+        next_low=_number(following.low) if following else None,
+        next_high=_number(following.high) if following else None,
+        samples=sum(launch.count for launch in figure.counted),
         limit=figure.at_limit,
         limit_source=figure.limit.source if figure.limit else "",
         of_limit=figure.of_limit,
         is_limit=figure.is_limit,
         passed=not figure.wrong,
-        flags="; ".join(one.text for one in figure.doubts),
+        doubts="; ".join(f"{one.grade.name.lower()}: {one.text}" for one in figure.doubts),
         stopped_by=point.stopped_by,
         mpi=" ".join(point.process.mpi.split()),
     )
@@ -216,7 +228,11 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "complete": run.complete,
         "machine": machine.name,
         "processor": machine.processor.model,
-        "figures": [_structure(line) for line in figure_lines(summary)],
+        "figures": [
+            {**_structure(_figure_line(run, figure)), "doubts": _doubts(figure)}
+            for headline in summary.figures
+            for figure in (headline, *further_figures(summary, headline))
+        ],
         "results": [_structure(line) for line in result_lines(summary)],
         "failures": [asdict(failure) for failure in run.failures],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
@@ -227,8 +243,11 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
 
 
 def _structure(line: FigureLine | ResultLine) -> dict[str, object]:
-    flags = {"flags": line.flags.split("; ") if line.flags else []} if isinstance(line, FigureLine) else {}
-    return {**vars(line), "knobs": json.loads(line.knobs), **flags}
+    return {**vars(line), "knobs": json.loads(line.knobs)}
+
+
+def _doubts(figure: Figure) -> list[dict[str, str]]:
+    return [{"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.doubts]
 
 
 def write(summary: Summary, form: str, what: What, file: BinaryIO) -> None:

@@ -9,9 +9,8 @@ from octant import catalogue
 from octant.report.charts.curve import value_axis
 from octant.report.charts.picture import Axis, Picture, Series
 from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, si_ticks, size_ticks
-from octant.report.study.text import Place, columns_and_rows
+from octant.report.study.text import Place, columns_and_rows, ends_texts
 from octant.report.study.text import places as places_of
-from octant.study.factors import ENOUGH
 from octant.study.parts import number
 from octant.study.values import quantities
 
@@ -111,16 +110,9 @@ def _caption(outcome: Outcome, measure: str, across: bool) -> str:
     whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
     found = places_of(outcome, measure)
     better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
-    if outcome.run is None:
-        text = f"Values{whose} of a model. {better}."
-        if any(place.ours and place.ours.value.low < place.ours.value.high for place in found):
-            text += (
-                " Thin lines are the range that the evidence for calibrated capacities allows, not a statistical error."
-            )
-    else:
-        fewest = min((len(place.ours.launches) for place in found if place.ours), default=0)
-        lines = "their 95 % intervals" if fewest >= ENOUGH else "what launches reached, too few for an interval of 95 %"
-        text = f"Medians over launches with {lines}. {better}."
+    text = f"Values{whose} of a model. {better}." if outcome.run is None else f"Medians over launches. {better}."
+    ends = "; ".join(ends_texts(outcome, measure))
+    text += f" Thin lines, and brackets in the table: {ends}." if ends else ""
     if len({place.cell for place in found}) > 1:
         text += f" The baseline is {_list([f'{factor} {level}' for factor, level in study.baseline.items()])}."
     if any(place.published for place in found):

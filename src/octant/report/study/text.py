@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,9 @@ from rich.table import Table
 
 from octant import stats, units
 from octant.machine import Machine, facts
+from octant.report import claims
 from octant.report.charts.terminal import bar
+from octant.report.run.text import mark
 from octant.report.terminal import console, render
 from octant.study import file
 from octant.study.cells import Cell, combinations
@@ -20,7 +22,7 @@ from octant.study.factors import digits, factor_text, gain
 from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
 from octant.study.published_values import PublishedValue
-from octant.study.values import StudyValue, quantities
+from octant.study.values import Bounded, CannotTest, StudyValue, quantities
 from octant.study.verdict import Verdict
 
 BAR = 10  # characters of the longest bar in a table
@@ -150,13 +152,15 @@ def _table_text(outcome: Outcome, measure: str) -> str:
         columns = [*columns[:-1], "!"]
         ours = [place.ours for place in places(outcome, measure)]
         rows = [
-            [*cells[:-1], _doubt_numbers(o.doubts if o else (), known)] for cells, o in zip(rows, ours, strict=True)
+            [*cells[:-1], _doubt_numbers(claims.warnings(o.doubts) if o else (), known)]
+            for cells, o in zip(rows, ours, strict=True)
         ]
     bars = _bars(outcome, measure)
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
         shown = _table(measure, columns, rows, [])
-    return "\n".join([render(shown), *(f"  doubt {number}: {doubt}" for doubt, number in known.items())])
+    doubts = (f"  doubt {number}: {doubt}" for doubt, number in known.items())
+    return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *doubts])
 
 
 def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
@@ -191,7 +195,7 @@ def _bars(outcome: Outcome, measure: str) -> list[str]:
 def _doubt_numbers(doubts: Iterable[str], known: dict[str, int]) -> str:
     """Doubts as numbers; `known` learns the new ones."""
     numbers = []
-    for doubt in (re.sub(r" in \d+ % of samples", "", doubt) for doubt in doubts):
+    for doubt in doubts:
         same = [one for one in known if re.sub(r"[-+]?\d+", "", one) == re.sub(r"[-+]?\d+", "", doubt)]
         numbers.append(known.setdefault(same[0] if same else doubt, len(known) + 1))
     return " ".join(map(str, sorted(set(numbers))))
@@ -217,19 +221,21 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
     axis = study.measures[measure].axis
     found = places(outcome, measure)
     bases = {place.at: place for place in found if place.cell == base}
+    marks = [_marks(column) for column in _bounded(outcome, measure)]
     rows = []
     for place in found:
         ours, there, origin = place.ours, place.published, bases.get(place.at)
         beside = origin is not None and place.cell != base
+        gained = _gain(outcome, measure, ours, origin.ours) if origin and beside else None
         rows.append(
             {
                 "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
                 **({axis.knob: place.at} if axis else {}),
-                "here": value_text(ours.value, unit) if ours else "",
-                "× baseline": _factor(outcome, measure, ours, origin.ours) if origin and beside else "",
+                "here": value_text(ours.value, unit) + _mark_of(ours.value, marks[0]) if ours else "",
+                "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) if gained else "",
                 "there": units.si_text(there.value, unit) if there else "",
                 "× there": _published_factor(outcome, measure, there, origin.published) if origin and beside else "",
-                "doubts": ", ".join(ours.doubts) if ours else "",
+                "doubts": ", ".join(claims.warnings(ours.doubts)) if ours else "",
             }
         )
     return rows
@@ -244,10 +250,42 @@ def places(outcome: Outcome, measure: str) -> list[Place]:
     return [place for place in found if place.ours is not None or place.published is not None]
 
 
-def _factor(outcome: Outcome, measure: str, ours: StudyValue | None, base: StudyValue | None) -> str:
-    if ours is None or base is None or ours.value.low <= 0 or base.value.low <= 0:
-        return ""
-    return factor_text(gain(ours, base, outcome.values.better(measure)))
+def _gain(outcome: Outcome, measure: str, ours: StudyValue | None, base: StudyValue | None) -> Bounded | None:
+    try:
+        return gain(ours, base, outcome.values.better(measure)) if ours and base else None
+    except CannotTest:
+        return None
+
+
+def _bounded(outcome: Outcome, measure: str) -> tuple[list[Bounded], list[Bounded]]:
+    """What stands under `here` and under `× baseline`."""
+    found, base = places(outcome, measure), Cell(measure, outcome.study.full({}))
+    bases = {place.at: place.ours for place in found if place.cell == base}
+    gains = [_gain(outcome, measure, place.ours, bases.get(place.at)) for place in found if place.cell != base]
+    return [place.ours.value for place in found if place.ours], [one for one in gains if one]
+
+
+def _marks(values: Sequence[Bounded]) -> dict[claims.Sort, str]:
+    """A mark for each sort of a column, where there are several."""
+    sorts = claims.claims(one for one in values if isinstance(one, stats.Estimate))
+    return {sort: mark(number) for number, sort in enumerate(sorts)} if len(sorts) > 1 else {}
+
+
+def _mark_of(value: Bounded, marks: Mapping[claims.Sort, str]) -> str:
+    return f" {marks[claims.sort_of(value)]}" if marks and isinstance(value, stats.Estimate) else ""
+
+
+def ends_texts(outcome: Outcome, measure: str) -> list[str]:
+    """What the brackets of a measure's table are, a column and sort each: `here: 95 % interval for …`."""
+    columns = _bounded(outcome, measure)
+    if outcome.run is None:
+        ranges = any(value.low < value.high for column in columns for value in column)
+        return ["what the evidence for calibrated capacities allows, no statistical error"] * ranges
+    lines = []
+    for title, values in zip(("here", "× baseline"), columns, strict=True):
+        said, marks = claims.claims(one for one in values if isinstance(one, stats.Estimate)), _marks(values)
+        lines += [f"{title}{' ' * bool(marks)}{marks.get(sort, '')}: {text}" for sort, text in said.items()]
+    return lines
 
 
 def _published_factor(outcome: Outcome, measure: str, there: PublishedValue | None, base: PublishedValue | None) -> str:
@@ -257,8 +295,8 @@ def _published_factor(outcome: Outcome, measure: str, there: PublishedValue | No
     return f"×{digits(there.value / base.value if higher else base.value / there.value)}"
 
 
-def value_text(value: stats.Interval, unit: str) -> str:
-    """A value with its interval: `21.3 GB/s [21.1, 21.5]`."""
+def value_text(value: Bounded, unit: str) -> str:
+    """A value with its ends: `21.3 GB/s [21.1, 21.5]`."""
     middle = units.si_text(value.middle, unit)
     if value.low == value.high:
         return middle
@@ -323,8 +361,9 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
                     "low": ours.value.low,
                     "middle": ours.value.middle,
                     "high": ours.value.high,
+                    "claim": ours.value.text if isinstance(ours.value, stats.Estimate) else "the model's own bounds",
                     "there": published.value if published else None,
-                    "doubts": list(ours.doubts),
+                    "doubts": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.doubts],
                 }
             )
     return found
@@ -338,6 +377,7 @@ def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
         "status": verdict.status,
         "why": verdict.why,
         "here": None if here is None else [here.low, here.middle, here.high],
+        "here_is": verdict.here_is,
         "there": verdict.there,
         "more_launches": verdict.more_launches,
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from octant import stats
 from octant.study import checks
-from octant.study.factors import ENOUGH, range_text
+from octant.study.factors import range_text
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
 from octant.study.published_values import published_values
 from octant.study.values import CannotTest
@@ -48,9 +48,9 @@ class Agrees(KindOfTest):
             ours = values.value(cell, one.at)
             if min(ours.value.low, one.value) <= 0:
                 raise CannotTest("a value is zero, so there is no ratio")
-            edges = (ours.value.low, ours.value.middle, ours.value.high)
-            here = stats.Interval(*(edge / one.value for edge in edges))
-            effects.append((Effect(here, len(ours.launches), ours.doubts, ENOUGH), one.at))
+            low, middle, high = (edge / one.value for edge in (ours.value.low, ours.value.middle, ours.value.high))
+            here = replace(ours.value, low=low, middle=middle, high=high)
+            effects.append((Effect(here, len(ours.launches), ours.doubts), one.at))
         worst, at = max(
             effects,
             key=lambda one: (_FROM_BEST.index(status_of(one[0], self.bar)), abs(math.log(one[0].here.middle))),

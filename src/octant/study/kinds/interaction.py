@@ -42,5 +42,8 @@ class Interaction(KindOfTest):
         one = gain_of(study, values, self.measure, self.of, self.to, self.at)
         other = gain_of(study, values, self.versus, self.of, self.to, self.versus_at)
         what = f": {self.measure} {factor_text(one.here)} over {self.versus} {factor_text(other.here)}"
-        launches = min(one.launches, other.launches)
-        return judge_effect(Effect(quotient(one.here, other.here), launches, one.doubts + other.doubts), self.bar, what)
+        doubts = one.doubts + other.doubts
+        if one.rounds is None or other.rounds is None:
+            return judge_effect(Effect(quotient(one.here, other.here), 0, doubts), self.bar, what)
+        both = one.rounds.over(other.rounds)
+        return judge_effect(Effect(both.ratio, len(both.logs), doubts, rounds=both), self.bar, what)

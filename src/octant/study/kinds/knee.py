@@ -11,7 +11,7 @@ from pydantic import Field
 
 from octant import stats
 from octant.study import checks
-from octant.study.factors import ENOUGH, over_extremes
+from octant.study.factors import over_extremes
 from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem, number
 from octant.study.values import CannotTest
 from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
@@ -49,7 +49,8 @@ class Knee(KindOfTest):
             return judge_effect(one, self.bar, f", the place of the step on {axis.knob if axis else ''}")
         other = self._place(study, values, self.to)
         launches, doubts = min(one.launches, other.launches), one.doubts + other.doubts
-        moved = replace(one, here=over_extremes(one.here, other.here), launches=launches, doubts=doubts)
+        here, ends = over_extremes(one.here, other.here), one.ends and "from the ranges over launches"
+        moved = replace(one, here=here, launches=launches, doubts=doubts, ends=ends)
         return judge_effect(moved, self.bar, ", by which the step moves")
 
     def _place(self, study: Study, values: StudyValues, levels: Levels) -> Effect:
@@ -73,7 +74,7 @@ class Knee(KindOfTest):
         if len(known) < len(knees) or not knees:
             raise CannotTest(f"no step by ×{self.step:g} on the axis for {', '.join(study.full(levels))}")
         here = stats.Interval(min(known), float(np.median(known)), max(known))
-        return Effect(here, launches, doubts_of(curve), ENOUGH)
+        return Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=f"the range over {launches} launches")
 
 
 def knee(places: Sequence[float], values: Sequence[float], step: float, better: Better) -> float | None:

@@ -11,7 +11,7 @@ from octant.study import checks
 from octant.study.factors import factor_text
 from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem
 from octant.study.values import CannotTest
-from octant.study.verdict import Effect, Judgement, doubts_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import Effect, Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 if TYPE_CHECKING:
     from octant.study.file import Study
@@ -48,7 +48,8 @@ class Most(KindOfTest):
         open_gains = [gain for gain in gains.values() if status_of(gain, bar) == "undecided"]
         number = sum(status_of(gain, bar) == "holds" for gain in gains.values())
         each = ", ".join(f"{measure} {factor_text(gain.here)}" for measure, gain in gains.items())
-        why = f"{number} of {len(gains) + len(reasons)} gain here: {each}{doubts_text(gains.values())}"
+        why = f"{number} of {len(gains) + len(reasons)} gain here: {each}"
+        why += ends_text(gains.values()) + doubts_text(gains.values())
         if number >= wanted:
             return Judgement("holds", why)
         if number + len(open_gains) + len(reasons) < wanted:

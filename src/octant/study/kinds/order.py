@@ -11,7 +11,7 @@ from pydantic import Field
 from octant.study import checks
 from octant.study.factors import factor_text
 from octant.study.parts import Bar, KindOfTest, Levels, Problem
-from octant.study.verdict import Judgement, doubts_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 if TYPE_CHECKING:
     from octant.study.file import Study
@@ -44,7 +44,7 @@ class Order(KindOfTest):
         statuses = [status_of(step, bar) for step in steps]
         order = " > ".join("/".join(levels.values()) or "baseline" for levels in self.places)
         gains = ", ".join(factor_text(step.here) for step in steps)
-        why = f"{order}: {gains} from one to the next here{doubts_text(steps)}"
+        why = f"{order}: {gains} from one to the next here{ends_text(steps)}{doubts_text(steps)}"
         if "does not hold" in statuses:
             return Judgement("does not hold", why)
         if "undecided" not in statuses:

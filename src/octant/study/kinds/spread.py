@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from octant import stats
 from octant.study import checks
-from octant.study.factors import ENOUGH
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
 from octant.study.values import CannotTest
 from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
@@ -33,7 +32,7 @@ class Spread(KindOfTest):
         yield from checks.on_axis_problems(study, self.measure, self.over)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """Of a model edge by edge, as both edges rest on the same capacities; of launches by what they reached."""
+        """Of a model edge by edge, as both edges rest on the same capacities; of launches by their intervals."""
         axis = study.measures[self.measure].axis
         curve = values.curve(study.cell(self.measure, self.of), self.over or (axis.values if axis else ()))
         if min(value.value.low for value in curve) <= 0:
@@ -45,9 +44,10 @@ class Spread(KindOfTest):
             spreads = [max(edge) / min(edge) for edge in edges]
             effect = Effect(stats.Interval(min(spreads), middle, max(spreads)), 0)
         else:
-            reach = [value.reach for value in curve]
-            low = max(value.low for value in reach) / min(value.high for value in reach)
-            high = max(value.high for value in reach) / min(value.low for value in reach)
+            known = [value.value for value in curve]
+            low = max(value.low for value in known) / min(value.high for value in known)
+            high = max(value.high for value in known) / min(value.low for value in known)
             launches = min(len(value.launches) for value in curve)
-            effect = Effect(stats.Interval(max(1.0, low), middle, high), launches, doubts_of(curve), ENOUGH)
+            here, ends = stats.Interval(max(1.0, low), middle, high), "from the intervals of the values along the axis"
+            effect = Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=ends)
         return judge_effect(effect, self.bar, ", largest over smallest")

@@ -1,0 +1,82 @@
+"""A run as figures: points that several asks have in common are measured together, and say so where they disagree."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from fake_run import WORKLOADS, durations, lane, point, stored
+from octant.analysis.figures import Figure
+from octant.analysis.summary import Summary, summarise
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.record import Point
+from octant.stats import Grade
+
+STREAM = Subject("node/stream")
+ROW = Ask(STREAM, {"bytes": "1MiB"}, show=Presentation("row"), repeats=3)
+CURVE = Ask(STREAM, {"bytes": "64KiB,1MiB"}, show=Presentation("curve", table=False), repeats=3)
+
+
+def launched(ask: Ask, size: str, ns: int, **changes: Any) -> list[Point]:
+    """A point of each launch of the ask, a minute apart, 0.2 % slower each."""
+    return [
+        point(
+            workload="node/stream", launch=launch.key, knobs={"bytes": size}, counts={"bytes_read": 1000},
+            lanes=(lane(durations(round(ns * (1 + 0.002 * launch.repeat)))),),
+            started=f"2026-11-21T21:{45 + launch.repeat}:00Z", **changes,
+        )
+        for launch in ask.launches()
+    ]  # fmt: skip
+
+
+def summary(row_ns: int, curve_ns: int, row: Ask = ROW, **changes: Any) -> Summary:
+    points = [*launched(row, "1MiB", row_ns), *launched(CURVE, "64KiB", 500_000)]
+    points += launched(CURVE, "1024KiB", curve_ns, **changes)
+    launches = [Launch(ask, repeat) for repeat in range(3) for ask in (row, CURVE)]
+    return summarise(stored(launches, points), WORKLOADS, all_metrics=True)
+
+
+def at(found: Summary, title: str) -> Figure:
+    return next(figure for figure in found.figures if figure.title.startswith(title))
+
+
+def test_equal_points_of_a_run_are_launches_of_each() -> None:
+    """The row at 1 MiB and the point of the curve there, which writes its size otherwise."""
+    found = summary(1_000_000, 1_010_000)
+    row, on_curve, elsewhere = (at(found, title) for title in ("row", "curve, bytes 1", "curve, bytes 64"))
+    assert row.value is not None
+    assert row.value == on_curve.value
+    assert (row.value.kind, row.value.number) == ("order statistics", 6)
+    assert [len(figure.launches) for figure in (row, on_curve)] == [3, 3]
+    assert elsewhere.value is not None
+    assert elsewhere.value.number == 3
+    traffic = found.figure(row, "traffic")
+    assert traffic is not None
+    assert traffic.value is not None
+    assert traffic.value.number == 6
+    assert not any(doubt.kind == "equal points differ" for doubt in row.doubts)
+
+
+def test_equal_points_that_disagree_are_named_with_both_values() -> None:
+    found = summary(1_000_000, 1_200_000)
+    for title in ("row", "curve, bytes 1"):
+        (doubt,) = [one for one in at(found, title).doubts if one.kind == "equal points differ"]
+        assert doubt.grade == Grade.DOUBTFUL
+        assert doubt.text == "equal points of this run differ by 20 % (831.7 kB/s and 998.0 kB/s)"
+
+
+@pytest.mark.parametrize("change", [{"shape": Shape(place="1x1,cpus=1")}, {"mpi": {"MPIR_CVAR_X": "1"}}])
+def test_points_that_were_asked_in_another_place_are_not_equal(change: dict[str, object]) -> None:
+    found = summary(1_000_000, 1_200_000, dataclasses.replace(ROW, **change))  # type: ignore[arg-type]
+    value = at(found, "row").value
+    assert value is not None
+    assert value.number == 3
+
+
+def test_a_wrong_answer_is_nobody_s_equal() -> None:
+    wrong = (dataclasses.replace(point().results[0], value=1.0),)
+    found = summary(1_000_000, 1_000_000, results=wrong)
+    value = at(found, "row").value
+    assert value is not None
+    assert value.number == 3
+    assert at(found, "curve, bytes 1").value is None

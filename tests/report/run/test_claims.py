@@ -1,0 +1,138 @@
+"""Every view says what low and high are, for figures of one, two, three and six launches."""
+
+import csv
+import dataclasses
+import io
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from fake_run import WORKLOADS, fake_run
+from octant.analysis.summary import Summary, summarise
+from octant.record import Point, Samples
+from octant.report import claims
+from octant.report.charts.pictures import pictures
+from octant.report.run import html, text, tidy
+
+SAID = {
+    1: "within one launch at {at}:46; launches were not repeated",
+    2: "two launches between {at}:46 and {at}:47, no interval",
+    3: "95 % interval for the median over 3 launches between {at}:46 and {at}:48",
+    6: "95 % interval for the median over 6 launches between {at}:46 and {at}:51",
+}
+
+
+def later(point: Point) -> Point:
+    """Each repeat a minute after the one before, and 1 % slower."""
+    repeat = int(point.launch.rpartition("-")[2])
+    series = tuple(dataclasses.replace(s, values=s.values * (1 + 0.01 * repeat)) for s in point.read().series)
+    process = dataclasses.replace(point.process, started=f"2026-11-21T21:{46 + repeat}:00Z")
+    return dataclasses.replace(point, read=lambda: Samples(series), process=process)
+
+
+@cache
+def summary(repeats: int) -> Summary:
+    run = fake_run(repeats=repeats)
+    kept = [point for point in run.points if point.workload == "node/peakflops" or "ladder" in point.notes]
+    points = tuple(map(later, kept))
+    return summarise(dataclasses.replace(run, points=points, failures=()), WORKLOADS, all_metrics=True)
+
+
+def said(repeats: int) -> str:
+    value = summary(repeats).figures[0].value
+    assert value is not None
+    return SAID[repeats].format(at=f"{value.period.begin:%H}")
+
+
+def in_terminal(found: Summary) -> str:
+    return "\n".join(line.plain for line in text.lines(found, 120))
+
+
+def in_csv(found: Summary) -> str:
+    file = io.BytesIO()
+    tidy.write(found, "csv", "figures", file)
+    return file.getvalue().decode()
+
+
+def in_page(found: Summary) -> str:
+    return re.sub(r"<script.*?</script>", "", html.render(found), flags=re.DOTALL)
+
+
+VIEWS: dict[str, Callable[[Summary], str]] = {
+    "terminal": in_terminal, "page": in_page, "JSON": tidy.as_json, "CSV": in_csv,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("repeats", SAID)
+def test_every_view_says_what_low_and_high_are(view: str, repeats: int) -> None:
+    shown = VIEWS[view](summary(repeats))
+    assert said(repeats) in shown
+    assert ("95 % interval for" in shown) == (repeats > 2)
+
+
+def test_a_terminal_row_leads_to_the_line_that_says_what_its_ends_are() -> None:
+    """Of two sorts in a table each row has its mark; of one, the head of the column has it."""
+    one, six = summary(1), summary(6)
+    mixed = dataclasses.replace(one, figures=(one.figures[0], six.figures[1]))
+    page = in_terminal(mixed)
+    marks = re.findall(r"… \S+ ([a-z])\b", page)
+    assert len(set(marks)) == 2
+    assert f"\n{marks[0]}  {said(1)}" in page
+    assert f"\n{marks[1]}  {said(6)}" in page
+    alone = in_terminal(six)
+    assert "95 % interval a" in alone
+    assert f"\na  {said(6)}" in alone
+    assert not re.search(r"… \S+ [a-z]\b", alone)
+
+
+def test_two_values_are_named_as_what_they_are() -> None:
+    assert re.search(r"Gflop/s +\S+ and \S+  ", in_terminal(summary(2)))
+    assert "…" not in in_terminal(summary(2)).split("Failed")[0].replace("low … high", "")
+
+
+def test_launches_of_one_sort_share_a_line_over_all_their_time() -> None:
+    """The line holds for each: all its launches lie between these times."""
+    values = [figure.value for figure in summary(3).figures]
+    assert None not in values
+    first, *rest = (value for value in values if value)
+    earlier = dataclasses.replace(first.period, begin=first.period.begin.replace(minute=31))
+    (line,) = claims.claims([dataclasses.replace(first, period=earlier), *rest]).values()
+    assert ":31 and" in line
+    assert line.endswith(":48")
+
+
+def test_programs_are_told_the_kind_and_the_next_launch() -> None:
+    first = json.loads(tidy.as_json(summary(6)))["figures"][0]
+    assert (first["kind"], first["launches"], first["tried"]) == ("order statistics", 6, 6)
+    assert first["next_low"] < first["low"] < first["median"] < first["high"] < first["next_high"]
+    assert first["first_start"] < first["last_start"]
+    (row, *_) = csv.DictReader(io.StringIO(in_csv(summary(3))))
+    assert (row["kind"], row["launches"], row["next_low"]) == ("student", "3", "")
+    assert row["doubts"] == "note: only 3 launches"
+
+
+def test_the_page_says_where_the_next_launch_would_lie() -> None:
+    assert "95 % interval for the next launch, from 6 launches between" in in_page(summary(6))
+    assert "next launch, from" not in in_page(summary(3))
+
+
+def test_pictures_say_what_their_lines_are() -> None:
+    drawn = [picture for picture in pictures(summary(3)) if any(series.low for series in picture.series)]
+    assert drawn
+    for picture in drawn:
+        assert f"Thin lines: {said(3)}" in picture.caption
+        assert said(3) in {cell for row in picture.rows for cell in row}
+
+
+def test_notes_are_hidden_until_asked() -> None:
+    page = in_terminal(summary(3))
+    assert "only 3 launches" not in page
+    assert re.search(r"\n\d+ notes; --notes shows them", page)
+    asked = "\n".join(line.plain for line in text.lines(summary(3), 120, notes=True))
+    assert "    note: only 3 launches" in asked
+    assert "--notes" not in asked
+    assert "<strong>note</strong>: only 3 launches" in in_page(summary(3))
