@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.metric import Rate, Seconds
-from octant.stats.doubts import Doubt, Grade
+from octant.stats.doubts import Doubt, Grade, doubt
 from octant.stats.lost import LostTime, doubts_about_lost_time, lost_time
 from octant.units import si_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from octant.metric import Metric
     from octant.record import Point, Taken
     from octant.record.sketch import Sketch
+
+DISAGREEING = 0.05  # two shares of lost time may differ by so much
 
 
 def lost_time_of(point: Point) -> LostTime | None:
@@ -30,22 +34,19 @@ def lost_time_of(point: Point) -> LostTime | None:
     alone = all(one.cpu_ns for one in ranks)
     if not ranks or not (alone or any(one.wait_ns or one.throttled_group for one in ranks)):
         return None
-    wall, cpu, wait = [], [], []
-    for one in ranks:
-        wall += one.wall_ns
-        cpu += one.cpu_ns
-        wait += one.wait_ns or (0,) * len(one.wall_ns)
-    whole = np.asarray(wall, np.float64)[:, None]
+    whole = _column(ns for one in ranks for ns in one.wall_ns)
+    cpu = _column(ns for one in ranks for ns in one.cpu_ns) if alone else None
+    wait = _column(ns for one in ranks for ns in one.wait_ns or (0,) * len(one.wall_ns))
     threads = point.threads * len(ranks)
     at_work = float(whole.mean()) * threads
-    return lost_time(
-        whole * 1e-9,
-        np.asarray(cpu, np.float64)[:, None] * 1e-9 if alone else None,
-        np.asarray(wait, np.float64)[:, None] * 1e-9,
-        _throttled_share(point, ranks, alone) * at_work * 1e-9,
-        sum(_stolen_share(point, one) for one in ranks) / len(ranks) * at_work * 1e-9,
-        threads,
-    )
+    throttled = _throttled_share(point, ranks, alone) * at_work
+    stolen = sum(_stolen_share(point, one) for one in ranks) / len(ranks) * at_work
+    return lost_time(whole, cpu, wait, throttled, stolen, threads)
+
+
+def _column(nanoseconds: Iterable[int]) -> NDArray[np.float64]:
+    """Seconds, of each lane all bursts together."""
+    return np.asarray(list(nanoseconds), np.float64)[:, None] * 1e-9
 
 
 def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool) -> float:
@@ -96,10 +97,23 @@ def doubts_about_lost(point: Point, metric: Metric, value: float, times: Sketch)
     lost = lost_time_of(point)
     if lost is None:
         return ()
+    if metric.of_lost_time:
+        return _disagreement(value, lost)
     found = tuple(_with_both_values(one, metric, value, times) for one in doubts_about_lost_time(lost))
     if point.share_cores:  # its own threads take the time from each other, as was asked
         found = tuple(Doubt(one.kind, min(one.grade, Grade.DOUBTFUL), one.text) for one in found)
     return found
+
+
+def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:
+    """Between a share of lost time that a workload found by itself and that of the threads' own clocks.
+
+    A slower clock and a busy sibling core lengthen samples, and take no CPU time.
+    """
+    if abs(share - lost.share) <= DISAGREEING:
+        return ()
+    shares = f"{100 * share:.0f} % of the time was lost, {100 * lost.share:.0f} % by the threads' own clocks"
+    return (doubt("sources disagree", shares),)
 
 
 def _with_both_values(one: Doubt, metric: Metric, value: float, times: Sketch) -> Doubt:

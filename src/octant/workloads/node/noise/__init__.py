@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from octant.limit import Known, Limit
-from octant.machine import Machine
 from octant.metric import Metric, custom, per
 from octant.record import Point, Samples
 from octant.record.sketch import Sketch
@@ -42,23 +40,19 @@ def _lanes(samples: Samples) -> list[NDArray[np.float64]]:
     return [series.values for series in samples.series if series.head.name == "step" and len(series.values)]
 
 
-def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
-    """One addition per cycle at the clock that was measured between the bursts of this very work."""
-    clock_hz = known.clock_hz
-    if clock_hz is None:
-        return None
-    additions = int(point.knobs["additions"]) // 8 * 8
-    return Limit(additions / clock_hz, f"{additions} cycles at {clock_hz / 1e9:.2f} GHz (measured), undisturbed")
-
-
 WORKLOAD = Workload(
     summary="A fixed quantum of work, over and over: time that the operating system takes",
     metrics=(
-        Metric("lost", "1", "lower", custom(lost_share), note="share of time beyond the undisturbed quantum"),
-        Metric("lost by CPU clock", "1", "lower", custom(lost_by_clock), note="share of time without the CPU"),
+        Metric(
+            "lost", "1", "lower", custom(lost_share),
+            note="share of the time beyond the undisturbed quantum", of_lost_time=True,
+        ),
+        Metric(
+            "lost by CPU clock", "1", "lower", custom(lost_by_clock),
+            note="share of the time in which threads did not run", of_lost_time=True,
+        ),
         Metric("quantum", "s", "lower", per("quanta"), note="the typical quantum"),
     ),
-    least_seconds=_least_seconds,
-    pictures=(Histogram(title="Time that the system takes"),),
+    pictures=(Histogram(title="Time that the system takes", weighs="time"),),
     smoke={"additions": "8000"},
-)
+)  # fmt: skip
