@@ -1,11 +1,14 @@
 """Lost time of points: whose clocks count, quotas that ranks share, and what is said beside an undisturbed value."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from fake_run import lane, point
+from fake_run import WORKLOADS, lane, point
+from octant.analysis.figures import figure
 from octant.analysis.lost import doubts_about_lost, lost_time_of, sustained_share
+from octant.limit import Limit
 from octant.metric import Metric, per, rate, seconds, share
 from octant.record import Given, Taken
 from octant.record.sketch import Sketch, sketch_of
@@ -113,6 +116,20 @@ def test_more_is_not_measurable_and_less_is_a_note() -> None:
     assert (found.grade, "not measurable" in found.text) == (Grade.INVALID, True)
     (found,) = doubts_about_lost(point(taken=(taken(0, S, 97 * S // 100, 0),)), RATE, 50e9, times)
     assert (found.grade, "sustained" in found.text) == (Grade.NOTE, False)
+
+
+def test_a_launch_that_lost_most_of_its_time_is_not_in_the_figure_and_alone_it_has_no_share_of_its_limit() -> None:
+    workload = WORKLOADS["node/peakflops"]
+    samples: dict[str, Any] = {"counts": {"flops": 95_700_000}, "lanes": (lane([10**6] * 30),)}
+    quota = Taken(0, (S,), (S // 4,), (3 * S // 4,), 3 * S // 4, "/job")
+    stopped, clean = point(taken=(quota,), **samples), point(taken=(taken(0, S, S, 0),), **samples)
+    alone = replace(figure(workload, (stopped,)), limit=Limit(1e-3, "clock"))
+    assert (alone.invalid, alone.of_limit) == (True, None)
+    assert alone.doubts[0].text == "75 % of the time was lost to a CPU quota: not measurable"
+    both = replace(figure(workload, (stopped, clean)), limit=Limit(1e-3, "clock"))
+    assert both.of_limit == pytest.approx(1)
+    assert [one.point for one in both.counted] == [clean]
+    assert "launches left out" in {one.kind for one in both.doubts}
 
 
 def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> None:

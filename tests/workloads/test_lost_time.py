@@ -49,6 +49,18 @@ def start(kernels: Path, records: Path) -> Iterator[Start]:
         process.communicate()
 
 
+@pytest.fixture
+def real_time() -> Iterator[tuple[str, ...]]:
+    """Words before a kernel that keep ordinary work from it, where the system allows; who stops it comes first."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(2))
+    except PermissionError:
+        yield ()
+        return
+    yield ("chrt", "--fifo", "1")
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 def finished(process: "subprocess.Popen[str]", records: Path) -> Point:
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
@@ -124,9 +136,9 @@ def stood_still(taken: Taken) -> list[float]:
 
 @pytest.mark.parametrize(("stopped_s", "least", "most"), [(0.02, 0.35, 0.7), (0.06, 0.6, 0.9)])
 def test_a_process_that_is_stopped_loses_that_time(
-    start: Start, records: Path, stopped_s: float, least: float, most: float
+    start: Start, records: Path, real_time: tuple[str, ...], stopped_s: float, least: float, most: float
 ) -> None:
-    process = start("node/peakflops", *SECOND)
+    process = start("node/peakflops", *SECOND, before=real_time)
     measuring(process, records)
     stop_process(process.pid, stopped_s, 0.02)
     point = finished(process, records)
@@ -175,12 +187,13 @@ def stop_thread(process: int, number: int, stopped_s: float, had_s: float) -> No
             os.waitpid(number, ALL_THREADS)
 
 
-def test_each_thread_loses_what_is_taken_from_it(start: Start, records: Path) -> None:
+def test_each_thread_loses_what_is_taken_from_it(start: Start, records: Path, real_time: tuple[str, ...]) -> None:
     first, *others = sorted(os.sched_getaffinity(0))
     if not others:
         pytest.skip("one CPU: threads cannot lose differently")
     second = others[0]
-    process = start("node/peakflops", "threads=2", *SECOND, before=("taskset", "-c", f"{first},{second}"))
+    mask = ("taskset", "-c", f"{first},{second}")
+    process = start("node/peakflops", "threads=2", *SECOND, before=(*mask, *real_time))
     measuring(process, records)  # MPI moves its threads about while it starts
     stop_thread(process.pid, thread_on(process, second), 0.02, 0.02)
     point = finished(process, records)
@@ -226,7 +239,7 @@ def half_a_core() -> Iterator[Path]:
 
 
 @pytest.mark.root
-@pytest.mark.parametrize(("threads", "least", "most"), [(1, 0.45, 0.55), (2, 0.68, 0.82)])
+@pytest.mark.parametrize(("threads", "least", "most"), [(1, 0.45, 0.55), (2, 0.68, 0.9)])
 def test_a_quota_takes_what_it_does_not_grant(
     start: Start, records: Path, half_a_core: Path, threads: int, least: float, most: float
 ) -> None:
