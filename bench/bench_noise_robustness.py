@@ -4,7 +4,7 @@
 
 The hog burns one core for 30 to 150 ms, then sleeps for 20 to 100 ms, again and again. Claim: medians of the quiet and
 the disturbed run differ by under 10 %, where means differ by far more. On a machine that is not quiet to begin with,
-the first run is disturbed too, and its flags say so.
+the first run is disturbed too, and its doubts say so.
 """
 
 from __future__ import annotations

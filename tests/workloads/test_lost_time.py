@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel_run import read_records
+from kernel_run import QUICK, KernelRuns, read_records
 from octant import workloads
 from octant.analysis.figures import launch_figures
 from octant.analysis.lost import doubts_about_lost, lost_time_of, sustained_share
@@ -262,3 +262,16 @@ def test_a_quota_takes_what_it_does_not_grant(
     grade, sustained = graded(point)
     assert grade == (Grade.DOUBTFUL if lost.share <= 0.5 else Grade.INVALID)
     assert sustained < 1.3 * (1 - lost.share)
+
+
+@pytest.mark.mpi
+def test_ranks_that_work_together_count_their_run_queues_alone(run_kernel: KernelRuns) -> None:
+    done = run_kernel("mpi/pingpong", "bytes=8", *QUICK, ranks=2)
+    (point,) = done.points
+    assert [(one.rank, len(one.wall_ns), one.cpu_ns, len(one.wait_ns)) for one in point.taken] == [
+        (0, 1, (), 1),
+        (1, 1, (), 1),
+    ]
+    lost = lost_time_of(point)
+    assert lost is not None
+    assert lost.share == max(lost.by_thread)
