@@ -132,6 +132,20 @@ double turn_ns(octant::Marks* marks) {
     return least;
 }
 
+// Of both readings of one burst by one lane, ns: the median of many.
+double watch_ns(bool alone) {
+    octant::Watch watch(alone);
+    std::vector<std::int64_t> costs;
+    for (int i = 0; i < 2000; ++i) {
+        std::int64_t const begin = octant::now_ns();
+        watch.begin();
+        static_cast<void>(watch.end());
+        costs.push_back(octant::now_ns() - begin);
+    }
+    std::ranges::nth_element(costs, costs.begin() + 1000);
+    return static_cast<double>(costs[1000]);
+}
+
 }  // namespace
 
 int main() {
@@ -144,6 +158,7 @@ int main() {
     std::printf("mark, on         %6.1f ns (alone %.1f, an empty phase reads %.1f)\n", on - without, quality.mark_ns,
                 quality.empty_ns);
     std::printf("mark, off        %6.1f ns\n", off - without);
+    std::printf("lost time        %6.1f ns a burst of a lane alone, %.1f of a rank\n", watch_ns(true), watch_ns(false));
     Written const one = format_1();
     std::printf("format 1, slowest rank        %6.2f ms %8zu bytes\n", one.cpu_s * 1e3, one.bytes);
     for (std::vector<std::string> const& phases : {std::vector<std::string>{}, {"pack"}, {"pack", "unpack"}}) {

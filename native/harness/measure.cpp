@@ -1,6 +1,7 @@
 #include "octant/measure.hpp"
 
 #include "octant/sampling.hpp"
+#include "octant/scheduling.hpp"
 #include "octant/stopping.hpp"
 #include "pace.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace octant {
 namespace {
@@ -31,6 +33,8 @@ class Measurer {
         pacing_->calibrate();
         measure_exit_skew();
         auto const from = NoiseTotals::read();
+        auto const cpus = cpus_of_threads();
+        std::int64_t const stolen = stolen_ns(cpus);
         std::int64_t const begin = now_ns();
         budget_ns_ = begin + static_cast<std::int64_t>(std::min(settings_.seconds, 1e9) * 1e9);
         for (int bursts = 1; found_.stopped_by.empty(); ++bursts) {
@@ -40,6 +44,9 @@ class Measurer {
             found_.stopped_by = reason_to_stop(context_.world, watched(found_.marks_off),
                                                {bursts, pacing_->taken(), elapsed_s, pacing_->next_s()}, settings_);
         }
+        found_.elapsed_ns = now_ns() - begin;
+        if (stolen >= 0) found_.stolen_ns = std::max<std::int64_t>(0, stolen_ns(cpus) - stolen);
+        found_.throttled = throttling_.most();
         found_.noise.during = difference(from, NoiseTotals::read());
         Comm const node = context_.world.node();
         found_.noise.during["node_own_cpu_s"] =
@@ -64,6 +71,14 @@ class Measurer {
         return context_.world.max(most);
     }
 
+    [[nodiscard]] std::vector<int> cpus_of_threads() const {
+        std::vector<std::vector<int>> masks(static_cast<std::size_t>(context_.threads));
+        if (works_) context_.on_each_thread([&](int t) { masks[static_cast<std::size_t>(t)] = allowed_cpus(); });
+        std::set<int> cpus;
+        for (auto const& mask : masks) cpus.insert(mask.begin(), mask.end());
+        return {cpus.begin(), cpus.end()};
+    }
+
     // All groups begin together, so that their samples can be compared in time.
     [[nodiscard]] std::int64_t common_start() const {
         Comm const& world = context_.world;
@@ -76,11 +91,13 @@ class Measurer {
     void one_burst(bool marks) {
         // One group of ranks that work together starts each burst by itself.
         bool const together = info_.pace != Pace::chunks && groups_.members.size() == 1;
+        throttling_.begin();
         std::int64_t const start = together && found_.origin_ns != 0 ? now_ns() : common_start();
         if (found_.origin_ns == 0) found_.origin_ns = start;
         std::int64_t const before = pacing_->taken();
         context_.marks.switch_on(marks);
         pacing_->burst({start, budget_ns_});
+        throttling_.end();
         if (!marks) found_.marks_off.emplace_back(before, pacing_->taken());
         if (info_.phases.empty() || costly_) return;
         found_.marks_share = context_.world.max(context_.marks.share(settings_.mark_ns));
@@ -120,6 +137,7 @@ class Measurer {
     bool works_;
     bool costly_ = false;
     std::int64_t budget_ns_ = INT64_MAX;
+    Throttling throttling_{cpu_groups().quotas};
     Measurement found_;
     std::unique_ptr<Pacing> pacing_;
 };

@@ -49,9 +49,6 @@ NoiseTotals NoiseTotals::read() {
     totals.values["own_cpu_s"] = cpu_seconds_of_self();
     read_proc_stat(totals.values);
     read_pressure(totals.values);
-    std::ifstream file("/proc/self/schedstat");
-    double running_ns = 0, waiting_ns = 0;
-    if (file >> running_ns >> waiting_ns) totals.values["run_queue_wait_s"] = waiting_ns * 1e-9;
     return totals;
 }
 

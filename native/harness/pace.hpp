@@ -60,6 +60,7 @@ class Chunks final : public Pacing {  // each lane works alone, in bursts that b
     Job job_;
     Measurement& found_;
     std::vector<std::int64_t> next_;  // the next chunk's index, a lane
+    std::vector<Watch> watches_;      // one for each lane
     int leaders_ = 0;                 // lanes of the first role: the other roles' work goes on until these are done
     std::atomic<int> busy_ = 0;
     double burst_s_ = burst_s;
@@ -83,6 +84,7 @@ class Together : public Pacing {  // what steps and whole repetitions share
     std::int64_t next_ = 0;   // the next step's index
     std::int64_t taken_ = 0;  // samples
     std::int64_t last_end_ns_ = 0;
+    Watch watch_{false};
 
   private:
     void collect_switches(std::int64_t count);

@@ -154,11 +154,13 @@ void Steps::burst(Window const& window) {
     std::int64_t const end_ns = std::min(window.start_ns + static_cast<std::int64_t>(burst_s * 1e9), window.budget_ns);
     std::int64_t const before = taken_;
     std::int64_t count = 0;
+    watch_.begin();
     do {
         group.wait_for_first(polls());  // who has nothing to do sleeps here, not in the broadcast
         count = group.broadcast(next_count(taken_ - before, end_ns));
         round(count);
     } while (count > 0 && !job_.alone);
+    found_.lanes[0].taken = watch_.end();
     collect(taken_ - before);
 }
 

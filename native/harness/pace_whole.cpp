@@ -11,8 +11,10 @@ void Whole::burst(Window const& window) {
     lane.cpu = current_cpu();
     pause_until(window.start_ns, job_.settings.share_cores);
     std::int64_t const begin = now_ns();
+    watch_.begin();
     let_go();
     sample();
+    lane.taken = watch_.end();
     collect(1);
     keep_greatest(found_.checks, verified(job_.kernel));
     longest_ns_ = std::max(longest_ns_, now_ns() - begin);

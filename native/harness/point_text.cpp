@@ -1,5 +1,6 @@
 #include "point_text.hpp"
 
+#include "octant/scheduling.hpp"
 #include "series.hpp"
 
 #include <algorithm>
@@ -11,6 +12,24 @@ namespace octant {
 namespace {
 
 constexpr std::size_t most_readings = 20'000;  // in the reduced form, of all readings and groups
+
+void write_scheduling(JsonText& text, Scheduling const& found) {
+    text.key("scheduling").open('{');
+    text.key("policy").word(found.policy);
+    text.key("priority").number(found.priority);
+    text.key("nice").number(found.nice);
+    if (!found.autogroup.empty()) text.key("autogroup").word(found.autogroup);
+    CpuGroups const& groups = found.groups;
+    if (!groups.own.empty()) text.key("group").word(groups.own);
+    if (groups.shares) text.key("shares").number(*groups.shares);
+    if (groups.weight) text.key("weight").number(*groups.weight);
+    if (auto const* quota = groups.smallest()) {
+        text.key("quota_cores").number(quota->cores);
+        text.key("quota_group").word(quota->group);
+    }
+    if (!groups.cpuset.empty()) text.key("cpuset").word(groups.cpuset);
+    text.close('}');
+}
 
 // What this rank was really given, as JSON text.
 std::string given_text(Context const& context, Outcome const& outcome) {
@@ -38,6 +57,33 @@ std::string given_text(Context const& context, Outcome const& outcome) {
         text.close('}');
     }
     text.close(']');
+    write_scheduling(text, scheduling());
+    text.close('}');
+    return text.text();
+}
+
+// What the system took from this rank's lanes; "" where it has none.
+std::string lost_text(Measurement const& measured, int rank) {
+    std::vector<std::int64_t> wall, cpu, wait;
+    for (auto const& lane : measured.lanes) {
+        wall.push_back(lane.taken.wall);
+        if (lane.taken.cpu >= 0) cpu.push_back(lane.taken.cpu);
+        if (lane.taken.wait >= 0) wait.push_back(lane.taken.wait);
+    }
+    if (wall.empty()) return "";
+    JsonText text;
+    text.open('{');
+    text.key("rank").number(rank);
+    text.key("wall_ns").list(wall);
+    if (cpu.size() == wall.size()) text.key("cpu_ns").list(cpu);
+    if (wait.size() == wall.size()) text.key("wait_ns").list(wait);
+    auto const& [group, ns] = measured.throttled;
+    if (!group.empty()) {
+        text.key("throttled_ns").number(ns);
+        text.key("throttled_group").word(group);
+    }
+    text.key("elapsed_ns").number(measured.elapsed_ns);
+    if (measured.stolen_ns >= 0) text.key("stolen_ns").number(measured.stolen_ns);
     text.close('}');
     return text.text();
 }
@@ -214,6 +260,7 @@ bool write_point(JsonText& text, PointFacts const& facts) {
     write_conditions(text, facts);
     join(text, world, "notes", "{}", notes_text(facts, group));
     join(text, world, "given", "[]", given_text(facts.context, outcome));
+    join(text, world, "lost", "[]", lost_text(measured, world.rank()));
     Writer(facts, part).write(text);
     return world.max(std::int64_t{right ? 0 : 1}) == 0;
 }

@@ -31,6 +31,7 @@ class Histogram:
     """How the time of a step or chunk is distributed over the samples of all lanes."""
 
     title: str = ""
+    weighs: Literal["samples", "time"] = "samples"  # a few long samples may hold most of the time
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.record import Failure, Point, RecordError
+from octant.record import Failure, Point, RecordError, Taken
 from octant.record.lines import Reader, failure_line, read_line, seal
 from octant.record.sketch import Sketch, bin_of, middle_of, sketch_of, sketch_of_array
 
@@ -79,6 +79,40 @@ def test_what_a_launch_line_says_holds_for_the_points_after_it() -> None:
     assert isinstance(other, Point)
     assert (mine.process.mpi, mine.process.clock.mark_ns, mine.process.init_s) == ("MPICH", 66, 0.1)
     assert other.process.mpi == ""
+
+
+def test_what_the_system_took_and_how_it_schedules() -> None:
+    lost = {
+        "rank": 1,
+        "wall_ns": [900],
+        "cpu_ns": [500],
+        "wait_ns": [300],
+        "throttled_ns": 250,
+        "throttled_group": "/a",
+    }
+    scheduling = {"policy": "fifo", "priority": 3, "nice": -5, "shares": 1024, "quota_cores": 0.5, "quota_group": "/a"}
+    given = [{"host": "n", "cpus": [0], "thread_masks": [[0]], "scheduling": scheduling}]
+    found = read_point(line(lost=[{**lost, "tomorrow": 1}], given=given))
+    assert found.taken == (Taken(1, (900,), (500,), (300,), 250, "/a"),)
+    how = found.given[0].scheduling
+    assert how is not None
+    assert how.text == "fifo 3, nice -5, 1024 shares, a quota of 0.5 cores (/a)"
+    assert read_point(line()).taken == ()
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"rank": 0, "wall_ns": [-1]},
+        {"rank": 4, "wall_ns": [1]},
+        {"rank": 0, "wall_ns": [1, 1], "cpu_ns": [1]},
+        {"rank": 0, "wall_ns": [1], "wait_ns": [0.5]},
+        {"wall_ns": [1]},
+    ],
+)
+def test_lost_time_that_cannot_be_is_refused(lost: dict[str, Any]) -> None:
+    with pytest.raises(RecordError):
+        read_line(line(lost=[lost]))
 
 
 def test_unknown_keys_are_ignored_and_missing_ones_have_defaults() -> None:

@@ -4,6 +4,7 @@
 #include "octant/clock.hpp"
 #include "octant/groups.hpp"
 #include "octant/kernel.hpp"
+#include "octant/lost.hpp"
 #include "octant/noise.hpp"
 
 #include <string>
@@ -18,6 +19,7 @@ struct Lane {  // one thread of one rank; for steps and whole repetitions one la
     std::vector<std::int64_t> begin_ns, duration_ns;
     std::vector<std::int64_t> preempted;  // sample numbers during which the kernel switched us out
     std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, at work where the kernel can tell
+    Taken taken = {};                     // by the system, of the bursts
 };
 
 struct Settings {
@@ -46,6 +48,8 @@ struct Measurement {
     double marks_share = 0;                  // part of the time that phase marks took, where they are on
     Ranges marks_off;                        // my group's samples with marks off; none where marks cost little
     Results checks;                          // of pace whole: the greatest value of each over the repetitions
+    std::pair<std::string, std::int64_t> throttled;  // the quota's group that took most of the bursts, and ns over CPUs
+    std::int64_t stolen_ns = -1, elapsed_ns = 0;     // of this rank's CPUs from the first burst to the last
     NoiseReport noise;
 };
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
+from octant.analysis.lost import lost_time_of
 from octant.stats import Doubt, doubt, graded
 from octant.units import counted
 
@@ -24,19 +25,26 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     Args:
         mismatches: what it was given other than asked.
     """
-    found = [*_unfit(point, mismatches), *_lost_time(point), *_effort(point)]
+    found = [*_unfit(point, mismatches), *_other_work(point), *_effort(point)]
     if point.share_cores:
         found.append(doubt("cores shared", "more threads than hardware threads"))
     if short := _short_phases(point, samples):
         found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}"))
     if rounded := point.notes.get("rounded"):
         found.append(doubt("sizes rounded", f"rounded: {rounded}"))
+    if lost_time_of(point) is None:
+        found += _preempted(point, samples)
+    return tuple(found)
+
+
+def _preempted(point: Point, samples: Samples) -> list[Doubt]:
+    """What a record without lost time says of samples that were cut short."""
     steps = [series for series in samples.series if (series.head.name, series.head.role) == ("step", point.first_role)]
     number = sum(len(series.values) for series in steps)
     preempted = sum(map(_cut_short, steps))
-    if preempted > 0.05 * number:
-        found.append(doubt("preempted", f"preempted in {100 * preempted / number:.0f} % of samples"))
-    return tuple(found)
+    if preempted <= 0.05 * number:
+        return []
+    return [doubt("preempted", f"preempted in {100 * preempted / number:.0f} % of samples")]
 
 
 def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Doubt]:
@@ -52,15 +60,17 @@ def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Doubt]:
     return found
 
 
-def _lost_time(point: Point) -> list[Doubt]:
-    """What others took of its time."""
+def _other_work(point: Point) -> list[Doubt]:
+    """What the whole node says of others; `doubts_about_lost` has what they took from the threads themselves."""
     during = point.noise.get("during", {})
     elapsed = during.get("time_s", 0.0)
     if elapsed <= 0:
         return []
-    # Added up over all CPUs of the node, so it bounds what this point lost and does not make it invalid.
-    share = min(0.5, during.get("node_steal_s", 0.0) / (elapsed * point.ranks * point.threads))
-    found = [*graded("stolen time", share, f"the hypervisor took up to {100 * share:.0f} % of the CPU time")]
+    found: list[Doubt] = []
+    if lost_time_of(point) is None:
+        # Added up over all CPUs of the node, so it bounds what this point lost and does not make it invalid.
+        share = min(0.5, during.get("node_steal_s", 0.0) / (elapsed * point.ranks * point.threads))
+        found += graded("stolen time", share, f"the hypervisor took up to {100 * share:.0f} % of the CPU time")
     own = during.get("node_own_cpu_s", during.get("own_cpu_s", 0.0) * point.ranks)
     if during.get("node_busy_s", 0.0) - own > max(0.25 * elapsed, 0.05):
         found.append(doubt("foreign load", "other processes were busy"))

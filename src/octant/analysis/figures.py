@@ -15,6 +15,7 @@ import numpy as np
 
 from octant import stats
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_togetherness
+from octant.analysis.lost import doubts_about_lost
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
 from octant.ask import Presentation, cell_key
 from octant.limit import Best, Known, Limit
@@ -256,7 +257,8 @@ def _launch_figure(
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples, value = measured.samples, measured.value
-    doubts = (*doubtful, *doubts_about_togetherness(measured.together))
+    lost = doubts_about_lost(point, metric, value, times)
+    doubts = (*doubtful, *lost, *doubts_about_togetherness(measured.together))
     # Samples give an interval for their median alone: a mean or a worst step has none within one launch.
     interval = stats.Interval(value, value, value)
     if len(samples):

@@ -6,6 +6,7 @@ one, in the order in which it names them; what is there before the last one is r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -80,7 +81,10 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
             raise NoSamplesError(f"there is no result {value.name!r}")
         return _of_results(named)
     if isinstance(value, Custom):
-        return _of_groups(np.asarray([value.function(point, samples)]))
+        found = value.function(point, samples)
+        if not math.isfinite(found):
+            raise NoSamplesError("the record does not hold what it is made of")
+        return _of_groups(np.asarray([found]))
     parts = [_value(part, point, samples) for part in value.values]
     return _of_groups(np.asarray([value.function(*(part.value for part in parts))]))
 

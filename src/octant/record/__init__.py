@@ -69,6 +69,35 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class Scheduling:
+    """How the operating system schedules one rank, as it was read inside it."""
+
+    policy: str = ""  # other, batch, idle, fifo, rr, deadline
+    priority: int = 0  # of fifo and rr
+    nice: int = 0
+    autogroup: str = ""  # of its session, with that group's nice value; "": there are none
+    group: str = ""  # path of its control group
+    shares: int | None = None  # weight of that group: version 1, usually 1024
+    weight: int | None = None  # version 2, usually 100
+    quota_cores: float | None = None  # the smallest quota from its group to the root, CPU time per time
+    quota_group: str = ""  # that has it
+    cpuset: str = ""  # CPUs that its control group may use: "0-3,8"
+
+    @property
+    def text(self) -> str:
+        """For people: `other, nice 0, group /job, 1024 shares, a quota of 0.5 cores (/job)`."""
+        parts = [f"{self.policy} {self.priority}" if self.priority else self.policy, f"nice {self.nice}"]
+        parts += [f"autogroup {self.autogroup}"] if self.autogroup else []
+        parts += [f"group {self.group}"] if self.group else []
+        parts += [f"{self.shares} shares"] if self.shares is not None else []
+        parts += [f"weight {self.weight}"] if self.weight is not None else []
+        if self.quota_cores is not None:
+            parts.append(f"a quota of {self.quota_cores:g} cores ({self.quota_group})")
+        parts += [f"cpuset {self.cpuset}"] if self.cpuset else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
 class Given:
     """What one rank was really given, read back from inside it."""
 
@@ -76,6 +105,21 @@ class Given:
     cpus: tuple[int, ...]  # where each thread was when it last looked
     thread_masks: tuple[tuple[int, ...], ...]
     buffers: tuple[Buffer, ...] = ()
+    scheduling: Scheduling | None = None
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What the system took from one rank: sums over its bursts, ns, one for each lane."""
+
+    rank: int
+    wall_ns: tuple[int, ...]
+    cpu_ns: tuple[int, ...] = ()  # of the thread itself; none where threads may wait for each other
+    wait_ns: tuple[int, ...] = ()  # on the run queue; of several threads, of the one that waited most
+    throttled_ns: int = 0  # by the quota that took most, added up over CPUs
+    throttled_group: str = ""  # that has this quota
+    elapsed_ns: int = 0  # from the first burst to the end of the last
+    stolen_ns: int | None = None  # in this time by the hypervisor, from the CPUs that the rank may use
 
 
 @dataclass(frozen=True)
@@ -202,6 +246,7 @@ class Point:
     noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # before, during, after
     notes: Mapping[str, str] = field(default_factory=dict)
     given: tuple[Given, ...] = ()  # one per rank
+    taken: tuple[Taken, ...] = ()  # one per rank that takes part; none in older records
     files: tuple[Mapping[str, Any], ...] = ()
 
     @property

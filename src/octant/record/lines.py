@@ -27,7 +27,9 @@ from octant.record import (
     Reduced,
     Result,
     Samples,
+    Scheduling,
     Series,
+    Taken,
     Work,
     format1,
 )
@@ -99,11 +101,36 @@ class _Buffer(Struct):
     pages_on_node: dict[str, Natural] = {}
 
 
+class _Scheduling(Struct):
+    policy: str = ""
+    priority: int = 0
+    nice: Annotated[int, Meta(ge=-20, le=19)] = 0
+    autogroup: str = ""
+    group: str = ""
+    shares: Natural | None = None
+    weight: Natural | None = None
+    quota_cores: Amount | None = None
+    quota_group: str = ""
+    cpuset: str = ""
+
+
 class _Given(Struct):
     host: str
     cpus: list[int]
     thread_masks: list[list[Natural]]
     buffers: list[_Buffer] = []
+    scheduling: _Scheduling | None = None
+
+
+class _Taken(Struct):
+    rank: Natural
+    wall_ns: list[Natural]
+    cpu_ns: list[Natural] = []
+    wait_ns: list[Natural] = []
+    throttled_ns: Natural = 0
+    throttled_group: str = ""
+    elapsed_ns: Natural = 0
+    stolen_ns: Natural | None = None
 
 
 class _Shape(Struct):
@@ -140,6 +167,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     noise: dict[str, dict[str, float]] = {}
     notes: Texts = {}
     given: list[_Given] = []
+    lost: list[_Taken] = []
     files: list[dict[str, Any]] = []
 
 
@@ -323,6 +351,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         noise=point.noise,
         notes=point.notes,
         given=tuple(map(_read_given, point.given)),
+        taken=tuple(_taken(one, point.shape.ranks) for one in point.lost),
         files=tuple(point.files),
     )
 
@@ -331,7 +360,17 @@ def _read_given(given: _Given) -> Given:
     buffers = tuple(
         Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in given.buffers
     )
-    return Given(given.host, tuple(given.cpus), tuple(map(tuple, given.thread_masks)), buffers)
+    how = None if given.scheduling is None else Scheduling(**msgspec.structs.asdict(given.scheduling))
+    return Given(given.host, tuple(given.cpus), tuple(map(tuple, given.thread_masks)), buffers, how)
+
+
+def _taken(lost: _Taken, ranks: int) -> Taken:
+    if lost.rank >= ranks or any(len(of) not in (0, len(lost.wall_ns)) for of in (lost.cpu_ns, lost.wait_ns)):
+        raise RecordError("its lost time is of a rank that is not there, or not of all lanes")
+    return Taken(
+        lost.rank, tuple(lost.wall_ns), tuple(lost.cpu_ns), tuple(lost.wait_ns),
+        lost.throttled_ns, lost.throttled_group, lost.elapsed_ns, lost.stolen_ns,
+    )  # fmt: skip
 
 
 def _head(series: _Series) -> Head:

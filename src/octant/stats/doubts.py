@@ -26,6 +26,7 @@ GRADES: Mapping[str, Grade] = {
     "equal points differ": Grade.DOUBTFUL,
     "beyond its limit": Grade.DOUBTFUL,
     "launches left out": Grade.DOUBTFUL,
+    "sources disagree": Grade.DOUBTFUL,
     "sizes rounded": Grade.NOTE,
     "launches resemble their neighbours": Grade.NOTE,
     "few launches": Grade.NOTE,

@@ -11,9 +11,10 @@ from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
 from octant.report.charts import curve, terminal
 from octant.report.charts.bars import REST, own_times
+from octant.report.charts.histogram import histogram
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
-from octant.workload import Curve
+from octant.workload import Curve, Histogram
 
 RIGHT = [n for n in SIZES if n != WRONG]
 
@@ -71,6 +72,20 @@ def test_a_histogram_has_the_tail_and_its_quantiles() -> None:
     assert late == 22  # every 97th of 1,001 samples of two ranks
     assert [mark.label for mark in picture.marks] == ["50 %", "90 %", "99 %"]
     assert picture.marks[0].at == pytest.approx(100e-6, rel=0.003)
+
+
+def test_a_histogram_of_the_time_shows_what_a_few_long_samples_hold() -> None:
+    summary = summarise(fake_run(), WORKLOADS)
+    workload = WORKLOADS["node/noise"]
+    figures = [one for one in summary.figures if one.workload is workload]
+    picture = histogram(summary, workload, figures, Histogram(weighs="time"))
+    assert picture is not None
+    (outline,) = picture.series
+    assert sum(outline.y) == pytest.approx(100)
+    late = sum(y for x, y in zip(outline.x, outline.y, strict=True) if x > 400e-6)
+    assert late == pytest.approx(100 * 22 * 5 / (22 * 5 + 1980), rel=0.01)  # 1 % of the samples, five times as long
+    assert picture.y.unit == "%"
+    assert [row[2] for row in picture.rows] == ["50 %", "90 %"]
 
 
 def test_lines_and_points_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(

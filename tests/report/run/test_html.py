@@ -14,7 +14,7 @@ from fake_run import STARTED, WORKLOADS, fake_run, lane, machine, pingpong_s, po
 from octant.analysis.summary import Summary, summarise
 from octant.failure import Refusal
 from octant.machine import NumaNode
-from octant.record import Process, Result
+from octant.record import Process, Result, Scheduling
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.run import html
@@ -261,6 +261,14 @@ def test_figures_and_samples_can_be_saved(browser: "Browser", report: Path) -> N
         len(launch.samples) for figure in figures for launch in figure.launches
     ]
     assert data["figures"][0]["median"] == pytest.approx(93.8e9)
+
+
+def test_what_a_point_was_given_says_how_it_was_scheduled() -> None:
+    one = point()
+    given = dataclasses.replace(one.given[0], scheduling=Scheduling("other", nice=5, group="/job"))
+    text = html.given_text(dataclasses.replace(one, given=(given,)))
+    assert text.endswith("; scheduling other, nice 5, group /job")
+    assert "scheduling" not in html.given_text(one)
 
 
 @pytest.mark.browser

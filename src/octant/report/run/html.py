@@ -158,7 +158,7 @@ def quantile_texts(figure: Figure) -> list[tuple[str, str]]:
 
 
 def given_text(point: Point) -> str:
-    """What a point was really given: where its threads ran and what its memory is made of."""
+    """What a point was really given: where its threads ran, what its memory is made of, how it was scheduled."""
     places = ["+".join(map(str, rank.cpus)) for rank in point.given]
     buffers = [buffer for rank in point.given for buffer in rank.buffers]
     resident = sum(buffer.resident_bytes for buffer in buffers)
@@ -168,7 +168,9 @@ def given_text(point: Point) -> str:
         nodes = sorted({node for buffer in buffers for node in buffer.pages_on_node})
         pages = f"; {units.bytes_text(resident)} in memory, {units.percent_text(huge)} of it in huge pages"
         pages += f", on node {'+'.join(nodes)}" if nodes else ""
-    return f"threads on CPU {', '.join(places)}{pages}" if places else "not recorded"
+    how = "; ".join(dict.fromkeys(rank.scheduling.text for rank in point.given if rank.scheduling))
+    scheduled = f"; scheduling {how}" if how else ""
+    return f"threads on CPU {', '.join(places)}{pages}{scheduled}" if places else "not recorded"
 
 
 def _launch_of(figure: Figure, point: Point) -> LaunchFigure | None:

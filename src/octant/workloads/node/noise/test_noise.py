@@ -4,18 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_run import lane, machine, point
+from fake_run import lane, point
 from octant.analysis.figures import figure
-from octant.analysis.summary import with_limit
-from octant.limit import Known
-from octant.record import RankTotal, Reduced, Samples, Series
+from octant.analysis.lost import doubts_about_lost
+from octant.record import RankTotal, Reduced, Samples, Series, Taken
 from octant.record.sketch import sketch_of
-from octant.workloads.node.noise import WORKLOAD, lost_share
+from octant.stats.doubts import Grade
+from octant.workloads.node.noise import WORKLOAD, lost_by_clock, lost_share
 
 
 def lost(*lanes: Series) -> float:
     found = point(lanes=lanes, counts={"quanta": 1})
     return lost_share(found, found.read())
+
+
+def test_half_of_the_time_in_one_long_pause_is_half_lost_and_so_are_many_pauses() -> None:
+    assert lost(lane([10_000] * 1000 + [10_010_000])) == pytest.approx(0.5, abs=0.001)
+    assert lost(lane([10_000, 30_000] * 500)) == pytest.approx(0.5)  # beyond the quick quantum, not the median's
 
 
 def test_one_quantum_in_ten_that_takes_twice_as_long_is_a_loss_of_one_in_eleven() -> None:
@@ -45,11 +50,25 @@ def test_every_lane_is_compared_with_its_own_quantum() -> None:
     assert lost(lane([10_000] * 9 + [10**6]), lane([100_000] * 10, thread=1)) == pytest.approx(990 / 2090)
 
 
-def test_the_limit_is_an_addition_per_cycle_at_the_clock_of_the_same_bursts() -> None:
-    lanes = (lane([10_000] * 10, clock_hz=[4_000_000_000] * 3),)
-    found = point(counts={"quanta": 1}, knobs={"additions": "40004"}, lanes=lanes)
-    known = Known(machine().topology)
-    limit = with_limit(figure(WORKLOAD, [found]), known, machine()).limit
-    assert limit is not None
-    assert limit.seconds == pytest.approx(1e-5)
-    assert WORKLOAD.least_seconds(known, machine(), found) is None, "no clock, no limit"
+def test_the_cpu_clock_says_how_much_of_the_bursts_a_thread_did_not_run() -> None:
+    taken = Taken(0, (10**9, 10**9), (10**9, 5 * 10**8), (0, 5 * 10**8))
+    assert lost_by_clock(point(taken=(taken,)), Samples()) == pytest.approx(0.25)
+    older = figure(WORKLOAD, (point(lanes=(lane([10_000] * 10),)),), "lost by CPU clock")
+    assert older.launches == ()
+    assert "the record does not hold" in older.missing
+
+
+def test_two_shares_of_lost_time_that_differ_are_doubtful() -> None:
+    samples = (lane([10_000] * 90 + [20_000] * 10),)
+    agreeing, slower = ((Taken(0, (10**9,), (cpu,), (0,)),) for cpu in (910_000_000, 10**9))
+    value = lost(*samples)
+    metric, times = WORKLOAD.metric("lost"), sketch_of([10_000])
+    assert doubts_about_lost(point(lanes=samples, taken=agreeing), metric, value, times) == ()
+    (found,) = doubts_about_lost(point(lanes=samples, taken=slower), metric, value, times)
+    assert (found.kind, found.grade) == ("sources disagree", Grade.DOUBTFUL)
+    assert found.text == "9 % of the time was lost, 0 % by the threads' own clocks"
+
+
+def test_lost_time_is_no_doubt_about_a_share_of_lost_time() -> None:
+    half = point(taken=(Taken(0, (10**9,), (3 * 10**8,), (7 * 10**8,)),))
+    assert doubts_about_lost(half, WORKLOAD.metric("lost"), 0.7, sketch_of([10_000])) == ()

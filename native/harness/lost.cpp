@@ -1,0 +1,104 @@
+#include "octant/lost.hpp"
+
+#include "octant/clock.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace octant {
+namespace {
+
+int own_number() { return static_cast<int>(syscall(SYS_gettid)); }
+
+std::int64_t own_cpu_ns() noexcept {
+    std::timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+std::vector<int> threads_of_process() {
+    std::vector<int> threads;
+    std::error_code error;
+    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+        std::string const name = entry.path().filename();
+        int number = 0;
+        if (std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc())
+            threads.push_back(number);
+    }
+    return threads;
+}
+
+}  // namespace
+
+WaitFile::WaitFile(int thread)
+    : file_(open(("/proc/self/task/" + std::to_string(thread) + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+WaitFile::~WaitFile() {
+    if (file_ >= 0) close(file_);
+}
+
+// "cpu wait slices", the first two in ns; all 0 where the kernel does not keep them.
+std::int64_t WaitFile::ns() const noexcept {
+    std::array<char, 96> text{};
+    ssize_t const size = file_ < 0 ? -1 : pread(file_, text.data(), text.size() - 1, 0);
+    if (size <= 0) return -1;
+    char const* const end = text.data() + size;
+    std::int64_t cpu = 0, wait = 0;
+    auto const first = std::from_chars(text.data(), end, cpu);
+    if (first.ec != std::errc() || first.ptr == end || cpu == 0) return -1;
+    return std::from_chars(first.ptr + 1, end, wait).ec == std::errc() ? wait : -1;
+}
+
+void Watch::begin() {
+    for (int const number : alone_ ? std::vector{own_number()} : threads_of_process())
+        if (!threads_.contains(number)) threads_.emplace(number, Thread{WaitFile(number)});
+    for (auto& [_, thread] : threads_) thread.before = thread.file.ns();
+    wall_before_ = now_ns();
+    cpu_before_ = own_cpu_ns();
+}
+
+Taken Watch::end() {
+    cpu_ += own_cpu_ns() - cpu_before_;
+    wall_ += now_ns() - wall_before_;
+    for (auto& [_, thread] : threads_) {
+        std::int64_t const now = thread.file.ns();
+        if (now >= 0 && thread.before >= 0) thread.sum = std::max<std::int64_t>(thread.sum, 0) + now - thread.before;
+    }
+    Taken taken{.wall = wall_, .cpu = alone_ ? cpu_ : -1};
+    for (auto const& [_, thread] : threads_) {
+        if (thread.sum < 0) continue;
+        bool const adds = alone_ && taken.wait >= 0;  // another thread of the team has taken over this lane
+        taken.wait = adds ? taken.wait + thread.sum : std::max(taken.wait, thread.sum);
+    }
+    return taken;
+}
+
+std::int64_t stolen_ns(std::vector<int> const& cpus) {
+    std::ifstream file("/proc/stat");
+    std::int64_t const tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
+    std::int64_t sum = -1;
+    for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+        int cpu = -1;
+        if (std::from_chars(line.data() + 3, line.data() + line.size(), cpu).ec != std::errc()) continue;  // of all
+        if (!std::ranges::binary_search(cpus, cpu)) continue;
+        std::istringstream words(line);
+        std::string label;
+        std::array<std::int64_t, 8> ticks{};  // user, nice, system, idle, iowait, irq, softirq, steal
+        words >> label;
+        for (auto& one : ticks) words >> one;
+        if (words) sum = std::max<std::int64_t>(sum, 0) + ticks.back() * tick_ns;
+    }
+    return sum;
+}
+
+}  // namespace octant

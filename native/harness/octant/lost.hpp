@@ -1,0 +1,53 @@
+// What the system takes from threads that have work: readings at both ends of each burst, outside its samples.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace octant {
+
+class WaitFile {  // the run-queue wait of one thread of this process; the file stays open
+  public:
+    explicit WaitFile(int thread);
+    WaitFile(WaitFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    WaitFile(WaitFile const&) = delete;
+    WaitFile& operator=(WaitFile const&) = delete;
+    WaitFile& operator=(WaitFile&&) = delete;
+    ~WaitFile();
+    [[nodiscard]] std::int64_t ns() const noexcept;  // so far; -1: this kernel does not tell, or the thread has ended
+
+  private:
+    int file_;
+};
+
+struct Taken {  // sums over the bursts of a lane, ns; -1: not told
+    std::int64_t wall = 0;
+    std::int64_t cpu = 0;
+    std::int64_t wait = -1;  // where several threads are watched, of the one that waited most
+};
+
+// Watches one lane. A lane that works alone has its own thread's CPU clock and run-queue wait. Ranks that work
+// together, and libraries with threads of their own, may wait for each other: of these only the run-queue waits say
+// that something was lost, those of all threads of the process.
+class Watch {
+  public:
+    explicit Watch(bool alone) : alone_(alone) {}
+    void begin();  // by the lane's own thread
+    Taken end();   // by the same; all bursts so far
+
+  private:
+    struct Thread {
+        WaitFile file;
+        std::int64_t before = -1, sum = -1;
+    };
+    bool alone_;
+    std::int64_t wall_before_ = 0, cpu_before_ = 0, wall_ = 0, cpu_ = 0;
+    std::map<int, Thread> threads_;
+};
+
+// Nanoseconds that the hypervisor took from these CPUs since the system started, added up; -1: not told.
+[[nodiscard]] std::int64_t stolen_ns(std::vector<int> const& cpus);
+
+}  // namespace octant

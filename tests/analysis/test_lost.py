@@ -1,0 +1,138 @@
+"""Lost time of points: whose clocks count, quotas that ranks share, and what is said beside an undisturbed value."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fake_run import WORKLOADS, lane, point
+from octant.analysis.figures import figure
+from octant.analysis.lost import doubts_about_lost, lost_time_of, sustained_share
+from octant.limit import Limit
+from octant.metric import Metric, per, rate, seconds, share
+from octant.record import Given, Taken
+from octant.record.sketch import Sketch, sketch_of
+from octant.stats.doubts import Grade
+
+S = 10**9
+RATE = Metric("rate", "flop/s", "higher", rate("flops"))
+
+
+def taken(rank: int, wall: int, cpu: int | None, wait: int, throttled: int = 0, group: str = "") -> Taken:
+    return Taken(rank, (wall,), () if cpu is None else (cpu,), (wait,), throttled, group, wall, 0)
+
+
+def test_older_records_say_nothing() -> None:
+    assert lost_time_of(point()) is None
+    assert lost_time_of(point(taken=(Taken(0, (S,)),))) is None  # neither clock nor wait
+    assert doubts_about_lost(point(), RATE, 1e9, Sketch()) == ()
+
+
+def test_each_lane_has_its_own_share() -> None:
+    two = Taken(0, (S, S), (S, S // 2), (0, S // 2))
+    lost = lost_time_of(point(taken=(two,), threads=2))
+    assert lost is not None
+    assert lost.by_thread == pytest.approx((0, 0.5))
+    assert lost.share == pytest.approx(0.25)
+    assert lost.cause == "other work on the same CPUs"
+
+
+def test_waiting_is_no_loss_where_ranks_may_block_but_the_run_queue_is() -> None:
+    ranks = (taken(0, S, None, S // 10), taken(1, S, None, S // 4))
+    lost = lost_time_of(point("steps", ranks=2, taken=ranks))
+    assert lost is not None
+    assert (lost.share, *lost.by_thread) == pytest.approx((0.25, 0.1, 0.25))
+
+
+def test_a_quota_of_two_threads_is_shared_by_them() -> None:
+    two = Taken(0, (S, S), (S // 4, S // 4), (3 * S // 4, 3 * S // 4), 3 * S // 2, "/job")
+    lost = lost_time_of(point(taken=(two,), threads=2))
+    assert lost is not None
+    assert (lost.share, lost.throttled) == pytest.approx((0.75, 0.75))
+    assert lost.cause == "a CPU quota"
+
+
+@pytest.mark.parametrize(
+    ("groups", "hosts", "throttled"),
+    [
+        (("/job", "/job"), ("a", "a"), 0.25),  # both read the same file: half a second, of two threads
+        (("/job/0", "/job/1"), ("a", "a"), 0.5),  # one second throttled in each of two groups, of one thread each
+        (("/job", "/job"), ("a", "b"), 0.5),  # groups of two hosts are two
+        (("", "/job"), ("a", "a"), 0.5),  # the rank that lost most
+    ],
+)
+def test_ranks_share_the_quota_of_their_group(
+    groups: tuple[str, str], hosts: tuple[str, str], throttled: float
+) -> None:
+    ranks = tuple(taken(rank, S, None, 0, S // 2 if group else 0, group) for rank, group in enumerate(groups))
+    given = tuple(Given(host, (0,), ((0,),)) for host in hosts)
+    lost = lost_time_of(point("steps", ranks=2, taken=ranks, given=given))
+    assert lost is not None
+    assert (lost.throttled, lost.share) == pytest.approx((throttled, throttled))
+
+
+def test_steal_is_a_share_of_the_cpus_that_the_threads_may_use() -> None:
+    one = Taken(0, (S,), (S,), (0,), elapsed_ns=2 * S, stolen_ns=S)
+    wide = point(taken=(one,), given=(Given("node", (0,), ((0, 1),)),))
+    lost = lost_time_of(wide)
+    assert lost is not None
+    assert lost.steal == pytest.approx(0.25)  # half of two seconds, on two CPUs
+
+
+STOPPED = [1000] * 90 + [10_000] * 10  # of 190 units, 100 undisturbed
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        (RATE, 100 / 190),
+        (Metric("time", "s", "lower", per("flops")), 100 / 190),
+        (Metric("step", "s", "lower", seconds(over=())), None),
+        (Metric("pack", "s", "lower", seconds("phase/pack")), None),
+        (Metric("part", "1", "lower", share("phase/pack")), None),
+    ],
+)
+def test_what_is_sustained_is_the_work_over_all_of_the_time(metric: Metric, expected: float | None) -> None:
+    times = sketch_of(STOPPED)
+    assert sustained_share(metric, times) == (None if expected is None else pytest.approx(expected, rel=0.01))
+    assert sustained_share(metric, Sketch()) is None
+
+
+def test_a_doubtful_launch_shows_both_values_and_the_cause() -> None:
+    half = point(taken=(taken(0, S, 55 * S // 100, 0),), lanes=(lane(STOPPED),))
+    (found,) = doubts_about_lost(half, RATE, 50e9, sketch_of(STOPPED))
+    assert found.grade == Grade.DOUBTFUL
+    assert found.text == (
+        "45 % of the time was lost to stops or other causes: undisturbed 50.0 Gflop/s, sustained 26.3 Gflop/s"
+    )
+    slower = Metric("time", "s", "lower", per("flops"))
+    (found,) = doubts_about_lost(half, slower, 1e-3, sketch_of(STOPPED))
+    assert found.text.endswith("undisturbed 1.00 ms, sustained 1.90 ms")
+
+
+def test_more_is_not_measurable_and_less_is_a_note() -> None:
+    times = sketch_of(STOPPED)
+    (found,) = doubts_about_lost(point(taken=(taken(0, S, S // 4, 3 * S // 4),)), RATE, 50e9, times)
+    assert (found.grade, "not measurable" in found.text) == (Grade.INVALID, True)
+    (found,) = doubts_about_lost(point(taken=(taken(0, S, 97 * S // 100, 0),)), RATE, 50e9, times)
+    assert (found.grade, "sustained" in found.text) == (Grade.NOTE, False)
+
+
+def test_a_launch_that_lost_most_of_its_time_is_not_in_the_figure_and_alone_it_has_no_share_of_its_limit() -> None:
+    workload = WORKLOADS["node/peakflops"]
+    samples: dict[str, Any] = {"counts": {"flops": 95_700_000}, "lanes": (lane([10**6] * 30),)}
+    quota = Taken(0, (S,), (S // 4,), (3 * S // 4,), 3 * S // 4, "/job")
+    stopped, clean = point(taken=(quota,), **samples), point(taken=(taken(0, S, S, 0),), **samples)
+    alone = replace(figure(workload, (stopped,)), limit=Limit(1e-3, "clock"))
+    assert (alone.invalid, alone.of_limit) == (True, None)
+    assert alone.doubts[0].text == "75 % of the time was lost to a CPU quota: not measurable"
+    both = replace(figure(workload, (stopped, clean)), limit=Limit(1e-3, "clock"))
+    assert both.of_limit == pytest.approx(1)
+    assert [one.point for one in both.counted] == [clean]
+    assert "launches left out" in {one.kind for one in both.doubts}
+
+
+def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> None:
+    crowded = replace(point(taken=(taken(0, S, S // 4, 3 * S // 4),)), share_cores=True)
+    (found,) = doubts_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
+    assert found.grade == Grade.DOUBTFUL
