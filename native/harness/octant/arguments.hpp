@@ -14,6 +14,7 @@ struct Arguments {
     std::string output = "-";
     std::string launch;
     std::optional<std::uint64_t> order;  // seed of the order in which points are measured; without: as written
+    std::optional<std::uint64_t> seed;   // of what a launch draws: which hardware threads it takes; none: a new one
     std::vector<std::string> words;      // knobs: name=value
 
     [[nodiscard]] static Arguments parse(int argc,
