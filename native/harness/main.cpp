@@ -95,7 +95,7 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
     try {  // before MPI starts: a typo costs nothing
         arguments = Arguments::parse(argc, argv);
         all = points(declared, arguments.words);
-        if (arguments.order) shuffle(all, *arguments.order);
+        if (arguments.seed) shuffle(all, *arguments.seed);
         check_words(all, info, arguments.ranks);
         if (arguments.describe) {  // with knobs and ranks: whether they can be set so
             std::cout << describe(workload_name, info) << '\n';

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
+from octant.placement import set_text
 from octant.stats import Doubt, doubt, graded
 from octant.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from octant.record import Point, Samples, Series
 
 LEAST_BURSTS = 4
+TIME_SLICE_NS = 3e6  # Linux's: beside other load few longer samples are undisturbed
 
 
 def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = ()) -> tuple[Doubt, ...]:
@@ -35,7 +39,13 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     number = sum(len(series.values) for series in steps)
     preempted = sum(map(_cut_short, steps))
     if preempted > 0.05 * number:
-        found.append(doubt("preempted", f"preempted in {100 * preempted / number:.0f} % of samples"))
+        text = f"preempted in {100 * preempted / number:.0f} % of samples"
+        length_ns = float(np.median(np.concatenate([series.values for series in steps])))
+        if length_ns > TIME_SLICE_NS:
+            longer = f"{length_ns * 1e-6:.0f} ms, longer than a time slice: they contain the time of others"
+            found.append(doubt("long samples", f"{text}, which last {longer}"))
+        else:
+            found.append(doubt("preempted", text))
     return tuple(found)
 
 
@@ -102,6 +112,17 @@ def _cut_short(lane: Series) -> int:
     enough = (~hit).sum() >= 6
     harmless = lane.values <= 1.05 * np.median(lane.values[~hit]) if enough else np.zeros(len(hit), dtype=bool)
     return int((hit & ~harmless).sum())
+
+
+def doubts_about_seats(points: Sequence[Point]) -> tuple[Doubt, ...]:
+    """Which hardware threads the only launch drew: other launches would have drawn others."""
+    if len(points) != 1 or points[0].knobs.get("pin") != "each":
+        return ()
+    used = points[0].hardware_threads
+    if len({host for host, _ in used}) != 1:
+        return ()
+    numbers = set_text([number for _, number in used])
+    return (doubt("one draw of CPUs", f"on CPU{'s' * (len(used) > 1)} {numbers}: launches were not repeated"),)
 
 
 def doubts_about_togetherness(share: float) -> tuple[Doubt, ...]:
