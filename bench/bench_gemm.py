@@ -1,36 +1,29 @@
 """gemm against a bare C loop that calls the same library; interleaved launches, ratio of medians.
 
-python bench/bench_gemm.py [--n 1024] [--repeats 9]
+python bench/bench_gemm.py [--n 256] [--repeats 9]
 """
 
 import argparse
 import statistics
-import subprocess
-import tempfile
-from pathlib import Path
 
+import _bare
 from _kernel import median
 from octant.machine.blas import openblas_path
 
-CALLS = 15
+CALLS = 200
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--n", type=int, default=1024)
+    parser.add_argument("--n", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=9)
     asked = parser.parse_args()
     library = str(openblas_path())
     bare: list[float] = []
     ours: list[float] = []
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "bare"
-        source = Path(__file__).parent / "bare_gemm.c"
-        subprocess.run(["cc", "-O2", str(source), "-o", str(program), "-ldl"], check=True)
+    with _bare.compiled("bare_gemm", "-O2") as program:
         for _ in range(asked.repeats):
-            words = [str(program), library, str(asked.n), str(CALLS)]
-            output = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-            bare.append(2 * asked.n**3 / statistics.median(map(float, output.split())))
+            bare.append(2 * asked.n**3 / _bare.median(program, [library, str(asked.n), str(CALLS)]))
             words = [f"n={asked.n}", f"samples={CALLS}", "precision=0", "seconds=30"]
             ours.append(median("node/gemm", words, environment={"OCTANT_BLAS": library}))
     for name, rates in (("bare loop", bare), ("octant gemm", ours)):

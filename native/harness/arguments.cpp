@@ -23,8 +23,8 @@ Arguments Arguments::parse(int argc, char** argv) {
             found.output = following();
         else if (word == "--run")
             found.launch = following();
-        else if (word == "--order")
-            found.order = static_cast<std::uint64_t>(parse_integer(following()));
+        else if (word == "--seed")
+            found.seed = static_cast<std::uint64_t>(parse_integer(following()));
         else
             found.words.push_back(word);
     }

@@ -5,6 +5,8 @@
 
 #include <omp.h>
 
+#include <random>
+
 namespace octant {
 
 void Context::claim(double bytes) {
@@ -15,6 +17,36 @@ void Context::claim(double bytes) {
                           " MiB are left of this rank's share of what is available); try a smaller size",
                       Exit::not_supported);
     memory_left_bytes -= static_cast<std::int64_t>(bytes);
+}
+
+bool Context::draws(std::size_t bytes) const {
+    if (layout == Layout::given) return false;
+    auto const whole = static_cast<std::int64_t>(bytes), each = whole / threads, l2 = l2_bytes();
+    bool const fits = each <= l2, enough = whole <= memory_left_bytes / static_cast<std::int64_t>(Mapping::pool_factor);
+    if (layout == Layout::random && !(fits && enough))
+        throw Refusal("cannot draw the pages of " + std::to_string(each) + " B per thread (" +
+                          (fits     ? "it takes " + std::to_string(Mapping::pool_factor) + " times the memory"
+                           : l2 > 0 ? "L2 has " + std::to_string(l2) + " B"
+                                    : "the system does not say how large L2 is") +
+                          "); try a smaller size, or layout=given",
+                      Exit::not_supported);
+    return fits && enough;
+}
+
+// Each thread touches its part: equal parts in a row, as kernels divide their buffers.
+void Context::draw(Mapping const& mapping) {
+    auto const parts = static_cast<std::size_t>(threads);
+    std::size_t const bytes = mapping.size();
+    on_each_thread([&](int lane) {
+        auto const part = static_cast<std::size_t>(lane);
+        mapping.draw_pages(bytes * part / parts, bytes * (part + 1) / parts, std::random_device{}());
+    });
+    drawn = true;
+}
+
+void Context::note_rounded(std::int64_t asked_bytes, std::int64_t used_bytes) {
+    if (asked_bytes != used_bytes)
+        notes.emplace_back("rounded", std::to_string(asked_bytes) + " B to " + std::to_string(used_bytes) + " B");
 }
 
 void Context::on_each_thread(std::function<void(int)> const& body) const {

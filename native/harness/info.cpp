@@ -63,6 +63,13 @@ std::vector<Knob> harness_knobs(KernelInfo const& info) {
          "each: every thread on a hardware thread of its own; none: leave it to the system",
          {"each", "none"}},
         {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, 2MiB, 1GiB, …"},
+        {"layout",
+         KnobKind::word,
+         "auto",
+         "physical pages: given by the system, drawn at random (base pages, within L2), or auto: random where "
+         "pages=base "
+         "and within L2",
+         {"auto", "given", "random"}},
         {"memory", KnobKind::word, "default",
          "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, preferred:0"},
         {"seconds", KnobKind::seconds, "0.2", "time budget of a point in each launch"},

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <random>
 #include <thread>
 
 namespace octant {
@@ -30,7 +31,7 @@ void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, char c
 // Before anything is measured: a typo costs nothing.
 void check_words(std::vector<Knobs> const& all, KernelInfo const& info, int ranks) {
     for (Knobs const& knobs : all) {
-        static_cast<void>(PagePolicy::parse(knobs.word("pages")));
+        static_cast<void>(layout_of(knobs.word("layout"), PagePolicy::parse(knobs.word("pages"))));
         static_cast<void>(NodePolicy::parse(knobs.word("memory")));
         if (ranks > 0) static_cast<void>(Groups::parse(knobs.word("groups"), ranks, info.least_ranks));
     }
@@ -41,13 +42,15 @@ int measure_all(Session const& session, KernelInfo const& info, Build build, std
     Comm const& world = session.world();
     check_words(all, info, world.size());
     Recorder recorder(session, workload_name, arguments.output, arguments.launch);
+    std::uint64_t const seed = arguments.seed ? *arguments.seed : std::random_device{}();
     int worst = 0;
     for (Knobs const& knobs : all) {
         bool const tells =
             Groups::parse(knobs.word("groups"), world.size(), info.least_ranks).members[0][0] == world.rank();
         Progress progress(tells && arguments.output != "-" ? arguments.output + ".progress" : "", arguments.launch);
         try {
-            worst = std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder, progress)));
+            worst =
+                std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder, progress, seed)));
         } catch (Refusal const& refusal) {
             // What this system does not have is recorded and the sweep goes on; all ranks are here together.
             if (refusal.code() != Exit::not_supported) {
@@ -92,7 +95,7 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
     try {  // before MPI starts: a typo costs nothing
         arguments = Arguments::parse(argc, argv);
         all = points(declared, arguments.words);
-        if (arguments.order) shuffle(all, *arguments.order);
+        if (arguments.seed) shuffle(all, *arguments.seed);
         check_words(all, info, arguments.ranks);
         if (arguments.describe) {  // with knobs and ranks: whether they can be set so
             std::cout << describe(workload_name, info) << '\n';

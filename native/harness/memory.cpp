@@ -124,7 +124,7 @@ NodePolicy NodePolicy::parse(std::string const& text) {
 }
 
 Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes)
-    : size_(std::max<std::size_t>(bytes, 1)) {
+    : size_(std::max<std::size_t>(bytes, 1)), nodes_(nodes) {
     auto const page = static_cast<std::size_t>(pages.pool_page_bytes > 0 ? pages.pool_page_bytes : thp_bytes);
     bool const pooled = pages.pool_page_bytes > 0;
     std::size_t const rounded = (size_ + page - 1) / page * page;
@@ -160,7 +160,11 @@ Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& n
 }
 
 Mapping::Mapping(Mapping&& other) noexcept
-    : base_(std::exchange(other.base_, nullptr)), mapped_(other.mapped_), data_(other.data_), size_(other.size_) {}
+    : base_(std::exchange(other.base_, nullptr)),
+      mapped_(other.mapped_),
+      data_(other.data_),
+      size_(other.size_),
+      nodes_(std::move(other.nodes_)) {}
 
 Mapping::~Mapping() {
     if (base_ != nullptr) munmap(base_, mapped_);

@@ -2,6 +2,7 @@
 
 #include "octant/failure.hpp"
 #include "octant/noise.hpp"
+#include "octant/seats.hpp"
 
 #include <omp.h>
 
@@ -29,11 +30,17 @@ std::vector<std::int64_t> together(Masks const& masks) {
 }
 
 // Gives every thread of every rank a hardware thread of its own, from its rank's mask: ranks in order take the first
-// free ones, and those before give way where they can (Kuhn's matching).
+// free ones of the drawn order, and those before give way where they can (Kuhn's matching).
 class Seats {
   public:
-    Seats(std::vector<std::vector<std::int64_t>> masks, int threads)
+    Seats(std::vector<std::vector<std::int64_t>> masks, int threads, std::uint64_t seed)
         : masks_(std::move(masks)), threads_(static_cast<std::size_t>(threads)) {
+        std::set<std::int64_t> all;
+        for (auto const& mask : masks_) all.insert(mask.begin(), mask.end());
+        std::map<std::int64_t, std::size_t> places;
+        for (auto cpu : seat_order(hardware_threads(std::vector(all.begin(), all.end())), seed))
+            places.emplace(cpu, places.size());
+        for (auto& mask : masks_) std::ranges::sort(mask, {}, [&](std::int64_t cpu) { return places.at(cpu); });
         for (std::size_t i = 0; enough_ && i < masks_.size() * threads_; ++i) {
             std::set<std::int64_t> tried;
             enough_ = masks_[i / threads_].empty() || seat(i, tried);
@@ -87,9 +94,10 @@ Masks masks_of_threads(int threads) {
 
 Restored::~Restored() { apply(masks_); }
 
-Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads, bool works) {
+Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads, bool works,
+                   std::uint64_t seed) {
     Seats const seats(node.gather(works ? together(before) : std::vector<std::int64_t>{}),
-                      static_cast<int>(before.size()));  // of use on the first rank
+                      static_cast<int>(before.size()), seed);  // of use on the first rank
     bool const shared = node.broadcast(std::int64_t{seats.enough() ? 0 : 1}) != 0;
     if (!pin || shared) return {shared, false};
     auto all = seats.in_order();

@@ -67,7 +67,7 @@ void ask(Runnable& kernel, KernelInfo const& info, Context const& context, Outco
 }  // namespace
 
 Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs, Recorder& recorder,
-                   Progress& progress) {
+                   Progress& progress, std::uint64_t seed) {
     Comm const& world = session.world();
     Comm const node = world.node();
     Groups const groups = Groups::parse(knobs.word("groups"), world.size(), info.least_ranks);
@@ -79,17 +79,19 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     Scratch const scratch((recorder.path() == "-" ? "octant" : recorder.path()) + ".scratch-" + std::to_string(process),
                           node.rank() == 0);
     int const threads = static_cast<int>(knobs.integer("threads"));
+    PagePolicy const pages = PagePolicy::parse(knobs.word("pages"));
     Context context{.world = world,
                     .group = group,
                     .knobs = knobs,
                     .threads = threads,
-                    .pages = PagePolicy::parse(knobs.word("pages")),
+                    .pages = pages,
                     .nodes = NodePolicy::parse(knobs.word("memory")),
+                    .layout = layout_of(knobs.word("layout"), pages),
                     .memory_left_bytes =
                         node.broadcast(available_memory_bytes()) / std::max<std::int64_t>(1, node.sum(works ? 1 : 0))};
     Restored const before(masks_of_threads(threads));
     auto const [share_cores, unpinned] =
-        pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works);
+        pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works, seed);
     Outcome outcome{settings_of(knobs, info, node.size() == world.size(), share_cores, recorder.mark_ns()), {}};
     context.sync = outcome.settings.sync;
     context.marks = Marks(info.phases, outcome.settings.samples + outcome.settings.warmup);
@@ -99,6 +101,7 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     std::int64_t const begun_ns = now_ns();
     auto const kernel = build_together(build, context, works);
     if (unpinned) context.notes.emplace_back("binding", "refused by the system");
+    if (context.drawn) context.notes.emplace_back("layout", "random");
     inject_faults(world.rank());
     std::int64_t const built_ns = now_ns();
     outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);

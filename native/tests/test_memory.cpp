@@ -3,9 +3,13 @@
 
 #include "check.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
 #include <vector>
 
 namespace {
@@ -50,6 +54,51 @@ void owners(octant::Checks& checks) {
     checks.that(target.given().resident_bytes >= static_cast<std::int64_t>(size), "and it can be used");
 }
 
+// Numbers of the physical pages, in order; empty where only root may see them.
+std::vector<std::int64_t> physical_pages(Mapping const& mapping) {
+    auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    std::vector<std::uint64_t> entries(mapping.size() / page);
+    int const file = open("/proc/self/pagemap", O_RDONLY);  // answers whole entries only, so no stream can read it
+    auto const from = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(mapping.data()) / page * sizeof entries[0]);
+    if (pread(file, entries.data(), entries.size() * sizeof entries[0], from) < 0) entries.clear();
+    close(file);
+    std::vector<std::int64_t> found;
+    for (auto const entry : entries)
+        if (auto const number = entry & ((std::uint64_t{1} << 55U) - 1); number != 0)
+            found.push_back(static_cast<std::int64_t>(number));
+    return found;
+}
+
+std::vector<std::int64_t> drawn_pages(octant::Checks& checks, std::uint64_t seed) {
+    constexpr std::size_t bytes = std::size_t{1} << 20;
+    Mapping const drawn(bytes, PagePolicy::parse("base"), NodePolicy::parse("default"));
+    drawn.draw_pages(0, bytes / 2, seed);
+    checks.that(drawn.given().resident_bytes == bytes / 2, "the first half");
+    drawn.draw_pages(bytes / 2, bytes, seed + 1);
+    checks.that(drawn.given().resident_bytes == bytes && drawn.given().huge_bytes == 0, "all of it, on base pages");
+    return physical_pages(drawn);
+}
+
+void layouts(octant::Checks& checks) {
+    using octant::Layout;
+    checks.that(octant::layout_of("auto", {"base"}) == Layout::fitting, "base pages are drawn");
+    checks.that(octant::layout_of("auto", {"default"}) == Layout::given, "those of the system's choice are not");
+    checks.that(octant::layout_of("random", {"default"}) == Layout::random, "unless asked for");
+    checks.that(octant::layout_of("given", {"base"}) == Layout::given, "or asked not to");
+    checks.refused([] { static_cast<void>(octant::layout_of("random", {"thp"})); }, "layout=random with pages=thp");
+    auto const first = drawn_pages(checks, 1), second = drawn_pages(checks, 3);
+    if (first.empty()) return;  // not root
+    std::set<std::int64_t> const before(first.begin(), first.end());
+    std::size_t again = 0, neighbours = 0;
+    std::map<std::int64_t, std::size_t> distances;
+    for (std::size_t i = 0; i < second.size(); ++i) {
+        again += before.count(second[i]);
+        if (i > 0) neighbours = std::max(neighbours, ++distances[second[i] - second[i - 1]]);
+    }
+    checks.that(second.size() == 256 && again < 128, "the next launch gets other pages");
+    checks.that(neighbours < 64, "at no constant distance");
+}
+
 }  // namespace
 
 int main() {
@@ -57,5 +106,6 @@ int main() {
     policies(checks);
     read_back(checks);
     owners(checks);
+    layouts(checks);
     return checks.result();
 }

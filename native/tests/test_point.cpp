@@ -209,7 +209,7 @@ Json point(octant::Session const& session, std::vector<std::string> words, Exit&
             [](Context& context) -> std::unique_ptr<octant::Runnable> {
                 return std::make_unique<octant::Adapter<K>>(context);
             },
-            knobs, recorder, progress);
+            knobs, recorder, progress, 1);
     }
     session.world().barrier();
     std::ifstream file(records);

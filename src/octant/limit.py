@@ -45,16 +45,16 @@ class Known:
     clock_hz: float | None = None  # of the cores at the work in question: median of each launch, then of these medians
 
     def best(self, name: str, threads: Threads) -> Best | None:
-        """The limit for these hardware threads, or for others that lie alike in their packages, domains and cores.
+        """The best of these hardware threads and of others that lie alike in their packages, domains and cores.
+
+        Each launch draws its hardware threads, so of those that lie alike none has a limit of its own.
 
         Raises:
             KeyError: the workload does not say that it is bounded by this.
         """
-        provided = self.by_name[name]
-        if threads in provided:
-            return provided[threads]
         wanted = pattern(self.topology, threads)
-        alike = [best for other, best in provided.items() if pattern(self.topology, other) == wanted]
+        same_number = {other: best for other, best in self.by_name[name].items() if len(other) == len(threads)}
+        alike = [best for other, best in same_number.items() if pattern(self.topology, other) == wanted]
         return max(alike, key=lambda best: best.value, default=None)
 
     def greatest(self, name: str) -> Best | None:

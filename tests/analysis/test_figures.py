@@ -17,7 +17,7 @@ from octant.analysis.doubts import doubts_about, doubts_about_samples
 from octant.analysis.figures import Figure, LaunchFigure, figure
 from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
-from octant.limit import Known, Limit, Provides, pattern
+from octant.limit import Best, Known, Limit, Provides, pattern
 from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
 from octant.record import Clock, Given, Point, Reduced, Result, Samples, Series, Work
 from octant.record.sketch import sketch_of
@@ -187,6 +187,11 @@ DOUBTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
         {},
         "note: preempted in 10 % of samples",  # those that it cost time
     ),
+    (
+        lambda _x: lane([4_000_000] * 90 + [20_000_000] * 10, preempted=range(80, 100)),
+        {},
+        "doubtful: preempted in 10 % of samples, which last 4 ms, longer than a time slice",
+    ),
     (lambda x: x, {"share_cores": True}, "doubtful: more threads than hardware threads"),
     (lambda x: x, {"noise": {"during": STOLEN}}, "doubtful: the hypervisor took up to 20 % of the CPU time"),
     (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 0.03}}}, "note: the hypervisor took up to 3 %"),
@@ -224,6 +229,18 @@ def test_what_casts_doubt_is_said_with_its_grade(
 def test_enough_effort_casts_no_doubt(lanes: tuple[Series, ...], changes: dict[str, Any]) -> None:
     one = point(lanes=lanes or (lane([1000] * 100),), **changes)
     assert doubts_about(one, one.read()) == ()
+
+
+def test_a_figure_of_one_launch_names_the_hardware_threads_that_it_drew() -> None:
+    def notes(knobs: dict[str, str], launches: int = 1, threads: int = 1) -> list[str]:
+        lanes = tuple(lane([1000] * 100, thread) for thread in range(threads))
+        one = point(lanes=lanes, counts={"bytes_read": 8}, knobs=knobs, threads=threads)
+        return [found.text for found in figure(WORKLOAD, [one] * launches).doubts if found.kind == "one draw of CPUs"]
+
+    assert notes({"pin": "each"}) == ["on CPU 0: launches were not repeated"]
+    assert notes({"pin": "each"}, threads=2) == ["on CPUs 0-1: launches were not repeated"]
+    assert notes({"pin": "each"}, launches=2) == []
+    assert notes({"pin": "none"}) == []
 
 
 def test_what_was_given_other_than_asked_is_flagged() -> None:
@@ -279,6 +296,16 @@ def test_the_best_right_answer_on_the_same_hardware_threads_is_the_limit() -> No
     assert known.best("memory traffic", frozenset({("other", 0), ("node", 0)})) is None, "two hosts are no two cores"
     with pytest.raises(KeyError):
         known.only(()).best("memory traffic", one)
+
+
+def test_hardware_threads_that_lie_alike_have_one_limit_whichever_a_launch_drew() -> None:
+    """The better of two figures is the limit of both, also where the worse drew the threads that are looked up."""
+    slow, fast = frozenset({("node", 0)}), frozenset({("node", 1)})
+    known = Known(machine().topology, {"memory traffic": {slow: Best(1e9, "slow"), fast: Best(2e9, "fast")}})
+    for drawn in (slow, fast):
+        best = known.best("memory traffic", drawn)
+        assert best is not None
+        assert best.cell == "fast"
 
 
 def test_cores_of_one_domain_are_not_those_of_two() -> None:

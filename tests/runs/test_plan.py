@@ -43,7 +43,7 @@ def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
     key = made.launch.key
     program = str(kernels / "octant-node-stream")
     order = str(seed_within(0, key))
-    assert made.words == (program, "--output", str(RECORDS), "--run", key, "--order", order, "bytes=1MiB,2MiB")
+    assert made.words == (program, "--output", str(RECORDS), "--run", key, "--seed", order, "bytes=1MiB,2MiB")
     assert (made.launcher, made.places) == ("direct", ())
     assert made.environment == {
         "OMP_DYNAMIC": "false", "MPIR_CVAR_X": "1", "OCTANT_MPI_SETTINGS": "MPIR_CVAR_X",
@@ -91,7 +91,7 @@ def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeyp
     monkeypatch.setattr(plan, "placed", counted)
     run = Store(tmp_path / "store").create("q", MACHINE, [dataclasses.replace(ask(5), shape=Shape(1, "1x1"))])
     planner = plan.planner_of(run)
-    orders = {planner(launch).words[planner(launch).words.index("--order") + 1] for launch in run.launches}
+    orders = {planner(launch).words[planner(launch).words.index("--seed") + 1] for launch in run.launches}
     assert len(orders) == 5, "each launch measures its points in another order"
     assert {planner(launch).places for launch in run.launches} == {planner(run.launches[0]).places}
     assert calls == ["1x1"]

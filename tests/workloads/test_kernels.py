@@ -1,6 +1,8 @@
 """Kernels one by one: threads, ranks, loops, widths, stores, pages, memory, what is refused and with which words."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,20 +44,20 @@ def test_points_of_a_launch_are_measured_once_each_in_the_order_of_the_seed(run_
     written = [(size, kernel) for size in sizes for kernel in ("copy", "triad")]
     points = run_kernel("node/stream", *words).points
     for seed in ("7", "8", "7"):
-        points += run_kernel("node/stream", *words, "--order", seed).points[len(points) :]
+        points += run_kernel("node/stream", *words, "--seed", seed).points[len(points) :]
     measured = [(point.knobs["bytes"], point.knobs["kernel"]) for point in points]
     plain, seven, eight, again = (measured[i : i + 12] for i in range(0, 48, 12))
     assert plain == written
     assert sorted(seven) == sorted(eight) == sorted(written)
     assert seven != written
     assert seven == again != eight
-    refused = run_kernel("node/stream", *words, "--order", "any")
+    refused = run_kernel("node/stream", *words, "--seed", "any")
     assert (refused.code, "'any' as a whole number" in refused.stderr) == (2, True)
 
 
 @pytest.mark.mpi
 def test_all_ranks_measure_in_the_same_order(run_kernel: KernelRuns) -> None:
-    done = run_kernel("mpi/pingpong", "bytes=8,64,512,4KiB", *QUICK, "--order", "3")
+    done = run_kernel("mpi/pingpong", "bytes=8,64,512,4KiB", *QUICK, "--seed", "3")
     assert done.code == 0, done.stderr
     assert [point.knobs["bytes"] for point in done.points] != ["8", "64", "512", "4KiB"]
     assert sorted(point.count("bytes_sent") for point in done.points) == [16, 128, 1024, 8192]
@@ -90,6 +92,21 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: Kern
     assert sum(not point.passed for point in spoilt.points) == len(done.points)
 
 
+def test_the_scalar_loops_of_stream_are_no_vectors(kernels: Path) -> None:
+    """An optimising compiler makes vectors of them unless it is told not to."""
+    if os.uname().machine != "x86_64" or shutil.which("objdump") is None:
+        pytest.skip("reads x86-64 instructions with objdump")
+    words = ["objdump", "-d", "-C", "--no-show-raw-insn", str(kernels / "octant-node-stream")]
+    functions = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split("\n\n")
+    wanted = re.compile(r".*stream::Loops<64>::(load\b|\w+<false>)")
+    loops = {match[1]: body for body in functions if (match := wanted.match(body))}
+    assert set(loops) == {"load", "copy<false>", "scale<false>", "add<false>", "triad<false>"}
+    for name, body in loops.items():
+        # `load` stores its first zeroes as a vector.
+        packed = r"(add|mul|fm\w+)pd" if name == "load" else r"(add|mul|fm\w+)pd|%[yz]mm"
+        assert not re.search(packed, body), name
+
+
 @pytest.mark.parametrize(("kernel", "arrays"), [("load", 1), ("copy", 2), ("triad", 3)])
 @pytest.mark.parametrize("size", [100_000, 4 * 2**20, 5_000_000])
 def test_the_arrays_of_stream_fill_what_was_asked_for(
@@ -100,6 +117,59 @@ def test_the_arrays_of_stream_fill_what_was_asked_for(
     whole = buffers[0].bytes * arrays
     assert 0.97 * size <= whole <= size
     assert {buffer.bytes for buffer in buffers} == {buffers[0].bytes}
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "expected"),
+    [
+        ("node/latency", ("bytes=1100",), "1100 B to 1088 B"),
+        ("node/latency", ("bytes=1088",), None),
+        ("node/stream", ("bytes=100000", "threads=2"), "100000 B to 98304 B"),
+        ("node/stream", ("bytes=384KiB",), None),
+        ("node/randomaccess", ("bytes=3MiB", "threads=2"), "3145728 B to 2097152 B"),
+        ("node/randomaccess", ("bytes=64KiB",), None),
+    ],
+)
+def test_a_size_that_is_rounded_is_in_the_record(
+    run_kernel: KernelRuns, name: str, words: tuple[str, ...], expected: str | None
+) -> None:
+    assert run_kernel(name, *words, *QUICK).points[0].notes.get("rounded") == expected
+
+
+def test_pages_of_buffers_within_l2_are_drawn_where_base_pages_are_asked_for(run_kernel: KernelRuns) -> None:
+    if not list(Path("/sys/devices/system/cpu/cpu0/cache").glob("index2/size")):
+        pytest.skip("this system does not say how large L2 is")
+
+    def layouts(*words: str) -> list[str | None]:  # of the last two points: one file takes them all
+        return [point.notes.get("layout") for point in run_kernel("node/latency", *words, *QUICK).points[-2:]]
+
+    assert layouts("bytes=32KiB", "pages=base,default", "threads=2") == ["random", None]
+    assert layouts("bytes=32KiB", "pages=base,default", "layout=random") == ["random", "random"]
+    assert layouts("bytes=32KiB,64MiB", "pages=base", "layout=given") == [None, None]
+    assert layouts("bytes=32KiB,64MiB", "pages=base") == ["random", None]
+    large = run_kernel("node/latency", "bytes=64MiB,16KiB", "layout=random", *QUICK)
+    assert (large.code, large.points[-1].knobs["bytes"]) == (3, "16KiB")
+    assert "cannot draw the pages of 67108864 B per thread (L2 has" in large.failures[0].reason
+    huge = run_kernel("node/latency", "bytes=32KiB", "layout=random", "pages=thp")
+    assert huge.code == 2
+    assert "cannot use layout=random with pages=thp" in huge.stderr
+
+
+def test_launches_draw_their_hardware_threads(run_kernel: KernelRuns) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("needs two hardware threads")
+
+    def drawn(seed: int, *words: str) -> tuple[int, ...]:
+        done = run_kernel("node/noise", "seconds=0.01", "least=5", "--seed", str(seed), *words)
+        return done.points[-1].given[0].cpus
+
+    seats = [drawn(seed) for seed in range(12)]
+    assert len(set(seats)) > 1
+    assert seats[5] == drawn(5)
+    two = {frozenset(drawn(seed, "threads=2")) for seed in range(3)}
+    assert all(len(pair) == 2 for pair in two)
+    assert len(cpus) > 2 or two == {frozenset(cpus)}
 
 
 def test_more_memory_than_there_is_is_refused_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:

@@ -13,8 +13,9 @@ struct Arguments {
     int ranks = 0;  // with --describe: whether that many ranks can do it; 0: not asked
     std::string output = "-";
     std::string launch;
-    std::optional<std::uint64_t> order;  // seed of the order in which points are measured; without: as written
-    std::vector<std::string> words;      // knobs: name=value
+    // Draws the order of the points and the hardware threads that are taken; without: as written, and new ones.
+    std::optional<std::uint64_t> seed;
+    std::vector<std::string> words;  // knobs: name=value
 
     [[nodiscard]] static Arguments parse(int argc,
                                          char** argv);  // throws Refusal: a value is missing or cannot be read

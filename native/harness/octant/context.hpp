@@ -27,6 +27,7 @@ struct Context {
     int threads = 1;
     PagePolicy pages;
     NodePolicy nodes;
+    Layout layout = Layout::given;
     std::int64_t memory_left_bytes = INT64_MAX;  // that this rank may still take: more would get it killed
     std::vector<Mapping const*> watched = {};    // buffers whose pages are read back
     std::vector<std::pair<std::string, std::string>> notes = {};  // facts for the record: "library", "variant", …
@@ -34,9 +35,14 @@ struct Context {
     template <class T>
     [[nodiscard]] Buffer<T> buffer(std::size_t count) {
         claim(static_cast<double>(count) * sizeof(T));
-        return Buffer<T>(count, pages, nodes);
+        if (!draws(count * sizeof(T))) return Buffer<T>(count, pages, nodes);
+        Buffer<T> buffer(count, {"base"}, nodes);
+        draw(buffer.mapping());
+        return buffer;
     }
     void claim(double bytes);  // throws Refusal: more than is left
+    // Adds to the notes that the kernel uses another size than it was asked for.
+    void note_rounded(std::int64_t asked_bytes, std::int64_t used_bytes);
     // Runs `body(lane)` on the threads that will measure, so that each page is touched by the thread that uses it.
     void on_each_thread(std::function<void(int)> const& body) const;
 
@@ -57,6 +63,11 @@ struct Context {
     Readings readings = {};
     Progress* progress_file = nullptr;
     Scratch const* scratch_folder = nullptr;
+    bool drawn = false;  // pages of a buffer were drawn at random
+
+  private:
+    [[nodiscard]] bool draws(std::size_t bytes) const;  // the pages of a buffer; throws Refusal: it cannot be
+    void draw(Mapping const& mapping);
 };
 
 // Starts all ranks of `comm` together, as the method says, and returns when this rank may go.

@@ -26,6 +26,12 @@ struct NodePolicy {
     [[nodiscard]] static NodePolicy parse(std::string const& text);  // throws Refusal
 };
 
+// Where the physical pages of a buffer come from: `given` by the system, which hands out those that the process before
+// gave back, or drawn at `random`; `fitting`: at random where base pages are asked for and the buffer fits into L2.
+enum class Layout { given, fitting, random };
+// "auto", "given" or "random". Throws Refusal: random, but not base pages.
+[[nodiscard]] Layout layout_of(std::string const& word, PagePolicy const& pages);
+
 struct PagesGiven {  // read back from the kernel, for one buffer
     std::int64_t bytes = 0;
     std::int64_t resident_bytes = 0;
@@ -45,16 +51,23 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] PagesGiven given() const;
+    // Touches the pages that begin within bytes [first, last). Each is drawn from as many in a row as `pool_factor`
+    // says that the system hands out; the others go back.
+    void draw_pages(std::size_t first, std::size_t last, std::uint64_t seed) const;
+    static constexpr std::size_t pool_factor = 16;
 
   private:
     std::byte* base_ = nullptr;  // as mapped
     std::size_t mapped_ = 0;
     std::byte* data_ = nullptr;  // aligned to the page size asked for
     std::size_t size_ = 0;
+    NodePolicy nodes_;
 };
 
 // What this process may take without driving the system, or its control group, out of memory.
 [[nodiscard]] std::int64_t available_memory_bytes();
+// Of the second cache of this core; 0: the system does not say.
+[[nodiscard]] std::int64_t l2_bytes();
 
 template <class T>
 class Buffer {

@@ -3,6 +3,7 @@
 
 #include "octant/mpi.hpp"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct Pinned {
 };
 
 // Pins the node's threads to seats of their own, if there are enough. A library's threads inherit their mask from the
-// one that starts them, so for these each thread gets all of its rank's seats. Collective over the node; a rank that
+// one that starts them, so for these each thread gets all of its rank's seats. Where masks offer more hardware threads
+// than are needed, the `seed` of the node's first rank decides which are taken. Collective over the node; a rank that
 // does not `work` needs no seat.
-[[nodiscard]] Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads, bool works);
+[[nodiscard]] Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads, bool works,
+                                 std::uint64_t seed);
 
 }  // namespace octant

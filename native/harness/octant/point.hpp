@@ -5,9 +5,9 @@
 
 namespace octant {
 
-// Collective over the world. `progress` is what the kernel's progress() goes to. Throws Refusal: what this system does
-// not have, on every rank.
+// Collective over the world. `progress` is what the kernel's progress() goes to; `seed` decides which hardware threads
+// are taken, where there are more than needed. Throws Refusal: what this system does not have, on every rank.
 [[nodiscard]] Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs,
-                                 Recorder& recorder, Progress& progress);
+                                 Recorder& recorder, Progress& progress, std::uint64_t seed);
 
 }  // namespace octant

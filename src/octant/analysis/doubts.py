@@ -8,15 +8,19 @@ import numpy as np
 
 from octant import stats
 from octant.analysis.lost import lost_time_of
+from octant.placement import set_text
 from octant.stats import Doubt, doubt, graded
 from octant.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from octant.record import Point, Samples, Series
 
 LEAST_BURSTS = 4
+TIME_SLICE_NS = 3e6  # Linux's: beside other load few longer samples are undisturbed
 
 
 def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = ()) -> tuple[Doubt, ...]:
@@ -32,19 +36,22 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
         found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}"))
     if rounded := point.notes.get("rounded"):
         found.append(doubt("sizes rounded", f"rounded: {rounded}"))
-    if lost_time_of(point) is None:
-        found += _preempted(point, samples)
-    return tuple(found)
+    return (*found, *_interrupted(point, samples))
 
 
-def _preempted(point: Point, samples: Samples) -> list[Doubt]:
-    """What a record without lost time says of samples that were cut short."""
+def _interrupted(point: Point, samples: Samples) -> list[Doubt]:
+    """What is to be said of samples that were cut short; of short ones where the record has no lost time."""
     steps = [series for series in samples.series if (series.head.name, series.head.role) == ("step", point.first_role)]
     number = sum(len(series.values) for series in steps)
     preempted = sum(map(_cut_short, steps))
     if preempted <= 0.05 * number:
         return []
-    return [doubt("preempted", f"preempted in {100 * preempted / number:.0f} % of samples")]
+    text = f"preempted in {100 * preempted / number:.0f} % of samples"
+    length_ns = float(np.median(np.concatenate([series.values for series in steps])))
+    if length_ns > TIME_SLICE_NS:
+        longer = f"{length_ns * 1e-6:.0f} ms, longer than a time slice: they contain the time of others"
+        return [doubt("long samples", f"{text}, which last {longer}")]
+    return [] if lost_time_of(point) else [doubt("preempted", text)]
 
 
 def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Doubt]:
@@ -112,6 +119,17 @@ def _cut_short(lane: Series) -> int:
     enough = (~hit).sum() >= 6
     harmless = lane.values <= 1.05 * np.median(lane.values[~hit]) if enough else np.zeros(len(hit), dtype=bool)
     return int((hit & ~harmless).sum())
+
+
+def doubts_about_seats(points: Sequence[Point]) -> tuple[Doubt, ...]:
+    """Which hardware threads the only launch drew: other launches would have drawn others."""
+    if len(points) != 1 or points[0].knobs.get("pin") != "each":
+        return ()
+    used = points[0].hardware_threads
+    if len({host for host, _ in used}) != 1:
+        return ()
+    numbers = set_text([number for _, number in used])
+    return (doubt("one draw of CPUs", f"on CPU{'s' * (len(used) > 1)} {numbers}: launches were not repeated"),)
 
 
 def doubts_about_togetherness(share: float) -> tuple[Doubt, ...]:

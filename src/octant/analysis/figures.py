@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_togetherness
+from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
 from octant.analysis.lost import doubts_about_lost
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
 from octant.ask import Presentation, cell_key
@@ -178,6 +178,7 @@ class Figure:
         if lost:
             text = f"{lost} of {tried} launches lost more than half of their time, and do not count"
             found.append(doubt("launches left out", text))
+        found += doubts_about_seats([launch.point for launch in self.counted])
         return (
             *found,
             *stats.doubts_about_equal_points(

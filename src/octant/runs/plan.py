@@ -85,7 +85,7 @@ def resolve(
         records: absolute path of the file that kernels append to.
         placed_at: works out the text of a placement.
         own: what every kernel finds in its environment.
-        seed: of the run, from which a launch draws the order of its points.
+        seed: of the run, from which a launch draws the order of its points and its hardware threads.
 
     Raises:
         Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
@@ -99,8 +99,8 @@ def resolve(
         variables = {"OMP_NUM_THREADS": str(threads)} if "threads" in launch.started_knobs else {}
     else:
         kernel = build.find(ask.subject.workload)
-        order = str(rounds.seed_within(seed, launch.key))
-        program = [str(kernel), "--output", str(records), "--run", launch.key, "--order", order, *launch.words]
+        drawn = str(rounds.seed_within(seed, launch.key))
+        program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
         variables = dict(own)
     variables |= ask.mpi
     if ask.mpi:

@@ -73,7 +73,7 @@ def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...
 
 
 def seed_within(seed: int, launch: str) -> int:
-    """The seed of the order in which a launch measures its points.
+    """The seed from which a launch draws the order of its points and its hardware threads.
 
     Args:
         seed: of the run.

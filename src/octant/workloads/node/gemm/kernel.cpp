@@ -84,7 +84,7 @@ class Gemm {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {.knobs = {{"n", KnobKind::integer, "1024", "rows and columns of the matrices", {}, 1, 46'340},
+        return {.knobs = {{"n", KnobKind::integer, "256", "rows and columns of the matrices", {}, 1, 46'340},
                           {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}},
                           {"library", KnobKind::word, "openblas",
                            "openblas, the path of a CBLAS library, or plain (three loops of our own)"}},

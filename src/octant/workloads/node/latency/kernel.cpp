@@ -43,6 +43,7 @@ class Latency {
             link(lane, static_cast<std::uint64_t>(context.knobs.integer("seed")) + static_cast<std::uint64_t>(lane));
         });
         context.watched = {&nodes_.mapping()};
+        context.note_rounded(context.knobs.integer("bytes"), static_cast<std::int64_t>(count_) * line_bytes);
     }
 
     void chunk(int lane, std::int64_t) {

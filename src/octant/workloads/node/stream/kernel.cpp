@@ -89,27 +89,34 @@ class Stream {
           width_(pick_width(context.knobs.word("width"))),
           streaming_(streams(context.knobs.word("store"))),
           loop_((streaming_ ? width_.loops.streaming : width_.loops.plain)[kind_]),
-          sums_(static_cast<std::size_t>(context.threads) * 8),
+          lanes_(static_cast<std::size_t>(context.threads)),
           arrays_(kinds[kind_].arrays_read + kinds[kind_].arrays_written),
           piece_(whole(elements(context) / pieces(context))),
           slice_(pieces(context) * piece_),
           a_(context.buffer<double>(kinds[kind_].arrays_written == 1 ? total() : 0)),
           b_(context.buffer<double>(total())),
           c_(context.buffer<double>(kinds[kind_].arrays_read == 2 ? total() : 0)) {
-        each([&](std::size_t i) {
-            if (a_.size() > 0) a_[i] = 0;
-            b_[i] = b_at(i);
-            if (c_.size() > 0) c_[i] = c_at(i);
+        context.on_each_thread([&](int lane) {
+            for (std::size_t i = first(lane); i < first(lane + 1); ++i) {
+                if (a_.size() > 0) a_[i] = 0;
+                b_[i] = b_at(i);
+                if (c_.size() > 0) c_[i] = c_at(i);
+            }
+            lanes_[static_cast<std::size_t>(lane)].next = lane * slice_;
         });
         context.watched = {&b_.mapping()};
         if (a_.size() > 0) context.watched.push_back(&a_.mapping());
         context.notes = {{"width", width_.name}};
+        context.note_rounded(context.knobs.integer("bytes"), 8 * arrays_ * slice_ * context.threads);
     }
 
-    void chunk(int lane, std::int64_t index) {
-        std::ptrdiff_t const at = lane * slice_ + (index % (slice_ / piece_)) * piece_;
-        sums_[static_cast<std::size_t>(lane) * 8] = loop_(a_.data() + at, b_.data() + at, c_.data() + at, piece_);
+    // The lane's next piece. Its place is kept: two divisions for `index` took a sixth of the time in the first cache.
+    void chunk(int lane, std::int64_t) {
+        Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+        std::ptrdiff_t const at = mine.next;
+        mine.sum = loop_(a_.data() + at, b_.data() + at, c_.data() + at, piece_);
         if (streaming_) octant::drain_stores();
+        mine.next = at + piece_ < (lane + 1) * slice_ ? at + piece_ : lane * slice_;
     }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {
@@ -148,6 +155,10 @@ class Stream {
     }
 
   private:
+    struct alignas(64) Lane {
+        std::ptrdiff_t next = 0;  // where its next piece begins
+        double sum = 0;           // of the piece before
+    };
     [[nodiscard]] static std::ptrdiff_t whole(std::ptrdiff_t elements) {
         return std::max<std::ptrdiff_t>(64, elements / 64 * 64);
     }
@@ -166,13 +177,6 @@ class Stream {
         return static_cast<double>((static_cast<std::uint32_t>(i) * 0x85EBCA6BU) >> 22);
     }
 
-    template <class Body>
-    void each(Body const& body) {
-        context_.on_each_thread([&](int lane) {
-            for (std::size_t i = first(lane); i < first(lane + 1); ++i) body(i);
-        });
-    }
-
     // Runs every chunk of every lane once, over results that were wiped; compares the sums where there is only a sum.
     void redo() {
         sum_errors_.assign(static_cast<std::size_t>(context_.threads), 0.0);
@@ -180,12 +184,12 @@ class Stream {
             auto const l = static_cast<std::size_t>(lane);
             for (std::size_t i = first(lane); i < first(lane + 1) && a_.size() > 0; ++i) a_[i] = -1;
             for (std::int64_t index = 0; index < slice_ / piece_; ++index) {
+                auto const from = static_cast<std::size_t>(lanes_[l].next);
                 chunk(lane, index);
                 if (a_.size() > 0) continue;
                 double expected = 0;
-                std::size_t const from = first(lane) + static_cast<std::size_t>(index * piece_);
                 for (std::size_t i = from; i < from + static_cast<std::size_t>(piece_); ++i) expected += b_at(i);
-                sum_errors_[l] = std::max(sum_errors_[l], std::abs(sums_[l * 8] - expected));
+                sum_errors_[l] = std::max(sum_errors_[l], std::abs(lanes_[l].sum - expected));
             }
         });
     }
@@ -195,7 +199,8 @@ class Stream {
     Width width_;
     bool streaming_;
     stream::Loop loop_;
-    std::vector<double> sums_, sum_errors_;  // one cache line a lane
+    std::vector<Lane> lanes_;
+    std::vector<double> sum_errors_;
     std::ptrdiff_t arrays_, piece_, slice_;
     Buffer<double> a_, b_, c_;
     bool corrupted_ = false;

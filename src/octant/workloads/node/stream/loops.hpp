@@ -27,6 +27,17 @@ struct Loops {
             *reinterpret_cast<V*>(to + i) = value;
     }
 
+    // Calls body(i) for each vector, 16 of them an iteration: in the first cache four cost 6 % more time.
+    template <class Body>
+    static void each(std::ptrdiff_t n, Body const& body) {
+        constexpr std::ptrdiff_t unrolled = 16;
+        std::ptrdiff_t i = 0;
+        for (; i + unrolled * lanes <= n; i += unrolled * lanes)
+#pragma GCC unroll 16
+            for (std::ptrdiff_t k = 0; k < unrolled; ++k) body(i + k * lanes);
+        for (; i < n; i += lanes) body(i);
+    }
+
     static double load(double*, double const* b, double const*, std::ptrdiff_t n) {
         constexpr std::ptrdiff_t partial = 64 / lanes < 8 ? 64 / lanes : 8;  // additions wait for nobody
         V sums[partial] = {};
@@ -41,27 +52,23 @@ struct Loops {
     }
     template <bool streaming>
     static double copy(double* __restrict a, double const* __restrict b, double const*, std::ptrdiff_t n) {
-#pragma GCC unroll 4
-        for (std::ptrdiff_t i = 0; i < n; i += lanes) put<streaming>(a, i, at(b, i));
+        each(n, [=](std::ptrdiff_t i) { put<streaming>(a, i, at(b, i)); });
         return 0;
     }
     template <bool streaming>
     static double scale(double* __restrict a, double const* __restrict b, double const*, std::ptrdiff_t n) {
-#pragma GCC unroll 4
-        for (std::ptrdiff_t i = 0; i < n; i += lanes) put<streaming>(a, i, factor * at(b, i));
+        each(n, [=](std::ptrdiff_t i) { put<streaming>(a, i, factor * at(b, i)); });
         return 0;
     }
     template <bool streaming>
     static double add(double* __restrict a, double const* __restrict b, double const* __restrict c, std::ptrdiff_t n) {
-#pragma GCC unroll 4
-        for (std::ptrdiff_t i = 0; i < n; i += lanes) put<streaming>(a, i, at(b, i) + at(c, i));
+        each(n, [=](std::ptrdiff_t i) { put<streaming>(a, i, at(b, i) + at(c, i)); });
         return 0;
     }
     template <bool streaming>
     static double triad(double* __restrict a, double const* __restrict b, double const* __restrict c,
                         std::ptrdiff_t n) {
-#pragma GCC unroll 4
-        for (std::ptrdiff_t i = 0; i < n; i += lanes) put<streaming>(a, i, at(b, i) + factor * at(c, i));
+        each(n, [=](std::ptrdiff_t i) { put<streaming>(a, i, at(b, i) + factor * at(c, i)); });
         return 0;
     }
 };
