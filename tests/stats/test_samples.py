@@ -95,13 +95,9 @@ def test_correlation_time_is_between_one_and_half_the_samples(samples: list[floa
     assert 1 <= stats.correlation_time(samples) <= max(1, len(samples) / 2)
 
 
-def test_an_empty_set_has_no_median_and_no_ratio() -> None:
+def test_an_empty_set_has_no_median() -> None:
     with pytest.raises(ValueError, match="at least one sample"):
         stats.median_interval([])
-    with pytest.raises(ValueError, match="samples on both sides"):
-        stats.ratio_interval([], [np.ones(3)])
-    with pytest.raises(ValueError, match="ratio to zero"):
-        stats.ratio_interval([np.ones(3)], [np.zeros(3)])
 
 
 def test_outliers_are_found_beside_a_constant_and_beside_noise() -> None:
@@ -128,77 +124,6 @@ def test_a_slow_drift_does_not_hide_behind_the_correlation_that_it_makes(size: f
         series[::97] *= 3  # preempted samples
         assert stats.drift(series) > 0.03
     assert stats.drift(1 + 0.05 * autoregressive(400, 0.5, generator)) == 0
-
-
-def launches(generator: np.random.Generator, count: int, middle: float, spread: float) -> list[NDArray[np.float64]]:
-    return [generator.normal(middle * generator.normal(1, spread), 0.05, 100) for _ in range(count)]
-
-
-def test_a_ratio_with_itself_is_one_and_swapping_inverts_it() -> None:
-    generator = np.random.default_rng(6)
-    top, bottom = launches(generator, 3, 2.0, 0.0), launches(generator, 3, 1.0, 0.0)
-    same = stats.ratio_interval(top, top)
-    assert same.middle == 1
-    assert same.low < 1 < same.high
-    up, down = stats.ratio_interval(top, bottom), stats.ratio_interval(bottom, top)
-    assert up.middle == pytest.approx(1 / down.middle)
-    assert up.low == pytest.approx(1 / down.high, rel=0.01)
-    assert stats.ratio_interval(top, bottom) == up  # the seed makes it repeatable
-
-
-@pytest.mark.parametrize(("count", "spread"), [(1, 0.0), (8, 0.02)])
-def test_the_ratio_interval_covers_the_truth(count: int, spread: float) -> None:
-    generator = np.random.default_rng(7)
-    covered = 0
-    for _ in range(300):
-        top, bottom = launches(generator, count, 2.0, spread), launches(generator, count, 1.0, spread)
-        interval = stats.ratio_interval(top, bottom, resamples=500)
-        covered += interval.low <= 2.0 <= interval.high
-    assert covered / 300 > 0.90
-
-
-@pytest.mark.parametrize("counts", [(2, 2), (3, 3), (1, 5), (5, 5), (2, 8)])
-def test_few_launches_that_differ_among_themselves_show_no_difference(counts: tuple[int, int]) -> None:
-    generator = np.random.default_rng(13)
-    excluded = 0
-    for _ in range(200):
-        top, bottom = (launches(generator, count, 1.0, 0.03) for count in counts)
-        interval = stats.ratio_interval(top, bottom, resamples=300)
-        excluded += interval.low > 1 or interval.high < 1
-    assert excluded / 200 <= 0.06  # resampling alone: 0.34 for two launches on each side, 0.09 for three
-    fast, slow = (launches(generator, count, middle, 0.005) for count, middle in zip(counts, (1.5, 1.0), strict=True))
-    far = stats.ratio_interval(fast, slow)
-    assert far.low > 1
-
-
-def test_the_reach_of_few_launches_has_students_factor() -> None:
-    for many, t in ((2, 3.182), (10, 2.201)):  # t(0.975) of 3 and of 11 degrees of freedom: tables
-        sides = np.exp(np.linspace(-0.01, 0.01, 3)), np.exp(np.linspace(-0.01, 0.01, many))
-        pooled = sum(float(((np.log(x) - np.log(x).mean()) ** 2).sum()) for x in sides) / (many + 1)
-        expected = t * math.sqrt(pooled * math.pi / 2 * (1 / 3 + 1 / many))
-        assert math.log(stats._reach_of_few(*sides)) == pytest.approx(expected, rel=2e-3)
-    assert stats._reach_of_few(np.array([1.0]), np.array([2.0])) == 1  # nothing is known of the spread
-    assert stats._reach_of_few(np.array([0.0, 1.0]), np.array([2.0])) == 1
-
-
-def test_many_samples_of_one_launch_do_not_hide_the_spread_of_launches() -> None:
-    generator = np.random.default_rng(8)
-    top, bottom = launches(generator, 6, 1.0, 0.05), launches(generator, 6, 1.0, 0.05)
-    apart = stats.ratio_interval(top, bottom)
-    # Shuffled, or the correlation of neighbours would give the launches away.
-    shuffled = [[generator.permutation(np.concatenate(side))] for side in (top, bottom)]
-    pooled = stats.ratio_interval(shuffled[0], shuffled[1])
-    assert apart.high - apart.low > 2 * (pooled.high - pooled.low)
-
-
-def test_the_short_bootstrap_draws_as_the_long_one_does() -> None:
-    values = np.random.default_rng(12).exponential(size=101)
-    generator = np.random.default_rng(10)
-    long = np.median(values[generator.integers(0, 101, size=(20_000, 101))], axis=1)
-    short = stats._bootstrap_medians([values], 20_000, np.random.default_rng(11))
-    levels = [0.025, 0.25, 0.5, 0.75, 0.975]
-    assert stats.correlation_time(values) == 1  # the two must agree
-    assert np.quantile(short, levels) == pytest.approx(np.quantile(long, levels), rel=0.05)
 
 
 QUANTITIES: list[Callable[[NDArray[np.float64]], float]] = [

@@ -6,20 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fake_study
-from fake_run import KIB, MIB, machine, point
-from octant import workloads
-from octant.analysis.figures import LaunchFigure
+from fake_run import KIB, MIB, machine
 from octant.ask import Launch
 from octant.failure import Refusal
 from octant.record import Buffer, Given
-from octant.record.sketch import Sketch
-from octant.stats import Interval
 from octant.store import Store
 from octant.study import file, outcome
 from octant.study.cells import Cell
@@ -284,11 +277,3 @@ def test_an_axis_that_leads_nowhere_here_is_refused(where: Store, tmp_path: Path
     mine = curve_study(tmp_path, '"1GiB to llc by 4", "4MiB"')
     with pytest.raises(file.StudyError, match=r"cannot run the study mine here \('1GiB to llc by 4' has 0 steps"):
         outcome.begin(where, mine, machine())
-
-
-@given(st.lists(st.floats(0.1, 10), max_size=30), st.floats(0.1, 10))
-def test_the_samples_of_a_launch_lie_around_its_value(samples: list[float], value: float) -> None:
-    """A metric need not be the median of its samples: t_max is a mean of theirs, and a result has none."""
-    metric = workloads.workload("node/stream").metric()
-    figure = LaunchFigure(metric, point(), Interval(value, value, value), np.array(samples), len(samples), Sketch(), ())
-    assert float(np.median(figure.draws)) == pytest.approx(value)

@@ -58,15 +58,6 @@ class LaunchFigure:
         """Whether it enters the figure: not where more than half of its time was lost."""
         return not any(one.grade == Grade.INVALID and one.kind in _LOST for one in self.doubts)
 
-    @property
-    def draws(self) -> NDArray[np.float64]:
-        """Samples in time order whose median is the value; the value itself where no samples stand behind it.
-
-        A value need not be the median of the samples that are kept: they are scaled to it.
-        """
-        middle = float(np.median(self.samples)) if len(self.samples) else 0.0
-        return self.samples * (self.value.middle / middle) if middle else np.asarray([self.value.middle])
-
 
 @dataclass(frozen=True)
 class Figure:

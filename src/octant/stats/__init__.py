@@ -15,7 +15,6 @@ from octant.stats.samples import (
     median_interval,
     outliers,
     quantiles,
-    ratio_interval,
 )
 
 __all__ = [
@@ -37,6 +36,5 @@ __all__ = [
     "next_launch",
     "outliers",
     "quantiles",
-    "ratio_interval",
     "worst_of_each_kind",
 ]

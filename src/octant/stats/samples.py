@@ -1,4 +1,4 @@
-"""Samples of one launch: medians with intervals, quantiles, drift, and ratios. METHOD.md gives the reasons."""
+"""Samples of one launch: medians with intervals, quantiles and drift. METHOD.md gives the reasons."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Z95 = 1.959963984540054
-FEW_LAUNCHES = 6  # fewer have no order-statistic interval, and resampling them makes too narrow a one
-_T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)  # Student's t for 1, 2, … degrees of freedom
+FEW_LAUNCHES = 6  # fewer have no interval of 95 % from order statistics
 
 
 @dataclass(frozen=True)
@@ -118,71 +117,3 @@ def outliers(samples: Sequence[float] | NDArray[np.float64]) -> NDArray[np.bool_
     spread = 1.4826 * np.median(np.abs(values - middle))
     far: NDArray[np.bool_] = np.abs(values - middle) > 5 * max(spread, abs(middle) * 1e-12)
     return far
-
-
-def ratio_interval(
-    numerator: Sequence[NDArray[np.float64]],
-    denominator: Sequence[NDArray[np.float64]],
-    resamples: int = 4000,
-    seed: int = 20,
-) -> Interval:
-    """Ratio of two medians over launches, with its percentile-bootstrap interval (Efron and Tibshirani 1993, ch. 13).
-
-    Each side is a list of launches, each an array of samples in time order. Launches are drawn with replacement, then
-    the median of each is drawn as resampling its samples would give it (Davison and Hinkley 1997, section 3.8); a
-    launch's samples count once per `correlation_time`. `seed` makes the interval repeatable. Fewer than six launches
-    resample too narrowly: the interval then also covers Student's, from the spread of all launches' logarithms about
-    their side's mean (Georges, Buytaert and Eeckhout 2007). One launch on each side tells nothing of that spread.
-
-    Raises:
-        ValueError: no samples on one side, or a zero median below the bar.
-    """
-    if not numerator or not denominator or any(len(launch) == 0 for launch in (*numerator, *denominator)):
-        raise ValueError("a ratio needs samples on both sides")
-    levels = [np.array([np.median(launch) for launch in side]) for side in (numerator, denominator)]
-    middles = [float(np.median(side)) for side in levels]
-    if middles[1] == 0:
-        raise ValueError("a ratio to zero has no value")
-    generator = np.random.default_rng(seed)
-    top, bottom = (_bootstrap_medians(side, resamples, generator) for side in (numerator, denominator))
-    usable = bottom != 0
-    low, high = np.quantile(top[usable] / bottom[usable], [0.025, 0.975])
-    ratio, reach = middles[0] / middles[1], _reach_of_few(*levels)
-    return Interval(min(float(low), ratio / reach), ratio, max(float(high), ratio * reach))
-
-
-def _reach_of_few(*sides: NDArray[np.float64]) -> float:
-    """The factor by which the ratio of the medians of few launches may be off; 1 where there are many, or no spread.
-
-    Both sides are taken to spread alike. A median varies up to pi / 2 times as much as a mean.
-    """
-    freedom = sum(len(side) - 1 for side in sides)
-    if freedom == 0 or min(map(len, sides)) >= FEW_LAUNCHES or any((side <= 0).any() for side in sides):
-        return 1.0
-    logs = [np.log(side) for side in sides]
-    variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / freedom
-    z = Z95  # beyond the table: Cornish and Fisher's expansion
-    series = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-    t = _T95[freedom - 1] if freedom <= len(_T95) else series
-    return math.exp(min(t * math.sqrt(variance * math.pi / 2 * sum(1 / len(x) for x in logs)), 100.0))
-
-
-def _bootstrap_medians(
-    launches: Sequence[NDArray[np.float64]], resamples: int, generator: np.random.Generator
-) -> NDArray[np.float64]:
-    """Bootstrap draws of the median over launches, without building the resamples.
-
-    The median of m draws with replacement from n sorted values is the value at rank ceil(n U), where U is the median
-    of m uniform numbers: Beta((m + 1) / 2, (m + 1) / 2). So a draw costs one random number, not n.
-    """
-    medians = np.empty((len(launches), resamples))
-    for row, launch in zip(medians, launches, strict=True):
-        values = np.sort(launch)
-        shape = (len(values) / correlation_time(launch) + 1) / 2
-        ranks = np.ceil(len(values) * generator.beta(shape, shape, resamples)).astype(int) - 1
-        row[:] = values[np.clip(ranks, 0, len(values) - 1)]
-    if len(launches) == 1:
-        return np.asarray(medians[0])
-    picks = generator.integers(0, len(launches), size=(len(launches), resamples))
-    drawn: NDArray[np.float64] = np.median(np.take_along_axis(medians, picks, axis=0), axis=0)
-    return drawn
