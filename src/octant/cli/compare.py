@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 MOST_OTHERS = 200
 """Stored runs that are searched for other occasions, the newest first."""
 
+BeforeArgument = Annotated[
+    str,
+    typer.Argument(
+        help="The run to compare with: its id, its folder, last, or previous (the last comparable one).",
+        autocompletion=_complete.runs,
+    ),
+]
+AfterArgument = Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)]
+RoundsOption = Annotated[
+    int | None, typer.Option(min=4, help="Measure both again in turn, in so many paired rounds: usually 6.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -28,23 +40,14 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    a: Annotated[
-        str,
-        typer.Argument(
-            help="The run to compare with: its id, its folder, last, or previous (the last comparable one).",
-            autocompletion=_complete.runs,
-        ),
-    ] = "previous",
-    b: Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)] = "last",
+    a: BeforeArgument = "previous",
+    b: AfterArgument = "last",
     threshold: Annotated[
         float, typer.Option(min=0, max=10, help="Least difference that matters, as a fraction.")
     ] = 0.03,
     curves: Annotated[bool, typer.Option("--curves", help="Compare the points of curves too.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List each figure that only one run has.")] = False,
-    rounds: Annotated[
-        int | None,
-        typer.Option(min=4, help="Measure both again in turn, in so many paired rounds: usually 6."),
-    ] = None,
+    rounds: RoundsOption = None,
     gate: Annotated[
         bool, typer.Option("--gate", help="Exit with 3 on a regression: slower, or attempted without a result.")
     ] = False,

@@ -26,6 +26,13 @@ PlaceOption = Annotated[
 LauncherOption = Annotated[
     str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available]; see --script.")
 ]
+MpiOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Setting of the MPI library (repeatable): eager-limit=64KiB."),
+]
+RepeatsOption = Annotated[
+    int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
+]
 HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.")]
 
 
@@ -49,16 +56,11 @@ def run(
     mode: Annotated[
         str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
     ] = "",
-    repeats: Annotated[
-        int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
-    ] = None,
+    repeats: RepeatsOption = None,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
-    mpi: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Setting of the MPI library (repeatable): eager-limit=64KiB."),
-    ] = None,
+    mpi: MpiOption = None,
     script: Annotated[Path | None, typer.Option(help="With a batch system: write the job script here.")] = None,
     submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
     minutes: Annotated[int, typer.Option(min=1, help="With a batch system: time limit.")] = 30,

@@ -99,7 +99,7 @@ def resolve(
         variables = {"OMP_NUM_THREADS": str(threads)} if "threads" in launch.started_knobs else {}
     else:
         kernel = build.find(ask.subject.workload)
-        drawn = str(rounds.seed_within(seed, launch.key))
+        drawn = str(rounds.seed_within(seed, f"launch {launch.repeat}"))
         program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
         variables = dict(own)
     variables |= ask.mpi

@@ -72,14 +72,15 @@ def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...
     return tuple(start for block in rounds for start in block)
 
 
-def seed_within(seed: int, launch: str) -> int:
-    """The seed from which a launch draws the order of its points and its hardware threads.
+def seed_within(seed: int, what: str) -> int:
+    """The seed of something that is drawn in a run.
 
     Args:
         seed: of the run.
-        launch: the launch's key.
+        what: "launch 3" for the order of points and the hardware threads of every ask's fourth launch, which are
+            compared with one another by rounds; "round 3" for the order of that round.
     """
-    return int.from_bytes(hashlib.sha256(f"{seed} {launch}".encode()).digest()[:4])
+    return int.from_bytes(hashlib.sha256(f"{seed} {what}".encode()).digest()[:4])
 
 
 def rounds_of(run: Asked) -> dict[str, int]:

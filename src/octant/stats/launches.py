@@ -10,7 +10,6 @@ import numpy as np
 from octant.stats.doubts import BOUNDS, Doubt, doubt, graded
 from octant.stats.intervals import scaled_values
 from octant.stats.samples import FEW_LAUNCHES
-from octant.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +41,7 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate) -> tu
     """
     found: list[Doubt] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(doubt("few launches", f"only {counted(len(launches), 'launch')}"))
+        found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1)))
     half = estimate.relative_half_width
     if half is not None:
         beyond = ": not measurable here" * (half > BOUNDS["wide interval"][-1])
