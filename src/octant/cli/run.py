@@ -26,6 +26,12 @@ PlaceOption = Annotated[
 LauncherOption = Annotated[
     str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available]; see --script.")
 ]
+ModeOption = Annotated[
+    str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
+]
+RepeatsOption = Annotated[
+    int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
+]
 HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.")]
 
 
@@ -46,12 +52,8 @@ def run(
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
-    mode: Annotated[
-        str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
-    ] = "",
-    repeats: Annotated[
-        int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
-    ] = None,
+    mode: ModeOption = "",
+    repeats: RepeatsOption = None,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
