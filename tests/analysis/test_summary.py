@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from fake_run import WORKLOADS, durations, lane, point, stored
+from fake_run import WORKLOADS, durations, fake_run, lane, point, stored
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.record import Point
+from octant.runs.rounds import drawn_order
 from octant.stats import Grade
 
 STREAM = Subject("node/stream")
@@ -80,3 +81,11 @@ def test_a_wrong_answer_is_nobody_s_equal() -> None:
     assert value is not None
     assert value.number == 3
     assert at(found, "curve, bytes 1").value is None
+
+
+def test_figures_are_in_the_order_of_the_asks_whatever_launch_was_drawn_first() -> None:
+    run = fake_run(repeats=3)
+    asked = [figure.title for figure in summarise(run, WORKLOADS).figures]
+    for seed in (1, 2):
+        drawn = dataclasses.replace(run, order=drawn_order([ask.repeats for ask in run.asks], seed))
+        assert [figure.title for figure in summarise(drawn, WORKLOADS).figures] == asked

@@ -114,7 +114,8 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
             by_launch = cells.setdefault(key, (ask, {}))[1]
             if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
                 by_launch[point.launch] = point
-    ordered = sorted(cells, key=lambda key: places.get(key, len(places)))
+    numbers = {ask.key: i for i, ask in enumerate(run.asks)}  # launches start in random order
+    ordered = sorted(cells, key=lambda key: (numbers.get(str(key[0]), len(numbers)), places.get(key, len(places))))
     return [(cells[key][0], list(cells[key][1].values())) for key in ordered]
 
 

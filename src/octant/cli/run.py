@@ -30,6 +30,9 @@ MpiOption = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=VALUE", help="Setting of the MPI library (repeatable): eager-limit=64KiB."),
 ]
+ModeOption = Annotated[
+    str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
+]
 RepeatsOption = Annotated[
     int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
 ]
@@ -53,9 +56,7 @@ def run(
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
-    mode: Annotated[
-        str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
-    ] = "",
+    mode: ModeOption = "",
     repeats: RepeatsOption = None,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
