@@ -153,7 +153,7 @@ class Metric:
     better: Literal["higher", "lower"]
     value: Value
     note: str = ""  # the counting rule, shown beside the figure
-    of_lost_time: bool = False  # it is a share of lost time: what was lost is no doubt about it
+    of_lost_time: bool = False  # a share of all time: what was lost is no doubt about it
 
     def at(self, step_s: float, counts: Mapping[str, int], lanes: int) -> float | None:
         """The metric if the step (or a chunk of every lane) took `step_s`; `None` where that says nothing.

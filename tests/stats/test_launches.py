@@ -47,6 +47,15 @@ def test_doubts_follow_number_spread_and_order_of_launches() -> None:
     assert doubts_of(*range(100, 108)) == {"launches resemble their neighbours": Grade.NOTE}
 
 
+def test_the_width_of_a_share_counts_in_points() -> None:
+    lost = (0.02, 0.04, 0.08, 0.02, 0.04, 0.08)
+    estimate = median_over_launches(exact(*lost), PERIOD)
+    kinds = [
+        {one.kind: one.grade for one in doubts_over_launches(exact(*lost), estimate, whole)} for whole in (False, True)
+    ]
+    assert kinds == [{"wide interval": Grade.INVALID}, {}]
+
+
 def test_equal_points_that_disagree_are_a_doubt() -> None:
     near, far = exact(100, 101, 99), exact(110, 111, 109)
     (found,) = doubts_about_equal_points([near, far], "{:.0f} ns".format)

@@ -176,7 +176,9 @@ class Figure:
                 [[launch.value for launch in side] for side in self._sides],
                 lambda value: si_text(value, self.metric.unit, 4),
             ),
-            *stats.doubts_over_launches([launch.value for launch in self.counted], self.value),
+            *stats.doubts_over_launches(
+                [launch.value for launch in self.counted], self.value, self.metric.of_lost_time
+            ),
         )
 
     @property

@@ -32,20 +32,23 @@ def neighbour_correlation(values: ArrayLike) -> float:
     return float(y[1:] @ y[:-1]) / power if len(y) >= LEAST_FOR_NEIGHBOURS and power > 0 else 0.0
 
 
-def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate) -> tuple[Doubt, ...]:
+def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False) -> tuple[Doubt, ...]:
     """What their number, their spread and their order say against the figure of launches.
 
     Args:
         launches: in the order in which they were made.
         estimate: of these launches, by `median_over_launches`.
+        of_whole: they are shares of a whole, of which the width of the interval is a share too: 2 to 8 % lost is
+            3 points wide to either side, however many times 2 goes into 8.
     """
     found: list[Doubt] = []
     if len(launches) < FEW_LAUNCHES:
         found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1)))
-    half = estimate.relative_half_width
+    half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
         beyond = ": not measurable here" * (half > BOUNDS["wide interval"][-1])
-        found += graded("wide interval", half, f"the interval is ± {100 * half:.0f} %{beyond}")
+        unit = "points" if of_whole else "%"
+        found += graded("wide interval", half, f"the interval is ± {100 * half:.0f} {unit}{beyond}")
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
         text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"

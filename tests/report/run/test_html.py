@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from fake_run import STARTED, WORKLOADS, fake_run, lane, machine, pingpong_s, point, retitled
@@ -53,6 +54,16 @@ def test_the_file_holds_all_figures_and_their_samples(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]  # no part of it is left over
     for words in ("93.80", "Gflop/s", "no 1 GiB pages are reserved", "stated says 2.00 GHz", "OMP_PROC_BIND"):
         assert words in page
+
+
+def test_a_figure_without_samples_has_neither_their_picture_nor_quantiles() -> None:
+    summary = summary_of(fake_run())
+    first = summary.figures[0]
+    bare = tuple(dataclasses.replace(launch, samples=np.array([]), count=0) for launch in first.launches)
+    figures = (dataclasses.replace(first, launches=bare, equal=()), *summary.figures[1:])
+    pages = [html.render(summary), html.render(dataclasses.replace(summary, figures=figures))]
+    for words in (f'aria-label="Quantiles of {first.title} (', f'aria-label="Samples of {first.title} ('):
+        assert pages[0].count(words) - pages[1].count(words) == 1
 
 
 def test_samples_beyond_the_budget_are_thinned_evenly_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,8 +145,10 @@ def _claim_marks(figures: Sequence[Figure]) -> dict[claims.Sort, tuple[str, str]
 
 
 def quantile_texts(figure: Figure) -> list[tuple[str, str]]:
-    """Quantiles over the samples that the figure keeps, at the levels that so many can state."""
+    """Quantiles over the samples that the figure keeps, at the levels that so many can state; none without samples."""
     samples = np.concatenate([launch.samples for launch in figure.launches])
+    if not len(samples):
+        return []
     whole = len(samples) == sum(launch.count for launch in figure.launches)  # else the extremes may be left out
     levels = [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1.0]
     stated = [q for q in levels if (whole if q in (0.0, 1.0) else len(samples) * min(q, 1 - q) >= 5) or q == 0.5]
