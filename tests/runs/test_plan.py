@@ -42,7 +42,7 @@ def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
     made = resolved(dataclasses.replace(ask(bytes="1MiB,2MiB"), mpi={"MPIR_CVAR_X": "1"}))
     key = made.launch.key
     program = str(kernels / "octant-node-stream")
-    order = str(seed_within(0, key))
+    order = str(seed_within(0, "launch 0"))
     assert made.words == (program, "--output", str(RECORDS), "--run", key, "--seed", order, "bytes=1MiB,2MiB")
     assert (made.launcher, made.places) == ("direct", ())
     assert made.environment == {

@@ -107,8 +107,10 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     ran = octant("study", "run", str(mine), "--repeats", "3", "--seed", "5", "--json")
     assert ran.returncode == 0, ran.stderr
     said = json.loads(ran.stdout)
-    assert [cell["launches"] for cell in said["cells"]] == [3, 3]
-    assert all(cell["low"] <= cell["middle"] <= cell["high"] for cell in said["cells"])
+    assert len(said["cells"]) == 2
+    for cell in said["cells"]:  # a busy machine may take most of a launch's time
+        assert cell["launches"] == 3 or "launches left out" in [one["kind"] for one in cell["doubts"]]
+        assert cell["low"] <= cell["middle"] <= cell["high"]
     (finding,) = said["findings"]
     assert finding["status"] in ("holds", "does not hold", "undecided")
     again = octant("study", "report", "mine", "--json")
