@@ -202,3 +202,60 @@ def test_what_only_one_run_has_takes_one_line(bench: Bench) -> None:
     assert "Not comparable" not in short
     assert "Not comparable (4)" in long
     assert "only in A:" not in long
+
+
+def test_a_gate_on_one_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    original = bench.answer
+
+    def answer(workload: str, launch: str, cell: Mapping[str, str]) -> Point:
+        found = original(workload, launch, cell)
+        is_after = bench.kernel.starts[-1][bench.kernel.starts[-1].index("--output") + 1] != bench.first
+        return _wrong(found) if is_after else found
+
+    bench.kernel.answer = answer
+    done = bench.compare("--gate")
+    assert done.exit_code == Exit.REGRESSION, done.exception
+    assert "wrong answer in B" in done.stdout
+
+
+def test_a_gate_that_nothing_answered_is_refused(bench: Bench) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    failing = Outcome(1, False, 0.1, "the kernel died")
+    bench.kernel.ends = dict.fromkeys(range(100), failing)
+    refused = bench.compare("--gate").exception
+    assert isinstance(refused, Refusal)
+    assert "cannot judge" in str(refused)
+    assert "the kernel died" in str(refused)
+
+
+@pytest.mark.parametrize("words", [("--rounds", "6"), ("--gate",), ("--gate", "--until-sure")])
+def test_a_stop_in_the_first_round_is_gone_on_with(bench: Bench, words: tuple[str, ...]) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    bench.stop_at = 1
+    done = bench.compare(*words)
+    assert done.exit_code == Exit.INTERRUPTED
+    ids = bench.store.ids()
+    again = done.stderr.rpartition("Go on with: octant compare ")[2].split()
+    went_on = bench.compare(*again)
+    assert went_on.exit_code == 0, went_on.exception
+    assert bench.store.ids() == ids, "no other runs were begun"
+
+
+@pytest.mark.parametrize("words", [("--gate",), ("--gate", "--until-sure")])
+def test_resume_names_the_command_that_goes_on_with_a_gate(bench: Bench, words: tuple[str, ...]) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    bench.stop_at = 5
+    assert bench.compare(*words).exit_code == Exit.INTERRUPTED
+    ids, number = bench.store.ids(), len(bench.kernel.starts)
+    bench.stop_at = number + 1
+    stopped = bench.compare("--gate", *ids[-2:])
+    alone = CliRunner().invoke(application(), ["resume", "last", "--store", str(bench.store.root)])
+    for text in (stopped.stderr, str(alone.exception)):
+        again = text.strip().rpartition("octant compare ")[2].split()
+        assert bench.compare(*again).exit_code == 0
+        assert bench.store.ids() == ids, f"no other runs were begun by {again}"

@@ -64,6 +64,8 @@ def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> 
     Raises:
         Refusal: fewer rounds than a gate over so many figures needs.
     """
+    if not both:  # B could give none of A's figures: a gate has its answer
+        return []
     ratios = [log_ratios(old, new) for old, new in both]
     rounds, least, period = max(map(len, ratios), default=0), least_rounds(len(both)), _period(runs, both)
     if rounds < least and (gate or pair.looks != "once"):

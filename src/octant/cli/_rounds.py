@@ -48,10 +48,16 @@ class Asked:
         rounds = self.rounds or (UNTIL_SURE if self.until_sure else max(RISING))
         return rounds, looks, bool(pair and pair.looks == looks and (self.until_sure or pair.rounds == rounds))
 
-    def command(self, rounds: int, sides: Interleaved) -> str:
-        """What goes on with the rounds."""
-        words = ["--gate"] * self.gate + ["--until-sure"] * self.until_sure
-        return " ".join(["octant compare", *words, f"--rounds {rounds}", sides.before.id, sides.after.id])
+
+def command(pair: Pair, run: str, rounds: int, gate: bool = False) -> str:
+    """What goes on with the rounds of a pair, to so many: a gate goes to those that were planned, and looks as planned.
+
+    Args:
+        run: the id of the side whose pair it is.
+    """
+    words = "--gate" if gate or pair.looks == "rising" else f"--rounds {rounds}"
+    words = f"--gate --until-sure --rounds {rounds}" if pair.looks == "any time" else words
+    return " ".join(["octant compare", words, *sorted((run, pair.partner))])
 
 
 def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Comparisons:
@@ -92,8 +98,9 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
 def _is_decided(looks: Looks, judge: Judge, rounds: int, sides: Interleaved) -> bool:
     """Whether a gate may look after so many rounds, and has its answer then."""
     from octant.stats.gate import RISING, gate_is_decided
+    from octant.stats.paired import LEAST_ROUNDS
 
-    if looks == "once" or (looks == "rising" and rounds not in RISING):
+    if rounds < LEAST_ROUNDS or looks == "once" or (looks == "rising" and rounds not in RISING):
         return False
     try:
         found = judge(sides.before, sides.after)
@@ -120,7 +127,8 @@ def _measure(
     except KeyboardInterrupt:
         kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))
         done = f"{kept.rounds} of {rounds} rounds are complete, and all is kept"
-        typer.echo(f"\nStopped; {done}. Go on with: {asked.command(rounds, kept)}", err=True)
+        go_on = command(kept.pair, kept.after.id, rounds, asked.gate)
+        typer.echo(f"\nStopped; {done}. Go on with: {go_on}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     for run in (sides.before, sides.after):
         report_damage(run.id, run.damaged)

@@ -81,7 +81,7 @@ def compare(
         return comparing.compare(*sides, threshold, curves, default_knobs, gate, history)
 
     found = judge(find_run(store, a), find_run(store, b), gate=False)
-    if (gate or rounds) and not found.compared and not found.regressions:
+    if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
         raise Refusal(
             "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
         )
@@ -94,6 +94,10 @@ def compare(
         comparison.show(found, every)
     if gate and found.regressions:
         raise typer.Exit(int(Exit.REGRESSION))
+    if gate and not found.compared:
+        failed = [failure.reason for side in (found.before, found.after) for failure in side.run.failures]
+        why = f": {failed[0]}" if failed else ""
+        raise Refusal(f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again")
 
 
 def _others(where: Store, before: StoredRun, after: StoredRun) -> Iterator[StoredRun]:

@@ -156,13 +156,14 @@ def resume(
     json: JsonOption = False,
 ) -> None:
     """Measure what a stopped run still lacks."""
+    from octant.cli._rounds import command
     from octant.cli._stored import find_run
     from octant.runs.plan import check_stored
     from octant.store import Store
 
     run = find_run(store, name)
     if run.pair:
-        again = f"octant compare --rounds {run.pair.rounds} {' '.join(sorted((run.id, run.pair.partner)))}"
+        again = command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches)
     _finish(Store(run.folder.parent.parent), run, timeout, json, notes, page=run.title.startswith("evaluate"))

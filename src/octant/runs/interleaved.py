@@ -37,6 +37,13 @@ class Interleaved:
     after: StoredRun
 
     @property
+    def pair(self) -> Pair:
+        """How they are measured in turn, as B has it."""
+        pair = self.after.pair
+        assert pair is not None  # noqa: S101 - runs that do not name each other are never measured in turn
+        return pair
+
+    @property
     def couples(self) -> Couples:
         """The asks of both sides, by twos."""
         return tuple(zip(self.before.asks, self.after.asks, strict=True))

@@ -25,7 +25,7 @@ RISING: Mapping[int, float] = {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419}
 
 def least_rounds(figures: int) -> int:
     """The fewest rounds on which a gate over so many figures decides."""
-    return LEAST_ROUNDS if figures == 1 else LEAST_ROUNDS_OF_MANY
+    return LEAST_ROUNDS if figures <= 1 else LEAST_ROUNDS_OF_MANY
 
 
 def planned_looks(figures: int) -> dict[int, float]:
