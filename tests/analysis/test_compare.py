@@ -312,3 +312,15 @@ def test_an_invalid_figure_gets_no_verdict_unless_for_the_width_of_its_interval(
     ).figures
     assert (one.word, "B: this is why" in one.why) == (word, True)
     assert not one.lost
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_values_without_a_ratio_are_not_comparable_in_equal_points_either(value: float) -> None:
+    before, after = fake_summary([[1, 2, 3, 4], [value] * 4], "a"), fake_summary([[1, 2, 3, 4], [1, 2, 3, 4]], "b")
+    found = compare(before, after)
+    assert [one.word for one in found.figures] == ["no difference seen", "not comparable"]
+    row = json.loads(comparison.as_json(found))["figures"][1]
+    assert row["a"] == (0.0 if value == 0 else None)
+    row = dataclasses.replace(before.figures[0], equal=(before.figures[1],))
+    found = compare(dataclasses.replace(before, figures=(row,)), dataclasses.replace(after, figures=after.figures[:1]))
+    assert [one.why for one in found.figures] == [(f"{value:g} in A",)]

@@ -111,3 +111,10 @@ def test_until_sure_rarely_says_same_at_the_margin() -> None:
     x = np.random.default_rng(55).normal(end, 0.02, (100, 30))
     words = [{until_sure_verdicts([row[:rounds]], PERIOD)[0].word for rounds in range(4, 31, 3)} for row in x]
     assert np.mean(["same" in row for row in words]) <= 0.05
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+def test_until_sure_has_no_verdict_on_a_figure_that_answered_in_few_rounds(rounds: int) -> None:
+    full = np.linspace(0.3, 0.4, 8)
+    assert [one.word for one in until_sure_verdicts([full, full[:rounds]], PERIOD)] == ["faster", "no verdict"]

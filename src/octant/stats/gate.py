@@ -66,8 +66,9 @@ def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float 
     return [
         verdict_of(
             x,
-            differs=bool(e_value(x) >= 1 / level),
-            same=bool(abs(x.mean()) < end and min(e_value(x - end), e_value(x + end)) >= 1 / LEVEL),
+            differs=len(x) >= LEAST_ROUNDS and bool(e_value(x) >= 1 / level),
+            same=len(x) >= LEAST_ROUNDS
+            and bool(abs(x.mean()) < end and min(e_value(x - end), e_value(x + end)) >= 1 / LEVEL),
             period=period,
             margin=margin,
             level=level,

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from octant import units
 from octant.report.run import text
+from octant.report.run.tidy import number
 
 if TYPE_CHECKING:
     from octant.analysis.compare import Comparison, Comparisons
@@ -148,7 +149,7 @@ def as_json(found: Comparisons) -> str:
 
 def _figure(one: Comparison) -> dict[str, object]:
     row, verdict = one.figure, one.verdict
-    medians = [side.value.middle if side and side.value else None for side in (one.before, one.after)]
+    medians = [number(side.value.middle) if side and side.value else None for side in (one.before, one.after)]
     return {
         "workload": row.workload.name,
         "title": row.title,

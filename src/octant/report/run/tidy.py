@@ -49,7 +49,7 @@ class FigureLine:
     kind: str  # "order statistics" or "student": ends of a 95 % interval; "two values"; "one launch": seen within it
     claim: str  # "95 % interval for the median over 6 launches between 07:35 and 07:38"
     launches: int  # that the median is made of; those of equal points of the run count
-    tried: int  # the others lost most of their time, or have no value
+    tried: int  # the others lost most of their time, failed, or have no value
     first_start: str  # of these launches, ISO 8601 with offset
     last_start: str
     next_low: float | None  # where the next launch would lie (95 %), from six launches on
@@ -134,17 +134,17 @@ def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
         metric=figure.metric.name,
         unit=figure.metric.unit,
         better=figure.metric.better,
-        median=_number(value.middle) if value else None,
-        low=_number(value.low) if value else None,
-        high=_number(value.high) if value else None,
+        median=number(value.middle) if value else None,
+        low=number(value.low) if value else None,
+        high=number(value.high) if value else None,
         kind=value.kind if value else "",
         claim=value.text if value else "",
         launches=value.number if value else 0,
-        tried=sum(len(one.points) for one in (figure, *figure.equal)),
+        tried=figure.tried,
         first_start=value.period.begin.isoformat(timespec="seconds") if value else "",
         last_start=value.period.end.isoformat(timespec="seconds") if value else "",
-        next_low=_number(following.low) if following else None,
-        next_high=_number(following.high) if following else None,
+        next_low=number(following.low) if following else None,
+        next_high=number(following.high) if following else None,
         samples=sum(launch.count for launch in figure.counted),
         limit=figure.at_limit,
         limit_source=figure.limit.source if figure.limit else "",
@@ -161,7 +161,8 @@ def _knobs_json(figure: Figure) -> str:
     return json.dumps(dict(figure.knobs), sort_keys=True)
 
 
-def _number(value: float) -> float | None:
+def number(value: float) -> float | None:
+    """The value, or `None` where it is no number that JSON knows."""
     return value if math.isfinite(value) else None
 
 
@@ -173,7 +174,7 @@ def result_lines(summary: Summary) -> Iterator[ResultLine]:
             for one in point.results:
                 yield ResultLine(
                     summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
-                    one.group, one.name, _number(one.value), one.unit, one.bound,
+                    one.group, one.name, number(one.value), one.unit, one.bound,
                     None if one.bound is None else one.passed,
                 )  # fmt: skip
 
