@@ -144,7 +144,7 @@ def each_once(values: str) -> str:
     """A list without the values that mean the same as an earlier one: a launch measures a cell once."""
     first: dict[str, str] = {}
     for value in values.split(","):
-        first.setdefault(_comparable(value), value)
+        first.setdefault(comparable(value), value)
     return ",".join(first.values())
 
 
@@ -172,13 +172,14 @@ def cell_key(
     Args:
         defaults: values of knobs that the other side does not know; a knob at its default is left out.
     """
-    kept = {name: _comparable(value) for name, value in knobs.items() if name not in EFFORT}
-    plain = {name: _comparable(value) for name, value in (defaults or {}).items()}
+    kept = {name: comparable(value) for name, value in knobs.items() if name not in EFFORT}
+    plain = {name: comparable(value) for name, value in (defaults or {}).items()}
     return subject, ranks, tuple(sorted((n, v) for n, v in kept.items() if plain.get(n) != v))
 
 
 @functools.lru_cache(maxsize=4096)
-def _comparable(value: str) -> str:
+def comparable(value: str) -> str:
+    """A knob's value in the spelling that all of the same meaning share: sizes are in bytes."""
     spelled = canonical(value)
     size = _bytes(spelled)
     return spelled if size is None else str(size)

@@ -1,6 +1,7 @@
 """A run as figures: points that several asks have in common are measured together, and say so where they disagree."""
 
 import dataclasses
+import io
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from fake_run import WORKLOADS, durations, fake_run, lane, point, stored
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.record import Point
+from octant.record import Failure, Point, Samples
+from octant.report.run import text
 from octant.runs.rounds import drawn_order
 from octant.stats import Grade
 
@@ -89,3 +91,32 @@ def test_figures_are_in_the_order_of_the_asks_whatever_launch_was_drawn_first() 
     for seed in (1, 2):
         drawn = dataclasses.replace(run, order=drawn_order([ask.repeats for ask in run.asks], seed))
         assert [figure.title for figure in summarise(drawn, WORKLOADS).figures] == asked
+
+
+def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_doubt() -> None:
+    ask = Ask(Subject("node/stream"), {"bytes": "1MiB,2MiB"}, repeats=5)
+    launches = [Launch(ask, repeat) for repeat in range(5)]
+    lanes = (lane(durations(100_000)),)
+    points = [
+        point(workload="node/stream", launch=one.key, knobs={"bytes": size}, lanes=lanes, counts={"bytes_read": 1})
+        for one in launches[:3]
+        for size in ("1048576", "2097152")
+    ]
+    points[0] = dataclasses.replace(points[0], read=Samples, heads=())
+    failures = [
+        Failure("node/stream", launches[3].key, ask.knobs, 1, "no memory", 3),
+        Failure("node/stream", launches[4].key, {"bytes": "2097152"}, 1, "no memory", 3),
+        Failure("node/stream", launches[2].key, ask.knobs, 1, "stopped, and resumed later", 3),
+    ]
+    both = {
+        one.title: (one.value.number if one.value else 0, one.tried, {doubt.kind: doubt.text for doubt in one.doubts})
+        for one in summarise(stored(launches, points, failures), WORKLOADS).figures
+    }
+    smaller, larger = both["stream, bytes 1 MiB"], both["stream, bytes 2 MiB"]
+    assert (smaller[:2], larger[:2]) == ((2, 4), (3, 5))
+    without = "1 of 4 launches gave no value (there is no series 'step')"
+    assert smaller[2]["launches left out"] == f"1 of 4 launches failed; {without}"
+    assert larger[2]["launches left out"] == "2 of 5 launches failed"
+    shown = io.StringIO()
+    text.show(summarise(stored(launches, points, failures), WORKLOADS), shown)
+    assert "no value:" not in shown.getvalue(), "there is one"

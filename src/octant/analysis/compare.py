@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from octant import units
 from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs
-from octant.ask import EFFORT, canonical, cell_key
+from octant.analysis.figures import includes
+from octant.ask import cell_key
 from octant.stats import Grade, verdicts
 from octant.stats.verdicts import MARGIN, Verdict
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.ask import Ask
-    from octant.record import Failure, Point
+    from octant.record import Point
     from octant.store import Pair, StoredRun
 
 Word = Literal[verdicts.Word, "not comparable"]
@@ -115,7 +116,7 @@ class Comparisons:
         for one in self.figures:
             before, after = _ask_of(self.before, one.before), _ask_of(self.after, one.after)
             if one.lost and one.before and after is None:
-                failed = [f for f in self.after.run.failures if _is_of(f, one.before)]
+                failed = [f for f in self.after.run.failures if includes(f, one.before)]
                 after = next((ask for f in failed if (ask := self.after.run.ask_of(f.launch))), None)
             if before and after:
                 found.setdefault((before.key, after.key), (before, after))
@@ -218,17 +219,9 @@ def _comparison(after: Summary, old: Figure | None, new: Figure | None, verdict:
 def _alone(after: Summary, old: Figure | None, new: Figure | None) -> Comparison:
     if old is None:
         return Comparison(old, new, None, ("only in B",))
-    tried = [failure for failure in after.run.failures if _is_of(failure, old)]
+    tried = [failure for failure in after.run.failures if includes(failure, old)]
     why = f"failed in B: {tried[0].reason}" if tried else "only in A"
     return Comparison(old, new, None, (why,), lost=bool(tried))
-
-
-def _is_of(failure: Failure, row: Figure) -> bool:
-    """Whether what failed includes the cell of a row: lists of values do, and knobs that the row does not know may."""
-    if (failure.workload, failure.ranks) != (row.workload.name, row.point.ranks):
-        return False
-    asked = {name: values for name, values in failure.knobs.items() if name in row.knobs and name not in EFFORT}
-    return all(canonical(row.knobs[name]) in canonical(values).split(",") for name, values in asked.items())
 
 
 def _obstacles(old: Figure, new: Figure) -> list[str]:
@@ -259,7 +252,8 @@ def _no_ratio(name: str, row: Figure) -> str:
         return ""
     if row.value is None:
         return f"no value in {name} ({row.missing})"
-    odd = [value for launch in row.launches if not 0 < (value := launch.value.middle) < math.inf]
+    launches = [launch for one in (row, *row.equal) for launch in one.launches]
+    odd = [value for launch in launches if not 0 < (value := launch.value.middle) < math.inf]
     return f"{odd[0]:g} in {name}" if odd else ""
 
 

@@ -17,7 +17,7 @@ from octant import stats
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
 from octant.analysis.lost import doubts_about_lost
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
-from octant.ask import Presentation, cell_key
+from octant.ask import EFFORT, Presentation, cell_key, comparable
 from octant.limit import Best, Known, Limit
 from octant.record.sketch import Sketch, sketch_of_array
 from octant.stats import Doubt, Grade, Period, doubt
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from octant.limit import Threads
     from octant.machine import Machine
     from octant.metric import Metric
-    from octant.record import Point, Result, Samples, Series
+    from octant.record import Failure, Point, Result, Samples, Series
     from octant.workload import Workload
 
 
@@ -70,6 +70,7 @@ class Figure:
     launches: tuple[LaunchFigure, ...]  # those with a right answer
     wrong: tuple[Result, ...] = ()  # the checks that failed
     missing: str = ""  # why right launches have no value: "there is no series 'phase/pack'"
+    failed: int = 0  # launches that gave no point of the cell
     limit: Limit | None = None
     is_limit: bool = False  # it provides a limit of this run, so it has no share of it
     label: str = ""  # of the ask
@@ -164,11 +165,7 @@ class Figure:
         found = [one for launch in self.counted for one in launch.doubts]
         if self.value is None:
             return tuple(found)
-        tried = sum(len(one.launches) for one in (self, *self.equal))
-        lost = tried - len(self.counted)
-        if lost:
-            text = f"{lost} of {tried} launches lost more than half of their time, and do not count"
-            found.append(doubt("launches left out", text))
+        found += self._left_out
         found += doubts_about_seats([launch.point for launch in self.counted])
         return (
             *found,
@@ -182,6 +179,27 @@ class Figure:
         )
 
     @property
+    def tried(self) -> int:
+        """How many launches there were, those of equal points too, whatever came of them."""
+        return sum(len(one.points) + one.failed for one in (self, *self.equal))
+
+    @property
+    def _left_out(self) -> tuple[Doubt, ...]:
+        """That launches are not in the value, and why."""
+        every = (self, *self.equal)
+        failed = sum(one.failed for one in every)
+        without = sum(len(one.points) - len(one.launches) for one in every)
+        lost = self.tried - failed - without - len(self.counted)
+        missing = next((one.missing for one in every if one.missing), "")
+        reasons = (
+            (failed, "failed"),
+            (without, f"gave no value ({missing})"),
+            (lost, "lost more than half of their time, and do not count"),
+        )
+        texts = [f"{number} of {self.tried} launches {why}" for number, why in reasons if number]
+        return (doubt("launches left out", "; ".join(texts)),) if texts else ()
+
+    @property
     def invalid(self) -> bool:
         """Whether it is none that a share of a limit, a limit or a verdict may be made of."""
         return any(one.grade == Grade.INVALID for one in self._doubts)
@@ -190,6 +208,14 @@ class Figure:
     def mismatches(self) -> tuple[str, ...]:
         """What launches were given other than asked, each once."""
         return tuple(dict.fromkeys(text for launch in self.launches for text in launch.mismatches))
+
+
+def includes(failure: Failure, figure: Figure) -> bool:
+    """Whether what failed includes a figure's cell: lists of values do, and knobs that the figure does not know may."""
+    if (failure.workload, failure.ranks) != (figure.workload.name, figure.point.ranks):
+        return False
+    asked = {name: values for name, values in failure.knobs.items() if name in figure.knobs and name not in EFFORT}
+    return all(comparable(figure.knobs[name]) in map(comparable, values.split(",")) for name, values in asked.items())
 
 
 def _start(launch: LaunchFigure) -> float:

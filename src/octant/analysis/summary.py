@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units, workloads
-from octant.analysis.figures import figures_of, known_limits
+from octant.analysis.figures import figures_of, includes, known_limits
 from octant.analysis.given import mismatches_of
 from octant.analysis.series import series_metrics
 from octant.ask import cell_key
@@ -75,7 +75,9 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
         workload = installed[points[0].workload]
         wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
-        made += [(ask, _with_label(figure, ask)) for figure in figures_of(workload, points, wanted, given).values()]
+        of_cell = figures_of(workload, points, wanted, given).values()
+        failed = _failed_launches(run, ask, next(iter(of_cell))) if ask else 0
+        made += [(ask, _with_label(replace(figure, failed=failed), ask)) for figure in of_cell]
     every = _with_equal_ones(made)
     limits = known_limits(_provided_limits(every, run.machine), run.machine)
     every = [with_limit(figure, limits, run.machine) for figure in every]
@@ -117,6 +119,13 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
     numbers = {ask.key: i for i, ask in enumerate(run.asks)}  # launches start in random order
     ordered = sorted(cells, key=lambda key: (numbers.get(str(key[0]), len(numbers)), places.get(key, len(places))))
     return [(cells[key][0], list(cells[key][1].values())) for key in ordered]
+
+
+def _failed_launches(run: StoredRun, ask: Ask, figure: Figure) -> int:
+    """Launches of an ask that failed at the cell of a figure, and gave no point of it when they were resumed."""
+    launched = {point.launch for point in figure.points}
+    failed = {failure.launch for failure in run.failures if includes(failure, figure)} - launched
+    return sum(run.ask_of(launch) == ask for launch in failed)
 
 
 def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:

@@ -86,7 +86,7 @@ def _cells(figure: Figure, marks: Mapping[claims.Sort, str]) -> _Cells:
     mark = marks[claims.sort_of(figure.value)] if figure.value and len(marks) > 1 else ""
     warnings = claims.warnings(figure.doubts)
     warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
-    warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.wrong else []
+    warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
     values = [f"{one.name} {one.text}" for one in results.named_results(figure)]
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
