@@ -315,8 +315,11 @@ def test_every_verdict_names_the_doubts(test: str) -> None:
 AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB", "4KiB", "8KiB"] }'
 
 
+SIZES = ("1KiB", "2KiB", "4KiB", "8KiB")
+
+
 def curve(*values: float) -> dict[str, StudyValue]:
-    return {at: measured(*[v] * 6) for at, v in zip(("1KiB", "2KiB", "4KiB", "8KiB"), values, strict=True)}
+    return {at: measured(*[v] * 6) for at, v in zip(SIZES, values, strict=True)}
 
 
 def test_a_knee_moves_by_a_factor() -> None:
@@ -327,6 +330,22 @@ def test_a_knee_moves_by_a_factor() -> None:
     assert found.here_is == "", "no ends"
     flat = judged(test, {"m a": curve(9, 9, 9, 9), "m b": curve(9, 9, 9, 4)}, AXIS)
     assert flat.text == "cannot be tested here: no step by ×1.5 on the axis for a"
+
+
+def test_the_places_of_a_knee_are_those_of_one_round_each() -> None:
+    """Every second round runs 1.6 times as fast, and the first launch gave nothing at one size."""
+    whole = {
+        at: measured(*[x * (1 + 0.6 * (n % 2)) for n in range(7)]) for at, x in zip(SIZES, (9, 9, 9, 4), strict=True)
+    }
+    lacking = whole | {"1KiB": dataclasses.replace(whole["1KiB"], launches=whole["1KiB"].launches[1:])}
+    test = 'kind = "knee", measure = "m", bar = { above = 4096.0 }'
+    found = judged(test, {"m a": lacking}, AXIS)
+    assert found.here == Interval(8192, 8192, 8192)
+    assert found.status == "holds"
+    apart = {at: measured(9, 9, 9, 9, 9, 9, first=6 * n) for n, at in enumerate(SIZES)}
+    assert judged(test, {"m a": apart}, AXIS).text == "cannot be tested here: no round has all that is compared"
+    stuck = curve(9, 9, 9, 0)
+    assert judged(test, {"m a": stuck}, AXIS).text == "cannot be tested here: a value is zero, so there is no step"
 
 
 def test_a_spread_along_the_axis() -> None:

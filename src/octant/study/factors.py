@@ -14,9 +14,11 @@ from octant.stats.paired import LEAST_ROUNDS, ratio_in_rounds
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from octant.study.values import Better, Bounded, StudyValue
+
+_NO_ROUND = "no round has all that is compared"
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Rounds:
         """
         logs = {number: log - other.logs[number] for number, log in self.logs.items() if number in other.logs}
         if not logs:
-            raise CannotTest("no round has all that is compared")
+            raise CannotTest(_NO_ROUND)
         begin, end = min(self.period.begin, other.period.begin), max(self.period.end, other.period.end)
         return Rounds(logs, Period(begin, end))
 
@@ -57,7 +59,7 @@ def gain_in_rounds(of: StudyValue, to: StudyValue, better: Better) -> Rounds:
     sides = [{launch.round: launch for launch in value.launches} for value in (of, to)]
     both = sorted(sides[0].keys() & sides[1].keys())
     if not both:
-        raise CannotTest("no round has all that is compared")
+        raise CannotTest(_NO_ROUND)
     top, bottom = ([side[number].value.middle for number in both] for side in sides)
     if min(*top, *bottom) <= 0:
         raise CannotTest("a value is zero, so there is no ratio")
@@ -65,6 +67,19 @@ def gain_in_rounds(of: StudyValue, to: StudyValue, better: Better) -> Rounds:
     begun = [side[number].begun for side in sides for number in both]
     logs = {n: sign * math.log(a / b) for n, a, b in zip(both, top, bottom, strict=True)}
     return Rounds(logs, Period(min(begun), max(begun)))
+
+
+def values_by_round(curve: Sequence[StudyValue]) -> list[list[float]]:
+    """The values along a curve in each round that has all of them.
+
+    Raises:
+        CannotTest: there is no such round.
+    """
+    sides = [{launch.round: launch.value.middle for launch in value.launches} for value in curve]
+    rounds = sorted(set.intersection(*(set(side) for side in sides)))
+    if not rounds:
+        raise CannotTest(_NO_ROUND)
+    return [[side[number] for side in sides] for number in rounds]
 
 
 def gain(of: StudyValue, to: StudyValue, better: Better) -> Bounded:

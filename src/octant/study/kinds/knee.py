@@ -11,7 +11,7 @@ from pydantic import Field
 
 from octant import stats
 from octant.study import checks
-from octant.study.factors import over_extremes
+from octant.study.factors import over_extremes, values_by_round
 from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem, number
 from octant.study.values import CannotTest
 from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
@@ -62,16 +62,14 @@ class Knee(KindOfTest):
         at = axis.values if axis else ()
         curve = values.curve(study.cell(self.measure, levels), at)
         modelled = all(value.modelled is not None for value in curve)
-        launches = 0 if modelled else min(len(value.launches) for value in curve)
-        rows = (
-            [[value.value.middle for value in curve]]
-            if modelled
-            else [[value.launches[n].value.middle for value in curve] for n in range(launches)]
-        )
+        rows = [[value.value.middle for value in curve]] if modelled else values_by_round(curve)
+        launches = 0 if modelled else len(rows)
+        if min(map(min, rows)) <= 0:
+            raise CannotTest("a value is zero, so there is no step")
         places, better = [number(text) for text in at], values.better(self.measure)
         knees = [knee(places, row, self.step, better) for row in rows]
         known = [place for place in knees if place is not None]
-        if len(known) < len(knees) or not knees:
+        if len(known) < len(knees):
             raise CannotTest(f"no step by ×{self.step:g} on the axis for {', '.join(study.full(levels))}")
         here = stats.Interval(min(known), float(np.median(known)), max(known))
         return Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=f"the range over {launches} launches")
