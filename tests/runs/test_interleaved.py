@@ -13,6 +13,7 @@ from fake_run import machine
 from octant.ask import Ask, Subject
 from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome
+from octant.record import Failure
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.interleaved import Interleaved, begin, measure
 from octant.runs.plan import planner_of
@@ -67,6 +68,17 @@ def test_each_round_starts_every_launch_of_both_sides_once_and_partners_beside_e
     repeats = [launch.rpartition("-")[2] for _, launch in starts]
     assert repeats == [str(number) for number in range(16) for _ in range(4)]
     assert (done.rounds, len(done.before.points), len(done.after.points)) == (16, 48, 48)
+
+
+def test_a_round_is_complete_with_every_cell_of_its_launches(store: Store) -> None:
+    done = go_on(store, begun(store), 2)
+    whole, torn = done.before.points, next(p for p in done.before.points if p.launch.endswith("-1"))
+    for part, rounds in ((whole, 2), (tuple(p for p in whole if p is not torn), 1)):
+        assert Interleaved(dataclasses.replace(done.before, points=part), done.after).rounds == rounds
+    failure = Failure(torn.workload, torn.launch, torn.knobs, 1, "killed", 1)
+    part = tuple(p for p in whole if p is not torn)
+    failed = dataclasses.replace(done.before, points=part, failures=(failure,))
+    assert Interleaved(failed, done.after).rounds == 2
 
 
 def test_the_two_runs_name_each_other_and_what_they_repeat(store: Store) -> None:

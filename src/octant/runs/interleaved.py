@@ -19,7 +19,7 @@ from octant.machine.system import VOLATILE
 from octant.runs.carry_out import DecideSides, Observe, Side, carry_out_sides
 from octant.runs.plan import Planner, check_startable, check_stored
 from octant.runs.rounds import new_seed, seed_within
-from octant.store import Pair, Store, StoredRun, new_ids, recorded_environment
+from octant.store import Pair, Store, StoredRun, finished_cells, new_ids, recorded_environment
 from octant.store.asked import Looks
 
 Couples = tuple[tuple[Ask, Ask], ...]
@@ -50,10 +50,15 @@ class Interleaved:
 
     @property
     def rounds(self) -> int:
-        """How many are there: each of their launches has answered or failed."""
+        """How many are there: each of their launches has failed, or answered in all its cells."""
         runs = (self.before, self.after)
-        done = [{p.launch for p in run.points} | {failure.launch for failure in run.failures} for run in runs]
-        return next(n for n in itertools.count() if any(launch.key not in done[side] for side, launch in self.round(n)))
+        failed = [{failure.launch for failure in run.failures} for run in runs]
+        cells = [finished_cells(run.points, ()) for run in runs]
+
+        def is_there(side: int, launch: Launch) -> bool:
+            return launch.key in failed[side] or not launch.without(cells[side].get(launch.key, ()))
+
+        return next(n for n in itertools.count() if not all(itertools.starmap(is_there, self.round(n))))
 
     def round(self, number: int) -> list[tuple[int, Launch]]:
         """The launches of one round, each with the number of its side, in an order that is drawn once for all."""
