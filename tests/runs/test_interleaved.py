@@ -137,6 +137,11 @@ def test_a_launch_that_fails_is_kept_and_the_rounds_go_on(store: Store) -> None:
     done = go_on(store, begun(store), 6, Kernel({0: Outcome(1, False, 0.1, "no")}))
     assert len(done.before.failures) + len(done.after.failures) == 1
     assert (done.rounds, len(done.before.points) + len(done.after.points) >= 33) == (6, True)
+    later = Kernel()
+    go_on(store, done, 8, later)
+    assert {words[words.index("--run") + 1].rpartition("-")[2] for words in later.starts} == {"6", "7"}, (
+        "its partner ran in another hour"
+    )
 
 
 def refused(store: Store, before: StoredRun, couple: tuple[Ask, Ask] = COUPLES[0]) -> str:

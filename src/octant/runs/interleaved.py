@@ -195,9 +195,8 @@ def measure(
 
 
 def _decide(sides: Interleaved, rounds: int, is_enough: Callable[[int], bool]) -> DecideSides:
-    there = sides.rounds
-    for number in range(rounds):
+    for number in range(sides.rounds, rounds):  # what failed before would be measured at another time than its partner
         for one in sides.round(number):  # noqa: UP028 - what is sent is not for this list
             yield one
-        if number + 1 > there and number + 1 < rounds and is_enough(number + 1):
+        if number + 1 < rounds and is_enough(number + 1):
             return
