@@ -115,6 +115,18 @@ def test_rounds_are_matched_by_their_number() -> None:
     assert one.speed == pytest.approx(1.1)
 
 
+def test_a_round_that_was_stopped_between_its_launches_and_gone_on_with_later_does_not_count() -> None:
+    before, after = fake_summary([[100.0] * 6], "a"), fake_summary([[110.0] * 5 + [300.0]], "b", Pair("a", "old", 6))
+    (row,) = after.figures
+    *others, last = row.launches
+    later = dataclasses.replace(last.point.process, started="2026-11-22T09:00:00Z")
+    last = dataclasses.replace(last, point=dataclasses.replace(last.point, process=later))
+    after = dataclasses.replace(after, figures=(dataclasses.replace(row, launches=(*others, last)),))
+    (one,) = compare(before, after).figures
+    assert one.verdict is not None
+    assert (one.verdict.number, one.speed) == (5, pytest.approx(1.1))
+
+
 MONDAY = datetime(2026, 11, 16, 9, 0).astimezone()
 
 

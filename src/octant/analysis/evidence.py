@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from octant.analysis.figures import Figure, figures_of
+from octant.analysis.figures import Figure, LaunchFigure, figures_of
 from octant.analysis.given import mismatches_of
 from octant.ask import Ask, Subject, cell_key
 from octant.failure import Refusal
@@ -34,7 +34,7 @@ Both: TypeAlias = Sequence[tuple[Figure, Figure]]
 """Figures that can be compared: of A, of B."""
 
 APART = timedelta(hours=1)
-"""Runs that began closer to one another are one occasion."""
+"""Runs and launches that began closer to one another are of one occasion."""
 ENOUGH = 12
 """Occasions of a figure; more change its verdict little, and each takes time to read."""
 
@@ -88,14 +88,19 @@ def too_few_rounds(figures: int, rounds: int) -> str:
 
 
 def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:
-    """The logarithms of B's speed over A's, one for each round in which both sides answered."""
+    """The logarithms of B's speed over A's, one for each round in which both sides answered, within an hour."""
     before, after = (
-        {int(one.point.launch.rpartition("-")[2]): one.value.middle for one in row.launches if one.counts}
-        for row in (old, new)
+        {int(one.point.launch.rpartition("-")[2]): one for one in row.launches if one.counts} for row in (old, new)
     )
-    rounds = sorted(before.keys() & after.keys())
-    speeds = [log_speeds([side[number] for number in rounds], old.metric.better) for side in (before, after)]
+    rounds = [n for n in sorted(before.keys() & after.keys()) if _are_one_occasion(before[n], after[n])]
+    speeds = [log_speeds([side[n].value.middle for n in rounds], old.metric.better) for side in (before, after)]
     return np.asarray(speeds[1] - speeds[0], np.float64)
+
+
+def _are_one_occasion(one: LaunchFigure, other: LaunchFigure) -> bool:
+    """Not where a stop came between two launches, which were gone on with later."""
+    begun = [launch.point.process.begun for launch in (one, other)]
+    return begun[0] is None or begun[1] is None or abs(begun[0] - begun[1]) < APART
 
 
 def of_two_runs(both: Both, runs: Runs, margin: float, history: History) -> list[Verdict]:
