@@ -485,6 +485,15 @@ def test_a_figure_claims_what_its_number_of_launches_allows(number: int, kind: s
     assert (one.next_launch is not None) == (number == 6)
 
 
+@pytest.mark.parametrize("shares", [(0.0, 0.001, 0.2, 0.4), (0.3, 0.6, 0.9, 0.95), (0.0, 0.001, 0.2, 0.4, 0.9, 1.0)])
+def test_the_interval_of_a_share_of_time_is_within_the_whole(shares: Sequence[float]) -> None:
+    share = Metric("lost", "1", "lower", result("lost"), of_lost_time=True)
+    points = [launched(1000, n, results=(Result("lost", value, "1"),)) for n, value in enumerate(shares)]
+    one = figure(dataclasses.replace(WORKLOAD, metrics=(share,)), points)
+    for ends in filter(None, (one.value, one.next_launch)):
+        assert 0 <= ends.low <= ends.middle <= ends.high <= 1
+
+
 def lost(share: float) -> tuple[stats.Doubt, ...]:
     return stats.graded("lost time", share, f"{share:.0%} lost")
 

@@ -7,7 +7,7 @@ and samples thinned to a budget, for pictures.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -124,14 +124,21 @@ class Figure:
         """The figure in base units, with what is known of its uncertainty; a wrong answer has none."""
         if self.wrong or not self.launches:
             return None
-        return value_of(self.counted)
+        return self._in_range(value_of(self.counted))
 
     @cached_property
     def next_launch(self) -> stats.Estimate | None:
         """Where one more launch would lie now; `None` for fewer than six."""
         if self.value is None:
             return None
-        return stats.next_launch([launch.value for launch in self.counted], self.value.period)
+        following = stats.next_launch([launch.value for launch in self.counted], self.value.period)
+        return following and self._in_range(following)
+
+    def _in_range(self, estimate: stats.Estimate) -> stats.Estimate:
+        """Without what the metric cannot be: a share of time is neither negative nor more than all."""
+        if not self.metric.of_lost_time:
+            return estimate
+        return replace(estimate, low=max(0.0, estimate.low), high=min(1.0, estimate.high))
 
     def at(self, step_s: float) -> float | None:
         """The metric's value if the step, or a chunk of every lane, took so long; `None` where that says nothing."""
