@@ -259,3 +259,17 @@ def test_resume_names_the_command_that_goes_on_with_a_gate(bench: Bench, words: 
         again = text.strip().rpartition("octant compare ")[2].split()
         assert bench.compare(*again).exit_code == 0
         assert bench.store.ids() == ids, f"no other runs were begun by {again}"
+
+
+def test_rounds_of_runs_named_by_their_folders_stay_in_their_store(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    bench.stop_at = 5
+    assert bench.compare("--rounds", "4").exit_code == Exit.INTERRUPTED
+    monkeypatch.chdir(tmp_path)
+    folders = [str(bench.store.root / "runs" / name) for name in bench.store.ids()[-2:]]
+    done = CliRunner().invoke(application(), ["compare", "--rounds", "4", *folders])
+    assert done.exit_code == 0, done.exception
+    assert len(bench.kernel.starts) == 8

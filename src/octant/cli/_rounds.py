@@ -77,6 +77,7 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
     from octant.machine.discover import discover
     from octant.runs import interleaved
     from octant.stats.gate import least_rounds
+    from octant.store import Store
 
     rounds, looks, goes_on = asked.plan(found.pair)
     if asked.gate and rounds < least_rounds(found.compared):
@@ -84,6 +85,7 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
     before, after = found.before.run, found.after.run
     is_decided = functools.partial(_is_decided, looks, judge)
     if goes_on:
+        where = Store(after.folder.parent.parent)  # both may be named by their folders
         sides = interleaved.Interleaved(before, after)
         if sides.rounds >= rounds or is_decided(sides.rounds, sides):
             return judge(before, after)
