@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from octant.stats.intervals import Period
-from octant.stats.occasions import TwoRuns, another_occasion, occasion_verdicts
+from octant.stats.occasions import TwoRuns, occasion_verdicts
 from octant.stats.verdicts import Verdict
 
 MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
@@ -39,18 +39,6 @@ def test_without_it_more_launches_raise_more_false_alarms() -> None:
     for launches, share in ((6, 0.35), (12, 0.5)):
         runs = [TwoRuns(occasion(generator, launches), occasion(generator, launches), NONE) for _ in range(400)]
         assert np.mean([one.p() <= 0.05 for one in runs]) > share
-
-
-def test_the_interval_for_another_occasion_holds_it() -> None:
-    generator = np.random.default_rng(62)
-    hits = []
-    for _ in range(2000):
-        *values, following = np.exp([np.median(occasion(generator, 6)) for _ in range(5)])
-        estimate = another_occasion(values, PERIOD)
-        assert estimate is not None
-        hits.append(estimate.low <= following <= estimate.high)
-    assert np.mean(hits) == pytest.approx(0.95, abs=0.016)
-    assert another_occasion([1.0, 1.1, 0.9], PERIOD) is None
 
 
 def test_two_occasions_only_differ_until_four_are_known() -> None:

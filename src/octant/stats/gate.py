@@ -28,11 +28,6 @@ def least_rounds(figures: int) -> int:
     return LEAST_ROUNDS if figures <= 1 else LEAST_ROUNDS_OF_MANY
 
 
-def planned_looks(figures: int) -> dict[int, float]:
-    """After how many rounds a gate that may stop early looks, with the threshold on p at each look."""
-    return {rounds: threshold for rounds, threshold in RISING.items() if rounds >= least_rounds(figures)}
-
-
 def gate_verdicts(
     figures: Sequence[Array], period: Period, margin: float = MARGIN, threshold: float = LEVEL
 ) -> list[Verdict]:

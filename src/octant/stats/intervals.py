@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 _MEDIAN_FACTORS = {3: 1.346013, 4: 1.192798, 5: 1.434168}  # k times the variance of the median of k normal values
 
 Kind = Literal["order statistics", "student", "signed ranks", "two values", "one launch"]
-Claim = Literal[
-    "median", "next launch", "another occasion", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"
-]
+Claim = Literal["median", "next launch", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"]
 
 _CLAIMS: dict[Claim, str] = {
     "median": "the median over {} launches",
     "next launch": "the next launch, from {} launches",
-    "another occasion": "another occasion, from {} occasions",
     "ratio in rounds": "the ratio over {} paired rounds",
     "ratio of two occasions": "the ratio on these two occasions only, from {} launches",
     "ratio on other occasions": "the ratio on other occasions, from {} occasions",
@@ -185,7 +182,7 @@ def next_value(values: Sequence[float], claim: Claim, period: Period) -> Estimat
     """Where the next value of the same kind lies (95 %): Student's prediction interval about the mean of logarithms.
 
     Args:
-        values: medians of launches or of occasions, at least 3.
+        values: medians of launches, at least 3.
     """
     k = len(values)
     y, logarithmic = scaled_values(values)

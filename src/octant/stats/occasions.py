@@ -1,4 +1,4 @@
-"""Runs on different occasions: what another occasion would show, and two stored runs that were not interleaved.
+"""Runs on different occasions: two stored runs that were not interleaved.
 
 The difference between occasions is in no interval over the launches of one: more launches only make a false alarm
 more likely. Four occasions of a figure on this machine tell its spread; before that, a difference is one between
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from octant.stats.intervals import Estimate, next_value
+from octant.stats.intervals import Estimate
 from octant.stats.multiple import benjamini_hochberg
 from octant.stats.student import LEVEL, smallest_effect, t_quantile, two_sided_p
 from octant.stats.verdicts import MARGIN, Verdict, no_verdict
@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 
 LEAST_OCCASIONS = 4
 LEAST_LAUNCHES = 4  # on each side
-
-
-def another_occasion(values: Sequence[float], period: Period) -> Estimate | None:
-    """Where the figure would lie on another occasion; `None` for fewer than 4 occasions.
-
-    Args:
-        values: the figure on each occasion.
-        period: from the first occasion to the last.
-    """
-    return next_value(values, "another occasion", period) if len(values) >= LEAST_OCCASIONS else None
 
 
 @dataclass(frozen=True)
