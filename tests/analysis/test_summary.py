@@ -2,6 +2,8 @@
 
 import dataclasses
 import io
+import json
+import math
 from typing import Any
 
 import pytest
@@ -10,10 +12,12 @@ from fake_run import WORKLOADS, durations, fake_run, lane, point, stored
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.record import Failure, Point, Samples
-from octant.report.run import text
+from octant.metric import Metric, result
+from octant.record import Failure, Point, Result, Samples
+from octant.report.run import html, text, tidy
 from octant.runs.rounds import drawn_order
 from octant.stats import Grade
+from octant.workload import Workload
 
 STREAM = Subject("node/stream")
 ROW = Ask(STREAM, {"bytes": "1MiB"}, show=Presentation("row"), repeats=3)
@@ -91,6 +95,25 @@ def test_figures_are_in_the_order_of_the_asks_whatever_launch_was_drawn_first() 
     for seed in (1, 2):
         drawn = dataclasses.replace(run, order=drawn_order([ask.repeats for ask in run.asks], seed))
         assert [figure.title for figure in summarise(drawn, WORKLOADS).figures] == asked
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_value_that_is_no_number_is_no_value_in_any_view(value: float) -> None:
+    workload = Workload("Solver", (Metric("error", "1", "lower", result("error")),), {}, "app/solver")
+    ask = Ask(Subject("app/solver"), repeats=2)
+    points = [
+        point(workload="app/solver", launch=Launch(ask, n).key, results=(Result("error", x, "1"),))
+        for n, x in enumerate((value, 0.5))
+    ]
+    for number in (1, 2):
+        run = stored([Launch(ask, n) for n in range(number)], points[:number])
+        summary = summarise(run, {workload.name: workload}, all_metrics=True)
+        (one,) = summary.figures
+        assert (one.value.number if one.value else None) == (None if number == 1 else 1)
+        assert one.missing == f"the value of a launch is {value:g}"
+        text.show(summary, io.StringIO())
+        assert json.loads(tidy.as_json(summary))["figures"][0]["launches"] == number - 1
+        assert "no value" in html.render(summary) or number == 2
 
 
 def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_doubt() -> None:

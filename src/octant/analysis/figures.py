@@ -284,6 +284,8 @@ def _launch_figure(
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples, value = measured.samples, measured.value
+    if not math.isfinite(value):  # a result that the kernel could not give
+        raise NoSamplesError(f"the value of a launch is {value:g}")
     lost = doubts_about_lost(point, metric, value, times)
     doubts = (*doubtful, *lost, *doubts_about_togetherness(measured.together))
     # Samples give an interval for their median alone: a mean or a worst step has none within one launch.
