@@ -32,7 +32,7 @@ _CLAIMS: dict[Claim, str] = {
     "median": "the median over {} launches",
     "next launch": "the next launch, from {} launches",
     "ratio in rounds": "the ratio over {} paired rounds",
-    "ratio of two occasions": "the ratio on these two occasions only, from {} launches",
+    "ratio of two occasions": "the ratio on these two occasions only, from at least {} launches on each side",
     "ratio on other occasions": "the ratio on other occasions, from {} occasions",
 }
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05  # of every test; intervals hold 1 - LEVEL
 POWER = 0.8  # the share of true differences that a planned number of rounds should find
+EXACT_ROUNDS = 1000  # more are never made, and take longer to count the more they are
 _log_gamma = np.vectorize(math.lgamma, otypes=[np.float64])
 _error_function = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -105,9 +106,14 @@ def power(effect: float, rounds: int, level: float = LEVEL) -> float:
 
 
 def rounds_needed(effect: float, level: float = LEVEL) -> int:
-    """The fewest paired rounds that find this effect (as in `power`, above 0) with probability `POWER`."""
+    """The fewest paired rounds that find this effect (as in `power`, above 0) with probability `POWER`.
+
+    Above `EXACT_ROUNDS` by the normal distribution, within a few rounds.
+    """
     tail, hit = NormalDist().inv_cdf(1 - level / 2), NormalDist().inv_cdf(POWER)
     rounds = max(3, math.ceil(((tail + hit) / effect) ** 2 + tail**2 / 2))  # exact but for a few rounds
+    if rounds > EXACT_ROUNDS:
+        return rounds
     while power(effect, rounds, level) < POWER:
         rounds += 1
     while rounds > 3 and power(effect, rounds - 1, level) >= POWER:
