@@ -179,6 +179,9 @@ def test_flags_and_phrases_are_words_of_the_command() -> None:
 
 
 def test_an_unknown_word_names_the_next_step() -> None:
+    for nothing in ("-", "=", "ompi_mca_"):
+        with pytest.raises(Refusal, match="; `octant settings` and `octant catalogue settings` list them"):
+            _run(nothing)
     with pytest.raises(Refusal, match="no setting 'MP_EAGER_LIMITS'; did you mean MP_EAGER_LIMIT or") as refusal:
         _run("MP_EAGER_LIMITS")
     assert refusal.value.code == 2
