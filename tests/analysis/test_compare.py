@@ -316,7 +316,8 @@ def test_an_invalid_figure_gets_no_verdict_unless_for_the_width_of_its_interval(
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_values_without_a_ratio_are_not_comparable_in_equal_points_either(value: float) -> None:
-    before, after = fake_summary([[1, 2, 3, 4], [value] * 4], "a"), fake_summary([[1, 2, 3, 4], [1, 2, 3, 4]], "b")
+    right = [1.0, 2.0, 3.0, 4.0]
+    before, after = fake_summary([right, [value] * 4], "a"), fake_summary([right, right], "b")
     found = compare(before, after)
     assert [one.word for one in found.figures] == ["no difference seen", "not comparable"]
     row = json.loads(comparison.as_json(found))["figures"][1]
