@@ -72,6 +72,8 @@ def test_names_become_the_librarys_own_variables(
         (MPICH, "eager-limit=big", "cannot set eager-limit"),
         (MPICH, "UCX_MODULE_DIR=/tmp/evil", "cannot set 'UCX_MODULE_DIR'"),
         (MPICH, "LD_PRELOAD=evil.so", "cannot set 'LD_PRELOAD'"),
+        (MPICH, "OMP_NUM_THREADS=4", r"cannot set 'OMP_NUM_THREADS' \(no MPI library reads it"),
+        (MPICH, "-O3=1", r"cannot set '-O3' \(no MPI library reads it\); try octant settings -O3"),
         (MPICH, "eager-limit", "not of the form NAME=VALUE"),
     ],
 )
@@ -96,6 +98,12 @@ def test_what_has_no_effect_is_said_and_left_out(library: Inventory, word: str, 
     found = mpi_settings.read([word], library)
     assert found.variables == {}
     assert said in " ".join(found.without_effect)
+
+
+def test_a_name_of_the_path_that_another_setting_chooses_has_an_effect() -> None:
+    found = mpi_settings.read(["MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=4096", "transport=ofi"], MPICH, {})
+    assert found.variables == {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "4096", "MPIR_CVAR_CH4_NETMOD": "ofi"}
+    assert found.without_effect == ()
 
 
 @pytest.mark.parametrize("name", ["MPIR_CVAR_CH4_PACK_BUFFER_SIZE", "MPIR_CVAR_NOLOCAL"])
