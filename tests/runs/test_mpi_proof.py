@@ -164,6 +164,24 @@ def test_a_run_keeps_the_proof(tmp_path: Path) -> None:
     assert store.read(run.id).settings == (one,)
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("echo 'libmpi.so.12: cannot open shared object file' >&2; exit 127", r"\(libmpi.so.12: cannot open shared"),
+        ("""echo '{"library": "", "variables": []}'""", r"\(the library calls itself ''\)"),
+    ],
+)
+def test_a_probe_that_cannot_say_its_library_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, said: str
+) -> None:
+    program = tmp_path / "octant-mpi-probe"
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
+    with pytest.raises(Refusal, match=said):
+        mpi_library.linked()
+
+
 @pytest.fixture
 def live(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> Inventory:
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
