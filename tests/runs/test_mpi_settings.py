@@ -83,6 +83,12 @@ def test_a_typo_is_refused_by_name(library: Inventory, word: str, said: str) -> 
     assert refusal.value.code == Exit.WRONG_ANSWER
 
 
+def test_a_check_refuses_what_no_library_reads_as_a_run_does() -> None:
+    with pytest.raises(Refusal, match="no MPI library reads it"):
+        mpi_settings.problems(["OMP_NUM_THREADS=4"], MPICH)
+    assert mpi_settings.problems(["rails=2", "UCX_TLS=tcp"], MPICH) == ()
+
+
 @pytest.mark.parametrize(
     ("library", "word", "said"),
     [

@@ -50,6 +50,7 @@ def nearest(text: str, further: Iterable[str] = ()) -> list[str]:
         for held in (setting.name, *setting.aliases, setting.neutral, *(c.name for c in setting.counterparts)):
             for word in (*held.split(", "), *_pieces(held)):
                 known.setdefault(plain(word), word)
+    known.pop("", None)  # a value or a neutral name that is not there
     return [known[word] for word in difflib.get_close_matches(plain(text), known, n=3, cutoff=0.7)]
 
 

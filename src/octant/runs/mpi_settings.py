@@ -161,8 +161,6 @@ def _split(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], 
         key = setting.name if setting else _variable(name, inventory)
         if setting and setting.kind == "algorithm":
             key += f":{value.partition(':')[0]}"
-        if not setting and not of_mpi([key]):  # a flag, a tool, or a variable of something else
-            raise Refusal(f"cannot set {key!r} (no MPI library reads it); try octant settings {key}", Exit.WRONG_ANSWER)
         if key in plain or key in asked:
             raise Refusal(f"cannot set {key} twice; leave one of them out", Exit.WRONG_ANSWER)
         try:
@@ -244,4 +242,6 @@ def _variable(name: str, inventory: Inventory) -> str:
     except ValueError as error:
         names = ", ".join(one.name for one in neutral.settings())
         raise Refusal(f"cannot set {name!r} ({error}); try one of {names}", Exit.WRONG_ANSWER) from error
+    if not of_mpi([name]):  # a flag, a tool, or a variable of something else
+        raise Refusal(f"cannot set {name!r} (no MPI library reads it); try octant settings {name}", Exit.WRONG_ANSWER)
     return name
