@@ -15,13 +15,13 @@ help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## create .venv with Octant (editable) and all development tools
-# An incomplete environment would be used as if it were complete the next time.
-$(VENV)/bin/python:
+# An incomplete environment would be used as if it were complete the next time; pip is the last that comes into it.
+$(VENV)/bin/pip:
 	@command -v $${CXX:-g++} >/dev/null || command -v c++ >/dev/null || command -v clang++ >/dev/null || \
 		{ echo "cannot build the kernels (no C++ compiler on PATH); try apt-get install g++, or set CXX" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 	$(BIN)/pip install -q --upgrade pip
-$(RUNS): $(VENV)/bin/python $(NATIVE)
+$(RUNS): $(VENV)/bin/pip $(NATIVE)
 	$(BIN)/pip install -q "scikit-build-core>=1.1" "nanobind>=2.9" "nlohmann-json>=3.12" "mpich>=5.0.1" "cmake>=3.25" ninja
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation -e .
 	@touch $@
@@ -39,6 +39,7 @@ test: setup dev openmpi  ## run all tests: Python, native, and the Open MPI buil
 	$(BIN)/pytest -q --thorough  # one after the other: they start processes on every core
 
 dev: setup  ## build kernels with fault injection and warnings as errors, in build/dev
+	@mkdir -p build
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset dev
 
@@ -70,7 +71,7 @@ format: setup  ## format the sources
 	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format -i
 
 bench: setup  ## compare Octant with its peers, as ratios (on a quiet machine)
-	for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	ended=0; for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || ended=1; done; exit $$ended
 
 docs: setup  ## build the documentation, in docs/_build
 	$(BIN)/pip install -q "myst-parser>=4" "sphinx>=8,<9"

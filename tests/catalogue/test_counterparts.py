@@ -71,6 +71,7 @@ def test_misspelt_words_have_neighbours() -> None:
     assert nearest("MP_EAGER_LIMITS")[0] == "MP_EAGER_LIMIT"
     assert "tprof" in nearest("tporf")
     assert nearest("nonsense_name") == []
+    assert nearest("-") == nearest("") == [], "no word is no misspelling of no word"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

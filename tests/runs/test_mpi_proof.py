@@ -14,6 +14,7 @@ import pytest
 from octant.build import mpi_library
 from octant.catalogue.neutral import Library
 from octant.failure import Exit, Refusal
+from octant.launch.execute import Outcome
 from octant.machine.mpi_inventory import Inventory, agrees, parse_mpivars
 from octant.runs import mpi_proof, mpi_settings
 from octant.runs.mpi_proof import CannotStartError, Probed
@@ -106,6 +107,47 @@ def test_settings_with_which_mpi_does_not_start_are_refused_with_what_it_said() 
     assert refusal.value.code == Exit.NOT_SUPPORTED
 
 
+def test_a_machine_on_which_mpi_does_not_start_at_all_is_not_blamed_on_a_setting() -> None:
+    def never(_variables: Mapping[str, str], _words: Sequence[str]) -> Probed:
+        raise CannotStartError("no endpoints")
+
+    read = mpi_settings.read(["rails=2"], MPICH, {})
+    with pytest.raises(Refusal, match=r"cannot run \(MPI does not start here: no endpoints\)"):
+        mpi_proof.prove(read, LIBRARY, never, {})
+    with pytest.raises(Refusal, match="MPI starts neither with nor without what the environment sets: no endpoints"):
+        mpi_proof.prove(read, LIBRARY, never, {"FI_PROVIDER": "cxi"})
+
+
+def test_what_the_site_needs_stays_set_while_a_setting_is_compared_with_the_default() -> None:
+    def start(variables: Mapping[str, str], _words: Sequence[str]) -> Probed:
+        if variables.get("FI_PROVIDER") == "":
+            raise CannotStartError("no provider")
+        return dataclasses.replace(PLAIN, latency_s=6e-6) if variables else PLAIN
+
+    read = mpi_settings.read(["shared-memory=no"], MPICH, {})
+    (one,) = mpi_proof.prove(read, LIBRARY, start, {"FI_PROVIDER": "cxi"})
+    assert (one.proof, one.effect, one.doubt) == ("effect", "8 bytes take 6.0 µs, by default 500 ns", "")
+
+
+@pytest.mark.parametrize("timed_out", [True, False])
+def test_a_probe_leaves_what_it_saw_where_every_host_sees_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timed_out: bool
+) -> None:
+    """And a probe that ends without a word says why: a warning is no cause of a time-out."""
+    folders: list[Path] = []
+
+    def execute(line: Sequence[str], *_rest: object) -> Outcome:
+        folders.append(Path(line[line.index("measure") + 1]).parent)
+        return Outcome(1, timed_out, 60.0, "warning: no hugepages\n")
+
+    monkeypatch.setattr(mpi_proof, "execute", execute)
+    monkeypatch.setattr("octant.build.find", Path)
+    with pytest.raises(CannotStartError, match="no end after 60 s" if timed_out else "warning: no hugepages"):
+        mpi_proof.starter("direct", tmp_path)({}, [])
+    assert folders[0].parent == tmp_path
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_launchers_put_into_the_environment_is_no_setting() -> None:
     given = {"UCX_TLS": "tcp", "PATH": "/bin", "MP_EAGER_LIMIT": "1", "MPICH_VERSION": "5"}
     assert mpi_proof.set_outside(given) == {"UCX_TLS": "tcp"}
@@ -120,6 +162,24 @@ def test_a_run_keeps_the_proof(tmp_path: Path) -> None:
     store = Store(tmp_path)
     run = store.create("q", machine(nodes=1, cores=1), [ask()], settings=[one])
     assert store.read(run.id).settings == (one,)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("echo 'libmpi.so.12: cannot open shared object file' >&2; exit 127", r"\(libmpi.so.12: cannot open shared"),
+        ("""echo '{"library": "", "variables": []}'""", r"\(the library calls itself ''\)"),
+    ],
+)
+def test_a_probe_that_cannot_say_its_library_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, said: str
+) -> None:
+    program = tmp_path / "octant-mpi-probe"
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
+    with pytest.raises(Refusal, match=said):
+        mpi_library.linked()
 
 
 @pytest.fixture

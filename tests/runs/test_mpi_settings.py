@@ -72,6 +72,8 @@ def test_names_become_the_librarys_own_variables(
         (MPICH, "eager-limit=big", "cannot set eager-limit"),
         (MPICH, "UCX_MODULE_DIR=/tmp/evil", "cannot set 'UCX_MODULE_DIR'"),
         (MPICH, "LD_PRELOAD=evil.so", "cannot set 'LD_PRELOAD'"),
+        (MPICH, "OMP_NUM_THREADS=4", r"cannot set 'OMP_NUM_THREADS' \(no MPI library reads it"),
+        (MPICH, "-O3=1", r"cannot set '-O3' \(no MPI library reads it\); try octant settings -O3"),
         (MPICH, "eager-limit", "not of the form NAME=VALUE"),
     ],
 )
@@ -79,6 +81,12 @@ def test_a_typo_is_refused_by_name(library: Inventory, word: str, said: str) -> 
     with pytest.raises(Refusal, match=said) as refusal:
         mpi_settings.read([word], library)
     assert refusal.value.code == Exit.WRONG_ANSWER
+
+
+def test_a_check_refuses_what_no_library_reads_as_a_run_does() -> None:
+    with pytest.raises(Refusal, match="no MPI library reads it"):
+        mpi_settings.problems(["OMP_NUM_THREADS=4"], MPICH)
+    assert mpi_settings.problems(["rails=2", "UCX_TLS=tcp"], MPICH) == ()
 
 
 @pytest.mark.parametrize(
@@ -96,6 +104,12 @@ def test_what_has_no_effect_is_said_and_left_out(library: Inventory, word: str, 
     found = mpi_settings.read([word], library)
     assert found.variables == {}
     assert said in " ".join(found.without_effect)
+
+
+def test_a_name_of_the_path_that_another_setting_chooses_has_an_effect() -> None:
+    found = mpi_settings.read(["MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=4096", "transport=ofi"], MPICH, {})
+    assert found.variables == {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "4096", "MPIR_CVAR_CH4_NETMOD": "ofi"}
+    assert found.without_effect == ()
 
 
 @pytest.mark.parametrize("name", ["MPIR_CVAR_CH4_PACK_BUFFER_SIZE", "MPIR_CVAR_NOLOCAL"])

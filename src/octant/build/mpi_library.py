@@ -34,6 +34,7 @@ def _asked(program: Path, _time_ns: int, _folders: str) -> Inventory:
         )
         return parse_probe(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+        said = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else ""
         raise Refusal(
-            f"cannot ask {program} which MPI library it is linked with ({error}); try `make setup`"
+            f"cannot ask {program} which MPI library it is linked with ({said or error}); try `make setup`"
         ) from error

@@ -50,7 +50,7 @@ def nearest(text: str, further: Iterable[str] = ()) -> list[str]:
         for held in (setting.name, *setting.aliases, setting.neutral, *(c.name for c in setting.counterparts)):
             for word in (*held.split(", "), *_pieces(held)):
                 known.setdefault(plain(word), word)
-    known.pop("", None)  # of pieces that are signs alone, which resemble nothing
+    known.pop("", None)  # a value or a neutral name that is not there, and pieces that are signs alone
     return [known[word] for word in difflib.get_close_matches(plain(text), known, n=3, cutoff=0.7)]
 
 

@@ -100,8 +100,8 @@ def run(
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
     title = " ".join([workload, *(knobs or []), *words])
     check_startable(ask, machine)
-    proven = _prove(settings, ask)
     to = open_store(store)
+    proven = _prove(settings, ask, to)
     _finish(to, _create(to, title, machine, [ask], "run", proven), timeout, json, notes, page=False)
 
 
@@ -207,7 +207,7 @@ def _mpi_settings(words: Sequence[str]) -> MpiWords:
     return settings
 
 
-def _prove(settings: MpiWords, ask: Ask) -> tuple[ProvenSetting, ...]:
+def _prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
     """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
     import os
 
@@ -218,7 +218,9 @@ def _prove(settings: MpiWords, ask: Ask) -> tuple[ProvenSetting, ...]:
     if not settings.variables and not settings.settings and not outside:
         return ()
     library = mpi_settings.library_of(linked(), {**os.environ, **settings.variables})
-    proven = mpi_proof.prove(settings, library, mpi_proof.starter(ask.shape.launcher), outside)
+    root = to.root.absolute()  # where kernels write their records, every host can read
+    shared = next(folder for folder in (root, *root.parents) if folder.is_dir())
+    proven = mpi_proof.prove(settings, library, mpi_proof.starter(ask.shape.launcher, shared), outside)
     for one in proven:
         typer.echo(f"octant: {mpi_proof.text(one, library)}", err=True)
     return proven

@@ -60,7 +60,7 @@ def parse_probe(text: str) -> Inventory:
     known = ((name, found[1]) for pattern, name in _VERSIONS if (found := re.search(pattern, banner)))
     name, version = next(known, (None, ""))
     if name is None:
-        raise ValueError(f"the library calls itself {banner.splitlines()[0]!r}")
+        raise ValueError(f"the library calls itself {(banner.splitlines() or [''])[0]!r}")
     device = re.search(r"MPICH Device:\s*(.+)", banner)
     return Inventory(
         name, version, {v["name"]: v["value"] for v in variables}, {}, device[1].strip() if device else "",

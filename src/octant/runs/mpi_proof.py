@@ -71,8 +71,8 @@ def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[
     Raises:
         Refusal: MPI does not start with them.
     """
+    plain = _by_default(start, ["wait"] if _asks(words, "wait-mode") else [], environment)
     try:
-        plain = start(dict.fromkeys(environment, ""), ["wait"] if _asks(words, "wait-mode") else [])
         found = start(words.variables, [word for one in words.settings for word in _probe_words(one)])
     except CannotStartError as error:
         raise _no_start(words, error) from error
@@ -102,14 +102,32 @@ def text(one: ProvenSetting, library: Library) -> str:
     return f"{one.asked or 'the environment'} on {library.title}: {given} ({seen})"
 
 
-def starter(launcher: str = "") -> Start:
-    """Starts the probe as the ranks of a launch are started: two of them, or one where two cannot be."""
-    return functools.partial(_start, launcher)
+def _by_default(start: Start, words: Sequence[str], environment: Mapping[str, str]) -> Probed:
+    """What the probe sees without any setting; with those of the environment where MPI does not start without them."""
+    try:
+        return start(dict.fromkeys(environment, ""), words)
+    except CannotStartError as error:
+        if not environment:
+            raise Refusal(f"cannot run (MPI does not start here: {error}); try octant doctor") from error
+    try:
+        return start({}, words)
+    except CannotStartError as error:
+        why = f"MPI starts neither with nor without what the environment sets: {error}"
+        raise Refusal(f"cannot run ({why}); try octant doctor") from error
 
 
-def _start(launcher: str, variables: Mapping[str, str], words: Sequence[str]) -> Probed:
+def starter(launcher: str = "", folder: Path | None = None) -> Start:
+    """Starts the probe as the ranks of a launch are started: two of them, or one where two cannot be.
+
+    Args:
+        folder: takes what they saw for a moment, and has to be the same on all hosts; `None`: they are on this host.
+    """
+    return functools.partial(_start, launcher, folder)
+
+
+def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], words: Sequence[str]) -> Probed:
     program = build.find(PROBE)
-    with tempfile.TemporaryDirectory() as folder:
+    with _short_lived(shared) as folder:
         output = Path(folder) / "seen.json"
         command = [str(program), "measure", str(output), *words]
         exported = tuple(sorted({*variables, READ_BACK}))
@@ -126,9 +144,17 @@ def _start(launcher: str, variables: Mapping[str, str], words: Sequence[str]) ->
         try:
             seen: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            raise CannotStartError(_first_cause(outcome.errors) or outcome.reason) from None
+            cause = "" if outcome.timed_out else _first_cause(outcome.errors)
+            raise CannotStartError(cause or outcome.reason or "it left nothing behind") from None
     read_back = {name: tuple(spellings) for name, spellings in seen.pop("read_back").items()}
     return Probed(**seen, read_back=read_back, said=outcome.errors)
+
+
+def _short_lived(inside: Path | None) -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(dir=inside, prefix=".octant-probe-" if inside else None)
+    except OSError as error:
+        raise Refusal(f"cannot write to {inside} ({error.strerror}); try --store with a folder of yours") from error
 
 
 def _first_cause(text: str) -> str:

@@ -50,12 +50,14 @@ def read(
         devices: the network devices there are; `None`: this system's.
 
     Raises:
-        Refusal: no NAME=VALUE; a name that nobody knows, most likely a typo; a value that cannot be read; a setting
-            that the library cannot express; or two that contradict each other.
+        Refusal: no NAME=VALUE; a name that no MPI library reads, most likely a typo; a value that cannot be read; a
+            setting that the library cannot express; or two that contradict each other.
     """
     plain, asked = _split(words, inventory)
     ours = os.environ if environment is None else environment
-    problems = (*check_names(plain, inventory), *_off_path(plain, library_of(inventory, {**ours, **plain})))
+    chosen = _settings([one for one in asked if one[0].name == "transport"], inventory, {**ours, **plain})
+    path = {name: wanted.text for _setting, own in chosen for name, wanted in own.items()}
+    problems = (*check_names(plain, inventory), *_off_path(plain, library_of(inventory, {**ours, **plain, **path})))
     useless = {_variable(problem.name, inventory) for problem in problems}
     kept = {name: value for name, value in plain.items() if name not in useless}
     refused = [p.text for p in (*problems, *check_values(kept, inventory)) if p.refused]
@@ -240,4 +242,6 @@ def _variable(name: str, inventory: Inventory) -> str:
     except ValueError as error:
         names = ", ".join(one.name for one in neutral.settings())
         raise Refusal(f"cannot set {name!r} ({error}); try one of {names}", Exit.WRONG_ANSWER) from error
+    if not of_mpi([name]):  # a flag, a tool, or a variable of something else
+        raise Refusal(f"cannot set {name!r} (no MPI library reads it); try octant settings {name}", Exit.WRONG_ANSWER)
     return name
