@@ -20,7 +20,7 @@ void Context::claim(double bytes) {
 }
 
 bool Context::draws(std::size_t bytes) const {
-    if (layout == Layout::given) return false;
+    if (layout == Layout::given || bytes == 0) return false;
     auto const whole = static_cast<std::int64_t>(bytes), each = whole / threads, l2 = l2_bytes();
     bool const fits = each <= l2, enough = whole <= memory_left_bytes / static_cast<std::int64_t>(Mapping::pool_factor);
     if (layout == Layout::random && !(fits && enough))

@@ -54,7 +54,9 @@ std::vector<HardwareThread> hardware_threads(std::span<std::int64_t const> cpus)
         int const core = number_in(folder + "topology/thread_siblings_list");
         int const kind = is_efficient(cpu) ? 0 : number_in(folder + "cpu_capacity");
         int const package = number_in(folder + "topology/physical_package_id");
-        found.push_back({cpu, kind, package, domain_of(folder), core < 0 ? cpu : core});
+        int cache = number_in(folder + "cache/index3/shared_cpu_list");
+        if (cache < 0) cache = number_in(folder + "cache/index2/shared_cpu_list");
+        found.push_back({cpu, kind, package, domain_of(folder), cache, core < 0 ? cpu : core});
     }
     return found;
 }
@@ -65,9 +67,10 @@ std::vector<std::int64_t> seat_order(std::vector<HardwareThread> threads, std::u
     std::map<int, std::size_t> kinds;  // in the order of their lowest hardware threads
     std::map<std::vector<int>, Draw> groups;
     auto const of = [](HardwareThread const& one) {
-        return std::array<std::vector<int>, 3>{std::vector{one.kind, one.package},
+        return std::array<std::vector<int>, 4>{std::vector{one.kind, one.package},
                                                {one.kind, one.package, one.domain},
-                                               {one.kind, one.package, one.domain, one.core}};
+                                               {one.kind, one.package, one.domain, one.cache},
+                                               {one.kind, one.package, one.domain, one.cache, one.core}};
     };
     for (auto const& one : threads) {
         kinds.try_emplace(one.kind, kinds.size());
@@ -75,15 +78,16 @@ std::vector<std::int64_t> seat_order(std::vector<HardwareThread> threads, std::u
     }
     std::ranges::shuffle(threads, random);
     std::map<std::vector<int>, int> taken;  // of each core so far
-    using Place = std::tuple<int, std::size_t, Draw, Draw, Draw, std::int64_t>;
+    using Place = std::tuple<int, std::size_t, Draw, Draw, Draw, Draw, std::int64_t>;
     std::vector<Place> places;
     for (auto const& one : threads) {
-        auto const [package, domain, core] = of(one);
-        places.emplace_back(taken[core]++, kinds[one.kind], groups[package], groups[domain], groups[core], one.cpu);
+        auto const [package, domain, cache, core] = of(one);
+        places.emplace_back(taken[core]++, kinds[one.kind], groups[package], groups[domain], groups[cache],
+                            groups[core], one.cpu);
     }
     std::ranges::sort(places);
     std::vector<std::int64_t> order;
-    for (auto const& place : places) order.push_back(std::get<5>(place));
+    for (auto const& place : places) order.push_back(std::get<6>(place));
     return order;
 }
 

@@ -18,7 +18,7 @@ constexpr std::uint64_t seeds = 200;
 // Two packages of two domains of two cores of two hardware threads, siblings eight apart, as Linux numbers them.
 std::vector<HardwareThread> node() {
     std::vector<HardwareThread> found;
-    for (int cpu = 0; cpu < 16; ++cpu) found.push_back({cpu, -1, cpu % 8 / 4, cpu % 8 / 2, cpu % 8});
+    for (int cpu = 0; cpu < 16; ++cpu) found.push_back({cpu, -1, cpu % 8 / 4, cpu % 8 / 2, -1, cpu % 8});
     return found;
 }
 
@@ -73,6 +73,21 @@ void unequal_parts(octant::Checks& checks) {
     }
 }
 
+// One domain of four caches of four cores each: eight that share two caches are no eight that share four.
+void caches(octant::Checks& checks) {
+    std::vector<HardwareThread> threads;
+    for (int cpu = 0; cpu < 16; ++cpu) threads.push_back({cpu, -1, 0, 0, cpu / 4 * 4, cpu});
+    std::set<std::int64_t> first;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        auto const order = seat_order(threads, seed);
+        first.insert(order[0]);
+        std::set<std::int64_t> four, eight;
+        for (std::size_t i = 0; i < 8; ++i) (i < 4 ? four : eight).insert(order[i] / 4);
+        checks.that(four.size() == 1 && eight.size() == 1 && four != eight, "a cache before the next");
+    }
+    checks.that(first.size() == 16, "each of them is the first at times");
+}
+
 void of_this_machine(octant::Checks& checks) {
     std::vector<std::int64_t> const cpus{0};
     auto const found = octant::hardware_threads(cpus);
@@ -85,6 +100,7 @@ int main() {
     octant::Checks checks;
     draws(checks);
     unequal_parts(checks);
+    caches(checks);
     of_this_machine(checks);
     return checks.result();
 }

@@ -140,13 +140,14 @@ def test_pages_of_buffers_within_l2_are_drawn_where_base_pages_are_asked_for(run
     if not list(Path("/sys/devices/system/cpu/cpu0/cache").glob("index2/size")):
         pytest.skip("this system does not say how large L2 is")
 
-    def layouts(*words: str) -> list[str | None]:  # of the last two points: one file takes them all
-        return [point.notes.get("layout") for point in run_kernel("node/latency", *words, *QUICK).points[-2:]]
+    def layouts(*words: str, name: str = "node/latency") -> list[str | None]:  # of the last two points of all in a file
+        return [point.notes.get("layout") for point in run_kernel(name, *words, *QUICK).points[-2:]]
 
     assert layouts("bytes=32KiB", "pages=base,default", "threads=2") == ["random", None]
     assert layouts("bytes=32KiB", "pages=base,default", "layout=random") == ["random", "random"]
     assert layouts("bytes=32KiB,64MiB", "pages=base", "layout=given") == [None, None]
     assert layouts("bytes=32KiB,64MiB", "pages=base") == ["random", None]
+    assert layouts("bytes=32KiB,64MiB", "pages=base", "kernel=copy", name="node/stream") == ["random", None]
     large = run_kernel("node/latency", "bytes=64MiB,16KiB", "layout=random", *QUICK)
     assert (large.code, large.points[-1].knobs["bytes"]) == (3, "16KiB")
     assert "cannot draw the pages of 67108864 B per thread (L2 has" in large.failures[0].reason

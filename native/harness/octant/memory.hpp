@@ -66,7 +66,7 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
 
 // What this process may take without driving the system, or its control group, out of memory.
 [[nodiscard]] std::int64_t available_memory_bytes();
-// Of the second cache of this core; 0: the system does not say.
+// Of the second cache of hardware thread 0; 0: the system does not say.
 [[nodiscard]] std::int64_t l2_bytes();
 
 template <class T>
