@@ -161,6 +161,12 @@ def test_a_neutral_setting_shows_its_variables_and_an_example_that_is_read(setti
         assert all(one.cannot.split()[0] in text for one in setting.maps if one.cannot)
 
 
+def test_the_example_of_a_word_is_one_that_the_first_libraries_of_the_table_take() -> None:
+    wait = neutral.find("wait-mode")
+    assert wait is not None
+    assert example(wait) == "yield"  # MPICH 5 cannot poll, Open MPI cannot sleep
+
+
 def _run(*words: str) -> tuple[int, str]:
     result = CliRunner().invoke(application(), ["settings", *words], env={"COLUMNS": "100"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):

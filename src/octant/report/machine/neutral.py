@@ -31,12 +31,16 @@ def names_text(width: int) -> str:
 
 
 def example(setting: Neutral) -> str:
-    """A value to try: that of an old setting which it stands for, or one that it takes."""
+    """A value to try: that of an old setting which it stands for, or one that it takes.
+
+    Of several words the one that most of the table's first libraries can express.
+    """
     old = [s.neutral.partition("=")[2] for s in published() if s.neutral.startswith(f"{setting.name}=")]
+    if setting.values:
+        refusals = {word: [word in one.cannot_words for one in setting.maps] for word in (*old, *setting.values)}
+        return max(refusals, key=lambda word: [*refusals[word], True].index(True))
     if old:
         return old[0]
-    if setting.values:
-        return setting.values[0]
     return {"names": "eth0", "algorithm": "allreduce:ring", "seconds": "1s"}.get(
         setting.kind, str(max(2, setting.least))
     )
