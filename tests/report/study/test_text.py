@@ -102,17 +102,19 @@ def test_the_page_says_the_same_and_escapes(where: Store, tmp_path: Path) -> Non
 def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) -> None:
     """One core, a cache-sized array, base pages against transparent huge ones; three launches of each."""
     mine = tmp_path / "mine.toml"
-    text = STUDY.replace('workload = "stream"', 'workload = "stream"\nknobs = { bytes = "1MiB", seconds = "0.05" }')
+    text = STUDY.replace('workload = "stream"', 'workload = "stream"\nknobs = { bytes = "1MiB", seconds = "0.2" }')
     mine.write_text(text)
     ran = octant("study", "run", str(mine), "--repeats", "3", "--seed", "5", "--json")
     assert ran.returncode == 0, ran.stderr
     said = json.loads(ran.stdout)
     assert len(said["cells"]) == 2
-    for cell in said["cells"]:  # a busy machine may take most of a launch's time
-        assert cell["launches"] == 3 or "launches left out" in [one["kind"] for one in cell["doubts"]]
-        assert cell["low"] <= cell["middle"] <= cell["high"]
+    assert all(cell["low"] <= cell["middle"] <= cell["high"] for cell in said["cells"])
+    # A busy machine may take most of a launch's time.
+    left_out = "launches left out" in [one["kind"] for cell in said["cells"] for one in cell["doubts"]]
+    assert left_out or [cell["launches"] for cell in said["cells"]] == [3, 3]
     (finding,) = said["findings"]
-    assert finding["status"] in ("holds", "does not hold", "undecided")
+    assert finding["status"] == "cannot be tested here"
+    assert "fault-injection build" in finding["why"]  # the kernels of the tests can be told to fail
     again = octant("study", "report", "mine", "--json")
     assert json.loads(again.stdout) == said
     shown = octant("study", "report", said["run"])
