@@ -1,6 +1,11 @@
 """The world's refusals, for people: "cannot X (why); try Y", with the exit code that tells scripts."""
 
+import difflib
+from collections.abc import Iterable
 from enum import IntEnum
+
+LONGEST_LIST = 12
+"""Words of a closed list that a refusal still prints."""
 
 
 class Exit(IntEnum):
@@ -21,3 +26,25 @@ class Refusal(Exception):  # noqa: N818 - a refusal is no programming error
     def __init__(self, text: str, code: int = Exit.CANNOT_RUN) -> None:
         super().__init__(text)
         self.code = int(code)
+
+
+def near(word: str, known: Iterable[str]) -> list[str]:
+    """The words of a closed list that this one may have been meant for, the nearest first; at most three."""
+    return difflib.get_close_matches(word[:100], list(known), n=3, cutoff=0.7)
+
+
+def suggestion(word: str, known: Iterable[str], listed_by: str = "") -> str:
+    """What to do about a word that a closed list lacks: `did you mean triad?`, or what the list holds.
+
+    Args:
+        word: the word that was given.
+        known: the list.
+        listed_by: the command that prints the list, for a long one: `octant workloads`.
+    """
+    known = list(known)
+    close = near(word, known)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    if listed_by and len(known) > LONGEST_LIST:
+        return f"`{listed_by}` lists them"
+    return f"try one of {', '.join(known[:LONGEST_LIST])}" + (", …" if len(known) > LONGEST_LIST else "")

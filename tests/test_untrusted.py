@@ -1,0 +1,59 @@
+"""Input of others: bounded, and refused with the next step."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from octant.failure import Refusal, suggestion
+from octant.untrusted import parse_json, parse_toml, read_text
+
+
+def test_text_comes_back_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("é" * 8, encoding="utf-8")
+    assert read_text(path, "map file", limit=16) == "é" * 8
+    with pytest.raises(Refusal, match="longer than 15 bytes"):
+        read_text(path, "map file", limit=15)
+
+
+def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "latin").write_bytes(b"ab\xe9")
+    for path, why in (
+        (Path("/dev/zero"), "no plain file"),
+        (tmp_path / "pipe", "no plain file"),
+        (tmp_path, "Is a directory"),
+        (tmp_path / "none", "No such file"),
+        (tmp_path / "z\0", "null byte"),
+        (tmp_path / "latin", "byte 2 is not UTF-8"),
+    ):
+        with pytest.raises(Refusal, match=f"cannot read the map file .*{why}"):
+            read_text(path, "map file")
+
+
+@pytest.mark.parametrize("depth", [65, 5_000, 200_000])
+def test_nesting_has_a_bound(depth: int) -> None:
+    assert parse_toml("x=" + "[" * 63 + "]" * 63, "study")
+    with pytest.raises(Refusal, match="nested deeper"):
+        parse_toml("x=" + "[" * depth + "]" * depth, "study")
+    with pytest.raises(Refusal, match="nested deeper"):
+        parse_toml(f"[{'a.' * min(depth, 5_000)}a]", "study")
+    with pytest.raises(Refusal, match="nested deeper"):
+        parse_json("[" * depth + "]" * depth, "record")
+
+
+def test_long_numbers_and_constants_are_refused() -> None:
+    with pytest.raises(Refusal, match="cannot read the study"):
+        parse_toml("x = " + "1" * 5_000, "study")
+    for text in ("NaN", "[Infinity]", '{"a": -Infinity}', "1" * 5_000, "{"):
+        with pytest.raises(Refusal, match="cannot read the record"):
+            parse_json(text, "record")
+
+
+def test_a_near_word_is_suggested_and_a_short_list_printed() -> None:
+    assert suggestion("traid", ["copy", "triad"]) == "did you mean triad?"
+    assert suggestion("zzz", ["copy", "triad"]) == "try one of copy, triad"
+    many = [f"name{i}" for i in range(20)]
+    assert suggestion("zzz", many, "octant workloads") == "`octant workloads` lists them"
+    assert suggestion("zzz", many).endswith("name11, …")
