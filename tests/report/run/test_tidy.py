@@ -5,6 +5,7 @@ import dataclasses
 import io
 import json
 import locale
+import sys
 from pathlib import Path
 
 import duckdb
@@ -108,3 +109,9 @@ def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
 def test_titles_with_quotes_commas_and_line_ends_survive() -> None:
     nasty = 'a "quoted", title\nof two lines'
     assert rows(exported("csv", run=retitled(RUN, nasty)))[0]["title"] == nasty
+
+
+def test_parquet_without_duckdb_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(Refusal, match=r"pip install 'octant-hpc\[parquet\]'"):
+        exported("parquet", "figures")

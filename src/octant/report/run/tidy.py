@@ -297,7 +297,10 @@ def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> N
     try:
         import duckdb  # noqa: PLC0415 - slow to load, and needed here only
     except ImportError as error:
-        raise Refusal("cannot write Parquet (DuckDB is not installed); try pip install duckdb, or --to csv") from error
+        raise Refusal(
+            "cannot write Parquet (DuckDB is not installed); try pip install 'octant-hpc[parquet]', or --to csv",
+            Exit.NOT_SUPPORTED,
+        ) from error
     types = {field.name: SQL_TYPES[str(field.type).split(" ")[0]] for field in fields(kind)}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "lines.csv", Path(folder) / "lines.parquet"

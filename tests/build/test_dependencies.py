@@ -1,0 +1,51 @@
+"""Dependencies: bounded on both sides, and tried in the versions of constraints.txt."""
+
+import importlib.metadata
+import importlib.util
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from paths import ROOT
+
+CONSTRAINTS = {
+    canonicalize_name(name): Version(version)
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for name, version in [line.split("==")]
+}
+
+
+def requirements() -> list[Requirement]:
+    spec = importlib.util.spec_from_file_location("mpi_flavour", ROOT / "cmake" / "mpi_flavour.py")
+    assert spec is not None
+    assert spec.loader is not None
+    flavour = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(flavour)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    texts = [*flavour.DEPENDENCIES, *project["build-system"]["requires"]]
+    texts += [text for wheels in flavour.WHEELS.values() for text in wheels]
+    texts += [text for extra in project["project"]["optional-dependencies"].values() for text in extra]
+    return [Requirement(text) for text in texts]
+
+
+@pytest.mark.parametrize("one", requirements(), ids=str)
+def test_a_dependency_has_an_upper_bound_and_the_version_tried_is_within(one: Requirement) -> None:
+    assert {part.operator for part in one.specifier} & {"<", "=="}, "the next major version has not been tried"
+    assert CONSTRAINTS[canonicalize_name(one.name)] in one.specifier
+
+
+def test_the_tests_run_with_the_versions_of_the_constraints() -> None:
+    installed = {canonicalize_name(one.name): Version(one.version) for one in importlib.metadata.distributions()}
+    tried = {name: version for name, version in installed.items() if name in CONSTRAINTS}
+    assert tried.keys() >= {"numpy", "pydantic", "pytest"}
+    assert {name: version for name, version in tried.items() if version != CONSTRAINTS[name]} == {}
+
+
+def test_parquet_is_an_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert [Requirement(text).name for text in project["project"]["optional-dependencies"]["parquet"]] == ["duckdb"]
+    assert "duckdb" not in (ROOT / "cmake" / "mpi_flavour.py").read_text(encoding="utf-8")
