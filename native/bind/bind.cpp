@@ -12,6 +12,9 @@
 //   --mark TOKEN        OCTANT_MARK=TOKEN in the environment, by which `octant where` finds the process
 //   --die-with PID      end when process PID, which started this one, ends, however it ends
 //
+// It starts any program, so it refuses to run with more rights than its caller's (set-user-ID, capabilities of the
+// file).
+//
 // Exit: 2 cannot read its words, 3 the system does not give what was asked, 126/127 the program cannot be started.
 #include "prepare.hpp"
 
@@ -42,6 +45,7 @@ void prepare(Plan const& plan) {
 
 int main(int argc, char** argv) {
     try {
+        refuse_raised_rights();
         Plan const plan = parse(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
         prepare(plan);
         execvp(plan.program[0], plan.program.data());  // argv ends with a null pointer, and so does this part of it

@@ -3,6 +3,7 @@
 #include "local_rank.hpp"
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -60,6 +61,15 @@ void unset_conflicting() {
 void set(char const* name, std::string const& value) { setenv(name, value.c_str(), 1); }
 
 }  // namespace
+
+void refuse_raised_rights() {
+    if (getauxval(AT_SECURE) != 0)
+        throw Refusal(
+            "cannot run with rights that the caller lacks (this file is set-user-ID, set-group-ID or has "
+            "capabilities); "
+            "remove them: chmod ug-s, setcap -r",
+            not_supported);
+}
 
 void die_with(std::size_t parent) {  // told by number: asked of the system, it may be whoever took over from it
     prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -5,6 +5,7 @@
 
 namespace octant::bind {
 
+void refuse_raised_rights();
 void die_with(std::size_t parent);
 void bind_cpus(Numbers const& cpus, bool widen);
 void bind_memory(Memory const& memory);

@@ -1,8 +1,10 @@
 """octant-bind gives a process its place and becomes the program; what it cannot give it refuses."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -195,3 +197,20 @@ def test_any_plan_gives_exactly_its_masks(program: Path, plan: list[set[int]], d
         n for part in listed.split(",") for a, _, b in [part.partition("-")] for n in range(int(a), int(b or a) + 1)
     }
     assert found == plan[rank]
+
+
+@pytest.mark.root
+def test_it_refuses_rights_that_the_caller_lacks(program: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("giving a program away needs root")
+    with tempfile.TemporaryDirectory() as folder:  # below a folder that everyone may enter
+        Path(folder).chmod(0o755)
+        raised = Path(shutil.copy(program, folder))
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        for mode, code in ((0o755, 0), (0o4755, 3), (0o2755, 3)):
+            raised.chmod(mode)
+            words = [str(raised), "--", "/usr/bin/id", "-u"]
+            done = subprocess.run(words, capture_output=True, text=True, check=False, **nobody)  # type: ignore[call-overload]
+            assert done.returncode == code, done.stderr
+            assert done.stdout == ("" if code else "65534\n")
+            assert ("rights that the caller lacks" in done.stderr) == bool(code)
