@@ -85,6 +85,74 @@ def test_traffic_of_a_file_is_placed_as_asked(tmp_path: Path) -> None:
     assert mapped["time_s"] < 1000000 / 374e6  # nine hops, but over several ways
 
 
+@pytest.mark.parametrize(
+    ("text", "more", "says"),
+    [
+        ("0 1 0\n", (), "holds no bytes"),
+        ("# none\n", (), "is empty"),
+        ("0 99999999999 1\n", (), "line 1"),
+        ("0 1 1\n", ("--bytes", "1MiB"), "cannot combine"),
+        ("0 1 1\n", ("--job", "2"), "cannot combine"),
+        ("0 1 1\n", ("--per-node", "0"), "1 to 65,536"),
+        ("0 16777214 1\n", ("--per-node", "65536"), "cannot place 16777215 ranks"),
+    ],
+)
+def test_traffic_of_a_file_that_says_nothing_is_refused(
+    text: str, more: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    pairs = tmp_path / "pairs"
+    pairs.write_text(text)
+    with pytest.raises(Refusal, match=says):
+        run("solve", "bgp", "--pairs", str(pairs), *more)
+
+
+def test_inputs_are_plain_files_of_some_size(tmp_path: Path) -> None:
+    (tmp_path / "pairs").write_text("0 1 1\n")
+    (tmp_path / "map").write_text("-1\n0\n")
+    for words in (("--pairs", "/dev/zero"), ("--pairs", str(tmp_path / "pairs"), "--place", str(tmp_path / "map"))):
+        with pytest.raises(Refusal, match=r"plain file|no node"):
+            run("solve", "bgp", *words)
+    with pytest.raises(Refusal, match="plain file"):
+        run("calibrate", "power775", "-t", "ptrans", "--free", "D", "--points", "/dev/zero")
+
+
+def test_what_nothing_limits_and_what_has_no_route_are_answers() -> None:
+    words = ("solve", "dragonfly-example", "-n", "2", "-t", "shift", "-p", "0")
+    assert "shift: no limit per flow" in run(*words)
+    assert "64 of 64 flows stay inside their nodes" in run(*words)
+    assert answer(*words)["rate_per_s"] is None
+    cut = run("fail", "dragonfly-example", "-c", "global", "--random", "5", "--trials", "3")
+    assert "disconnected: 3 of 3 trials\n" in cut
+    assert "--policy recompute" in cut
+    assert "--policy recompute" in run("fail", "bgp", "-c", "link", "--policy", "stall", "-t", "shift")
+    healed = run("fail", "dragonfly-example", "-c", "global", "--random", "5", "--trials", "3", "--policy", "recompute")
+    assert "disconnected" not in healed
+    assert "path never dropped" in run("recover", "bgp", "-c", "link", "--megabytes", "0.1", "--timeout", "0s")
+    assert "nobody notices" in run("recover", "bgp", "-c", "link", "--megabytes", "0.001", "--fails", "1s")
+
+
+def test_flows_have_the_size_that_is_asked() -> None:
+    words = ("solve", "dragonfly-example", "-n", "3", "-t", "shift")
+    static = answer(*words)["rate_per_s"]
+    packets = answer(*words, "--solver", "packets")
+    assert packets["rate_per_s"] == pytest.approx(static, rel=0.02)
+    assert packets["units_each"] == 2**20
+    assert packets["time_s"] == pytest.approx(2**20 / packets["rate_per_s"])
+    short = answer(*words, "--solver", "packets", "--bytes", "4096")
+    assert short["rate_per_s"] < packets["rate_per_s"] / 4
+    assert answer("scale", *words[1:2], "--sizes", "3", "-t", "shift", "--solver", "packets")["points"][0][
+        "rate_per_s"
+    ] == pytest.approx(packets["rate_per_s"])
+    assert "(the largest: 4 KiB) are through in" in run(*words, "--solver", "packets", "--bytes", "4KiB")
+
+
+def test_max_min_gives_all_rates_to_programs() -> None:
+    rates = answer("solve", "bgp", "-t", "random", "--solver", "max-min")["flow_rates"]
+    assert len(rates["each_per_s"]) == rates["crossing"] + rates["inside"] == 64
+    assert rates["each_per_s"].count(None) == rates["inside"]
+    assert rates["slowest_per_s"] == min(rate for rate in rates["each_per_s"] if rate)
+
+
 def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
     points = tmp_path / "points"
     points.write_text("2 0.1e9 0.05\n24 1.08e9 at_least\n")
@@ -122,6 +190,23 @@ def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
         (("app", "bgp", "--ranks", "8", "--compute", "1ms", "--overhead", "-1us"), "20ms"),
         (("reach", "bgp", "inf"), "has no end"),
         (("solve", "bgp", "-n", "-5"), "1 or more"),
+        (("solve", "bgp", "--solver", "packets", "--window", str(2**31)), "--window 1 to 1048576"),
+        (("solve", "bgp", "-t", "shift", "--bytes", "0"), "--bytes 1MiB"),
+        (("solve", "bgp", "-t", "shift", "--bytes", "big"), "64KiB"),
+        (("solve", "bgp", "--bytes", "1MiB"), "try a list of flows"),
+        (("solve", "power775", "--job", "0,64"), "it has 64 supernodes, numbered from 0"),
+        (("scale", "bgp", "-t", "shift", "--solver", "packetz"), "did you mean packets"),
+        (("scale", "power575-ib", "-t", "random-ring", "--job", "2", "--sizes", "4"), "ordered-ring"),
+        (("recover", "power775", "-c", "D", "--megabytes", "1e14"), "1 to 10.18 bytes"),
+        (("recover", "power775", "-c", "D", "-n", "2", "--megabytes", "1e9"), "packets one by one"),
+        (("recover", "power575-ib", "-c", "port", "--fails", "1e300s"), "0 to 3600 s"),
+        (("recover", "bgp", "-c", "link", "-n", "1"), "no such cable"),
+        (("fail", "bgp", "-c", "link", "--random", "1", "--trials", "1000000000"), "100,000 sets at most"),
+        (("fail", "bgp", "-c", "link", "--random", "1", "--seed", "-1"), "--seed 1"),
+        (("fail", "bgp", "-c", "link", "--random", str(2**31)), "there are 288 of link"),
+        (("fail", "dragonfly-example", "-c", "global", "-n", "2", "-t", "shift", "-p", "0"), "nothing limits it"),
+        (("loads", "dragonfly-example", "-t", "shift", "-t", "to-itself", "--sizes", "2"), "other --sizes"),
+        (("calibrate", "power775", "-t", "ptrans", "--free", "D", "--tolerance", "0"), "--tolerance 0.05"),
     ],
 )
 def test_refusals_say_what_to_try(words: tuple[str, ...], says: str) -> None:

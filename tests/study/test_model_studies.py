@@ -15,7 +15,9 @@ pytest.importorskip("octant._network")
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "undecided"
 EXPECTED = {
-    "alltoall-schedule": [("p775-schedule-12pct", NOT)],  # the model's steps have no jitter
+    "alltoall-schedule": [
+        ("p775-schedule-12pct", OPEN)
+    ],  # 0.77 to 0.92 with 4 to 16 packets in flight: the window is free
     "fft-normalised": [("p775-fft-vs-k", OPEN)],  # 5.5 / 1.6 = 3.44, "over 3.5"; unrounded 3.30 to 3.58
     "gfft-scaling": [("p775-gfft-flat", HOLDS), ("p775-gfft-model", HOLDS), ("p775-gfft-insensitive-k", HOLDS)],
     "gups-scaling": [

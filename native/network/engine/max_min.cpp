@@ -138,7 +138,9 @@ Solution solve_max_min(Topology const& topology, Health const& health, Routing c
     Solution answer = loads_of(topology, health, in, flows, shape);
     answer.solver = "max-min";
     answer.rates.assign(flows.size(), 0.0);
-    fill(in, capacities(topology, health, shape), std::vector<char>(flows.size(), 1), answer.rates);
+    std::vector<char> open(flows.size());  // a flow of nothing takes no share
+    for (std::size_t f = 0; f < flows.size(); ++f) open[f] = flows.units[f] > 0 ? 1 : 0;
+    fill(in, capacities(topology, health, shape), std::move(open), answer.rates);
     double slowest_s = 0;  // the round is over when the flow that needs longest at its rate is through
     for (std::size_t f = 0; f < flows.size(); ++f) {
         if (flows.units[f] > 0) slowest_s = std::max(slowest_s, flows.units[f] / answer.rates[f]);

@@ -1,7 +1,9 @@
 // Packet-level simulation: every link is a first-in-first-out server, time is a whole number of picoseconds, and events
-// of one instant happen in the order of the packets' numbers, so a run is the same everywhere.
+// of one instant happen in the order of the packets' numbers, so a run is the same everywhere. Queues have no bound and
+// links no credits: only the windows of the senders limit what is in flight.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <queue>
 
@@ -10,6 +12,10 @@
 namespace octant::network {
 
 namespace {
+
+constexpr double most_packets = 1e8;
+constexpr std::int64_t most_in_flight = 4'000'000;
+constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
 struct Event {
     std::int64_t ps;
@@ -25,11 +31,13 @@ struct Packet {
     std::uint64_t draw;
     std::int64_t failures;  // of this copy's path so far
     Node to;
+    double part;  // of a full packet's payload
 };
 
 struct Leg {
     Node to;
     std::int64_t packets;
+    double last_part;  // of a full packet's payload that the last one holds
 };
 
 // One source of packets with a window of its own: an active node (uniform), a flow, or a task with its flows in order.
@@ -42,22 +50,92 @@ struct Sender {
     std::vector<std::uint64_t> given_up{};  // paths that were found dead
 };
 
+// Packets of one flow; a billionth less, so that rounding makes no packet of its own.
+double packets_of(double units, PacketOptions const& options) {
+    return std::ceil(units / options.units_per_packet - 1e-9);
+}
+
+// All packets of a run, as a real number that cannot overflow; refuses more than can be simulated.
+double count_packets(Traffic const& traffic, PacketOptions const& options) {
+    double packets = static_cast<double>(options.packets) * static_cast<double>(traffic.active.size());
+    for (double const units : traffic.flows.units) packets += packets_of(units, options);
+    if (packets <= most_packets) return packets;
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "cannot simulate %.3g packets one by one (at most %.3g; each hop of each takes up to half "
+                  "a microsecond); try smaller flows, fewer nodes or another solver",
+                  packets, most_packets);
+    throw std::invalid_argument(text);
+}
+
+// Each packet in flight is held in memory with its path.
+void check_in_flight(std::vector<Sender> const& senders, int window) {
+    std::int64_t in_flight = 0;
+    for (auto const& sender : senders) in_flight += std::min<std::int64_t>(window, sender.packets);
+    if (in_flight <= most_in_flight) return;
+    throw std::invalid_argument("cannot keep " + std::to_string(in_flight) + " packets in flight (at most " +
+                                std::to_string(most_in_flight) +
+                                ", some 200 bytes each); try a smaller window or fewer nodes");
+}
+
+// What every link takes for a packet.
+class Servers {
+  public:
+    Servers(Topology const& topology, Health const& health, UnitCost const& shape, double units_per_packet,
+            double packets)
+        : topology_(topology), health_(health), shape_(shape), units_per_packet_(units_per_packet) {
+        for (double const capacity : capacities(topology, health, shape)) {
+            double const ps = capacity > 0 ? units_per_packet / capacity * 1e12 : 0;
+            if (ps * packets > most_ps) {
+                throw std::invalid_argument(
+                    "cannot simulate that long (one link would take weeks for all packets); try smaller flows");
+            }
+            full_ps_.push_back(capacity > 0 ? std::llround(ps) : dead_ps);
+        }
+    }
+
+    [[nodiscard]] bool dead(LinkId link) const { return full_ps_[at(link)] == dead_ps; }
+    [[nodiscard]] std::int64_t latency_ps(LinkId link) const {
+        return topology_.classes()[at(topology_.class_of(link))].latency_ps;
+    }
+
+    // A packet that is not full is shorter by the payload that it lacks; it has the headers of a full one and counts as
+    // one packet.
+    [[nodiscard]] std::int64_t service_ps(LinkId link, double part) const {
+        if (dead(link)) return 0;
+        if (part == 1.0) return full_ps_[at(link)];
+        int const kind = topology_.class_of(link);
+        LinkClass const& carries = topology_.classes()[at(kind)];
+        double const lacks = shape_.payload_bytes * (1 - part);
+        double const bytes = kind < first_fabric_class ? shape_.payload_bytes - lacks
+                                                       : std::max(shape_.wire_bytes * part, shape_.wire_bytes - lacks);
+        double const s = std::max(bytes / carries.bytes_per_s, shape_.packets / carries.packets_per_s);
+        return std::llround(s * units_per_packet_ / health_.left(link) * 1e12);
+    }
+
+  private:
+    static constexpr std::int64_t dead_ps = -1;
+    Topology const& topology_;
+    Health const& health_;
+    UnitCost const& shape_;
+    double units_per_packet_;
+    std::vector<std::int64_t> full_ps_;
+};
+
 class Simulation {
   public:
     Simulation(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                UnitCost const& shape, PacketOptions const& options, Recovery& recovery)
-        : topology_(topology), routing_(routing), traffic_(traffic), options_(options), recovery_(recovery) {
-        auto const capacity = capacities(topology, health, shape);
-        service_ps_.resize(capacity.size());
-        for (std::size_t l = 0; l < capacity.size(); ++l) {
-            if (capacity[l] <= 0) dead_.push_back(static_cast<LinkId>(l));
-            service_ps_[l] = capacity[l] > 0 ? std::llround(options.units_per_packet / capacity[l] * 1e12) : 0;
-        }
-        for (auto const& kind : topology.classes()) latency_ps_.push_back(kind.latency_ps);
-        free_ps_.assign(capacity.size(), 0);
-        carried_.assign(capacity.size(), 0);
+        : routing_(routing),
+          traffic_(traffic),
+          options_(options),
+          recovery_(recovery),
+          servers_(topology, health, shape, options.units_per_packet, count_packets(traffic, options)) {
+        free_ps_.assign(at(topology.links()), 0);
+        carried_.assign(at(topology.links()), 0);
         if (!traffic.uniform) list_flows();
         for (Node const node : traffic.active) senders_.push_back({node, options.packets});
+        check_in_flight(senders_, options.window);
     }
 
     Solution run() {
@@ -87,7 +165,7 @@ class Simulation {
         // Of uniform traffic one round is one unit from every sender; of flows it is the whole run.
         double const per_packet = traffic_.uniform ? static_cast<double>(senders_.size()) / static_cast<double>(total)
                                                    : options_.units_per_packet;
-        for (auto const count : carried_) answer.loads.push_back(static_cast<double>(count) * per_packet);
+        for (double const full : carried_) answer.loads.push_back(full * per_packet);
         answer.events = events;
         return answer;
     }
@@ -97,9 +175,9 @@ class Simulation {
         Flows const& flows = traffic_.flows;
         std::map<std::pair<Node, int>, std::size_t> tasks;
         for (std::size_t f = 0; f < flows.size(); ++f) {
-            auto const packets =
-                static_cast<std::int64_t>(std::ceil(flows.units[f] / options_.units_per_packet - 1e-9));
-            if (packets == 0) continue;
+            auto const packets = static_cast<std::int64_t>(packets_of(flows.units[f], options_));
+            if (packets <= 0) continue;
+            double const rest = flows.units[f] / options_.units_per_packet - static_cast<double>(packets - 1);
             std::size_t number = senders_.size();
             if (options_.in_order) {
                 std::pair const task(flows.from[f], flows.job.empty() ? 0 : static_cast<int>(flows.job[f]));
@@ -107,21 +185,30 @@ class Simulation {
             }
             if (number == senders_.size()) senders_.push_back({flows.from[f], 0});
             senders_[number].packets += packets;
-            senders_[number].legs.push_back({flows.to[f], packets});
+            senders_[number].legs.push_back({flows.to[f], packets, rest > 1 - 1e-9 ? 1.0 : rest});
         }
     }
 
-    static Node next_of(Sender& sender) {
+    // The leg of a sender's next packet, which is taken off it.
+    static Leg const& next_of(Sender& sender) {
         while (sender.legs[sender.leg].packets == 0) ++sender.leg;
         --sender.legs[sender.leg].packets;
-        return sender.legs[sender.leg].to;
+        return sender.legs[sender.leg];
     }
 
     void launch(std::uint32_t number) {
         Sender& sender = senders_[number];
         auto const count = static_cast<std::uint64_t>(sender.sent++);
         std::uint64_t const draw = mix(options_.seed * 0x632be59bd9b4e019ULL + number) + count;
-        Node const to = sender.legs.empty() ? traffic_.active[mix(draw) % traffic_.active.size()] : next_of(sender);
+        Node to;
+        double part = 1.0;
+        if (sender.legs.empty()) {
+            to = traffic_.active[mix(draw) % traffic_.active.size()];
+        } else {
+            Leg const& leg = next_of(sender);
+            to = leg.to;
+            if (leg.packets == 0) part = leg.last_part;
+        }
         std::uint32_t id;
         if (idle_.empty()) {
             id = static_cast<std::uint32_t>(packets_.size());
@@ -131,7 +218,7 @@ class Simulation {
             id = idle_.back();
             idle_.pop_back();
         }
-        packets_[id] = {number, 0, draw, 0, to};
+        packets_[id] = {number, 0, draw, 0, to, part};
         if (choose_path(id)) events_.push({now_ps_, id});  // else every way is dead: it stays undelivered
     }
 
@@ -161,20 +248,20 @@ class Simulation {
         if (packet.hop == path.size()) return true;
         LinkId const link = path[packet.hop++];
         std::int64_t const start_ps = std::max(ps, free_ps_[at(link)]);
-        if (is_dead(link, start_ps + service_ps_[at(link)])) {
+        std::int64_t const done_ps = start_ps + servers_.service_ps(link, packet.part);
+        if (is_dead(link, done_ps)) {
             lose(id, ps);
             return false;
         }
-        std::int64_t const done_ps = start_ps + service_ps_[at(link)];
         free_ps_[at(link)] = done_ps;
-        ++carried_[at(link)];
-        events_.push({done_ps + latency_ps_[at(topology_.class_of(link))], id});
+        carried_[at(link)] += packet.part;
+        events_.push({done_ps + servers_.latency_ps(link), id});
         return false;
     }
 
     [[nodiscard]] bool is_dead(LinkId link, std::int64_t ps) const {
         if (link == options_.failing && ps > options_.fails_ps) return true;
-        return std::find(dead_.begin(), dead_.end(), link) != dead_.end();
+        return servers_.dead(link);
     }
 
     // Nobody tells the sender: its timer does. After enough silent repeats it pings the path, then stops using it.
@@ -206,13 +293,13 @@ class Simulation {
         if (traffic_.uniform || senders_[number].sent < senders_[number].packets) launch(number);
     }
 
-    Topology const& topology_;
     Routing const& routing_;
     Traffic const& traffic_;
     PacketOptions const& options_;
     Recovery& recovery_;
-    std::vector<std::int64_t> service_ps_, latency_ps_, free_ps_, carried_;
-    std::vector<LinkId> dead_;
+    Servers servers_;
+    std::vector<std::int64_t> free_ps_;
+    std::vector<double> carried_;  // full packets
     std::vector<Sender> senders_;
     std::vector<Packet> packets_;
     std::vector<std::vector<LinkId>> paths_;  // of each packet; their memory is used again
@@ -226,7 +313,7 @@ class Simulation {
 Solution solve_packets(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                        UnitCost const& shape, PacketOptions const& options, Recovery& recovery) {
     check_traffic(traffic, topology);
-    if (options.window < 1 || !(options.units_per_packet > 0)) {
+    if (options.window < 1 || (traffic.uniform && options.packets < 1) || !(options.units_per_packet > 0)) {
         throw std::invalid_argument("cannot simulate packets without a window or with empty packets");
     }
     recovery = {};

@@ -49,7 +49,8 @@ struct Recovery {
     std::int64_t detected_ps = 0;   // failure until the last sender concerned stopped using the path
     std::int64_t recovered_ps = 0;  // failure until the last packet that had been lost was delivered
 };
-// Packets through queues, link by link, in whole picoseconds.
+// Packets through queues without bounds, link by link, in whole picoseconds. The last packet of a flow holds what is
+// left. Refuses more than 10^8 packets in all, or 4 million in flight.
 [[nodiscard]] Solution solve_packets(Topology const& topology, Health const& health, Routing const& routing,
                                      Traffic const& traffic, UnitCost const& shape, PacketOptions const& options,
                                      Recovery& recovery);

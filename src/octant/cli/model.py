@@ -20,6 +20,14 @@ SizesOption = Annotated[
 SolverOption = Annotated[str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
 ParameterOption = Annotated[int, typer.Option("--parameter", "-p", help="Distance of a shift, seed, target.")]
 RoutingOption = Annotated[str | None, typer.Option("--routing", help="Routing, instead of the one in the file.")]
+BytesOption = Annotated[
+    str | None,
+    typer.Option("--bytes", help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it]."),
+]
+JobOption = Annotated[
+    str,
+    typer.Option("--job", help="Only part of the machine sends: its first 2 supernodes, groups or nodes; 0,8; 4:7."),
+]
 PolicyOption = Annotated[str | None, typer.Option("--policy", help="Failover: stall, twin, spread or recompute.")]
 
 
@@ -62,11 +70,13 @@ def scale(
     solver: SolverOption = "auto",
     window: Annotated[int | None, typer.Option(help="Packets in flight per node, for queue and packets.")] = None,
     parameter: ParameterOption = 1,
+    bytes: BytesOption = None,
+    job: JobOption = "",
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show the rate of a traffic pattern against the size of the machine, beside published points."""
-    from octant.network.inputs import read_sizes
+    from octant.network.inputs import read_flow_bytes, read_sizes
     from octant.network.scale import scale as curve_of
     from octant.network.solve import Settings, solver_named
     from octant.network.whatif import with_routing
@@ -74,7 +84,8 @@ def scale(
 
     machine = with_routing(network, routing, None)
     asked = read_sizes(sizes) if sizes else [machine.topology.size()]
-    curve = curve_of(machine, traffic, asked, solver_named(solver), Settings(window=window), parameter)
+    each, how = read_flow_bytes(bytes), Settings(window=window)
+    curve = curve_of(machine, traffic, asked, solver_named(solver), how, parameter, each, job)
     print(report.curve_json(curve) if json else report.curve_text(curve))
 
 
@@ -88,20 +99,24 @@ def solve(
     pairs: Annotated[Path | None, typer.Option(help="Traffic from a file: lines 'from to bytes'.")] = None,
     place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
     per_node: Annotated[int, typer.Option(help="Ranks per node, for --pairs.")] = 1,
+    bytes: BytesOption = None,
+    job: JobOption = "",
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Solve one pattern on one network: rate, time, and what every class of links allows."""
-    from octant.network.inputs import pairs_of_file
+    from octant.network.inputs import pairs_of_file, pattern_asked
     from octant.network.solve import Settings, solver_named
     from octant.network.solve import solve as solved
-    from octant.network.whatif import pattern_at, with_routing
+    from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter)
+    way, machine = solver_named(solver), sized(with_routing(network, routing, None), size)
     if pairs is not None:
-        pattern = pairs_of_file(machine, pairs, place, per_node)
-    answer = solved(machine, pattern, solver_named(solver), Settings(window=window))
+        pattern = pairs_of_file(machine, pairs, place, per_node, bytes, job)
+    else:
+        pattern = pattern_asked(machine, way, traffic, parameter, bytes, job)
+    answer = solved(machine, pattern, way, Settings(window=window))
     print(report.as_json(answer) if json else report.answer_text(answer))
 
 
@@ -110,6 +125,7 @@ def explain(
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     parameter: ParameterOption = 1,
+    job: JobOption = "",
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -118,7 +134,7 @@ def explain(
     from octant.network.whatif import pattern_at, sensitivity, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter)
+    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter, job)
     explanation, worth = explained(machine, pattern), sensitivity(machine, pattern)
     if json:
         print(report.as_json({"explanation": explanation, "sensitivity": worth}))
@@ -131,6 +147,7 @@ def diff(
     second: NetworkArgument,
     traffic: TrafficOption = "uniform",
     sizes: Annotated[str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")] = "",
+    job: JobOption = "",
     routing: Annotated[str | None, typer.Option(help="Routing of the second network.")] = None,
     json: JsonOption = False,
 ) -> None:
@@ -141,7 +158,7 @@ def diff(
     from octant.report.network import answers as report
 
     a, b = with_routing(first, None, None), with_routing(second, routing, None)
-    rows = difference(a, b, traffic, read_sizes(sizes) if sizes else [a.topology.size()])
+    rows = difference(a, b, traffic, read_sizes(sizes) if sizes else [a.topology.size()], job)
     print(report.as_json(rows) if json else report.differences_text(first, second, rows))
 
 
@@ -168,6 +185,7 @@ def bracket(
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     parameter: ParameterOption = 1,
+    job: JobOption = "",
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -176,7 +194,7 @@ def bracket(
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter)
+    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter, job)
     found = bracketed(machine, pattern, against)
     print(report.as_json(found) if json else report.bracket_text(found, pattern.unit))
 
@@ -223,16 +241,15 @@ def recover(
 ) -> None:
     """Let a link fail during an exchange: time to detection and failover, and what is lost (packet simulation)."""
     from octant.network import make
-    from octant.network.failures import cables
     from octant.network.failures import recover as recovered
+    from octant.network.failures import some_cables
     from octant.network.inputs import read_seconds
-    from octant.network.whatif import with_routing
+    from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
 
-    machine = with_routing(network, None, None)
-    machine = machine if size is None else machine.at_size(size)
+    machine = sized(with_routing(network, None, None), size)
     pattern = make(machine, traffic, parameter, megabytes * 1e6)
-    link = int(cables(machine, link_class)[0])
+    link = int(some_cables(machine, link_class)[0])
     recovery = recovered(machine, pattern, link, read_seconds(fails), read_seconds(timeout), read_seconds(ping))
     print(report.as_json(recovery) if json else report.recovery_text(recovery))
 
@@ -275,10 +292,9 @@ def export(
 ) -> None:
     """Print a network in the format of another tool."""
     from octant.network.export import write
-    from octant.network.whatif import with_routing
+    from octant.network.whatif import sized, with_routing
 
-    machine = with_routing(network, None, None)
-    print(write(machine if size is None else machine.at_size(size), to), end="")
+    print(write(sized(with_routing(network, None, None), size), to), end="")
 
 
 def check(
@@ -292,13 +308,12 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Ask SimGrid the same question: all flows at once, one rank per node; compare the answers and their cost."""
-    from octant.network.whatif import with_routing
+    from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
     from octant.simulate.simgrid import second_opinion
 
-    machine = with_routing(network, routing, None)
-    machine = machine if size is None else machine.at_size(size)
+    machine = sized(with_routing(network, routing, None), size)
     found = second_opinion(other, machine, traffic, bytes, parameter)
     print(report.as_json(found) if json else network_text.opinion_text(found))
 
@@ -307,6 +322,7 @@ def loads(
     network: NetworkArgument,
     traffic: TrafficOption = "uniform",
     sizes: SizesOption = "",
+    job: JobOption = "",
     svg: Annotated[
         Path | None, typer.Option(help="Write a drawing here: of all sizes, or of one size's topology.")
     ] = None,
@@ -321,7 +337,8 @@ def loads(
     from octant.report.network import text as network_text
     from octant.report.run import html
 
-    found = overview(with_routing(network, None, None), traffic, read_sizes(sizes) if sizes else (), failures=False)
+    machine, asked = with_routing(network, None, None), read_sizes(sizes) if sizes else ()
+    found = overview(machine, traffic, asked, failures=False, job=job)
     if svg is not None:
         print(html.save(network_svg.drawing(found.maps, found.curve.size_word), svg))
         return
@@ -375,13 +392,12 @@ def app_on_model(
 
     from octant.cli._stored import find_run
     from octant.network.inputs import read_seconds, read_sizes
-    from octant.network.whatif import with_routing
+    from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
     from octant.simulate.timestep import compose_step, step_time
 
-    machine = with_routing(network, None, None)
-    machine = machine if size is None else machine.at_size(size)
+    machine = sized(with_routing(network, None, None), size)
     step = compose_step(
         compute, partial(find_run, store, run) if run else None, kernel, chunks, halo or [], reduce or []
     )

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from octant import _network
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.solve import Settings, engine, solve
 from octant.network.topologies import Torus, TwoLevelDirect
@@ -179,32 +179,42 @@ class Schedules:
         return self.regular_per_s / self.prime_stride_per_s - 1
 
 
-def alltoall_schedules(network: NetworkFile, tasks_per_node: int = 32, window: int = 8, packets: int = 1) -> Schedules:
-    """Compares the orders of partners in the packet simulation, each task going through its partners with one window.
+def alltoall_schedules(network: NetworkFile, tasks_per_node: int = 32, window: int = 8) -> Schedules:
+    """Compares both orders of partners (see `alltoall_rate`)."""
+    regular, stride = (alltoall_rate(network, order, tasks_per_node, window) for order in ("ring", "prime-stride"))
+    return Schedules(window, regular, stride)
 
-    Task p's i-th partner is p + i, or P_p × i, modulo the number of tasks, P_p a prime of its own that is prime to that
-    number (The Power 775 Architecture at Scale, section 4.3). Blocks of 1,024 bytes travel with 128 bytes of overhead.
+
+def alltoall_rate(network: NetworkFile, schedule: str, tasks_per_node: int = 32, window: int = 8) -> float:
+    """Bytes/s of a node in an all-to-all, packet by packet, each task going through its partners with one window.
+
+    Task p's i-th partner is p + i (`ring`), or P_p × i (`prime-stride`), modulo the number of tasks, P_p a prime of its
+    own that is prime to that number (The Power 775 Architecture at Scale, section 4.3). Blocks of 1,024 bytes travel
+    with 128 bytes of overhead.
+
+    Raises:
+        Refusal: no such schedule, or too few or too many tasks.
     """
     active = network.topology.active()
     tasks = len(active) * tasks_per_node
     if tasks < 2 or tasks_per_node > 2**16 or tasks > 4096:
         raise Refusal(f"cannot schedule {tasks} tasks packet by packet; try 2 to 4096", Exit.WRONG_WORD)
+    if schedule not in (known := ("ring", "prime-stride")):
+        text = f"cannot schedule an all-to-all by {schedule!r} (no such order); {suggestion(schedule, known)}"
+        raise Refusal(text, Exit.WRONG_WORD)
     task, turn = np.meshgrid(np.arange(tasks), np.arange(tasks), indexing="ij")
-    strides = np.array(_primes_beside(tasks))
-    rates = []
-    for partner in ((task + turn) % tasks, strides[:, None] * turn % tasks):
-        chosen = partner != task
-        sources, targets = task[chosen], partner[chosen]
-        flows = Flows(
-            active[sources // tasks_per_node],
-            active[targets // tasks_per_node],
-            np.full(len(sources), 1024.0 * packets),
-            (sources % tasks_per_node).astype(np.uint16),
-        )
-        pattern = Pattern("ptrans", "B", Cost(1.0, 1152 / 1024, 1 / 1024), active, flows, per="flow")
-        answer = solve(network, pattern, "packets", Settings(window=window, units_per_packet=1024, in_order=True))
-        rates.append(float(flows.units.sum()) / len(active) / answer.time_s)
-    return Schedules(window, *rates)
+    partner = (task + turn) % tasks if schedule == "ring" else np.array(_primes_beside(tasks))[:, None] * turn % tasks
+    chosen = partner != task
+    sources, targets = task[chosen], partner[chosen]
+    flows = Flows(
+        active[sources // tasks_per_node],
+        active[targets // tasks_per_node],
+        np.full(len(sources), 1024.0),
+        (sources % tasks_per_node).astype(np.uint16),
+    )
+    pattern = Pattern("ptrans", "B", Cost(1.0, 1152 / 1024, 1 / 1024), active, flows, per="flow")
+    answer = solve(network, pattern, "packets", Settings(window=window, units_per_packet=1024, in_order=True))
+    return float(flows.units.sum()) / len(active) / answer.time_s
 
 
 def offloaded_tree(ranks: int, radix: int, hop_s: float, overhead_s: float = 0.0) -> float:

@@ -1,5 +1,6 @@
 """Failures: every single link, many random sets, and a link that dies under a running exchange."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,6 +10,10 @@ from octant.failure import Exit, Refusal
 from octant.network.files import NetworkFile
 from octant.network.solve import engine, solve
 from octant.network.traffic import Pattern
+
+MOST_TRIALS = 100_000
+MOST_SECONDS = 3600.0
+"""Of a failure's time and of a sender's timers, in the packet simulation."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,20 @@ def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     return np.nonzero(chosen)[0].astype(np.int32)
 
 
+def some_cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
+    """As `cables`, one at least.
+
+    Raises:
+        Refusal: no such class, or none of its cables at this size.
+    """
+    links = cables(network, link_class)
+    if not len(links):
+        raise Refusal(
+            f"cannot let {link_class} fail (at this size there is no such cable); try a larger size", Exit.WRONG_WORD
+        )
+    return links
+
+
 def failure_sweep(
     network: NetworkFile, pattern: Pattern, link_class: str, policy: str | None = None, left: float = 0.0
 ) -> Sweep:
@@ -56,11 +75,7 @@ def failure_sweep(
         network = _with_policy(network, policy)
     policy = network.routing.policy
     topology = network.build()
-    links = cables(network, link_class)
-    if not len(links):
-        raise Refusal(
-            f"cannot let {link_class} fail (at this size there is no such cable); try a larger size", Exit.WRONG_WORD
-        )
+    links = some_cables(network, link_class)
     asked, native = engine(network, topology), pattern.native()
     try:
         rows = asked.sweep(native, pattern.shape, links.tolist(), left)
@@ -68,6 +83,7 @@ def failure_sweep(
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = whole * pattern.units_per_round
+    _require_limit(pattern, base)
     rates = np.array([rate for _, rate, _, _ in rows]) * pattern.units_per_round
     worst = int(np.argmin(rates))
     kind = rows[worst][2]
@@ -91,14 +107,23 @@ def _with_policy(network: NetworkFile, policy: str) -> NetworkFile:
     return network.model_copy(update={"routing": network.routing.model_copy(update={"policy": policy})})
 
 
+def _require_limit(pattern: Pattern, rate_per_s: float) -> None:
+    if math.isinf(rate_per_s):
+        raise Refusal(
+            f"cannot tell what a failure costs {pattern.name} (nothing limits it here); try another pattern or size",
+            Exit.WRONG_WORD,
+        )
+
+
 @dataclass(frozen=True)
 class Random:
     """Rates after random sets of failures."""
 
+    policy: str
     failures: int
     trials: int
     base_per_s: float
-    quantiles_per_s: dict[float, float]  # of the trials that still have routes
+    quantiles_per_s: dict[float, float]  # of the trials that still have routes; empty where none has
     cut_off: int  # trials in which some traffic has no route left
 
 
@@ -112,18 +137,31 @@ def random_failures(
     seed: int = 1,
 ) -> Random:
     """N-k by Monte Carlo: `failures` random links (single directions) of a class fail together, `trials` times."""
-    if trials < 1 or failures < 0:
-        raise Refusal(f"cannot draw {trials} sets of {failures} failures; try --random 1 --trials 100", Exit.WRONG_WORD)
+    if not 1 <= trials <= MOST_TRIALS or failures < 0:
+        most = f"{MOST_TRIALS:,} sets at most"
+        raise Refusal(
+            f"cannot draw {trials} sets of {failures} failures ({most}); try --random 1 --trials 100", Exit.WRONG_WORD
+        )
+    if not 0 <= seed < 2**63:
+        raise Refusal(f"cannot draw with seed {seed}; try --seed 1", Exit.WRONG_WORD)
     topology = network.build()
     asked = engine(network, topology, np.ones(topology.links))
-    chosen = np.nonzero(topology.link_classes() == network.class_names.index(link_class))[0].tolist()
+    sources, targets = topology.ends()  # a mesh keeps a number where the torus would go on, with both ends the same
+    of_class = topology.link_classes() == network.class_names.index(link_class)
+    chosen = np.nonzero(of_class & (sources != targets))[0].tolist()
+    if failures > len(chosen):
+        raise Refusal(
+            f"cannot let {failures} links fail (there are {len(chosen)} of {link_class}); try fewer", Exit.WRONG_WORD
+        )
     try:
         rates = np.array(asked.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
+    base = solve(network, pattern, "enumeration").rate_per_s
+    _require_limit(pattern, base)
     good = rates[np.isfinite(rates) & (rates > 0)] * pattern.units_per_round
-    at = {q: float(np.quantile(good, q)) if good.size else float("nan") for q in (0.0, 0.05, 0.25, 0.5, 0.75, 1.0)}
-    return Random(failures, trials, solve(network, pattern, "enumeration").rate_per_s, at, trials - good.size)
+    at = {q: float(np.quantile(good, q)) for q in (0.0, 0.05, 0.25, 0.5, 0.75, 1.0) if good.size}
+    return Random(network.routing.policy, failures, trials, base, at, trials - good.size)
 
 
 @dataclass(frozen=True)
@@ -161,6 +199,11 @@ def recover(
             "cannot follow a recovery in uniform traffic; try a list of flows, such as a shift or pairs",
             Exit.WRONG_WORD,
         )
+    for what, seconds in (("failure", fails_s), ("timer", timeout_s), ("ping", ping_s)):
+        if not 0 <= seconds <= MOST_SECONDS:
+            raise Refusal(
+                f"cannot simulate a {what} of {seconds:g} s (0 to {MOST_SECONDS:g} s); try 20us", Exit.WRONG_WORD
+            )
     topology = network.build()
     asked = engine(network, topology)
     packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0

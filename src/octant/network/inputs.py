@@ -7,9 +7,12 @@ from pathlib import Path
 from octant.failure import Exit, Refusal
 from octant.network.calibrate import Calibration, Measured, calibrate
 from octant.network.files import NetworkFile
+from octant.network.jobs import job_nodes
 from octant.network.published_points import published_points
-from octant.network.traffic import Pattern, pairs, place, read_map, read_pairs
-from octant.units import parse_seconds
+from octant.network.solve import Solver, flow_bytes
+from octant.network.traffic import UNIFORM, Pattern, make, pairs, place, read_map, read_pairs
+from octant.units import parse_bytes, parse_seconds
+from octant.untrusted import read_text
 
 
 def read_sizes(text: str) -> list[int]:
@@ -43,12 +46,31 @@ def read_seconds(text: str) -> float:
         raise Refusal(str(error), Exit.WRONG_WORD) from None
 
 
+def read_flow_bytes(text: str | None) -> float | None:
+    """Payload of every flow from `64KiB`; `None` as it is.
+
+    Raises:
+        Refusal: the text is no size, or nothing.
+    """
+    if text is None:
+        return None
+    try:
+        size = float(parse_bytes(text))
+    except (ValueError, OverflowError) as error:
+        raise Refusal(str(error), Exit.WRONG_WORD) from None
+    if not size > 0:
+        raise Refusal("cannot send flows of no bytes; try --bytes 1MiB", Exit.WRONG_WORD)
+    return size
+
+
 def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:
     """Points of a file of lines `size rate [tolerance] [eq|at_least|at_most]`, or the published ones.
 
     Raises:
         Refusal: a file that cannot be read (with the line), or no published points for this traffic.
     """
+    if not 0 < tolerance < 1:
+        raise Refusal(f"cannot fit to a relative tolerance of {tolerance:g}; try --tolerance 0.05", Exit.WRONG_WORD)
     if path is None:
         known = published_points(network, traffic)
         if not known:
@@ -56,12 +78,8 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
                 f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points", Exit.WRONG_WORD
             )
         return [Measured(size, point.value, tolerance) for size, point in sorted(known.items())]
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise Refusal(f"cannot read points from {path} ({error})") from error
     found = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(read_text(path, "list of points").splitlines(), start=1):
         words = line.split("#")[0].split()
         if not words:
             continue
@@ -95,8 +113,37 @@ def calibrate_to_points(
     return calibrate(network, traffic, read_points(network, traffic, path, tolerance), free)
 
 
-def pairs_of_file(network: NetworkFile, path: Path, order: str, per_node: int) -> Pattern:
-    """Traffic of a file between ranks that are placed in an order, or as a map file says."""
+def pattern_asked(
+    network: NetworkFile, solver: Solver, traffic: str, parameter: int, bytes_each: str | None, job: str
+) -> Pattern:
+    """A named pattern whose flows are of the size that was asked, or of one that fits the solver.
+
+    Raises:
+        Refusal: a size of uniform traffic, or as `read_flow_bytes`, `job_nodes` and `make`.
+    """
+    asked = read_flow_bytes(bytes_each)
+    if asked and traffic in UNIFORM:
+        raise Refusal(
+            f"cannot give the flows of {traffic} a size (everybody sends to everybody without an end); "
+            "try a list of flows, such as a shift",
+            Exit.WRONG_WORD,
+        )
+    return make(network, traffic, parameter, flow_bytes(asked, solver), job=job_nodes(network, job))
+
+
+def pairs_of_file(
+    network: NetworkFile, path: Path, order: str, per_node: int, bytes_each: str | None = None, job: str = ""
+) -> Pattern:
+    """Traffic of a file between ranks that are placed in an order, or as a map file says.
+
+    Raises:
+        Refusal: a size of flows or a job (the file says who sends how much), or as `read_pairs`, `place` and `pairs`.
+    """
+    if bytes_each is not None or job:
+        raise Refusal(
+            "cannot combine --pairs with --bytes or --job (the file says who sends how much); leave them out",
+            Exit.WRONG_WORD,
+        )
     rows = read_pairs(path)
     if Path(order).is_file():
         return pairs(network, rows, read_map(Path(order)))

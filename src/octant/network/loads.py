@@ -59,7 +59,9 @@ def load_map(network: NetworkFile, pattern: Pattern) -> LoadMap:
     kinds = topology.link_classes()
     names = network.class_names
     payload_s = 1 / np.array([speed(network, number, pattern.cost)[0] for number in range(len(names))])
-    busy = answer.loads * pattern.cost.payload_bytes * payload_s[kinds] / answer.time_s
+    busy = answer.loads * pattern.cost.payload_bytes * payload_s[kinds]
+    if answer.time_s > 0:  # else nothing limits the pattern, and nothing is busy
+        busy /= answer.time_s
     classes = []
     for number, name in enumerate(names):
         mine = np.flatnonzero(kinds == number)

@@ -1,11 +1,13 @@
 """Everything that the pictures of a machine and a traffic show: the curve, the load maps, and single failures."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.failures import cables, failure_sweep
 from octant.network.files import NetworkFile
+from octant.network.jobs import job_nodes
 from octant.network.loads import LoadMap, load_map
 from octant.network.scale import Curve, scale
 from octant.network.topologies import FatTree, Torus
@@ -65,21 +67,30 @@ def overview(
     at: Sequence[int] = (),
     tick: Callable[[str], None] = lambda _: None,
     failures: bool = True,
+    job: str = "",
 ) -> Overview:
     """Solves the traffic at all sizes (`at`, or those of `sizes`), link by link where enumeration takes moments.
 
+    `job` is the part of the machine that takes part, as `job_nodes` reads it.
+
     Raises:
-        Refusal: unknown traffic, or a size that the machine cannot be built at.
+        Refusal: unknown traffic, a size that the machine cannot be built at, or at which nothing limits the traffic.
     """  # fmt: skip
     asked = tuple(at) or sizes(network)
     tick("curve against scale")
-    curve = scale(network, traffic, asked)
+    curve = scale(network, traffic, asked, job=job)
+    if unlimited := [str(point.size) for point in curve.points if math.isinf(point.rate_per_s)]:
+        raise Refusal(
+            f"cannot draw {traffic} on {network.name} (nothing limits it with {', '.join(unlimited[:5])} "
+            f"{curve.size_word}); try other --sizes",
+            Exit.WRONG_WORD,
+        )
     maps: dict[int, LoadMap] = {}
     for point in curve.points if has_load_map(network, traffic) else ():
         if point.nodes <= MOST_NODES:
             tick(f"loads at {point.size} {curve.size_word}")
             sized = network.at_size(point.size)
-            maps[point.size] = load_map(sized, make(sized, traffic))
+            maps[point.size] = load_map(sized, make(sized, traffic, job=job_nodes(sized, job)))
     return Overview(
         network, traffic, curve, maps, tuple(_failures(network, traffic, list(maps), tick)) if failures else ()
     )

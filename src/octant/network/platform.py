@@ -62,7 +62,7 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Cos
     """
     if len(nodes) > MOST_HOSTS:
         raise Refusal(
-            f"cannot export {len(nodes)} hosts (one route per pair, at most {MOST_HOSTS}); try fewer --nodes",
+            f"cannot export {len(nodes)} hosts (one route per pair, at most {MOST_HOSTS}); try a smaller --size",
             Exit.WRONG_WORD,
         )
     topology = network.build()

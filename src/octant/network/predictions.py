@@ -30,11 +30,28 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class FlowRates:
+    """Rates of the single flows, in units per second, where a solver gives every flow its own.
+
+    Flows inside a node do not cross the network: they are counted, and left out of the figures.
+    """
+
+    crossing: int  # flows between two nodes
+    inside: int  # flows of a node with itself
+    slowest_per_s: float
+    quartiles_per_s: tuple[float, float, float]
+    mean_per_s: float
+    fastest_per_s: float
+    each_per_s: NDArray[np.float64] = field(compare=False)  # shape (flows,), in their order; NaN inside a node
+
+
+@dataclass(frozen=True)
 class Prediction:
     """Rate and time of a pattern on a network.
 
-    `rate_per_s` counts units of one node (uniform traffic) or of the largest flow; `time_s` is one round. `loads`,
-    shape (links,), are units per round on every link; empty where loads were counted by class.
+    `rate_per_s` counts units of one node (uniform traffic) or of the largest flow; `time_s` is one round. Where nothing
+    limits the pattern the rate is infinite; where some of it has no route, zero. `loads`, shape (links,), are units per
+    round on every link; empty where loads were counted by class.
     """
 
     network: str
@@ -49,7 +66,9 @@ class Prediction:
     stalled: float = 0.0  # part of the traffic that cannot be sent
     loads: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
     rates: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
-    note: str = ""
+    flow_rates: FlowRates | None = None  # of max-min and fluid (as it begins), where a flow crosses the network
+    units_each: float = 1.0  # of a sender or the largest flow, in one round
+    notes: tuple[str, ...] = ()  # what a reader of the rate must know
 
     @property
     def bottleneck(self) -> Bottleneck | None:

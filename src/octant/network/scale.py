@@ -1,14 +1,17 @@
 """A curve against scale, with the published points beside the model's."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from octant.failure import Exit, Refusal
 from octant.network.applications import FftModel, global_fft, random_ring
 from octant.network.files import NetworkFile
+from octant.network.jobs import job_nodes
 from octant.network.predictions import Bound
 from octant.network.published_points import PublishedPoint, published_points
-from octant.network.solve import DEFAULTS, Settings, Solver, solve
-from octant.network.traffic import make
+from octant.network.solve import DEFAULTS, Settings, Solver, flow_bytes, no_detour, solve
+from octant.network.traffic import Pattern, make
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,14 @@ class ScalePoint:
     bound: Bound | None
     published: PublishedPoint | None
     assumption: str = ""
+    note: str = ""  # what a reader of the rate must know
 
     @property
     def error(self) -> float | None:
         """Model over published, minus one."""
-        return self.rate_per_s / self.published.value - 1 if self.published else None
+        if self.published is None or math.isinf(self.rate_per_s):
+            return None
+        return self.rate_per_s / self.published.value - 1
 
 
 @dataclass(frozen=True)
@@ -52,36 +58,50 @@ def scale(
     solver: Solver = "auto",
     settings: Settings = DEFAULTS,
     parameter: int = 1,
+    bytes_each: float | None = None,
+    job: str = "",
 ) -> Curve:
     """The curve of a named pattern or application (`gfft`, `random-ring` as HPCC runs it) over sizes.
 
+    Args:
+        bytes_each: payload of every flow; `None`: see `flow_bytes`.
+        job: the part of the machine that takes part, as `job_nodes` reads it.
+
     Raises:
-        Refusal: unknown traffic, or a size that the machine cannot be built at.
+        Refusal: unknown traffic, a size that the machine cannot be built at, or a job that it has no place for.
     """
-    known = published_points(network, traffic)
+    known = published_points(network, traffic) if not job else {}
     found = []
+    several = traffic == "gfft" or (traffic == "random-ring" and network.endpoint.ranks > 1)
+    if several and (job or bytes_each):
+        raise Refusal(
+            f"cannot size {traffic} or put it on part of a machine (it is made of several patterns); "
+            "try ptrans or ordered-ring",
+            Exit.WRONG_WORD,
+        )
+    each = flow_bytes(bytes_each, solver)
     for size in sizes:
         if traffic == "gfft":
             found.append(_fft(network, size, known.get(size)))
-        elif traffic == "random-ring" and network.endpoint.ranks > 1:
+        elif several:
             found.append(_ring(network, size, known.get(size)))
         else:
-            found.append(_pattern(network, traffic, size, solver, settings, parameter, known.get(size)))
+            sized = network.at_size(size)
+            pattern = make(sized, traffic, parameter, each, job=job_nodes(sized, job))
+            found.append(_point(network, sized, pattern, size, solver, settings, known.get(size)))
     word = "nodes" if traffic == "gfft" else network.topology.size_word
     return Curve(network.name, traffic, word, tuple(found))
 
 
-def _pattern(
+def _point(
     network: NetworkFile,
-    traffic: str,
+    sized: NetworkFile,
+    pattern: Pattern,
     size: int,
     solver: Solver,
     settings: Settings,
-    parameter: int,
     known: PublishedPoint | None,
 ) -> ScalePoint:
-    sized = network.at_size(size)
-    pattern = make(sized, traffic, parameter)
     answer = solve(sized, pattern, solver, settings)
     low = solve(sized.at_edge("low"), pattern, solver, settings).rate_per_s
     high = solve(sized.at_edge("high"), pattern, solver, settings).rate_per_s
@@ -102,6 +122,7 @@ def _pattern(
         bound=answer.bound,
         published=known,
         assumption=f"cabling assumed: {', '.join(thinned)}" if thinned else "",
+        note=no_detour(sized),
     )
 
 

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octant import _network
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
-from octant.network.predictions import Bottleneck, Bound, Prediction
-from octant.network.traffic import Pattern
+from octant.network.predictions import Bottleneck, Bound, FlowRates, Prediction
+from octant.network.topologies import Dragonfly, TwoLevelDirect
+from octant.network.traffic import Nodes, Pattern
 
 Solver = Literal["auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets"]
 SOLVERS: tuple[Solver, ...] = ("auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets")
-_FEW_PAIRS = 50_000_000
+MOST_IN_FLIGHT = 2**20
+"""Packets per sender."""
 _NOTHING = np.empty(0)
 
 
@@ -28,7 +30,7 @@ def solver_named(word: str) -> Solver:
     for solver in SOLVERS:
         if solver == word:
             return solver
-    raise Refusal(f"cannot solve with {word!r} (there is no such solver); try {', '.join(SOLVERS)}", Exit.WRONG_WORD)
+    raise Refusal(f"cannot solve with {word!r} (no such solver); {suggestion(word, SOLVERS)}", Exit.WRONG_WORD)
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,13 @@ class Settings:
 
 
 DEFAULTS = Settings()
+FLOW_BYTES = 2.0**20
+"""Payload of every flow of a named pattern in the packet simulation, unless it is given."""
+
+
+def flow_bytes(asked: float | None, solver: Solver) -> float:
+    """Payload of every flow: as asked, else 1 MiB for packets; the rate of the other solvers does not depend on it."""
+    return asked or (FLOW_BYTES if solver == "packets" else 1.0)
 
 
 def engine(
@@ -73,11 +82,15 @@ def solve(
     Raises:
         Refusal: the solver does not fit the network, the pattern or the routing.
     """
-    if settings.window is not None and settings.window < 1:
-        raise Refusal(f"cannot keep {settings.window} packets in flight; try --window 1 or more", Exit.WRONG_WORD)
+    if settings.window is not None and not 1 <= settings.window <= MOST_IN_FLIGHT:
+        raise Refusal(
+            f"cannot keep {settings.window} packets in flight; try --window 1 to {MOST_IN_FLIGHT}", Exit.WRONG_WORD
+        )
+    if not pattern.units_per_round > 0:
+        raise Refusal(f"cannot send nothing ({pattern.name} has no flow of any bytes)", Exit.WRONG_WORD)
     topology = network.build()
     asked = engine(network, topology, scale)
-    by_class = pattern.flows is None and network.topology.symmetric() and not scale.size
+    by_class = counts_by_class(network, pattern) and not scale.size
     if solver == "class" and not by_class:
         raise Refusal(
             "cannot count by class (only uniform traffic of a whole, healthy, symmetric network); try enumeration",
@@ -106,6 +119,12 @@ def solve(
             bound=Bound(answer.solver, answer.rate_per_s),
         )
     return replace(answer, bound=Bound(f"closed queue (window {window})", queue))
+
+
+def counts_by_class(network: NetworkFile, pattern: Pattern) -> bool:
+    """True for uniform traffic of all active nodes, where the shape is symmetric."""
+    whole = len(pattern.active) == len(network.topology.active())
+    return pattern.flows is None and whole and network.topology.symmetric()
 
 
 def _exact(
@@ -141,7 +160,7 @@ def _run(
                 return asked.packets(traffic, shape, each, window, count, seed, in_order, -1, 0, 0, 0, 1)[0]
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
-    raise Refusal(f"cannot solve with {solver!r} (there is no such solver); try {', '.join(SOLVERS)}", Exit.WRONG_WORD)
+    raise Refusal(f"cannot solve with {solver!r} (no such solver); {suggestion(solver, SOLVERS)}", Exit.WRONG_WORD)
 
 
 def _queue(
@@ -190,6 +209,68 @@ def _answer(
         stalled=native.stalled,
         loads=native.loads,
         rates=native.rates,
+        flow_rates=_flow_rates(pattern, native.rates),
+        units_each=units,
+        notes=_notes(network, pattern),
+    )
+
+
+def _ends(pattern: Pattern) -> tuple[Nodes, Nodes]:
+    """Senders and receivers of all flows, in the engine's order."""
+    if pattern.flows is None:
+        everyone = pattern.active
+        return np.repeat(everyone, len(everyone)), np.tile(everyone, len(everyone))
+    return pattern.flows.sources, pattern.flows.targets
+
+
+def _flow_rates(pattern: Pattern, rates: NDArray[np.float64]) -> FlowRates | None:
+    """What the rates of all flows come to; `None` where a solver gives none, or no flow crosses the network."""
+    if not rates.size:
+        return None
+    sources, targets = _ends(pattern)
+    crosses = sources != targets
+    if pattern.flows is not None:
+        crosses &= pattern.flows.units > 0
+    of = rates[crosses]
+    if not of.size:
+        return None
+    low, *quartiles, high = (float(q) for q in np.quantile(of, [0.0, 0.25, 0.5, 0.75, 1.0], method="lower"))
+    each = np.where(crosses, rates, np.nan)
+    return FlowRates(
+        of.size,
+        int(np.sum(sources == targets)),
+        low,
+        (quartiles[0], quartiles[1], quartiles[2]),
+        float(of.mean()),
+        high,
+        each,
+    )
+
+
+def _notes(network: NetworkFile, pattern: Pattern) -> tuple[str, ...]:
+    """Flows that stay inside a node, and a routing that has no ways at this size."""
+    found = []
+    if pattern.flows is not None and (inside := int(np.sum(pattern.flows.sources == pattern.flows.targets))):
+        found.append(f"{inside:,} of {len(pattern.flows):,} flows stay inside their nodes and do not cross the network")
+    if detour := no_detour(network):
+        found.append(detour)
+    return tuple(found)
+
+
+def no_detour(network: NetworkFile) -> str:
+    """Says so where a routing by way of a third supernode or group finds none in a machine of that size."""
+    shape, name = network.topology, network.routing.name
+    if not (name == "indirect" and isinstance(shape, TwoLevelDirect)) and not (
+        name == "valiant" and isinstance(shape, Dragonfly)
+    ):
+        return ""
+    built = shape.nodes() // shape.nodes_per_part()
+    if built > 2:
+        return ""
+    word = shape.size_word
+    return (
+        f"{name} routes go by way of a third of the {word}, and this machine has {built}: all are direct; "
+        f"for a job on {built} of a larger machine, give a larger size and --job {built}"
     )
 
 

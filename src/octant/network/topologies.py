@@ -26,6 +26,10 @@ class _Topology(BaseModel, ABC):
         """Present size, in what `at_size` counts."""
         return self.nodes()
 
+    def nodes_per_part(self) -> int:
+        """Nodes of one supernode or group, in which jobs are counted; 1 where they are counted in nodes."""
+        return 1
+
     @abstractmethod
     def link_classes(self) -> tuple[str, ...]:
         """Names of the fabric's link classes, in the engine's order."""
@@ -81,6 +85,10 @@ class TwoLevelDirect(_Topology):
         return self
 
     size_word: ClassVar[str] = "supernodes"
+
+    def nodes_per_part(self) -> int:
+        """Octants of a supernode, idle ones included."""
+        return self.drawers * self.octants
 
     def size(self) -> int:
         """Supernodes."""
@@ -244,6 +252,10 @@ class Dragonfly(_Topology):
         return self
 
     size_word: ClassVar[str] = "groups"
+
+    def nodes_per_part(self) -> int:
+        """Nodes of a group."""
+        return self.routers * self.nodes_per_router
 
     def size(self) -> int:
         """Groups."""

@@ -8,12 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octant import _network
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.topologies import Torus, TwoLevelDirect
+from octant.untrusted import read_text
 
 Nodes = NDArray[np.int32]
 Amounts = NDArray[np.float64]
+MOST_UNITS = 1e18  # of one flow
+MOST_RANKS = 2**24
+MOST_RANKS_PER_NODE = 2**16
+_MOST_PARAMETER = 2**31
 
 
 @dataclass(frozen=True)
@@ -90,11 +95,11 @@ RANDOM_ACCESS = Cost(payload_bytes=8, wire_bytes=32, packets=1)
 TRANSPOSE = Cost(payload_bytes=1, wire_bytes=1920 / 1800, packets=1 / 1800)
 """One byte of a 15 × 15 block of doubles in a packet of 1,920 bytes (section 4.2)."""
 
-_UNIFORM = {"uniform": "bulk", "randomaccess": "update", "ptrans": "transpose"}
+UNIFORM = {"uniform": "bulk", "randomaccess": "update", "ptrans": "transpose"}
 _PERMUTATIONS = ("shift", "transpose", "reverse", "tornado", "bit-reverse", "random")
 _IMB = {"sendrecv": "shift", "exchange": "ordered-ring"}  # what Intel's MPI benchmarks call them
 NAMES = (
-    *_UNIFORM,
+    *UNIFORM,
     *_PERMUTATIONS,
     "ordered-ring",
     "random-ring",
@@ -115,24 +120,43 @@ def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, Cost]:
     return kinds[kind]
 
 
-def make(network: NetworkFile, name: str, parameter: int = 1, bytes_each: float = 1.0, cost: str = "bulk") -> Pattern:
-    """A named pattern among the active nodes of a network, one rank per node.
+def make(
+    network: NetworkFile,
+    name: str,
+    parameter: int = 1,
+    bytes_each: float = 1.0,
+    cost: str = "bulk",
+    job: Nodes | None = None,
+) -> Pattern:
+    """A named pattern among the nodes of a job, one rank per node.
 
     `parameter` is the distance of a shift, the seed of random patterns, the target of an incast. `bytes_each` is the
-    size of every flow, in the units of `cost` (see `unit_and_cost`); uniform patterns have their own cost.
+    size of every flow, in the units of `cost` (see `unit_and_cost`); uniform patterns have their own cost. `job`, shape
+    (ranks,), holds the nodes that take part; all active ones where it is `None`.
 
     Raises:
-        Refusal: unknown name, or a number of nodes that the pattern cannot have.
+        Refusal: unknown name, a parameter or size out of range, or a number of nodes that the pattern cannot have.
     """
-    active = network.topology.active()
-    if name in _UNIFORM:
-        return Pattern(name, *unit_and_cost(network, _UNIFORM[name]), active)
+    if not -_MOST_PARAMETER < parameter < _MOST_PARAMETER:
+        raise Refusal(f"cannot use parameter {parameter} (less than 2^31 either way); try 1", Exit.WRONG_WORD)
+    if not 0 < bytes_each < MOST_UNITS:
+        raise Refusal(
+            f"cannot send flows of {bytes_each:g} (nothing, a negative or an unbounded amount); try 1 to 10^18 bytes",
+            Exit.WRONG_WORD,
+        )
+    active = network.topology.active() if job is None else job
+    if name in UNIFORM:
+        return Pattern(name, *unit_and_cost(network, UNIFORM[name]), active)
     ranks = len(active)
     try:
         columns = _columns(name, ranks, parameter)
     except ValueError as error:
         raise Refusal(f"{error}; try another number of nodes or pattern", Exit.WRONG_WORD) from error
     sources, targets, units = columns
+    if not len(sources):
+        raise Refusal(
+            f"cannot make pattern {name!r} of {ranks} ranks (nobody has a partner); try more nodes", Exit.WRONG_WORD
+        )
     flows = Flows(sources, targets, units * bytes_each).placed(active)
     return Pattern(name, *unit_and_cost(network, cost), active, flows, per="flow")
 
@@ -148,6 +172,8 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return np.array([0], np.int32), np.array([last], np.int32), np.ones(1)
     if name in _PERMUTATIONS:
         return _network.permutation(name, ranks, parameter)
+    if name == "random-ring" and parameter < 1:
+        raise Refusal(f"cannot draw a random ring with seed {parameter}; try --parameter 1 or more", Exit.WRONG_WORD)
     if name in ("ordered-ring", "random-ring"):
         return _network.ring(ranks, parameter if name == "random-ring" else 0)
     if name in ("halo2d", "halo3d"):
@@ -156,7 +182,8 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return _network.bisection(ranks)
     if name == "incast":
         return _network.incast(ranks, parameter)
-    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); try {', '.join(NAMES)}", Exit.WRONG_WORD)
+    known = suggestion(name, NAMES)
+    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); {known}", Exit.WRONG_WORD)
 
 
 def _near_cube(count: int, dimensions: int) -> list[int]:
@@ -165,10 +192,17 @@ def _near_cube(count: int, dimensions: int) -> list[int]:
 
 
 def pairs(network: NetworkFile, rows: Sequence[tuple[int, int, float]], node_of_rank: Nodes | None = None) -> Pattern:
-    """Traffic given flow by flow as (sender, receiver, bytes); ranks where a placement is given, else nodes."""
-    if not rows:
-        raise Refusal("cannot send nothing (the list of pairs is empty); add lines 'from to bytes'", Exit.WRONG_WORD)
-    table = np.array(rows, dtype=np.float64)
+    """Traffic given flow by flow as (sender, receiver, bytes); ranks where a placement is given, else nodes.
+
+    Flows of no bytes are left out.
+
+    Raises:
+        Refusal: no flow is left, or a rank has no place.
+    """
+    table = np.array([row for row in rows if row[2] > 0], dtype=np.float64)
+    if not len(table):
+        text = "cannot send nothing (the list of pairs is empty, or holds no bytes); add lines 'from to bytes'"
+        raise Refusal(text, Exit.WRONG_WORD)
     flows = Flows(table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), np.ascontiguousarray(table[:, 2]))
     if node_of_rank is not None:
         flows = flows.placed(node_of_rank)
@@ -188,18 +222,14 @@ def read_pairs(path: Path) -> list[tuple[int, int, float]]:
     Raises:
         Refusal: the file cannot be read, or a line is no such row; the message names the line.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise Refusal(f"cannot read traffic from {path} ({error})") from error
     rows = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(read_text(path, "list of pairs").splitlines(), start=1):
         words = line.split("#")[0].split()
         if not words:
             continue
         try:
             source, target, amount = int(words[0]), int(words[1]), float(words[2])
-            if len(words) != 3 or source < 0 or target < 0 or not 0 <= amount < 1e18:
+            if len(words) != 3 or not 0 <= source < MOST_RANKS > target >= 0 or not 0 <= amount < MOST_UNITS:
                 raise ValueError
         except (ValueError, IndexError):
             raise Refusal(
@@ -239,7 +269,12 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
         Refusal: more ranks than places, or an order that the network does not have.
     """
     active = network.topology.active()
-    if ranks > len(active) * per_node:
+    if not 1 <= per_node <= MOST_RANKS_PER_NODE:
+        raise Refusal(
+            f"cannot place {per_node} ranks per node; try 1 to {MOST_RANKS_PER_NODE:,}",
+            Exit.WRONG_WORD,
+        )
+    if not 1 <= ranks <= min(len(active) * per_node, MOST_RANKS):
         raise Refusal(
             f"cannot place {ranks} ranks ({len(active)} nodes × {per_node}); try more nodes or ranks per node",
             Exit.WRONG_WORD,
@@ -274,10 +309,19 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
 
 
 def read_map(path: Path) -> Nodes:
-    """Node of every rank from a map file: one node number per line."""
-    try:
-        return np.array(
-            [int(line.split("#")[0]) for line in path.read_text().splitlines() if line.split("#")[0].strip()], np.int32
-        )
-    except (OSError, ValueError) as error:
-        raise Refusal(f"cannot read the map file {path} ({error}); write one node number per line") from error
+    """Node of every rank from a map file: one node number per line.
+
+    Raises:
+        Refusal: the file cannot be read, or a line is no number of a node; the message names the line.
+    """
+    found = []
+    for number, line in enumerate(read_text(path, "map file").splitlines(), start=1):
+        words = line.split("#")[0].split()
+        if words and not (len(words) == 1 and words[0].isdecimal() and len(words[0]) < 10):
+            raise Refusal(
+                f"cannot read the map file {path}, line {number}: {line.strip()[:80]!r} is no node; "
+                "write one node number per line",
+                Exit.WRONG_WORD,
+            )
+        found += [int(word) for word in words]
+    return np.array(found, np.int32)

@@ -7,9 +7,10 @@ from typing import get_args
 
 from octant.failure import Exit, Refusal
 from octant.network.files import NetworkFile, Policy, RoutingWords, Unexplained, load
+from octant.network.jobs import job_nodes
 from octant.network.predictions import Prediction
 from octant.network.scale import scale
-from octant.network.solve import engine, solve
+from octant.network.solve import counts_by_class, engine, no_detour, solve
 from octant.network.traffic import Pattern, make
 
 _MOST_PAIRS = 30_000_000
@@ -65,7 +66,7 @@ def _number_of(network: NetworkFile, pattern: Pattern, link_class: str, name: st
     topology = network.build()
     kind = network.class_names.index(link_class)
     asked = engine(network, topology)
-    if pattern.flows is None and network.topology.symmetric():
+    if counts_by_class(network, pattern):
         try:
             native = asked.by_class(pattern.shape)
         except ValueError:
@@ -147,6 +148,7 @@ class Bracket:
     ideal_at_most_per_s: float  # no split reaches more
     on_second: float  # part of the traffic that the split sends the second way
     bottleneck: str  # of that split
+    note: str = ""  # what a reader of the rates must know
 
 
 def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 150) -> Bracket:
@@ -173,6 +175,7 @@ def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 1
         ideal_at_most_per_s=most * units,
         on_second=elsewhere,
         bottleneck=network.class_names[tightest.link_class] if tightest else "nothing",
+        note=no_detour(other),
     )
 
 
@@ -186,18 +189,31 @@ class Difference:
     first_bottleneck: str
     second_bottleneck: str
     unit: str
+    notes: tuple[str, ...] = ()  # what a reader of the rates must know
 
     @property
-    def ratio(self) -> float:
-        """Second over first."""
+    def ratio(self) -> float | None:
+        """Second over first; `None` where nothing limits either."""
+        if math.isinf(self.first_per_s) or math.isinf(self.second_per_s):
+            return None
         return self.second_per_s / self.first_per_s
 
 
-def diff(first: NetworkFile, second: NetworkFile, traffic: str, sizes: Sequence[int]) -> tuple[Difference, ...]:
-    """The same traffic on two networks, size by size."""
-    a, b = (scale(network, traffic, sizes).points for network in (first, second))
+def diff(
+    first: NetworkFile, second: NetworkFile, traffic: str, sizes: Sequence[int], job: str = ""
+) -> tuple[Difference, ...]:
+    """The same traffic on two networks, size by size, or on the same part of both."""
+    a, b = (scale(network, traffic, sizes, job=job).points for network in (first, second))
     return tuple(
-        Difference(x.size, x.rate_per_s, y.rate_per_s, x.bottleneck, y.bottleneck, x.unit)
+        Difference(
+            x.size,
+            x.rate_per_s,
+            y.rate_per_s,
+            x.bottleneck,
+            y.bottleneck,
+            x.unit,
+            tuple(dict.fromkeys(note for note in (x.note, y.note) if note)),
+        )
         for x, y in zip(a, b, strict=True)
     )
 
@@ -216,7 +232,14 @@ def with_routing(name: str, routing: str | None, policy: str | None) -> NetworkF
     return network.model_copy(update={"routing": words})
 
 
-def pattern_at(network: NetworkFile, traffic: str, size: int | None, parameter: int = 1) -> tuple[NetworkFile, Pattern]:
-    """A network at a size (its own where `None`) with a named pattern on it."""
-    sized = network if size is None else network.at_size(size)
-    return sized, make(sized, traffic, parameter)
+def sized(network: NetworkFile, size: int | None) -> NetworkFile:
+    """A network at a size; its own where `None`."""
+    return network if size is None else network.at_size(size)
+
+
+def pattern_at(
+    network: NetworkFile, traffic: str, size: int | None, parameter: int = 1, job: str = ""
+) -> tuple[NetworkFile, Pattern]:
+    """A network at a size (its own where `None`) with a named pattern on it, or on part of it (see `job_nodes`)."""
+    machine = sized(network, size)
+    return machine, make(machine, traffic, parameter, job=job_nodes(machine, job))

@@ -1,6 +1,7 @@
 """A second opinion: the same traffic on the same platform in SimGrid, and how far its answer is from the model's."""
 
 import json
+import math
 import resource
 import statistics
 import tempfile
@@ -88,8 +89,10 @@ def check(
     """  # fmt: skip
     asked, note = with_one_route(network)
     pattern = as_flows(asked, traffic, bytes_each, parameter)
-    theirs = simulate_flows(asked, pattern, timeout_s, tick)
     model_s, model_cpu_s = model_times(asked, pattern)
+    if not 0 < model_s < math.inf:
+        raise Refusal(f"cannot compare {traffic} (nothing limits it here); try another pattern", Exit.WRONG_WORD)
+    theirs = simulate_flows(asked, pattern, timeout_s, tick)
     return SecondOpinion(
         network.name, asked.routing.name, traffic, len(pattern.active), len(_flows(pattern)), bytes_each,
         "fluid", model_s, theirs.seconds, model_cpu_s, theirs.cpu_s, theirs.version, note,
@@ -115,7 +118,7 @@ def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int
         return replace(pattern, flows=replace(pattern.flows, units=pattern.flows.units * units))
     if len(pattern.active) > 256:
         raise Refusal(
-            f"cannot list all pairs of {len(pattern.active)} nodes for SimGrid; try --nodes 64", Exit.WRONG_WORD
+            f"cannot list all pairs of {len(pattern.active)} nodes for SimGrid; try --size 64", Exit.WRONG_WORD
         )
     sources, targets = (side.ravel() for side in np.meshgrid(pattern.active, pattern.active, indexing="ij"))
     others = sources != targets

@@ -1,20 +1,21 @@
 """What studies ask of the network model: functions of plain arguments that give a rate, a share or a time.
 
 Where a capacity is known as a range only, the answer is an interval: its ends are the model's with every capacity at
-the low and at the high end.
+the low and at the high end. So it is where a parameter is free, with the ends of what it may be.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from octant import _network, catalogue
 from octant.failure import Exit, Refusal
-from octant.network.applications import FftForm, FftModel, global_fft, pair_experiments
+from octant.network.applications import FftForm, FftModel, alltoall_rate, global_fft, pair_experiments
 from octant.network.failures import failure_sweep
 from octant.network.files import NetworkFile, load
 from octant.network.scale import scale
-from octant.network.solve import solve, solve_program
+from octant.network.solve import solve
 from octant.network.traffic import Flows, Pattern, bulk, make, pairs, place
 from octant.network.whatif import with_routing
 from octant.stats import Interval
@@ -50,11 +51,17 @@ def between_two_groups(network: str, routing: str, size: int) -> Interval:
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
 
 
-def exchange_time(network: str, schedule: str, message_bytes: float, size: int) -> float:
-    """Seconds of an all-to-all among the nodes, one rank each, as synchronised steps under LogGP."""
+def exchange_rate(
+    network: str, schedule: str, size: int, tasks_per_node: int = 32, least: int = 4, most: int = 16
+) -> Interval:
+    """Bytes/s of a node in an all-to-all by a schedule, packet by packet, whichever number is in flight per task.
+
+    That number is published for no machine: the ends are those of `least` and `most`, the middle lies between.
+    """
     sized = load(network).at_size(size)
-    answer, _ = solve_program(sized, "alltoall", schedule, message_bytes, sized.topology.active())
-    return answer.time_s
+    windows = (least, math.isqrt(least * most), most)
+    rates = sorted(alltoall_rate(sized, schedule, tasks_per_node, window) for window in windows)
+    return Interval(rates[0], rates[1], rates[2])
 
 
 def over_links(network: str, links: int, size: int, injection_times: float = 1.0, failing: bool = False) -> Interval:
@@ -143,7 +150,7 @@ MODELS: Mapping[str, Callable[..., float | Interval]] = {
     "fft_percent_of_peak": fft_percent_of_peak,
     "pair_bandwidth": pair_bandwidth,
     "between_two_groups": between_two_groups,
-    "exchange_time": exchange_time,
+    "exchange_rate": exchange_rate,
     "over_links": over_links,
     "halo": halo,
     "normalised": published_over_peak,

@@ -12,16 +12,18 @@ from rich.table import Table
 from octant.network.calibrate import Calibration
 from octant.network.failures import Random, Recovery, Sweep
 from octant.network.files import NetworkFile
-from octant.network.predictions import Prediction
+from octant.network.predictions import FlowRates, Prediction
 from octant.network.scale import Curve
 from octant.network.whatif import Bracket, Change, Difference, Explanation, Sensitivity
 from octant.report.terminal import render
 from octant.simulate.from_store import Evidence, StoreCalibration
-from octant.units import percent_text, si_text
+from octant.units import bytes_text, counted, percent_text, si_text
+
+_NEW_ROUTES = "traffic stalls where its routes know no other way; --policy recompute makes new routes"
 
 
 def plain(value: object) -> Any:
-    """Dataclasses, arrays and infinities as JSON knows them; large arrays of an answer are left out."""
+    """Dataclasses, arrays and infinities as JSON knows them; loads and other large arrays of an answer are left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [f.name for f in dataclasses.fields(value) if f.repr]
         return {name: plain(getattr(value, name)) for name in fields}
@@ -31,6 +33,8 @@ def plain(value: object) -> Any:
         return [plain(item) for item in value]
     if hasattr(value, "model_dump"):
         return plain(value.model_dump())
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -47,6 +51,16 @@ def curve_json(curve: Curve) -> str:
     return json.dumps({**plain(curve), "points": points}, indent=2, ensure_ascii=False)
 
 
+def rate_text(value: float, unit: str, digits: int = 3) -> str:
+    """A rate for people: `12.3 GB/s`, or `no limit` where nothing holds it back."""
+    return "no limit" if math.isinf(value) else si_text(value, unit, digits)
+
+
+def time_text(value: float) -> str:
+    """A time for people: `133 µs`, or `never` of what does not end."""
+    return "never" if math.isinf(value) else si_text(value, "s")
+
+
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False)
     for column in columns:
@@ -60,14 +74,15 @@ def curve_text(curve: Curve) -> str:
     columns = (">model", ">range", "limited by", ">next limit", ">next solver", ">published", ">error")
     table = _table(f">{curve.size_word}", *columns)
     for p in curve.points:
-        spread = f"{si_text(p.low_per_s, '', 3)} … {si_text(p.high_per_s, '', 3)}" if p.high_per_s > p.low_per_s else ""
+        ends = [rate_text(value, "") for value in (p.low_per_s, p.high_per_s)]
+        spread = " … ".join(ends) if p.high_per_s > p.low_per_s else ""
         table.add_row(
             str(p.size),
-            si_text(p.rate_per_s, "", 4),
+            rate_text(p.rate_per_s, "", 4),
             spread,
             f"{p.bottleneck} ({p.resource})" if p.resource else p.bottleneck,
             f"{100 * (p.headroom - 1):+.1f} %" if p.headroom else "",
-            si_text(p.bound.rate_per_s, "", 3) if p.bound else "",
+            rate_text(p.bound.rate_per_s, "") if p.bound else "",
             si_text(p.published.value, "", 3) if p.published else "",
             f"{100 * p.error:+.1f} %" if p.error is not None else "",
         )
@@ -75,25 +90,43 @@ def curve_text(curve: Curve) -> str:
     bounds = " / ".join(dict.fromkeys(p.bound.solver for p in curve.points if p.bound))
     lines = [f"{curve.network}: {curve.traffic}, {unit}", render(table), f"model: {solvers}"]
     lines += [f"next solver: {bounds}"] * bool(bounds)
-    lines += list(dict.fromkeys(f"{p.size}: {p.assumption}" for p in curve.points if p.assumption))
+    lines += list(dict.fromkeys(f"{p.size}: {said}" for p in curve.points for said in (p.assumption, p.note) if said))
     return "\n".join(lines)
 
 
 def answer_text(answer: Prediction) -> str:
-    """The rate, and every class of links with what it would allow."""
+    """The rate, and what every class of links would allow. Loads are per unit of a sender or the largest flow."""
     table = _table("class", ">load", ">capacity", ">alone", ">room", ">links", "tightest link")
     for b in answer.bottlenecks:
         table.add_row(
-            b.link_class, f"{b.load:.4g}", si_text(b.capacity_per_s, f"{answer.unit}/s"),
-            si_text(b.rate_per_s, f"{answer.unit}/s"), f"×{b.headroom:.3g}", str(b.links), b.link,
+            b.link_class, f"{b.load / answer.units_each:.4g}", si_text(b.capacity_per_s, f"{answer.unit}/s"),
+            si_text(b.rate_per_s, f"{answer.unit}/s"), f"×{b.headroom:.3g}" if math.isfinite(b.headroom) else "",
+            str(b.links), b.link,
         )  # fmt: skip
-    said = f"{answer.network}: {answer.pattern}: {si_text(answer.rate_per_s, answer.unit + '/s', 4)} per {answer.per}"
-    lines = [f"{said} ({answer.solver})", render(table)]
+    rate = rate_text(answer.rate_per_s, f"{answer.unit}/s", 4)
+    lines = [f"{answer.network}: {answer.pattern}: {rate} per {answer.per} ({answer.solver})", render(table)]
+    if answer.flow_rates:
+        lines += _flow_rates_lines(answer.flow_rates, f"{answer.unit}/s")
+    if answer.per == "flow" and answer.units_each > 1 and answer.unit == "B":
+        lines.append(
+            f"all flows (the largest: {bytes_text(answer.units_each)}) are through in {time_text(answer.time_s)}"
+        )
     if answer.bound:
-        lines.append(f"{answer.bound.solver}: {si_text(answer.bound.rate_per_s, answer.unit + '/s', 4)}")
+        lines.append(f"{answer.bound.solver}: {rate_text(answer.bound.rate_per_s, answer.unit + '/s', 4)}")
     if answer.stalled:
         lines.append(f"{percent_text(answer.stalled)} of the traffic has no route.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"note: {note}" for note in answer.notes)])
+
+
+def _flow_rates_lines(found: FlowRates, unit: str) -> list[str]:
+    """The rates of all flows that cross the network, from the slowest to the fastest."""
+    ends = [rate_text(value, unit, 4) for value in (found.slowest_per_s, found.fastest_per_s)]
+    quartiles = ", ".join(rate_text(value, unit, 4) for value in found.quartiles_per_s)
+    crossing = f"{found.crossing:,} flows between nodes"
+    return [
+        f"{crossing}: slowest {ends[0]}, quartiles {quartiles}, mean {rate_text(found.mean_per_s, unit, 4)}, "
+        f"fastest {ends[1]}"
+    ]
 
 
 def explanation_text(explanation: Explanation, worth: Sequence[Sensitivity]) -> str:
@@ -118,14 +151,16 @@ def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str
     """Two machines side by side."""
     table = _table(">size", f">{first}", f">{second}", ">ratio", "limited by", "then by")
     for row in rows:
-        values = [si_text(v, "", 4) for v in (row.first_per_s, row.second_per_s)]
-        table.add_row(str(row.size), *values, f"{row.ratio:.3f}", row.first_bottleneck, row.second_bottleneck)
-    return f"{rows[0].unit if rows else ''}\n{render(table)}"
+        values = [rate_text(v, "", 4) for v in (row.first_per_s, row.second_per_s)]
+        ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
+        table.add_row(str(row.size), *values, ratio, row.first_bottleneck, row.second_bottleneck)
+    notes = [f"{row.size}: {note}" for row in rows for note in row.notes]
+    return "\n".join([rows[0].unit if rows else "", render(table), *notes])
 
 
 def change_text(change: Change, unit: str) -> str:
     """The smallest change that reaches a target."""
-    target, present = (si_text(v, f"{unit}/s", 4) for v in (change.target_per_s, change.present_per_s))
+    target, present = (rate_text(v, f"{unit}/s", 4) for v in (change.target_per_s, change.present_per_s))
     if not change.factors:
         return f"{target} is reached already ({present})."
     what = ", ".join(f"{name} ×{factor:.3f}" for name, factor in change.factors.items())
@@ -135,13 +170,14 @@ def change_text(change: Change, unit: str) -> str:
 def bracket_text(bracket: Bracket, unit: str) -> str:
     """Two routings and the ideal between them."""
     rates = (bracket.first_per_s, bracket.second_per_s, bracket.ideal_per_s, bracket.ideal_at_most_per_s)
-    one, two, ideal, most = (si_text(rate, f"{unit}/s", 4) for rate in rates)
+    one, two, ideal, most = (rate_text(rate, f"{unit}/s", 4) for rate in rates)
     return "\n".join(
         [
             f"{bracket.first}: {one}",
             f"{bracket.second}: {two}",
             f"ideal adaptive: {ideal} to {most}, {percent_text(bracket.on_second)} of the traffic by {bracket.second}, "
             f"limited by {bracket.bottleneck}",
+            *([f"note: {bracket.note}"] if bracket.note else []),
         ]
     )
 
@@ -159,25 +195,36 @@ def sweep_text(sweep: Sweep, unit: str) -> str:
             f"  quartiles      {spread}",
             f"  worst          {sweep.worst_link}, then limited by {sweep.worst_bottleneck}",
             f"  without effect {sweep.harmless} of {len(sweep.links)}; stalls traffic: {sweep.stalling}",
+            *([f"  {_NEW_ROUTES}"] if sweep.stalling and sweep.policy != "recompute" else []),
         ]
     )
 
 
 def random_text(random: Random, unit: str) -> str:
-    """Random sets of failures as quantiles."""
-    spread = ", ".join(f"{percent_text(q)}: {si_text(v, f'{unit}/s', 4)}" for q, v in random.quantiles_per_s.items())
-    cut = f"; {random.cut_off} of {random.trials} trials cut some traffic off" if random.cut_off else ""
-    return f"{random.failures} random links down, {random.trials} trials: {spread}{cut}"
+    """Random sets of failures: quantiles of the trials that left every flow a route, and how many did not."""
+    rates = ", ".join(f"{percent_text(q)}: {si_text(v, f'{unit}/s', 4)}" for q, v in random.quantiles_per_s.items())
+    cut = f"disconnected: {random.cut_off} of {counted(random.trials, 'trial')}" if random.cut_off else ""
+    said = "; ".join(part for part in (rates, cut) if part)
+    hint = f"\n{_NEW_ROUTES}" if random.cut_off and random.policy != "recompute" else ""
+    return f"{counted(random.failures, 'random link')} down, {counted(random.trials, 'trial')}: {said}{hint}"
 
 
 def recovery_text(recovery: Recovery) -> str:
     """What detection and failover did."""
-    seconds = (recovery.detected_s, recovery.recovered_s, recovery.undisturbed_s, recovery.time_s)
-    times = [si_text(value, "s") for value in seconds]
+    lost, missing = recovery.lost_packets, recovery.undelivered_packets
+    calm, took = (time_text(value) for value in (recovery.undisturbed_s, recovery.time_s))
+    if not lost:
+        return f"{recovery.link} dies: nothing is lost, nobody notices; exchange {calm} → {took}"
+    dropped = f"path dropped after {time_text(recovery.detected_s)}" if recovery.detected_s else "path never dropped"
+    again = (
+        "not all lost packets arrive"
+        if missing
+        else f"all lost packets delivered after {time_text(recovery.recovered_s)}"
+    )
+    ended = f"exchange {calm} → {'does not end' if missing else took}"
     return (
-        f"{recovery.link} dies: path dropped after {times[0]}, all lost packets delivered after {times[1]}; exchange "
-        f"{times[2]} → {times[3]}; {recovery.lost_packets} lost, {recovery.resent_packets} sent again, "
-        f"{recovery.undelivered_packets} missing in the end"
+        f"{recovery.link} dies: {dropped}, {again}; {ended}; {lost} lost, {recovery.resent_packets} sent again, "
+        f"{missing} missing in the end"
     )
 
 
