@@ -99,6 +99,16 @@ class Residual(_File):
         return 1.0 if nodes <= self.from_nodes else max(0.0, 1 - self.per_doubling * math.log2(nodes / self.from_nodes))
 
 
+class Offload(_File):
+    """A tree in the network's hardware that carries some collectives: it costs its depth, not its ranks."""
+
+    operations: Annotated[tuple[Literal["allreduce", "barrier", "bcast", "reduce"], ...], Field(min_length=1)]
+    radix: Annotated[int, Field(ge=2, le=4096)]
+    hop: Annotated[Seconds, Field(gt=0)]  # from one level to the next
+    bytes_per_s: BytesPerS | None = None
+    source: str
+
+
 class Published(_File):
     """Where published points of one traffic stand in the catalogue's results."""
 
@@ -132,6 +142,7 @@ class NetworkFile(_File):
     routing: RoutingWords
     windows: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
     residual: dict[str, Residual] = {}
+    offload: dict[Annotated[str, Field(pattern=r"[a-z][a-z0-9-]{0,31}")], Offload] = {}
     published: dict[str, Published] = {}
     unexplained: tuple[Unexplained, ...] = ()
     node: str = "node"  # what the vendor calls one
@@ -147,6 +158,13 @@ class NetworkFile(_File):
             raise ValueError(
                 f"link classes do not fit a {self.topology.kind} network ({text}); it has {', '.join(sorted(wanted))}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _offload_is_named(self) -> "NetworkFile":
+        taken = {"all", *(algorithm for _, algorithm in _network.collectives())} & set(self.offload)
+        if taken:
+            raise ValueError(f"offload.{min(taken)}: an algorithm in software has that name; choose another, say tree")
         return self
 
     @property
