@@ -1,7 +1,8 @@
 """Collectives under LogGP: what algorithms deliver, closed forms, recorded simulations, the choice by time."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def messages(operation: str, algorithm: str, ranks: int) -> Iterator[list[tuple[
 
 
 # What all ranks together send at least, in buffers: who lacks something must get it.
-LEAST = {
+LEAST: dict[str, Callable[[int], int]] = {
     "allreduce": lambda p: 2 * (p - 1),
     "bcast": lambda p: p - 1,
     "reduce": lambda p: p - 1,
@@ -200,7 +201,7 @@ def test_alltoall_at_once_is_the_static_load_of_uniform_traffic() -> None:
 @pytest.mark.parametrize("machine", ["torus", "fat-tree"])
 @given(size=st.integers(0, 2**24), ranks=st.integers(2, 16))
 def test_the_fastest_is_the_fastest_and_more_bytes_never_take_less(machine: str, size: int, ranks: int) -> None:
-    shape = {"torus": {"sizes": [4, 4]}, "fat-tree": {"down": [4, 4], "up": [2]}}[machine]
+    shape: dict[str, Any] = {"torus": {"sizes": [4, 4]}, "fat-tree": {"down": [4, 4], "up": [2]}}[machine]
     known, _ = programs(network(machine, **shape), "allreduce", np.arange(ranks, dtype=np.int32), MessageCosts(1e-6))
     best = fastest(known, size)
     assert best.seconds(size) == min(one.seconds(size) for one in known)
@@ -236,7 +237,9 @@ def test_messages_of_a_step_share_links_and_the_busiest_rank_pays_for_each() -> 
         star, Flows(sources, targets, np.full(4, 1000.0)), np.arange(5, dtype=np.int32), MessageCosts(1e-6)
     )
     assert timing.time_s == pytest.approx(LATENCY + 4 * 1e-6 + 4 * 1000 / RATE)
-    assert timing.limited_by == ("overhead", pytest.approx(4e-6 / timing.time_s))
+    limit, share = timing.limited_by
+    assert limit == "overhead"
+    assert share == pytest.approx(4e-6 / timing.time_s)
     assert list(timing.wire_s) == ["port"]
 
 

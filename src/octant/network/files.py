@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from octant import _network
 from octant.failure import Exit, Refusal
-from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Seconds
+from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
 from octant.network.topologies import Topology
 
 UNLIMITED = math.inf
@@ -93,6 +93,7 @@ class Residual(_File):
     per_doubling: float = Field(ge=0, le=0.5)
     from_nodes: int = Field(ge=1)
     source: str
+    calibrated_on: Points = {}  # published points that it was fitted to
 
     def factor(self, nodes: int) -> float:
         """The factor for a job of that many nodes."""
@@ -191,6 +192,19 @@ class NetworkFile(_File):
             have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
             raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_WORD)
         return 0.0 if lanes_down is None else self.links[name].left_after(lanes_down)
+
+    def calibrated_on(self, traffic: str, size: int) -> tuple[str, ...]:
+        """What of the file was taken from the published point of a traffic at a size: `D packets/s`."""
+        ends = {name: getattr(self.endpoint, name) for name in ("injection", "ejection", "local")}
+        known: dict[str, Points] = {
+            f"{name} {unit}/s": quantity.calibrated_on
+            for name, link in {**ends, **self.links}.items()
+            if link is not None
+            for unit, quantity in (("bytes", link.bytes_per_s), ("packets", link.packets_per_s))
+            if quantity is not None
+        }
+        known |= {f"residual factor of {name}": one.calibrated_on for name, one in self.residual.items()}
+        return tuple(what for what, points in known.items() if size in points.get(traffic, ()))
 
     def window(self, traffic: str) -> int:
         """Packets in flight per node, for the queueing solvers."""
@@ -331,7 +345,9 @@ def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = dict(below)
     for key, value in above.items():
         old = result.get(key)
-        result[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        # a value comes with its range and evidence: those of another value are not its own
+        deeper = isinstance(old, dict) and isinstance(value, dict) and "value" not in value
+        result[key] = _merge(old or {}, value) if deeper else value
     return result
 
 
