@@ -168,7 +168,7 @@ def test_a_network_that_is_not_there_is_refused_before_anything_starts() -> None
 def test_a_point_on_which_the_model_was_calibrated_is_marked() -> None:
     words = ("model", "scale", "power775", "-t", "ptrans", "--sizes", "1,2,19")
     lines = run(*words).splitlines()
-    assert lines[-1] == "(c) at 2 the model was calibrated on this: D bytes/s"
-    assert [line.rstrip().endswith("(c)") for line in lines[2:6]] == [True, False, True, False]
+    assert lines[-1] == "* at 2 the model was calibrated on this: D bytes/s"
+    assert [line.rstrip().endswith("*") for line in lines[2:6]] == [True, False, True, False]
     known = [point["published"] for point in as_json(*words)["points"]]
     assert [one["calibrated"] if one else None for one in known] == [["injection bytes/s"], ["D bytes/s"], None]

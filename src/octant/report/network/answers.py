@@ -21,7 +21,7 @@ from octant.units import bytes_text, counted, percent_text, si_text
 
 _NEW_ROUTES = "traffic stalls where its routes know no other way; --policy recompute makes new routes"
 
-CALIBRATED = "(c)"
+CALIBRATED = "*"
 """Stands beside a published point on which the model was calibrated."""
 
 
