@@ -86,8 +86,8 @@ def curve_text(curve: Curve) -> str:
             f"{p.bottleneck} ({p.resource})" if p.resource else p.bottleneck,
             f"{100 * (p.headroom - 1):+.1f} %" if p.headroom else "",
             rate_text(p.bound.rate_per_s, "") if p.bound else "",
-            si_text(p.published.value, "", 3) if p.published else "",
-            error_text(p),
+            published_text(p, ""),
+            f"{100 * p.error:+.1f} %" if p.error is not None else "",
         )
     solvers = " / ".join(dict.fromkeys(p.solver for p in curve.points))
     bounds = " / ".join(dict.fromkeys(p.bound.solver for p in curve.points if p.bound))
@@ -102,11 +102,11 @@ def curve_text(curve: Curve) -> str:
     return "\n".join(lines)
 
 
-def error_text(point: ScalePoint) -> str:
-    """Model over published, marked where the model was calibrated on that point and so predicts nothing."""
-    if point.error is None or point.published is None:
+def published_text(point: ScalePoint, unit: str) -> str:
+    """The published value, marked where the model was calibrated on it and so does not predict it."""
+    if point.published is None:
         return ""
-    return f"{100 * point.error:+.1f} %" + f" {CALIBRATED}" * bool(point.published.calibrated)
+    return si_text(point.published.value, unit) + f" {CALIBRATED}" * bool(point.published.calibrated)
 
 
 def answer_text(answer: Prediction) -> str:

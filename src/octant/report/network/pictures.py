@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.report.charts.picture import Axis, Picture, Series
 from octant.report.charts.ticks import even_ticks, si_ticks
-from octant.report.network.answers import CALIBRATED, error_text
+from octant.report.network.answers import CALIBRATED, published_text
 
 if TYPE_CHECKING:
     from octant.network.overview import Overview
@@ -65,8 +65,8 @@ def _cells(point: ScalePoint, base: str) -> tuple[str, ...]:
         units.si_text(point.rate_per_s, base),
         f"{low} … {high}",
         f"{point.bottleneck} ({point.resource})" if point.resource else point.bottleneck,
-        units.si_text(point.published.value, base) if point.published else "",
-        error_text(point),
+        published_text(point, base),
+        f"{100 * point.error:+.1f} %" if point.error is not None else "",
         point.solver,
     )
 
