@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from octant.network import NetworkFile, Pattern, load, make, solve
+from octant.network.collectives import MessageCosts, fastest, programs
 from octant.network.failures import failure_sweep
 from octant.network.solve import Settings
 from octant.network.traffic import Flows, bulk
@@ -61,6 +62,17 @@ def packets() -> str:
     return "744 octants × 2000 updates"
 
 
+def collective(ranks: int, machine: NetworkFile) -> str:
+    found, _ = programs(machine, "allreduce", machine.topology.active()[:ranks], MessageCosts(1e-6))
+    return f"{len(found)} algorithms, {fastest(found, 2**30).algorithm} {fastest(found, 2**30).at(2**30).steps} steps"
+
+
+def every_pair() -> str:
+    machine = torus(16, 16, 8)
+    programs(machine, "alltoall", machine.topology.active(), MessageCosts(1e-6))
+    return "4.2 million messages in each of four algorithms"
+
+
 CASES: tuple[tuple[str, float | None, Callable[[], str]], ...] = (
     ("Power 775, RandomAccess, every scale 1 … 512 supernodes", 1.0, all_scales),
     ("max-min, random permutation, torus 32×32×16", 0.2, permutation),
@@ -69,6 +81,9 @@ CASES: tuple[tuple[str, float | None, Callable[[], str]], ...] = (
     ("N-1 sweep over all D cables of 64 supernodes", 10.0, sweep),
     ("enumeration of all pairs, 512 supernodes", None, everything),
     ("packet simulation, 24 supernodes", None, packets),
+    ("allreduce of 1 GiB, 1,024 ranks, dragonfly", 2.0, lambda: collective(1024, load("dragonfly-example"))),
+    ("allreduce of 1 GiB, 16,384 ranks, torus 32×32×16", 10.0, lambda: collective(16384, torus(32, 32, 16))),
+    ("alltoall, 2,048 ranks, torus 16×16×8", None, every_pair),
 )
 
 

@@ -2,10 +2,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <cmath>
 
 #include "engine/adaptive.hpp"
 #include "engine/monte_carlo.hpp"
@@ -94,6 +98,63 @@ class Network {
     Health health_;
     std::unique_ptr<Routing> routing_;
 };
+
+// One step as a row: pieces that the buffer is cut into, how often it is done, whether segments repeat it, then its
+// price: latency of the longest route, a message without one (or -1), messages of the busiest rank, pieces of the
+// largest message, pieces that one rank sends, seconds on the fullest link if a piece is one unit, that link's class.
+using PriceRow = std::tuple<int, double, bool, double, Node, Node, std::int64_t, double, double, double, std::int32_t>;
+
+PriceRow row_of(Topology const& topology, CollectiveStep const& step, StepPrice const& price) {
+    return {step.cut,
+            step.times,
+            step.segmented,
+            price.latency_s,
+            price.untimed_from,
+            price.untimed_to,
+            price.messages,
+            price.largest,
+            price.sent,
+            price.wire_s,
+            price.link < 0 ? -1 : topology.class_of(price.link)};
+}
+
+// The steps of a collective with their prices. `tick`, where it is not None, is called a few times per second with the
+// share that is done.
+std::vector<PriceRow> price(Network const& n, std::string const& operation, std::string const& algorithm,
+                            In<Node> const& node_of_rank, UnitCost const& shape, nb::object const& tick) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<Node> nodes = list(node_of_rank);
+    bool const ticking = !tick.is_none();
+    nb::gil_scoped_release const release;
+    auto const steps = collective(operation, algorithm, static_cast<int>(nodes.size()));
+    double size = 0, done = 0;
+    for (auto const& step : steps) size += static_cast<double>(step.size);
+    auto told = Clock::now();
+    StepPricer pricer(n.topology(), n.health(), n.routing(), std::move(nodes), shape);
+    std::vector<PriceRow> rows;
+    for (auto const& step : steps) {
+        step.messages([&](int from, int to, double pieces) {
+            pricer.send(from, to, pieces);
+            done += 1;
+            if (!ticking || std::fmod(done, 1024) != 0 || Clock::now() - told < std::chrono::milliseconds(200)) return;
+            told = Clock::now();
+            nb::gil_scoped_acquire const acquire;
+            tick(std::min(1.0, done / size));
+        });
+        rows.push_back(row_of(n.topology(), step, pricer.finish()));
+    }
+    return rows;
+}
+
+// The price of messages that travel at once, given as columns of ranks.
+PriceRow price_flows(Network const& n, In<Node> const& from, In<Node> const& to, In<double> const& units,
+                     In<Node> const& node_of_rank, UnitCost const& shape) {
+    if (from.size() != to.size() || from.size() != units.size())
+        throw std::invalid_argument("cannot read the flows (their columns differ in length)");
+    StepPricer pricer(n.topology(), n.health(), n.routing(), list(node_of_rank), shape);
+    for (std::size_t f = 0; f < from.size(); ++f) pricer.send(from.data()[f], to.data()[f], units.data()[f]);
+    return row_of(n.topology(), {}, pricer.finish());
+}
 
 Traffic everybody(In<Node> const& active) { return {.uniform = true, .active = list(active)}; }
 
@@ -264,18 +325,8 @@ void bind_network(nb::module_& m) {
             },
             "traffic"_a, "shape"_a, "units_per_packet"_a, "window"_a, "packets"_a, "seed"_a, "in_order"_a, "failing"_a,
             "fails_ps"_a, "timeout_ps"_a, "ping_ps"_a, "retries"_a, Release())
-        .def(
-            "steps",
-            [](Network const& n, std::vector<Traffic> const& steps, UnitCost const& shape, double overhead_s,
-               double gap_s_per_unit) {
-                std::vector<double> step_s;
-                std::vector<Flows> flows_of_steps;
-                for (auto const& step : steps) flows_of_steps.push_back(step.flows);
-                auto answer = solve_steps(n.topology(), n.health(), n.routing(), flows_of_steps, shape,
-                                          {overhead_s, gap_s_per_unit}, step_s);
-                return std::tuple(std::move(answer), step_s);
-            },
-            "steps"_a, "shape"_a, "overhead_s"_a, "gap_s_per_unit"_a, Release())
+        .def("price", &price, "operation"_a, "algorithm"_a, "node_of_rank"_a, "shape"_a, "tick"_a.none())
+        .def("price_flows", &price_flows, "sources"_a, "targets"_a, "units"_a, "node_of_rank"_a, "shape"_a)
         .def(
             "each",
             [](Network const& n, std::vector<Traffic> const& traffics, UnitCost const& shape) {
@@ -358,14 +409,19 @@ NB_MODULE(_network, m) {
         "periodic"_a);
     m.def("bisection", [](int ranks) { return columns(bisection(ranks)); }, "ranks"_a);
     m.def("incast", [](int ranks, int target) { return columns(incast(ranks, target)); }, "ranks"_a, "target"_a);
+    m.def("collectives", &collectives);
     m.def(
         "collective",
-        [](std::string const& operation, std::string const& algorithm, int ranks, double bytes) {
-            std::vector<Columns> steps;
-            for (auto const& step : collective(operation, algorithm, ranks, bytes)) steps.push_back(columns(step));
+        [](std::string const& operation, std::string const& algorithm, int ranks) {
+            std::vector<std::tuple<int, double, bool, Columns>> steps;
+            for (auto const& step : collective(operation, algorithm, ranks)) {
+                Flows sent;
+                step.messages([&sent](int from, int to, double pieces) { sent.push(from, to, pieces); });
+                steps.emplace_back(step.cut, step.times, step.segmented, columns(sent));
+            }
             return steps;
         },
-        "operation"_a, "algorithm"_a, "ranks"_a, "bytes"_a);
+        "operation"_a, "algorithm"_a, "ranks"_a);
 }
 
 }  // namespace octant::network

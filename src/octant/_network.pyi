@@ -158,9 +158,22 @@ class Network:
         ping_ps: int,
         retries: int,
     ) -> tuple[Solution, int, int, int, int, int]: ...
-    def steps(
-        self, steps: Sequence[Traffic], shape: UnitCost, overhead_s: float, gap_s_per_unit: float
-    ) -> tuple[Solution, list[float]]: ...
+    def price(
+        self,
+        operation: str,
+        algorithm: str,
+        node_of_rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        shape: UnitCost,
+        tick: object | None,
+    ) -> list[tuple[int, float, bool, float, int, int, int, float, float, float, int]]: ...
+    def price_flows(
+        self,
+        sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        node_of_rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        shape: UnitCost,
+    ) -> tuple[int, float, bool, float, int, int, int, float, float, float, int]: ...
     def each(self, traffics: Sequence[Traffic], shape: UnitCost) -> list[float]: ...
     def sweep(
         self, traffic: Traffic, shape: UnitCost, links: Sequence[int], left: float
@@ -211,12 +224,18 @@ def incast(
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
+def collectives() -> list[tuple[str, str]]: ...
 def collective(
-    operation: str, algorithm: str, ranks: int, bytes: float
+    operation: str, algorithm: str, ranks: int
 ) -> list[
     tuple[
-        Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-        Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        int,
+        float,
+        bool,
+        tuple[
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        ],
     ]
 ]: ...

@@ -57,6 +57,9 @@ def test_every_network_of_the_catalogue_loads(name: str) -> None:
         ('name = "mine"', "", ("name", "missing")),
         ("[links.link]", "[links.wire]", ("missing: link", "unknown: wire")),
         ("sizes = [4, 4]", "sizes = [4, 4", ("as TOML", "line 5")),
+        ('"1 GB/s"', '{ value = 1e9, calibrated_on = { uniform = [0] } }', ("line 6", "calibrated_on", "greater than")),
+        ('"1 GB/s"', "{ value = 1e9, calibrated_on = { uniform = [] } }", ("line 6", "calibrated_on")),
+        ('"1 GB/s"', "{ value = 1e9, calibrated = { uniform = [1] } }", ("line 6", "no such key")),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_with_its_line_and_its_fix(old: str, new: str, words: tuple[str, ...]) -> None:
@@ -222,3 +225,20 @@ def test_unknown_words_are_refused_with_the_known_ones() -> None:
     with pytest.raises(Refusal, match="power of two"):
         make(load("power775").at_size(1), "bit-reverse")
     assert files.names() == names()
+
+
+def test_another_value_does_not_keep_the_range_and_evidence_of_the_one_that_it_replaces(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('extends = "power775"\nname = "mine"\n[links.D]\npackets_per_s = { value = "0.5 Gpackets/s" }\n')
+    packets = load(str(path)).links["D"].packets_per_s
+    assert packets is not None
+    assert (packets.low, packets.high, packets.source, packets.calibrated_on) == (0.5e9, 0.5e9, "", {})
+
+
+def test_a_file_says_on_which_published_points_it_was_calibrated() -> None:
+    machine = load("power775")
+    assert machine.calibrated_on("randomaccess", 24) == ("D packets/s",)
+    assert machine.calibrated_on("ptrans", 64) == ("injection bytes/s",)
+    assert machine.calibrated_on("ptrans", 24) == machine.calibrated_on("uniform", 1) == ()
+    ring = [load("power575-ib").calibrated_on("random-ring", nodes) for nodes in (1, 2, 4)]
+    assert ring == [("local bytes/s",), ("injection bytes/s",), ("residual factor of random-ring",)]

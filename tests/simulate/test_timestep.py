@@ -10,6 +10,7 @@ from fake_run import MIB, fake_run, pingpong_s
 from networks import network
 from octant.failure import Refusal
 from octant.network import load
+from octant.network.collectives import FREE, MessageCosts
 from octant.record import Result, Samples
 from octant.simulate.timestep import Halo, Reduction, Step, measured_step, read_step, step_time
 from octant.store import StoredRun
@@ -33,13 +34,13 @@ def computed(repeats: int = 1) -> StoredRun:
     return dataclasses.replace(run, points=tuple(points))
 
 
-RING = network("torus", sizes=[8], split_ties=False)
+MICROSECOND = MessageCosts(overhead_s=1e-6)
 CUBE = network("torus", sizes=[4, 4, 4], rates={"endpoint": 1e9})
 
 
 def test_a_halo_on_its_own_torus_crosses_each_link_once() -> None:
     step = Step(0.1, (Halo(3, 1e5, count=2),))
-    found = step_time(CUBE, step, 64)
+    found = step_time(CUBE, step, 64, costs=FREE)
     assert found.halo_s == pytest.approx(2 * 0.1)  # 100 kB over links of 1 MB/s
     assert found.limited_by == "link"
     assert found.together_s == pytest.approx(0.3)
@@ -52,35 +53,56 @@ def test_the_longest_of_several_halos_says_what_they_fill() -> None:
     tree = network("fat-tree", down=[2, 4], up=[1], rates={"port": 1e9, "endpoint": 1e9, "trunk": 1e6})
     small, large = Halo(2, 0.0), Halo(3, 1e6)
     for halos in ((small, large), (large, small)):
-        assert step_time(tree, Step(0.0, halos), 8).limited_by == "trunk"
+        assert step_time(tree, Step(0.0, halos), 8, costs=FREE).limited_by == "trunk"
 
 
 def test_a_reduction_costs_a_message_each_round() -> None:
     tree = network("fat-tree", down=[16])
-    found = step_time(tree, Step(0.0, reductions=(Reduction(1000, count=3),)), 16, overhead_s=1e-6)
-    assert found.reduction_s == pytest.approx(3 * 4 * (1e-3 + 2e-6))  # four rounds of recursive doubling
-    odd = step_time(tree, Step(0.0, reductions=(Reduction(1000),)), 12, overhead_s=1e-6)
-    assert odd.reduction_s == pytest.approx(2 * 4 * (1e-3 + 2e-6))  # up and down a binomial tree
+    reduction = Reduction(1000, count=3, algorithm="recursive-doubling")
+    found = step_time(tree, Step(0.0, reductions=(reduction,)), 16, costs=MICROSECOND)
+    assert found.reduction_s == pytest.approx(3 * 4 * (1e-3 + 2e-6))  # four rounds
+    odd = step_time(tree, Step(0.0, reductions=(reduction,)), 12, costs=MICROSECOND)
+    assert odd.reduction_s == pytest.approx(3 * 5 * (1e-3 + 2e-6))  # three, one before and one after
+
+
+def test_every_reduction_takes_the_fastest_algorithm_or_the_one_that_it_names() -> None:
+    tree = network("fat-tree", down=[16], rates={"port": 1e9, "endpoint": 1e12})
+    step = Step(0.0, reductions=(Reduction(8), Reduction(2**30), Reduction(2**30, 1, "binomial")))
+    found = step_time(tree, step, 16, costs=MICROSECOND)
+    assert found.algorithms == ("recursive-doubling", "rabenseifner", "binomial")
+    chosen = step_time(tree, step, 16, costs=MICROSECOND, algorithm="ring")
+    assert chosen.algorithms == ("ring", "ring", "binomial")
+    assert chosen.reduction_s > found.reduction_s
+
+
+@pytest.mark.parametrize("step", [Step(0.0, (Halo(3, 8),)), Step(0.0, reductions=(Reduction(8),))])
+def test_no_latency_is_no_answer(step: Step) -> None:
+    """A file that states some latencies states none of messages between ranks of one router."""
+    fly = load("dragonfly-example")
+    with pytest.raises(Refusal, match=r"no latency for a message from node 0 to 1\).*--overhead 1us"):
+        step_time(fly, step, 4)
+    found = step_time(fly, step, 4, costs=MICROSECOND)
+    assert found.together_s > 2e-6
 
 
 def test_one_rank_sends_nothing() -> None:
-    alone = step_time(CUBE, Step(0.5, (Halo(2, 1e6),), (Reduction(8),)), 1)
+    alone = step_time(CUBE, Step(0.5, (Halo(2, 1e6),), (Reduction(8),)), 1, costs=FREE)
     assert alone.reduction_s == 0
     assert alone.compute_s == 0.5
 
 
 def test_ranks_of_a_node_share_its_endpoint() -> None:
     tree = network("fat-tree", down=[16], rates={"port": 1e9})
-    apart, packed = (step_time(tree, Step(1.0, (Halo(3, 1e5),)), 16, per_node=n) for n in (1, 4))
+    apart, packed = (step_time(tree, Step(1.0, (Halo(3, 1e5),)), 16, per_node=n, costs=FREE) for n in (1, 4))
     assert packed.nodes == 4
     assert packed.halo_s > 1.5 * apart.halo_s
 
 
-@given(st.floats(1, 1e6), st.floats(1, 1e6), st.sampled_from([2, 3, 8, 12, 27, 64]))
-def test_more_bytes_never_take_less_time(few: float, more: float, ranks: int) -> None:
+@given(st.integers(1, 10**6), st.integers(1, 10**6), st.sampled_from([2, 3, 8, 12, 27, 64]))
+def test_more_bytes_never_take_less_time(few: int, more: int, ranks: int) -> None:
     low, high = sorted((few, more))
     steps = (Step(0.0, (Halo(3, size),), (Reduction(size),)) for size in (low, high))
-    times = [step_time(CUBE, step, ranks, overhead_s=1e-6).together_s for step in steps]
+    times = [step_time(CUBE, step, ranks, costs=MICROSECOND).together_s for step in steps]
     assert times[0] <= times[1]
 
 
@@ -151,11 +173,14 @@ def test_a_wrong_answer_has_no_seconds() -> None:
 
 
 def test_words_become_a_step() -> None:
-    step = read_step("1.2ms", ["3d:64KiB:2", "2d:1KiB"], ["8:4", "1KiB"])
-    assert step == Step(1.2e-3, (Halo(3, 65536, 2), Halo(2, 1024)), (Reduction(8, 4), Reduction(1024)))
+    step = read_step("1.2ms", ["3d:64KiB:2", "2d:1KiB"], ["8:4", "1KiB", "1GiB:1:ring"])
+    reductions = (Reduction(8, 4), Reduction(1024), Reduction(2**30, 1, "ring"))
+    assert step == Step(1.2e-3, (Halo(3, 65536, 2), Halo(2, 1024)), reductions)
 
 
-@pytest.mark.parametrize("words", ["soon 3d:8 8", "1s 4d:8 8", "1s 3d 8", "1s 3d:8 8:x", "1s 3d:8:-1 8"])
+@pytest.mark.parametrize(
+    "words", ["soon 3d:8 8", "1s 4d:8 8", "1s 3d 8", "1s 3d:8 8:x", "1s 3d:8:-1 8", "1s 3d:8 8:1:ring:2"]
+)
 def test_words_that_are_no_step_are_refused(words: str) -> None:
     compute, halo, reduction = words.split()
     with pytest.raises(Refusal, match="--halo 3d:64KiB:2"):
@@ -164,9 +189,9 @@ def test_words_that_are_no_step_are_refused(words: str) -> None:
 
 def test_a_measured_kernel_runs_on_64_octants() -> None:
     octants = load("power775").at_size(4)
-    with pytest.raises(Refusal, match="give --overhead"):  # the file has no latency: reductions would take nothing
+    with pytest.raises(Refusal, match="--overhead 1us"):  # the file has no latency
         step_time(octants, read_step("1ms", ["3d:1MB"], ["8"]), 64)
-    found = step_time(octants, read_step("1ms", ["3d:1MB"], ["8"]), 64, overhead_s=1e-6)
+    found = step_time(octants, read_step("1ms", ["3d:1MB"], ["8"]), 64, costs=MICROSECOND)
     assert found.reduction_s > 6 * 2e-6
     assert found.nodes == 64
     assert 0 < found.efficiency[0] <= found.efficiency[1] <= 1

@@ -1,15 +1,22 @@
 """Studies that ask the network model: every verdict, against the published numbers of the catalogue."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from octant.network import load
+from octant.network.published_points import published_points
+from octant.network.scale import scale
+from octant.report.study.page import render
+from octant.report.study.text import report_json, report_text
 from octant.stats import Interval
 from octant.study import file, outcome
 from octant.study.factors import gain
 from octant.study.file import StudyError
 from octant.study.modelled import model, modelled_values
 from octant.study.values import StudyValue
+from octant.study.verdict import tally
 
 pytest.importorskip("octant._network")
 
@@ -50,6 +57,24 @@ EXPECTED = {
 }
 
 
+# Findings whose every value is one of the published points that the network file names as the source of its numbers.
+CALIBRATED = {
+    "hpcc-scaling": ["p6-ring-bandwidth-collapses"] * 2,
+    "multi-link-striping": ["p6-rdma-striping-max-bandwidth"],
+    "ptrans-scaling": ["p775-ptrans-drop-two"],
+}
+# Findings that rest on such a point and on one that the model predicts.
+IN_PART = {
+    "gups-scaling": {
+        "p775-gups-drop-two": {"injection packets/s": ("1",)},
+        "p775-gups-linear-rise": {"D packets/s": ("24",)},
+        "p775-gups-linear": {"D packets/s": ("24",)},
+        "p775-gups-asymptote": {"injection packets/s": ("1",)},
+    },
+    "ptrans-scaling": {"p775-ptrans-linear": {"injection bytes/s": ("64",)}},
+}
+
+
 def test_every_model_study_is_expected_here() -> None:
     assert sorted(EXPECTED) == [name for name in file.names() if file.load(name).source == "model"]
 
@@ -58,6 +83,64 @@ def test_every_model_study_is_expected_here() -> None:
 def test_the_verdicts_of_the_model(name: str) -> None:
     verdicts = outcome.outcome_of_model(name).verdicts
     assert [(verdict.finding.id, verdict.status) for verdict in verdicts] == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_verdicts_say_what_the_model_was_calibrated_on(name: str) -> None:
+    found = outcome.outcome_of_model(name).verdicts
+    calibrated = [verdict for verdict in found if not verdict.predicted]
+    assert [verdict.finding.id for verdict in calibrated] == CALIBRATED.get(name, [])
+    for verdict in calibrated:
+        assert verdict.text.startswith(f"{verdict.status}, calibrated on this: ")
+        assert verdict.remark
+    for verdict in found:
+        expected = IN_PART.get(name, {}).get(verdict.finding.id)
+        if expected is not None and verdict.here is not None and verdict.predicted:
+            assert verdict.calibrated == expected
+            assert "; calibrated: " in verdict.text
+            assert not verdict.said.endswith("calibrated on this")
+
+
+def test_what_holds_by_calibration_is_counted_apart() -> None:
+    assert tally(outcome.outcome_of_model("gups-scaling").verdicts) == "7 hold"
+    found = outcome.outcome_of_model("ptrans-scaling")
+    assert tally(found.verdicts) == "2 hold, 1 calibrated on this, 1 does not hold"
+    assert "Findings: 2 hold, 1 calibrated on this, 1 does not hold" in report_text(found)
+    first = json.loads(report_json(found))["findings"][0]
+    assert (first["predicted"], first["calibrated"]) == (
+        False,
+        {"D bytes/s": ["2"], "injection bytes/s": ["1"]},
+    )
+    page = render(found)
+    assert "Holds, calibrated on this" in page
+    assert "2 hold, 1 calibrated on this, 1 does not hold" in page
+    assert tally([]) == ""
+
+
+def test_the_remark_comes_from_the_network_file(tmp_path: Path) -> None:
+    """The same study of a machine whose D links have another origin: its file says so, not the study."""
+    file_of = tmp_path / "other.toml"
+    file_of.write_text('extends = "power775"\nname = "other"\n[links.D]\nbytes_per_s = { value = "8.96 GB/s" }\n')
+    text = file.source_text("ptrans-scaling")[1].replace('network = "power775"', f'network = "{file_of}"')
+    mine = tmp_path / "mine.toml"
+    mine.write_text(text)
+    drop = outcome.outcome_of_model(str(mine)).verdicts[0]
+    assert drop.predicted
+    assert drop.calibrated == {"injection bytes/s": ("1",)}
+
+
+def test_every_point_that_the_catalogue_calls_calibrated_stands_in_its_results() -> None:
+    """What the model is said to be calibrated on is published, and the model gives it within what was printed."""
+    for network, traffic, sizes in (
+        ("power775", "randomaccess", (1,)),
+        ("power775", "ptrans", (1, 2)),
+        ("power575-ib", "random-ring", (1, 2, 4, 8, 16, 32, 64)),
+    ):
+        points = published_points(load(network), traffic)
+        assert sizes == tuple(size for size, point in points.items() if point.calibrated)
+        for point in scale(load(network), traffic, sizes).points:
+            assert point.error is not None
+            assert abs(point.error) < 0.06
 
 
 def test_ratios_beside_the_published_ones() -> None:

@@ -7,19 +7,16 @@ from typing import Annotated
 
 import typer
 
+from octant.cli import model_time
+from octant.cli._model_options import NetworkArgument, RoutingOption, SizeOption
 from octant.cli._options import JsonOption, StoreOption
 
-NetworkArgument = Annotated[str, typer.Argument(help="A network: `octant model list`, or a .toml file.")]
 TrafficOption = Annotated[str, typer.Option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …")]
-SizeOption = Annotated[
-    int | None, typer.Option("--size", "-n", help="Supernodes, groups, nodes [default: the file's].")
-]
 SizesOption = Annotated[
     str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 [default: up to the file's size].")
 ]
 SolverOption = Annotated[str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
 ParameterOption = Annotated[int, typer.Option("--parameter", "-p", help="Distance of a shift, seed, target.")]
-RoutingOption = Annotated[str | None, typer.Option("--routing", help="Routing, instead of the one in the file.")]
 BytesOption = Annotated[
     str | None,
     typer.Option("--bytes", help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it]."),
@@ -50,7 +47,7 @@ def register(app: typer.Typer) -> None:
     model.command("check")(check)
     model.command("loads")(loads)
     model.command("report")(report_page)
-    model.command("app")(app_on_model)
+    model_time.register(model)
     app.add_typer(model, name="model")
 
 
@@ -367,40 +364,3 @@ def report_page(
         print(report.as_json(found))
         return
     print(network_page.write(found, output or Path(f"{machine.name}-{traffic}.html")))
-
-
-def app_on_model(
-    network: NetworkArgument,
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
-    compute: Annotated[str, typer.Option(help="Compute time of every rank per step, in seconds.")] = "",
-    run: Annotated[str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
-    kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that select a point.")] = "",
-    chunks: Annotated[
-        float, typer.Option(help="With --run: chunks or steps of the kernel per rank and time step.")
-    ] = 1.0,
-    halo: Annotated[list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
-    reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of this size: bytes[:count].")] = None,
-    per_node: Annotated[int, typer.Option(help="Ranks per node.")] = 1,
-    place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …")] = "block",
-    overhead: Annotated[str, typer.Option(help="Software overhead of a message at either end (LogGP's o).")] = "0s",
-    size: SizeOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Predict the time step of an application: computing given or measured here, messages on the modelled network."""
-    from functools import partial
-
-    from octant.cli._stored import find_run
-    from octant.network.inputs import read_seconds, read_sizes
-    from octant.network.whatif import sized, with_routing
-    from octant.report.network import answers as report
-    from octant.report.network import text as network_text
-    from octant.simulate.timestep import compose_step, step_time
-
-    machine = sized(with_routing(network, None, None), size)
-    step = compose_step(
-        compute, partial(find_run, store, run) if run else None, kernel, chunks, halo or [], reduce or []
-    )
-    software_s = read_seconds(overhead)
-    times = [step_time(machine, step, count, per_node, place, software_s) for count in read_sizes(ranks)]
-    print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))

@@ -217,21 +217,6 @@ def alltoall_rate(network: NetworkFile, schedule: str, tasks_per_node: int = 32,
     return float(flows.units.sum()) / len(active) / answer.time_s
 
 
-def offloaded_tree(ranks: int, radix: int, hop_s: float, overhead_s: float = 0.0) -> float:
-    """Seconds of a barrier or short reduction that hardware carries up a tree and down again.
-
-    Collective units (Power 775's CAU, Blue Gene/P's tree and barrier networks) cost their depth, not their ranks.
-    """
-    if ranks < 1 or radix < 2 or hop_s < 0 or overhead_s < 0:
-        raise Refusal(
-            "cannot build that tree (it needs a rank, a radix of two or more, and no negative times)", Exit.WRONG_WORD
-        )
-    depth, reach = 0, 1
-    while reach < ranks:
-        depth, reach = depth + 1, reach * radix
-    return 2 * depth * hop_s + 2 * overhead_s
-
-
 def _primes_beside(count: int) -> list[int]:
     """The first `count` primes that do not divide `count`."""
     found: list[int] = []

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from octant import _network
 from octant.failure import Exit, Refusal
-from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Seconds
+from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
 from octant.network.topologies import Topology
 
 UNLIMITED = math.inf
@@ -93,10 +93,21 @@ class Residual(_File):
     per_doubling: float = Field(ge=0, le=0.5)
     from_nodes: int = Field(ge=1)
     source: str
+    calibrated_on: Points = {}  # published points that it was fitted to
 
     def factor(self, nodes: int) -> float:
         """The factor for a job of that many nodes."""
         return 1.0 if nodes <= self.from_nodes else max(0.0, 1 - self.per_doubling * math.log2(nodes / self.from_nodes))
+
+
+class Offload(_File):
+    """A tree in the network's hardware that carries some collectives: it costs its depth, not its ranks."""
+
+    operations: Annotated[tuple[Literal["allreduce", "barrier", "bcast", "reduce"], ...], Field(min_length=1)]
+    radix: Annotated[int, Field(ge=2, le=4096)]
+    hop: Annotated[Seconds, Field(gt=0)]  # from one level to the next
+    bytes_per_s: BytesPerS | None = None
+    source: str
 
 
 class Published(_File):
@@ -132,6 +143,7 @@ class NetworkFile(_File):
     routing: RoutingWords
     windows: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
     residual: dict[str, Residual] = {}
+    offload: dict[Annotated[str, Field(pattern=r"[a-z][a-z0-9-]{0,31}")], Offload] = {}
     published: dict[str, Published] = {}
     unexplained: tuple[Unexplained, ...] = ()
     node: str = "node"  # what the vendor calls one
@@ -147,6 +159,13 @@ class NetworkFile(_File):
             raise ValueError(
                 f"link classes do not fit a {self.topology.kind} network ({text}); it has {', '.join(sorted(wanted))}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _offload_is_named(self) -> "NetworkFile":
+        taken = {"all", *(algorithm for _, algorithm in _network.collectives())} & set(self.offload)
+        if taken:
+            raise ValueError(f"offload.{min(taken)}: an algorithm in software has that name; choose another, say tree")
         return self
 
     @property
@@ -173,6 +192,19 @@ class NetworkFile(_File):
             have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
             raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_WORD)
         return 0.0 if lanes_down is None else self.links[name].left_after(lanes_down)
+
+    def calibrated_on(self, traffic: str, size: int) -> tuple[str, ...]:
+        """What of the file was taken from the published point of a traffic at a size: `D packets/s`."""
+        ends = {name: getattr(self.endpoint, name) for name in ("injection", "ejection", "local")}
+        known: dict[str, Points] = {
+            f"{name} {unit}/s": quantity.calibrated_on
+            for name, link in {**ends, **self.links}.items()
+            if link is not None
+            for unit, quantity in (("bytes", link.bytes_per_s), ("packets", link.packets_per_s))
+            if quantity is not None
+        }
+        known |= {f"residual factor of {name}": one.calibrated_on for name, one in self.residual.items()}
+        return tuple(what for what, points in known.items() if size in points.get(traffic, ()))
 
     def window(self, traffic: str) -> int:
         """Packets in flight per node, for the queueing solvers."""
@@ -313,7 +345,9 @@ def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = dict(below)
     for key, value in above.items():
         old = result.get(key)
-        result[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        # a value comes with its range and evidence: those of another value are not its own
+        deeper = isinstance(old, dict) and isinstance(value, dict) and "value" not in value
+        result[key] = _merge(old or {}, value) if deeper else value
     return result
 
 

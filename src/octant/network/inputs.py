@@ -1,4 +1,4 @@
-"""Reads options and small files: lists of sizes, measured points, pairs of ranks."""
+"""Reads options and small files: lists of sizes, costs of messages, measured points, pairs of ranks."""
 
 import math
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from octant.failure import Exit, Refusal
 from octant.network.calibrate import Calibration, Measured, calibrate
+from octant.network.collectives import MessageCosts
 from octant.network.files import NetworkFile
 from octant.network.jobs import job_nodes
 from octant.network.published_points import published_points
@@ -61,6 +62,40 @@ def read_flow_bytes(text: str | None) -> float | None:
     if not size > 0:
         raise Refusal("cannot send flows of no bytes; try --bytes 1MiB", Exit.WRONG_WORD)
     return size
+
+
+def read_byte_sizes(text: str) -> list[int]:
+    """Sizes in bytes from `8,64KiB` or `8:1GiB`, where each is twice the one before, or `8:1GiB:4` times as large.
+
+    Raises:
+        Refusal: no such list.
+    """
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            first, *rest = part.split(":")
+            low = parse_bytes(first)
+            high = parse_bytes(rest[0]) if rest else low
+            factor = int(rest[1]) if len(rest) == 2 else 2
+            if len(rest) > 2 or high < low or factor < 2 or (rest and low < 1):
+                raise ValueError
+            while low <= high:
+                found.append(low)
+                low = low * factor or high + 1
+            if found[-1] < high:
+                found.append(high)
+    except (ValueError, OverflowError):
+        raise Refusal(f"cannot read {text!r} as sizes; try 8,64KiB or 8:1GiB or 8:1GiB:4", Exit.WRONG_WORD) from None
+    return found
+
+
+def read_costs(overhead: str, latency: str) -> MessageCosts:
+    """What a message costs besides the links: its software overhead, and a latency (`""`: none is assumed).
+
+    Raises:
+        Refusal: a text is not a time.
+    """
+    return MessageCosts(read_seconds(overhead), read_seconds(latency) if latency else None)
 
 
 def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:

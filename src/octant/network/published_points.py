@@ -2,7 +2,7 @@
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 
@@ -17,6 +17,7 @@ class PublishedPoint:
     results: str
     relation: str
     derived: str = ""  # how it was computed from what is printed
+    calibrated: tuple[str, ...] = ()  # what of the model was taken from it
 
 
 @lru_cache
@@ -41,4 +42,4 @@ def published_points(network: NetworkFile, traffic: str) -> dict[int, PublishedP
         elif source.total and row["metric"] == source.total and int(size) not in found and row.get("nodes"):
             text = f"{row['value']} {row['unit']} / {row['nodes']} nodes"
             found[int(size)] = PublishedPoint(value / float(row["nodes"]), source.results, row["relation"], text)
-    return found
+    return {size: replace(point, calibrated=network.calibrated_on(traffic, size)) for size, point in found.items()}

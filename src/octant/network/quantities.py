@@ -4,7 +4,7 @@ import math
 import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 _NUMBER = re.compile(r"\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
 _PREFIX = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -58,6 +58,10 @@ def seconds(value: object) -> float:
     return read
 
 
+Points = dict[str, Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]]
+"""Published points: of each traffic the sizes."""
+
+
 class Calibrated(BaseModel):
     """A value, the range that its evidence allows, and the evidence. In base units."""
 
@@ -67,6 +71,7 @@ class Calibrated(BaseModel):
     low: float
     high: float
     source: str = ""
+    calibrated_on: Points = {}  # published points from which the value was taken: the model does not predict them
 
     @model_validator(mode="after")
     def _check_order(self) -> "Calibrated":

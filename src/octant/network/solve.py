@@ -1,6 +1,5 @@
 """Asks the native engine: a network, a pattern, a solver; one type of answer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -279,32 +278,3 @@ def _with_rate(answer: Prediction, solver: str, rounds_per_s: float, pattern: Pa
     return replace(
         answer, solver=solver, rate_per_s=rate, time_s=1 / rounds_per_s if rounds_per_s > 0 else float("inf")
     )
-
-
-def solve_program(
-    network: NetworkFile,
-    operation: str,
-    algorithm: str,
-    bytes_each: float,
-    node_of_rank: NDArray[np.int32],
-    overhead_s: float = 0.0,
-    gap_s_per_byte: float = 0.0,
-) -> tuple[Prediction, Sequence[float]]:
-    """A collective as a program of synchronised steps under LogGP; the answer and the seconds of each step.
-
-    Raises:
-        Refusal: no such program, or a number of ranks that it cannot have.
-    """  # fmt: skip
-    from octant.network.traffic import Flows, bulk  # noqa: PLC0415 - only here
-
-    try:
-        steps = _network.collective(operation, algorithm, len(node_of_rank), bytes_each)
-    except ValueError as error:
-        raise Refusal(str(error), Exit.WRONG_WORD) from error
-    placed = [Flows(*columns).placed(node_of_rank) for columns in steps]
-    pattern = Pattern(f"{operation} {algorithm}", "B", bulk(network), np.unique(node_of_rank), None, per="program")
-    traffics = [_network.Traffic.flows(f.sources, f.targets, f.units, f.job) for f in placed]
-    topology = network.build()
-    native, step_s = engine(network, topology).steps(traffics, pattern.shape, overhead_s, gap_s_per_byte)
-    answer = _answer(network, topology, pattern, native)
-    return replace(answer, unit="round"), step_s

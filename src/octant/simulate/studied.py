@@ -106,6 +106,18 @@ def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
 
 
+def _rate_calibrated_on(network: str, traffic: str, size: int) -> tuple[str, ...]:
+    return load(network).calibrated_on(traffic, size)
+
+
+def _over_links_calibrated_on(
+    network: str, links: int, size: int, injection_times: float = 1.0, failing: bool = False
+) -> tuple[str, ...]:
+    """Of a healthy node only, whatever the size of the machine; its injection limit as the study sets it."""
+    del size, injection_times
+    return () if failing else load(network).calibrated_on("one-way", links)
+
+
 def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Interval:
     middle = of(network)
     values = (middle, of(network.at_edge("low")), of(network.at_edge("high")))
@@ -156,3 +168,9 @@ MODELS: Mapping[str, Callable[..., float | Interval]] = {
     "normalised": published_over_peak,
 }
 """What a study file may ask, by the name that it writes: it reaches nothing else."""
+
+CALIBRATED_ON: Mapping[str, Callable[..., tuple[str, ...]]] = {
+    "rate": _rate_calibrated_on,
+    "over_links": _over_links_calibrated_on,
+}
+"""What the network file says of the same arguments: which of its numbers were taken from the published value there."""

@@ -10,10 +10,10 @@ import numpy as np
 from octant import _network, units
 from octant.analysis.figures import Figure, value_of
 from octant.failure import Exit, Refusal
+from octant.network.collectives import STATED, MessageCosts, Program, Tick, exchange, fastest, programs
 from octant.network.files import NetworkFile
-from octant.network.solve import engine, solve_program
 from octant.network.topologies import Torus
-from octant.network.traffic import Flows, Nodes, Pattern, bulk, place
+from octant.network.traffic import Flows, Nodes, place
 from octant.record import Point
 from octant.simulate.stored_figures import figures_of_one_point
 from octant.store import StoredRun
@@ -32,8 +32,9 @@ class Halo:
 class Reduction:
     """An allreduce of all ranks."""
 
-    bytes_each: float
+    bytes_each: int
     count: float = 1.0  # per time step
+    algorithm: str = ""  # of the model's; "": as the whole step's
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class StepTime:
     halo_s: float
     reduction_s: float
     limited_by: str  # link class that the halos fill most
+    algorithms: tuple[str, ...] = ()  # of the step's reductions
 
     @property
     def together_s(self) -> float:
@@ -78,45 +80,57 @@ class StepTime:
 
 
 def step_time(
-    network: NetworkFile, step: Step, ranks: int, per_node: int = 1, order: str = "block", overhead_s: float = 0.0
+    network: NetworkFile,
+    step: Step,
+    ranks: int,
+    per_node: int = 1,
+    order: str = "block",
+    costs: MessageCosts = STATED,
+    algorithm: str = "all",
+    tick: Tick | None = None,
 ) -> StepTime:
     """A time step (weak scaling: computing stays, messages travel) of `ranks` ranks on the network's first nodes.
 
-    Messages cost latency, `overhead_s` at either end (LogGP's o) and the fullest link; ranks go in step.
+    Messages cost latency, overhead at either end (LogGP's o) and the fullest link; ranks go in step.
+
+    Args:
+        network: where.
+        step: what every rank does.
+        ranks: how many.
+        per_node: ranks of one node.
+        order: of the ranks, as in `place`.
+        costs: of a message besides the links.
+        algorithm: of reductions that name none; `all`: the fastest.
+        tick: told how far it is, from two seconds on.
 
     Raises:
-        Refusal: more ranks than places; reductions where neither the network nor `overhead_s` gives a latency.
+        Refusal: more ranks than places; a message whose latency nothing states; no such algorithm.
     """
-    timeless = overhead_s == 0 and all(network.link_class(name).latency == 0 for name in network.class_names)
-    if step.reductions and ranks > 1 and timeless:
-        raise Refusal(
-            f"cannot time reductions on {network.name} (its file has no latency, and small messages are nothing else); "
-            "give --overhead, say 1us",
-            Exit.WRONG_WORD,
-        )
     nodes = place(network, order, ranks, per_node)
-    exchanges = [(halo.count, *_exchange(network, halo, nodes, overhead_s)) for halo in step.halos]
+    exchanges = [(halo.count, *_exchange(network, halo, nodes, costs)) for halo in step.halos]
     halo_s = sum(count * seconds for count, seconds, _ in exchanges)
     limited = max(((count * seconds, name) for count, seconds, name in exchanges), default=(0.0, ""))[1]
-    algorithm = "recursive-doubling" if ranks & (ranks - 1) == 0 else "binomial"
-    reduction_s = 0.0
-    for reduction in step.reductions if ranks > 1 else ():
-        _, seconds_each = solve_program(network, "allreduce", algorithm, reduction.bytes_each, nodes, overhead_s)
-        reduction_s += reduction.count * sum(seconds_each)
-    return StepTime(ranks, len(np.unique(nodes)), step.compute_s, halo_s, reduction_s, limited)
+    reduction_s, chosen = 0.0, []
+    known: dict[str, list[Program]] = {}
+    for reduction in step.reductions:
+        wanted = reduction.algorithm or algorithm
+        if wanted not in known:
+            known[wanted] = programs(network, "allreduce", nodes, costs, wanted, tick)[0]
+        program = fastest(known[wanted], reduction.bytes_each)
+        reduction_s += reduction.count * program.seconds(reduction.bytes_each)
+        chosen.append(program.algorithm)
+    return StepTime(ranks, len(np.unique(nodes)), step.compute_s, halo_s, reduction_s, limited, tuple(chosen))
 
 
-def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, overhead_s: float) -> tuple[float, str]:
+def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, costs: MessageCosts) -> tuple[float, str]:
     """Seconds of one exchange, and the link class that it fills most."""
     shape = Torus(kind="torus", sizes=(1,) * halo.dimensions).at_size(len(nodes))
     columns = _network.halo(list(shape.sizes), True)
-    flows = Flows(columns[0], columns[1], columns[2] * halo.bytes_each).placed(nodes)
+    flows = Flows(columns[0], columns[1], columns[2] * halo.bytes_each)
     if not len(flows):
         return 0.0, ""
-    pattern = Pattern("halo", "B", bulk(network), np.unique(nodes), flows, per="flow")
-    native, seconds = engine(network, network.build()).steps([pattern.native()], pattern.shape, overhead_s, 0.0)
-    tightest = native.bottlenecks[0].link_class if native.bottlenecks else None
-    return sum(seconds), network.class_names[tightest] if tightest is not None else ""
+    found = exchange(network, flows, nodes, costs)
+    return found.time_s, next(iter(found.wire_s), "")
 
 
 def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
@@ -196,7 +210,7 @@ def compose_step(
 
 
 def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> Step:
-    """A step from words: seconds (`1.2ms`), halos `3d:64KiB[:count]`, reductions `8[:count]`.
+    """A step from words: seconds (`1.2ms`), halos `3d:64KiB[:count]`, reductions `8[:count[:algorithm]]`.
 
     Raises:
         Refusal: a word that is none of these.
@@ -205,9 +219,7 @@ def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> 
         return Step(
             units.parse_seconds(compute),
             tuple(_halo(word) for word in halos),
-            tuple(
-                Reduction(units.parse_bytes(size), _count(rest)) for size, *rest in (w.split(":") for w in reductions)
-            ),
+            tuple(_reduction(word) for word in reductions),
         )
     except ValueError as error:
         text = f"cannot read this step ({error}); try --compute 1.2ms --halo 3d:64KiB:2 --reduce 8:1"
@@ -221,6 +233,12 @@ def _halo(word: str) -> Halo:
     if grid not in dimensions:
         raise ValueError(f"no halo of 2d or 3d: {word}")
     return Halo(dimensions[grid], units.parse_bytes(size), _count(rest))
+
+
+def _reduction(word: str) -> Reduction:
+    size, *rest = word.split(":")
+    count, algorithm = rest[:1], rest[1] if len(rest) == 2 else ""
+    return Reduction(units.parse_bytes(size), _count(count if len(rest) <= 2 else rest), algorithm)
 
 
 def _count(words: Sequence[str]) -> float:

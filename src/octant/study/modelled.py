@@ -20,12 +20,12 @@ def modelled_values(study: Study) -> StudyValues:
     """
     values: dict[Cell, dict[str, StudyValue]] = {}
     for name, measure in study.measures.items():
-        call = model(measure.model)
+        call, calibrated_on = model(measure.model), calibration(measure.model)
         for levels in combinations(study):
             arguments = {**study.arguments, **measure.arguments}
             for factor, level in zip(study.factors, levels, strict=True):
                 arguments |= study.factors[factor][level].arguments
-            values[Cell(name, levels)] = dict(_curve(call, measure, arguments))
+            values[Cell(name, levels)] = dict(_curve(call, calibrated_on, measure, arguments))
     return StudyValues(quantities(study), values, {}, {})
 
 
@@ -44,7 +44,19 @@ def model(name: str) -> Model:
     return MODELS[name]
 
 
-def _curve(call: Model, measure: Measure, arguments: Mapping[str, Argument]) -> Iterator[tuple[str, StudyValue]]:
+def calibration(name: str) -> Callable[..., tuple[str, ...]]:
+    """What says of the same arguments on which published value the model was calibrated, if it was on that one."""
+    from octant.simulate.studied import CALIBRATED_ON  # noqa: PLC0415 - as above
+
+    return CALIBRATED_ON.get(name, lambda **_: ())
+
+
+def _curve(
+    call: Model,
+    calibrated_on: Callable[..., tuple[str, ...]],
+    measure: Measure,
+    arguments: Mapping[str, Argument],
+) -> Iterator[tuple[str, StudyValue]]:
     axis = measure.axis
     for at in axis.values if axis else ("",):
         here = {**arguments, axis.knob: _number(at)} if axis else arguments
@@ -56,7 +68,7 @@ def _curve(call: Model, measure: Measure, arguments: Mapping[str, Argument]) -> 
             why = f"{', '.join(f'{key} = {value!r}' for key, value in here.items())}: {reason}"
             raise StudyError(f"cannot ask the model {measure.model!r} ({why}); correct its arguments") from error
         interval = answer if isinstance(answer, stats.Interval) else stats.Interval(answer, answer, answer)
-        yield at, StudyValue(modelled=interval)
+        yield at, StudyValue(modelled=interval, calibrated_on=calibrated_on(**here))
 
 
 def _number(text: str) -> Argument:

@@ -51,6 +51,7 @@ class StudyValue:
     launches: tuple[LaunchValue, ...] = ()
     modelled: stats.Interval | None = None
     doubts: tuple[Doubt, ...] = ()
+    calibrated_on: tuple[str, ...] = ()  # of a model: what of it was taken from the published value of this point
 
     @cached_property
     def value(self) -> Bounded:
@@ -73,6 +74,8 @@ class StudyValues:
     gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # axis values that a cell lacks, and why
     written: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the file -> here
 
+    read: dict[tuple[Cell, str], StudyValue] = field(default_factory=dict, compare=False, repr=False)  # so far
+
     def better(self, measure: str) -> Better:
         """Whether a higher or a lower value is better."""
         return self.quantities[measure].better
@@ -93,6 +96,7 @@ class StudyValues:
         invalid = next((doubt for doubt in value.doubts if doubt.grade == Grade.INVALID), None)
         if invalid:
             raise CannotTest(f"{where}: {invalid.text}")
+        self.read[cell, at] = value
         return value
 
     def curve(self, cell: Cell, over: Sequence[str]) -> list[StudyValue]:

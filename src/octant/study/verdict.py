@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import catalogue, stats
@@ -49,11 +49,24 @@ class Verdict:
     here_is: str = ""  # what its ends are
     there: tuple[float, float] | None = None  # the published range
     more_launches: int | None = None  # as a judgement's
+    calibrated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what of a model, on which values tested
+    predicted: bool = True  # whether it rests on any value on which the model was not calibrated
 
     @property
     def text(self) -> str:
         """For people: `holds: ×2.15 there, ×1.9 [1.8, 2.0] here`."""
-        return f"{self.status}: {self.why}"
+        return f"{self.said}: {self.why}{self.remark}"
+
+    @property
+    def said(self) -> str:
+        """The status, and whether the model was calibrated on it."""
+        return self.status if self.predicted else f"{self.status}, calibrated on this"
+
+    @property
+    def remark(self) -> str:
+        """What of the model was calibrated on values that it rests on; empty where nothing was."""
+        said = ", ".join(f"{what} at {', '.join(names)}" for what, names in self.calibrated.items())
+        return f"; calibrated: {said}" if said else ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +98,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     there = published_range(study, asked)
     needs = asked.needs if machine is not None else ()
     reasons = [why for need in needs if machine is not None and (why := facts.missing(need, machine))]
+    values = replace(values, read={})
     try:
         if reasons:
             raise CannotTest(reasons[0])
@@ -92,7 +106,31 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     except CannotTest as reason:
         return Verdict(finding, "cannot be tested here", str(reason), there=there)
     why = f"{range_text(there)} there, {found.why}" if there else found.why
-    return Verdict(finding, found.status, why, found.here, found.here_is, there, found.more_launches)
+    calibrated: dict[str, tuple[str, ...]] = {}
+    for (cell, at), value in values.read.items():
+        for what in value.calibrated_on:
+            calibrated[what] = (*calibrated.get(what, ()), at or str(cell))
+    predicted = not values.read or not all(value.calibrated_on for value in values.read.values())
+    return Verdict(
+        finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted
+    )
+
+
+def tally(found: Iterable[Verdict]) -> str:
+    """How many findings came out how: `3 hold, 1 calibrated on this, 1 undecided`.
+
+    What holds because the model was calibrated on it is no success of the model, and is counted apart.
+    """
+    said = [verdict.said if verdict.status == "holds" else verdict.status for verdict in found]
+    words = {
+        "holds": ("holds", "hold"),
+        "holds, calibrated on this": ("calibrated on this",) * 2,
+        "does not hold": ("does not hold", "do not hold"),
+        "undecided": ("undecided",) * 2,
+        "cannot be tested here": ("cannot be tested here",) * 2,
+    }
+    counts = ((said.count(status), *texts) for status, texts in words.items())
+    return ", ".join(f"{count} {one if count == 1 else more}" for count, one, more in counts if count)
 
 
 def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:

@@ -13,13 +13,16 @@ from octant.network.calibrate import Calibration
 from octant.network.failures import Random, Recovery, Sweep
 from octant.network.files import NetworkFile
 from octant.network.predictions import FlowRates, Prediction
-from octant.network.scale import Curve
+from octant.network.scale import Curve, ScalePoint
 from octant.network.whatif import Bracket, Change, Difference, Explanation, Sensitivity
 from octant.report.terminal import render
 from octant.simulate.from_store import Evidence, StoreCalibration
 from octant.units import bytes_text, counted, percent_text, si_text
 
 _NEW_ROUTES = "traffic stalls where its routes know no other way; --policy recompute makes new routes"
+
+CALIBRATED = "*"
+"""Stands beside a published point on which the model was calibrated."""
 
 
 def plain(value: object) -> Any:
@@ -83,15 +86,27 @@ def curve_text(curve: Curve) -> str:
             f"{p.bottleneck} ({p.resource})" if p.resource else p.bottleneck,
             f"{100 * (p.headroom - 1):+.1f} %" if p.headroom else "",
             rate_text(p.bound.rate_per_s, "") if p.bound else "",
-            si_text(p.published.value, "", 3) if p.published else "",
+            published_text(p, ""),
             f"{100 * p.error:+.1f} %" if p.error is not None else "",
         )
     solvers = " / ".join(dict.fromkeys(p.solver for p in curve.points))
     bounds = " / ".join(dict.fromkeys(p.bound.solver for p in curve.points if p.bound))
     lines = [f"{curve.network}: {curve.traffic}, {unit}", render(table), f"model: {solvers}"]
     lines += [f"next solver: {bounds}"] * bool(bounds)
+    lines += [
+        f"{CALIBRATED} at {p.size} the model was calibrated on this: {', '.join(p.published.calibrated)}"
+        for p in curve.points
+        if p.published and p.published.calibrated
+    ]
     lines += list(dict.fromkeys(f"{p.size}: {said}" for p in curve.points for said in (p.assumption, p.note) if said))
     return "\n".join(lines)
+
+
+def published_text(point: ScalePoint, unit: str) -> str:
+    """The published value, marked where the model was calibrated on it and so does not predict it."""
+    if point.published is None:
+        return ""
+    return si_text(point.published.value, unit) + f" {CALIBRATED}" * bool(point.published.calibrated)
 
 
 def answer_text(answer: Prediction) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.report.charts.picture import Axis, Picture, Series
 from octant.report.charts.ticks import even_ticks, si_ticks
+from octant.report.network.answers import CALIBRATED, published_text
 
 if TYPE_CHECKING:
     from octant.network.overview import Overview
@@ -45,8 +46,9 @@ def curve(shown: Overview) -> Picture:
         "scale",
         f"{shown.traffic} against {word}",
         f"Rate {whose} of {shown.traffic} on {shown.network.title or shown.network.name}. Bars are the range that the "
-        "evidence for the calibrated capacities allows, not a statistical error. Published points were partly used to "
-        "calibrate; the network file says which.",
+        "evidence for the calibrated capacities allows, not a statistical error."
+        + f" {CALIBRATED}: the model was calibrated on that point."
+        * any(p.calibrated for _, p in known),
         Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}")),
         Axis("rate", False, even_ticks(top, si_ticks(base)), base),
         tuple(series),
@@ -63,7 +65,7 @@ def _cells(point: ScalePoint, base: str) -> tuple[str, ...]:
         units.si_text(point.rate_per_s, base),
         f"{low} … {high}",
         f"{point.bottleneck} ({point.resource})" if point.resource else point.bottleneck,
-        units.si_text(point.published.value, base) if point.published else "",
+        published_text(point, base),
         f"{100 * point.error:+.1f} %" if point.error is not None else "",
         point.solver,
     )

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from octant.report.terminal import render
-from octant.units import percent_text, si_text
+from octant.units import bytes_text, percent_text, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,7 +138,27 @@ def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> s
         ends = " … ".join(si_text(one, "s") for one in step.range_s)
         heading += f"\ncomputing as measured: {ends} ({step.range_is})"
     doubts = [f"doubt: {doubt}" for doubt in step.doubts]
-    return "\n".join([f"{network.name}: a time step, computing: {step.source}", render(table), heading, *doubts])
+    return "\n".join(
+        [
+            f"{network.name}: a time step, computing: {step.source}",
+            render(table),
+            heading,
+            *_reductions_texts(step, times),
+            *doubts,
+        ]
+    )
+
+
+def _reductions_texts(step: Step, times: Sequence[StepTime]) -> list[str]:
+    """By which algorithm each reduction is predicted, on which numbers of ranks."""
+    lines = []
+    for number, reduction in enumerate(step.reductions):
+        ranks: dict[str, list[str]] = {}
+        for one in times:
+            ranks.setdefault(one.algorithms[number], []).append(str(one.ranks))
+        said = ", ".join(f"{name} ({', '.join(counts)} ranks)" for name, counts in ranks.items())
+        lines.append(f"allreduce of {bytes_text(reduction.bytes_each)} by {said}")
+    return lines
 
 
 def _some(items: Sequence[Item]) -> list[Item]:

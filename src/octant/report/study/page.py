@@ -9,6 +9,7 @@ from octant.report.run import html
 from octant.report.study import text as study
 from octant.report.study.pictures import pictures
 from octant.study.outcome import Outcome
+from octant.study.verdict import tally
 
 
 def render(outcome: Outcome) -> str:
@@ -21,6 +22,7 @@ def render(outcome: Outcome) -> str:
         study=outcome.study,
         about=study.about(outcome),
         verdicts=outcome.verdicts,
+        tally=tally(outcome.verdicts),
         pictures=shown,
         absent=study.absent_texts(outcome),
         wrong=outcome.values.wrong,

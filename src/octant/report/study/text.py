@@ -23,7 +23,7 @@ from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
 from octant.study.published_values import PublishedValue
 from octant.study.values import Bounded, CannotTest, StudyValue, quantities
-from octant.study.verdict import Verdict
+from octant.study.verdict import Verdict, tally
 
 BAR = 10  # characters of the longest bar in a table
 WIDTH = 100  # columns into which the bars must fit
@@ -311,7 +311,9 @@ def _log1000(value: float) -> float:
 
 
 def _verdicts_text(outcome: Outcome) -> str:
-    shown = Table(title="Findings", title_justify="left", box=None, pad_edge=False, show_header=False)
+    shown = Table(
+        title=f"Findings: {tally(outcome.verdicts)}", title_justify="left", box=None, pad_edge=False, show_header=False
+    )
     shown.add_column(no_wrap=True)
     shown.add_column(overflow="fold")
     for verdict in outcome.verdicts:
@@ -380,4 +382,6 @@ def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
         "here_is": verdict.here_is,
         "there": verdict.there,
         "more_launches": verdict.more_launches,
+        "predicted": verdict.predicted,
+        "calibrated": {what: list(names) for what, names in verdict.calibrated.items()},
     }

@@ -1,0 +1,104 @@
+"""`octant model collective|app`: how long collectives and the time steps of applications take on a network."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from octant.cli._model_options import NetworkArgument, RoutingOption, SizeOption
+from octant.cli._options import JsonOption, StoreOption
+
+PerNodeOption = Annotated[int, typer.Option(min=1, max=4096, help="Ranks per node.")]
+PlaceOption = Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …")]
+OverheadOption = Annotated[str, typer.Option(help="Software overhead of a message at either end (LogGP's o).")]
+LatencyOption = Annotated[
+    str, typer.Option(help="Latency of messages of which the network's file states none [default: they are refused].")
+]
+
+
+def register(model: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    model.command("collective")(collective)
+    model.command("app")(app_on_model)
+
+
+def collective(
+    network: NetworkArgument,
+    operation: Annotated[
+        str, typer.Argument(help="allreduce, bcast, reduce, allgather, alltoall, reduce-scatter or barrier.")
+    ],
+    bytes: Annotated[
+        str,
+        typer.Option(
+            help="The buffer; of allgather and reduce-scatter what each rank gives or gets, of alltoall to each rank."
+        ),
+    ] = "8",
+    sizes: Annotated[str, typer.Option(help="Instead: 8:1GiB, every size twice the one before, or 8,64KiB.")] = "",
+    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks [default: all nodes are full].")] = None,
+    algorithm: Annotated[str, typer.Option(help="One of the operation's, or all.")] = "all",
+    per_node: PerNodeOption = 1,
+    place: PlaceOption = "block",
+    routing: RoutingOption = None,
+    overhead: OverheadOption = "0s",
+    latency: LatencyOption = "",
+    size: SizeOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare the algorithms of one collective: steps, bytes, time, what limits, and which is the fastest."""
+    from octant.cli._progress import status_line
+    from octant.network.collectives import ask
+    from octant.network.inputs import read_byte_sizes, read_costs
+    from octant.network.traffic import place as placed
+    from octant.network.whatif import sized, with_routing
+    from octant.report.network import collectives as report
+
+    machine = sized(with_routing(network, routing, None), size)
+    count = len(machine.topology.active()) * per_node if ranks is None else ranks
+    nodes = placed(machine, place, count, per_node)
+    costs = read_costs(overhead, latency)
+    with status_line() as tick:
+        found = ask(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm, tick)
+    print(report.collective_json(found) if json else report.collective_text(found))
+
+
+def app_on_model(
+    network: NetworkArgument,
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
+    compute: Annotated[str, typer.Option(help="Compute time of every rank per step, in seconds.")] = "",
+    run: Annotated[str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
+    kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that select a point.")] = "",
+    chunks: Annotated[
+        float, typer.Option(help="With --run: chunks or steps of the kernel per rank and time step.")
+    ] = 1.0,
+    halo: Annotated[list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
+    reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of this size: bytes[:count[:algorithm]].")] = None,
+    algorithm: Annotated[str, typer.Option(help="Of reductions that name none; all: the fastest of each.")] = "all",
+    per_node: PerNodeOption = 1,
+    place: PlaceOption = "block",
+    routing: RoutingOption = None,
+    overhead: OverheadOption = "0s",
+    latency: LatencyOption = "",
+    size: SizeOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Predict the time step of an application: computing given or measured here, messages on the modelled network."""
+    from functools import partial
+
+    from octant.cli._progress import status_line
+    from octant.cli._stored import find_run
+    from octant.network.inputs import read_costs, read_sizes
+    from octant.network.whatif import sized, with_routing
+    from octant.report.network import answers as report
+    from octant.report.network import text as network_text
+    from octant.simulate.timestep import compose_step, step_time
+
+    machine = sized(with_routing(network, routing, None), size)
+    step = compose_step(
+        compute, partial(find_run, store, run) if run else None, kernel, chunks, halo or [], reduce or []
+    )
+    costs, counts = read_costs(overhead, latency), read_sizes(ranks)
+    with status_line() as tick:
+        times = [step_time(machine, step, count, per_node, place, costs, algorithm, tick) for count in counts]
+    print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))

@@ -1,0 +1,335 @@
+"""Collectives on the model: algorithms as synchronised steps under LogGP, priced once and timed at any size.
+
+A step takes L + 2 o + (m - 1) G + the fullest link: L is the latency of the longest route. Where a rank sends and
+receives more than two messages in a step, it pays o for each of them.
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octant import _network
+from octant.failure import Exit, Refusal, suggestion
+from octant.network.files import NetworkFile, Offload
+from octant.network.solve import engine
+from octant.network.traffic import Flows, Nodes, bulk
+
+Tick = Callable[[str], None]
+MOST_RANKS = 2**20
+MOST_BYTES = 2**50
+_MOST_SEGMENTS = 2**20
+_MOST_CHANGES = 8  # of the fastest algorithm between two neighbouring sizes
+_SHOW_AFTER_S = 2.0
+_ROW = [
+    ("cut", "i8"), ("times", "f8"), ("segmented", "?"), ("latency_s", "f8"), ("untimed_from", "i8"),
+    ("untimed_to", "i8"), ("messages", "i8"), ("largest", "f8"), ("sent", "f8"), ("wire_s", "f8"), ("link_class", "i8"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MessageCosts:
+    """What a message costs besides the links that it fills."""
+
+    overhead_s: float = 0.0  # o, of every message at either end
+    latency_s: float | None = None  # of messages whose route has none in the network's file; `None`: they are refused
+    gap_s_per_byte: float = 0.0  # G, what the processor adds to every byte of a message but the first
+
+
+STATED = MessageCosts()
+"""What the network's file states and nothing else; a message of which it states no latency is refused."""
+FREE = MessageCosts(latency_s=0.0)
+"""The same, but a message of which it states no latency takes none: for questions about bandwidth."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A collective by one algorithm at one size."""
+
+    algorithm: str
+    bytes_each: int
+    steps: int
+    sent_bytes: float  # by the rank that sends most
+    time_s: float
+    latency_s: float
+    overhead_s: float
+    gap_s: float
+    wire_s: dict[str, float]  # by the class of the fullest link
+
+    @property
+    def limited_by(self) -> tuple[str, float]:
+        """What takes most of the time, and its share; nothing where nothing is sent."""
+        parts = {"latency": self.latency_s, "overhead": self.overhead_s, "gap": self.gap_s, **self.wire_s}
+        name = max(parts, key=lambda one: parts[one])
+        return (name, parts[name] / self.time_s) if self.time_s else ("", 0.0)
+
+
+class Program:
+    """The steps of one algorithm with what they cost on one network, for buffers of any size."""
+
+    def __init__(
+        self, algorithm: str, rows: Sequence[tuple[object, ...]], classes: Sequence[str], costs: MessageCosts
+    ) -> None:
+        self.algorithm = algorithm
+        self._rows = np.array(list(rows), dtype=_ROW)
+        self._classes = classes
+        self._gap_s = costs.gap_s_per_byte
+        latency_s = self._rows["latency_s"]
+        if costs.latency_s:
+            latency_s = np.where(self._rows["untimed_from"] >= 0, np.maximum(latency_s, costs.latency_s), latency_s)
+        self._latency_s: NDArray[np.float64] = latency_s
+        messages = self._rows["messages"]
+        self._overhead_s: NDArray[np.float64] = costs.overhead_s * np.where(messages, np.maximum(2, messages), 0)
+
+    def seconds(self, bytes_each: int) -> float:
+        """The time at a size."""
+        return float(sum(part.sum() for part in self._parts(bytes_each)))
+
+    def at(self, bytes_each: int) -> Timing:
+        """The time at a size, with its parts."""
+        times, piece = self._shape(bytes_each)
+        latency_s, overhead_s, gap_s, wire_s = self._parts(bytes_each)
+        link_class = self._rows["link_class"]
+        by_class = {
+            self._classes[number]: float(wire_s[link_class == number].sum())
+            for number in np.unique(link_class[wire_s > 0])
+        }
+        busy = times - self._rows["segmented"] * self._rows["times"]  # a rank of a pipeline waits while it fills
+        latency, overhead, gap, wire = (float(part.sum()) for part in (latency_s, overhead_s, gap_s, wire_s))
+        steps, sent = times[self._rows["messages"] > 0].sum(), (busy * piece * self._rows["sent"]).sum()
+        whole = latency + overhead + gap + wire
+        return Timing(self.algorithm, bytes_each, int(steps), float(sent), whole, latency, overhead, gap, by_class)
+
+    def _parts(self, bytes_each: int) -> tuple[NDArray[np.float64], ...]:
+        """Seconds of latency, overhead, gap and fullest links, shape (distinct steps,) each."""
+        times, piece = self._shape(bytes_each)
+        gap_s = np.maximum(0.0, self._rows["largest"] * piece - 1) * self._gap_s
+        return times * self._latency_s, times * self._overhead_s, times * gap_s, times * self._rows["wire_s"] * piece
+
+    def _shape(self, bytes_each: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How often each distinct step is done, and the bytes of a piece in it."""
+        times, cut = self._rows["times"].copy(), self._rows["cut"].astype(np.float64)
+        for number in np.flatnonzero(self._rows["segmented"]):
+            cut[number] = self._segments(int(number), bytes_each)
+            times[number] += cut[number]
+        return times, np.ceil(bytes_each / cut)
+
+    def _segments(self, number: int, bytes_each: int) -> int:
+        """The number of segments that takes least time: (F + S) (a + b m / S) is least at S² = F b m / a."""
+        row = self._rows[number]
+        fixed_s = self._latency_s[number] + self._overhead_s[number]
+        per_byte_s = row["wire_s"] + self._gap_s
+        most = max(1, min(bytes_each, _MOST_SEGMENTS))
+        best = math.sqrt(row["times"] * per_byte_s * bytes_each / fixed_s) if fixed_s > 0 else float(most)
+        around = {min(most, max(1, round_(best))) for round_ in (math.floor, math.ceil)}
+        return min(
+            around, key=lambda count: (row["times"] + count) * (fixed_s + per_byte_s * math.ceil(bytes_each / count))
+        )
+
+
+@dataclass(frozen=True)
+class FastestFrom:
+    """Where the fastest algorithm changes."""
+
+    bytes_each: int  # from this size on
+    algorithm: str
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One collective on a network, by several algorithms at several sizes."""
+
+    network: str
+    operation: str
+    routing: str
+    ranks: int
+    nodes: int
+    overhead_s: float
+    assumed_latency_s: float | None
+    timings: tuple[tuple[Timing, ...], ...]  # a size each; algorithms in their order
+    fastest: tuple[FastestFrom, ...]  # over the sizes, ascending
+    left_out: tuple[str, ...]  # algorithms that do not serve here, and why
+
+
+def operations(network: NetworkFile) -> dict[str, tuple[str, ...]]:
+    """Every operation with the algorithms that the model knows, those in the network's hardware included."""
+    known: dict[str, tuple[str, ...]] = {}
+    for operation, algorithm in _network.collectives():
+        known[operation] = (*known.get(operation, ()), algorithm)
+    return {
+        operation: (*algorithms, *(name for name, one in network.offload.items() if operation in one.operations))
+        for operation, algorithms in known.items()
+    }
+
+
+def programs(
+    network: NetworkFile,
+    operation: str,
+    nodes: Nodes,
+    costs: MessageCosts,
+    algorithm: str = "all",
+    tick: Tick | None = None,
+) -> tuple[list[Program], tuple[str, ...]]:
+    """The algorithms of an operation on the nodes of its ranks, and why others are left out.
+
+    Args:
+        network: where.
+        operation: `allreduce`, `bcast`, …: see `operations`.
+        nodes: the node of every rank, shape (ranks,).
+        costs: of messages besides the links.
+        algorithm: one, or `all` that can have this number of ranks.
+        tick: told how far it is, from two seconds on.
+
+    Raises:
+        Refusal: no such operation or algorithm; a message whose latency nothing states; too many ranks.
+    """
+    known = operations(network)
+    if operation not in known:
+        raise Refusal(
+            f"cannot ask for {operation!r} (no such collective); {suggestion(operation, known)}", Exit.WRONG_WORD
+        )
+    wanted = known[operation] if algorithm == "all" else (algorithm,)
+    if algorithm not in ("all", *known[operation]):
+        text = suggestion(algorithm, ["all", *known[operation]])
+        raise Refusal(f"cannot run {operation} by {algorithm!r} (no such algorithm); {text}", Exit.WRONG_WORD)
+    if not 1 <= len(nodes) <= MOST_RANKS:
+        raise Refusal(f"cannot run {operation} on {len(nodes)} ranks; try 1 to {MOST_RANKS}", Exit.WRONG_WORD)
+    asked, byte = engine(network, network.build()), _byte(network)
+    found: list[Program] = []
+    left_out: list[str] = []
+    for one in wanted:
+        if one in network.offload:
+            found.append(_offloaded(one, network.offload[one], operation, nodes, costs))
+            continue
+        try:
+            rows = asked.price(operation, one, nodes, byte, _told(f"{operation} by {one}", tick))
+        except ValueError as error:
+            left_out.append(str(error))
+            continue
+        _require_latency(network, operation, rows, costs)
+        found.append(Program(one, rows, network.class_names, costs))
+    if not found:
+        raise Refusal("; ".join(left_out), Exit.WRONG_WORD)
+    return found, tuple(left_out)
+
+
+def fastest(found: Sequence[Program], bytes_each: int) -> Program:
+    """The algorithm with the least time at a size; of equals the first."""
+    return min(found, key=lambda program: program.seconds(bytes_each))
+
+
+def exchange(network: NetworkFile, flows: Flows, nodes: Nodes, costs: MessageCosts) -> Timing:
+    """Messages between ranks, all at once; `flows` names ranks, `nodes`, shape (ranks,), says where they are.
+
+    Raises:
+        Refusal: a message whose latency nothing states.
+    """
+    asked = engine(network, network.build())
+    row = asked.price_flows(flows.sources, flows.targets, flows.units, nodes, _byte(network))
+    _require_latency(network, "this exchange", [row], costs)
+    return Program("exchange", [row], network.class_names, costs).at(1)
+
+
+def ask(
+    network: NetworkFile,
+    operation: str,
+    nodes: Nodes,
+    sizes: Sequence[int],
+    costs: MessageCosts,
+    algorithm: str = "all",
+    tick: Tick | None = None,
+) -> Collective:
+    """One collective at several sizes, and from which size on which algorithm is the fastest.
+
+    Raises:
+        Refusal: as `programs`, or a size out of bounds.
+    """
+    if not sizes or not 0 <= min(sizes) <= max(sizes) <= MOST_BYTES:
+        raise Refusal(f"cannot send {max(sizes, default=0)} bytes; try 0 to 1PiB ({MOST_BYTES})", Exit.WRONG_WORD)
+    found, left_out = programs(network, operation, nodes, costs, algorithm, tick)
+    ordered = sorted(set(sizes))
+    return Collective(
+        network=network.name,
+        operation=operation,
+        routing=network.routing.name,
+        ranks=len(nodes),
+        nodes=len(np.unique(nodes)),
+        overhead_s=costs.overhead_s,
+        assumed_latency_s=costs.latency_s,
+        timings=tuple(tuple(program.at(size) for program in found) for size in ordered),
+        fastest=tuple(_changes(found, ordered)),
+        left_out=left_out,
+    )
+
+
+def _changes(found: Sequence[Program], sizes: Sequence[int]) -> list[FastestFrom]:
+    """The fastest algorithm at the first size, and where another takes over, to the byte."""
+    winner = fastest(found, sizes[0]).algorithm
+    steps = [FastestFrom(sizes[0], winner)]
+    for low, high in itertools.pairwise(sizes):
+        target = fastest(found, high).algorithm
+        for _ in range(_MOST_CHANGES):  # near a tie, rounding to whole bytes may let two alternate
+            if winner == target:
+                break
+            same, other = max(low, steps[-1].bytes_each), high
+            while other - same > 1:
+                middle = (same + other) // 2
+                if fastest(found, middle).algorithm == winner:
+                    same = middle
+                else:
+                    other = middle
+            winner = fastest(found, other).algorithm
+            steps.append(FastestFrom(other, winner))
+        if winner != target:
+            winner = target
+            steps.append(FastestFrom(high, winner))
+    return steps
+
+
+def _byte(network: NetworkFile) -> _network.UnitCost:
+    cost = bulk(network)
+    return _network.UnitCost(cost.payload_bytes, cost.wire_bytes, cost.packets)
+
+
+def _require_latency(network: NetworkFile, what: str, rows: Sequence[tuple[object, ...]], costs: MessageCosts) -> None:
+    if costs.overhead_s > 0 or costs.latency_s is not None:
+        return
+    ends = next(((row[4], row[5]) for row in rows if row[4] != -1), None)
+    if ends is None:
+        return
+    between = f"from node {ends[0]} to {ends[1]}" if ends[0] != ends[1] else f"within node {ends[0]}"
+    raise Refusal(
+        f"cannot time {what} on {network.name} (its file states no latency for a message {between}); give the software "
+        "overhead of a message (--overhead 1us) or assume a latency (--latency 1us, or 0s for bandwidth alone)",
+        Exit.WRONG_WORD,
+    )
+
+
+def _offloaded(name: str, tree: Offload, operation: str, nodes: Nodes, costs: MessageCosts) -> Program:
+    """Up a tree in hardware, down it, or both: it costs its depth, not its ranks."""
+    reached, depth, ways = 1, 0, {"reduce": 1, "bcast": 1}.get(operation, 2)
+    while reached < len(np.unique(nodes)):
+        reached, depth = reached * tree.radix, depth + 1
+    if len(nodes) == 1:
+        return Program(name, [], [name], costs)
+    per_byte_s = 1 / tree.bytes_per_s.value if tree.bytes_per_s and operation != "barrier" else 0.0
+    row = (1, 1.0, False, ways * depth * tree.hop, -1, -1, 2, 0.0, 1.0, per_byte_s, 0)
+    return Program(name, [row], [name], costs)
+
+
+def _told(what: str, tick: Tick | None) -> Callable[[float], None] | None:
+    """Says how far a computation is once it has taken two seconds, with the seconds that are left at this pace."""
+    if tick is None:
+        return None
+    begun_s = time.monotonic()
+
+    def tell(done: float) -> None:
+        elapsed_s = time.monotonic() - begun_s
+        if elapsed_s > _SHOW_AFTER_S and done > 0:
+            tick(f"{what}: {100 * done:.0f} %, about {elapsed_s * (1 - done) / done:.0f} s left")
+
+    return tell
