@@ -13,6 +13,7 @@ namespace octant {
 namespace {
 
 constexpr std::size_t most_digits = 18;  // so that all of them are one int64_t
+constexpr std::int64_t most_bytes = 999'999'999'999'999'999;
 constexpr double most_seconds = 1e9;
 
 struct Amount {
@@ -81,19 +82,19 @@ std::optional<std::int64_t> bytes_of(std::string_view unit) {
     return bytes;
 }
 
-// digits * 10^tens * scale, exactly; nothing where that is no whole number, or no int64_t.
+// digits * 10^tens * scale, exactly; nothing where that is no whole number, or over most_bytes.
 std::optional<std::int64_t> whole_of(Amount const& amount, std::int64_t scale) {
     __extension__ using Wide = __int128;
     Wide value = static_cast<Wide>(amount.digits) * scale;
     for (int ten = 0; ten < amount.tens && value != 0; ++ten) {
         value *= 10;
-        if (value > INT64_MAX) return {};
+        if (value > most_bytes) return {};
     }
     for (int ten = amount.tens; ten < 0 && value != 0; ++ten) {
         if (value % 10 != 0) return {};
         value /= 10;
     }
-    if (value > INT64_MAX) return {};
+    if (value > most_bytes) return {};
     return static_cast<std::int64_t>(value);
 }
 
@@ -108,7 +109,7 @@ std::int64_t parse_bytes(std::string const& text) {
     if (!scale) throw Refusal("cannot read " + quoted(text) + " as a size; try 4096, 64KiB, 2MiB or 1GB");
     if (auto const bytes = whole_of(*amount, *scale)) return *bytes;
     throw Refusal("cannot read " + quoted(text) +
-                  " as a size (no whole number of bytes below 2^63); try 4096, 64KiB, 2MiB or 1GB");
+                  " as a size (no whole number of bytes below 10^18); try 4096, 64KiB, 2MiB or 1GB");
 }
 
 double parse_seconds(std::string const& text) {

@@ -8,7 +8,7 @@ import math
 import re
 from dataclasses import dataclass
 
-MOST_BYTES = 2**63 - 1
+MOST_BYTES = 10**18 - 1
 MOST_SECONDS = 1e9
 _AMOUNT = re.compile(
     r"(?P<number>(?P<whole>[0-9]+)(?:\.(?P<part>[0-9]+))?(?:[eE](?P<tens>[+-]?[0-9]{1,2}))?)(?P<unit>.*)", re.DOTALL
@@ -36,10 +36,10 @@ def parse_bytes(text: str) -> int:
         raise ValueError(f"cannot read {_quoted(text)} as a size; {_SIZES}")
     power = "KMGT".find((size["prefix"] or " ").upper()) + 1
     scale: int = (1000 if size["rest"] == "B" else 1024) ** power
-    ten = 10 ** abs(amount.tens)
+    ten: int = 10 ** abs(amount.tens)
     value, rest = divmod(amount.digits * scale, ten) if amount.tens < 0 else (amount.digits * scale * ten, 0)
     if rest or value > MOST_BYTES:
-        raise ValueError(f"cannot read {_quoted(text)} as a size (no whole number of bytes below 2^63); {_SIZES}")
+        raise ValueError(f"cannot read {_quoted(text)} as a size (no whole number of bytes below 10^18); {_SIZES}")
     return value
 
 

@@ -168,7 +168,7 @@ def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
     [
         (("scale", "power776"), "power775"),
         (("scale", "bgp", "--routing", "magic"), "no such routing"),
-        (("fail", "bgp", "-c", "link", "--policy", "magic"), "try stall, twin, spread, recompute"),
+        (("fail", "bgp", "-c", "link", "--policy", "magic"), "try one of stall, twin, spread, recompute"),
         (("app", "bgp"), "--compute 1.2ms"),
         (("app", "bgp", "--compute", "1ms", "--halo", "4d:8"), "no halo of 2d or 3d: 4d:8"),
         (("scale", "power775", "--sizes", "0"), "1:64:8"),
@@ -176,7 +176,7 @@ def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
         (("solve", "bgp", "--solver", "magic"), "fluid"),
         (("solve", "bgp", "-t", "magic"), "tornado"),
         (("solve", "bgp", "-t", "shift", "--solver", "queue"), "packets"),
-        (("fail", "bgp", "-c", "D"), "try link"),
+        (("fail", "bgp", "-c", "D"), "try one of link"),
         (("fail", "bgp", "-c", "link", "--policy", "twin"), "recompute"),
         (("calibrate", "bgp", "--free", "link"), "--points"),
         (("export", "bgp", "--to", "paper"), "edges"),

@@ -71,7 +71,7 @@ def place(
     except OSError as error:
         raise Refusal(f"cannot write the drawing ({error.strerror}); try another --svg FILE") from error
     except ValueError as error:
-        raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error), code=Exit.WRONG_WORD) from error
     print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))
     for note in () if json else writer.notes(answer):
         print(f"octant: {note}", file=sys.stderr)

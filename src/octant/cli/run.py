@@ -111,8 +111,10 @@ def _on_model(
     from octant.network import load
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
+    from octant.runs import requests
     from octant.simulate import on_model
 
+    requests.read_knobs(workload, knobs)
     found = on_model.run(load(network), workload, knobs, ranks, timeout or 600.0)
     print(report.as_json(found) if json else network_text.on_model_text(found))
     if not all(figure.passed for figure in found.figures):
@@ -134,6 +136,7 @@ def evaluate(
     from octant import suites
     from octant.machine.discover import discover
     from octant.runs import requests
+    from octant.runs.knobs import check_asks
     from octant.store import open_store
 
     machine, to = discover(), open_store(store)
@@ -143,6 +146,7 @@ def evaluate(
     if missing := [one for one in kept if one not in {ask.subject.workload for ask in asks}]:
         why = f"the suite {name} asks nothing of it here"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
+    check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
     _finish(to, _create(to, title, machine, asks, "evaluate"), timeout, json, notes, page=True)
@@ -158,6 +162,7 @@ def resume(
     """Measure what a stopped run still lacks."""
     from octant.cli._rounds import command
     from octant.cli._stored import find_run
+    from octant.runs.knobs import check_asks
     from octant.runs.plan import check_stored
     from octant.store import Store
 
@@ -166,6 +171,7 @@ def resume(
         again = command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches)
+    check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     _finish(Store(run.folder.parent.parent), run, timeout, json, notes, page=run.title.startswith("evaluate"))
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from octant.failure import suggestion
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
 from octant.units import parse_bytes
 
@@ -86,8 +87,9 @@ def _levels(text: str) -> Iterator[_Level]:
         match = _LEVEL.match(text, position)
         if match is None or _TYPES.get(match[2].lower()) is None or (bool(match[1]) != bool(match[5])):
             word = text[position:].split()[0]
-            known = ", ".join(sorted(set(_TYPES.values())))
-            raise ValueError(f"cannot read the level {word!r}; try TYPE:COUNT with one of {known}")
+            kind, colon, count = word.partition(":")
+            hint = suggestion(kind.lower(), _TYPES) if colon and count.isdigit() else "try core:4"
+            raise ValueError(f"cannot read the level {word!r} (not TYPE:COUNT of a known type); {hint}")
         position = match.end()
         while position < len(text) and text[position].isspace():
             position += 1

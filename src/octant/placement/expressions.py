@@ -3,6 +3,7 @@
 import functools
 import re
 
+from octant.failure import suggestion
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement.planner import ordered_cores
@@ -205,7 +206,9 @@ def _location(text: str, topology: Topology) -> CpuSet:
         kind, _, index = link.partition(":")
         unit = _HWLOC_TYPES.get(kind.lower())
         if unit is None:
-            raise ValueError(f"no type {kind!r}; try {', '.join(sorted(set(_HWLOC_TYPES)))}")
+            raise ValueError(
+                f"cannot find {link!r} (no such type as {kind!r}); {suggestion(kind.lower(), _HWLOC_TYPES)}"
+            )
         chosen = []
         for held in within:
             inside = [group & held for group in objects(topology, unit) if group & held]

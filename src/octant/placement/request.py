@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, get_args
 
+from octant.failure import suggestion
 from octant.machine import CpuSet
 from octant.machine.synthetic import parse_cpus
 from octant.placement import set_text
@@ -81,7 +82,8 @@ class Request:
         _check_known("near", self.near, ("any", "adapter"))
         _check_known("memory", self.memory.policy, get_args(Policy))
         if not _ORDER.fullmatch(self.order) or (self.order.isupper() and len(set(self.order)) < len(self.order)):
-            raise ValueError(f"no order {self.order!r}; try compact, scatter, scatter:numa, or XYZT with a torus")
+            hint = suggestion(self.order, ("compact", "scatter", "scatter:numa", "XYZT with a torus"))
+            raise ValueError(f"cannot use order={self.order} (no such order); {hint}")
         if self.memory.policy == "preferred" and len(self.memory.nodes) != 1:
             raise ValueError("cannot prefer memory without exactly one node; try memory=preferred:0")
         if self.memory.nodes and self.memory.policy in ("default", "local"):
@@ -112,7 +114,7 @@ class Request:
 
 def _check_known(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise ValueError(f"no {name} {value!r}; try {', '.join(known)}")
+        raise ValueError(f"cannot use {name}={value} (no such {name}); {suggestion(value, known)}")
 
 
 def _list_text(cpus: tuple[int, ...]) -> str:
@@ -150,8 +152,10 @@ def parse_request(text: str) -> Request:
     found: dict[str, str] = {}
     for word in words[1 if head else 0 :]:
         key, equals, value = word.partition("=")
-        if not equals or key not in _READ:
+        if not equals:
             raise ValueError(f"cannot read {word!r} in {text!r}; try {_EXAMPLE}; keys: {', '.join(_READ)}")
+        if key not in _READ:
+            raise ValueError(f"cannot read {word!r} in {text!r} (no such key); {suggestion(key, _READ)}")
         if key in found:
             raise ValueError(f"cannot read {text!r}: {key} is given twice")
         if head and key in ("ranks", "threads"):

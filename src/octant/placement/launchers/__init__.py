@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from octant import registry
+from octant.failure import suggestion
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
@@ -48,7 +49,7 @@ def to_syntax(name: str, placement: Placement, request: Request, topology: Topol
         ValueError: no such launcher; the message names the known ones.
     """
     if name not in backends():
-        raise ValueError(f"no launcher {name!r}; try {', '.join(backends())}")
+        raise ValueError(f"cannot write for {name!r} (no such launcher); {suggestion(name, backends())}")
     syntax: Syntax = backends()[name].to_syntax(placement, request, topology)
     return syntax
 
@@ -64,7 +65,7 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     """
     readable = {key: module for key, module in backends().items() if hasattr(module, "from_syntax")}
     if name is not None and name not in readable:
-        raise ValueError(f"cannot read lines of {name!r}; try {', '.join(readable)}")
+        raise ValueError(f"cannot read lines of {name!r} (no such launcher); {suggestion(name, readable)}")
     marked = [key for key in readable if re.search(readable[key].MARK, text, re.MULTILINE)]
     marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
     chosen = name or next(iter(marked), None)
