@@ -7,8 +7,10 @@ import typer
 
 from octant.cli._options import JsonOption
 
-RanksOption = Annotated[int | None, typer.Option(min=1, help="Ranks of one node.")]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Threads of each rank.")]
+MOST = 100_000  # `octant.placement.request` has it too
+
+RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Ranks of one node.")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Threads of each rank.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import JsonOption, NotesOption, StoreOption, TimeoutOption
+from octant.cli._options import MOST_RANKS, JsonOption, NotesOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ ModeOption = Annotated[
     str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
 ]
 RepeatsOption = Annotated[
-    int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
+    int | None,
+    typer.Option(
+        min=1, max=10_000, help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values]."
+    ),
 ]
 HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.")]
 
@@ -55,7 +58,7 @@ def run(
     knobs: Annotated[
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.")] = None,
     mode: ModeOption = "",
     repeats: RepeatsOption = None,
     place: PlaceOption = "",
@@ -64,7 +67,7 @@ def run(
     mpi: MpiOption = None,
     script: Annotated[Path | None, typer.Option(help="With a batch system: write the job script here.")] = None,
     submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
-    minutes: Annotated[int, typer.Option(min=1, help="With a batch system: time limit.")] = 30,
+    minutes: Annotated[int, typer.Option(min=1, max=525_600, help="With a batch system: time limit.")] = 30,
     directive: Annotated[
         list[str] | None, typer.Option(help="With a batch system: a directive of its own (repeatable).")
     ] = None,
