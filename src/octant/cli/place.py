@@ -7,7 +7,7 @@ import typer
 
 from octant.cli._options import JsonOption
 
-MOST = 100_000  # `octant.placement.request` has it too
+MOST = 1_000_000  # of a torus; `octant.placement.request` bounds a node
 
 RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Ranks of one node.")]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Threads of each rank.")]

@@ -25,9 +25,12 @@ from octant.runs.modes import Mode, ranks_and_knobs
 from octant.runs.rounds import usual_launches
 from octant.store import open_store
 from octant.units import bytes_text
+from octant.untrusted import read_text
 from octant.workload import Workload
 
 MOST_REPEATS = 10_000
+MOST_BYTES = 1 << 20
+"""Of a file of hosts."""
 
 
 @dataclass(frozen=True)
@@ -248,11 +251,7 @@ def host_names(text: str) -> tuple[str, ...]:
     """
     listed = text
     if text.startswith("@"):
-        try:
-            listed = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is no text"
-            raise Refusal(f"cannot read the hosts in {text[1:]} ({why}); try --hosts a,b") from error
+        listed = read_text(Path(text[1:]), "file of hosts", MOST_BYTES)
     lines = [line.split("#")[0] for line in listed.splitlines()]
     hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
     if text and not hosts:

@@ -15,7 +15,7 @@ from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import Request
+from octant.placement.request import LONGEST, Request
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     Raises:
         ValueError: lines of no launcher that can be read back, or wrong values in them.
     """
+    if len(text) > LONGEST:
+        raise ValueError(f"cannot read lines of {len(text)} characters (at most {LONGEST}); give those of one launch")
     readable = {key: module for key, module in backends().items() if hasattr(module, "from_syntax")}
     if name is not None and name not in readable:
         raise ValueError(f"cannot read lines of {name!r} (no such launcher); {suggestion(name, readable)}")
