@@ -8,6 +8,7 @@ from octant import catalogue, workloads
 from octant.failure import Refusal
 from octant.study import file
 from octant.study.lines import line_of
+from octant.study.parts import place_text
 from study_text import STUDY
 
 
@@ -176,4 +177,16 @@ def test_combinations_that_are_called_alike_are_refused() -> None:
     factors = '[factors.which]\n"a, b" = {}\na = { knobs = { pages = "thp" } }\n[factors.other]\nc = {}\n"b, c" = {}'
     text = f'question = "?"\nbaseline = {{ which = "a", other = "c" }}\n[measures.m]\nworkload = "stream"\n{factors}'
     with pytest.raises(file.StudyError, match=r"several combinations are called 'm: a, b, c'\); rename a level"):
+        file.parse(text, "mine")
+
+
+@pytest.mark.parametrize(
+    "place", ["{fill:>1000000000}", "{fill.nope}", "{fill[0]}", "{ranks!r}", "{}", "{fil}x1", "{0}"]
+)
+def test_a_place_takes_numbers_by_their_names_and_no_other_format(place: str) -> None:
+    text = STUDY.replace("b = {", f'b = {{ place = "{place}",', 1)
+    assert place_text("{ranks}x{threads},smt={fill}", {"ranks": 2, "threads": 3, "fill": 4}) == "2x3,smt=4"
+    with pytest.raises(ValueError, match=r"no such number .*; (did you mean|try one of)"):
+        place_text(place, {"ranks": 2, "threads": 3, "fill": 4})
+    with pytest.raises(file.StudyError, match=r"place: no placement request: no such number"):
         file.parse(text, "mine")
