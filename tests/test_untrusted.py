@@ -88,8 +88,8 @@ class Root(BaseModel):
         ({"title": "", "tests": [{"kind": "rato"}]}, "(tests.0.kind: no such word 'rato'); did you mean ratio?"),
         ({"title": "", "tests": [{}]}, "(tests.0.kind: this key is missing); add it"),
         (
-            {"title": "", "tests": [{"kind": "order", "bra": 1}]},
-            "(tests.0.bra: there is no such key); did you mean bar?",
+            {"title": "", "tests": [{"kind": "order", "br": 1}]},
+            "(tests.0.br: there is no such key); did you mean bar?",
         ),
         ({"title": "", "named": {"x": {"kind": 7}}}, "(named.x.kind: no such word '7'); try one of ratio, order"),
     ],

@@ -1,6 +1,7 @@
 """A word that a closed list lacks is refused before anything starts: what may have been meant, exit code 2, no run."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ import typer.testing
 
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.store import Store
+from paths import Octant
 
 MISSPELT = {
     "rnu stream": "'run'",
@@ -64,3 +67,56 @@ def test_a_misspelt_word_gets_the_right_one(
     assert code == Exit.WRONG_WORD, said
     assert MISSPELT[line] in said.partition("; " if isinstance(refusal, Refusal) else "No such")[2]
     assert list(tmp_path.iterdir()) == [], "nothing was begun"
+
+
+SUITE = "title = 'x'\n[[asks]]\nworkload = 'stream'\nknobs = { KNOB }\n"
+QUESTION = """question = "Is b faster?"
+[baseline]
+which = "a"
+[measures.m]
+workload = "stream"
+[factors.which]
+a = {}
+b = { knobs = { KNOB } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("knob", "said"),
+    [
+        ("kernel = 'traid'", "cannot set kernel=traid (no such choice); did you mean triad?"),
+        ("byets = '1MiB'", "cannot set 'byets' (no such knob of node/stream); did you mean bytes?"),
+        ("bytes = '1e30'", "no whole number of bytes"),
+        ("bytes = '1KiB'", "cannot set bytes=1KiB (the least is 3KiB)"),
+        ("threads = '5000'", "(the most is 4096)"),
+        ("pages = '3KiB'", "pages"),
+        ("groups = '9'", "groups"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate --suite", "study run"])
+def test_a_knob_of_a_file_is_checked_before_there_is_a_run(
+    command: str, knob: str, said: str, kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+    file = tmp_path / "mine.toml"
+    file.write_text((SUITE if "evaluate" in command else QUESTION).replace("KNOB", knob), encoding="utf-8")
+    result = typer.testing.CliRunner().invoke(application(), [*command.split(), str(file)])
+    assert isinstance(result.exception, Refusal), result.output
+    assert said in str(result.exception)
+    assert result.exception.code == Exit.WRONG_WORD
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_stored_run_with_a_knob_that_no_kernel_takes_starts_nothing(
+    octant: Octant, environment: Mapping[str, str]
+) -> None:
+    assert octant("run", "stream", "bytes=1MiB", "seconds=0.01", "--repeats=1").returncode == 0
+    (run,) = Store(Path(environment["OCTANT_STORE"])).runs()
+    asked = run.folder / "asked.json"
+    asked.write_text(asked.read_text().replace('"1MiB"', '"1e30"'))
+    run.records.write_text("")
+    done = octant("resume")
+    assert done.returncode == Exit.WRONG_WORD
+    assert "cannot set bytes" in done.stderr
+    assert not run.records.read_text()
