@@ -15,7 +15,7 @@ MOST_NODES = 2**20
 
 
 def finite(value: float | None) -> float | None:
-    """The value of an option; `nan` lies in every range.
+    """The value of an option: `nan` lies in every range of click, on which older versions of typer rest.
 
     Raises:
         typer.BadParameter: it is no number.
