@@ -93,7 +93,7 @@ def test_every_value_has_one_spelling(written: str, spelled: str) -> None:
     assert canonical(spelled) == spelled
 
 
-@given(st.integers(0, 2**42), st.sampled_from(["B", "KiB", "MiB", "GiB"]))
+@given(st.integers(0, 2**29), st.sampled_from(["B", "KiB", "MiB", "GiB"]))
 def test_a_size_is_the_same_however_it_is_spelled(number: int, unit: str) -> None:
     text = f"{number}{unit}"
     assert units.parse_bytes(canonical(text)) == units.parse_bytes(text)

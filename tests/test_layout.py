@@ -102,3 +102,23 @@ def test_nothing_hands_text_to_a_shell() -> None:
     pattern = re.compile(r"shell=True|os\.system\(|os\.popen\(|\bstd::system\(|\bpopen\(|\beval\(|\bexec\(")
     ours = [path for path in files("*.py", "*.cpp", "*.hpp") if path.name != "test_layout.py"]
     assert [path.name for path in ours if pattern.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_files_of_others_are_read_through_untrusted_alone() -> None:
+    """So that each has a size, a depth and a refusal."""
+    own = {  # our data, the kernel's files, what our programs say
+        "build/__init__.py", "build/describe.py", "build/smpi.py",  # programs of ours
+        "catalogue/__init__.py", "catalogue/mpi_settings.py", "catalogue/neutral.py", "network/published_points.py",
+        "report/run/workloads.py", "report/run/tidy.py", "report/study/page.py", "study/file.py", "suites/__init__.py",
+        "launch/execute.py", "launch/leftovers.py", "launch/submit.py", "launch/watch.py", "machine/discover.py",
+        "machine/mpi_inventory.py", "machine/tree.py", "runs/mpi_proof.py", "simulate/on_model.py",
+        "simulate/simgrid.py", "untrusted.py",
+        "network/files.py", "network/topologies.py", "record/format1.py", "store/__init__.py",  # of networks and stores
+    }  # fmt: skip
+    reads = re.compile(r"\.read_text\(|\.read_bytes\(|tomllib\.load|json\.loads?\(|[^.\w]open\(")
+    reading = {
+        path.relative_to(ROOT / "src/octant").as_posix()
+        for path in files("src/octant/*.py")
+        if not path.name.startswith("test_") and reads.search(path.read_text(encoding="utf-8"))
+    }
+    assert reading <= own

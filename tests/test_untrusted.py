@@ -2,11 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from octant.failure import Refusal, suggestion
-from octant.untrusted import parse_json, parse_toml, read_text
+from octant.untrusted import mistakes, parse_json, parse_toml, read_text
 
 
 def test_text_comes_back_whole(tmp_path: Path) -> None:
@@ -57,3 +59,42 @@ def test_a_near_word_is_suggested_and_a_short_list_printed() -> None:
     many = [f"name{i}" for i in range(20)]
     assert suggestion("zzz", many, "octant workloads") == "`octant workloads` lists them"
     assert suggestion("zzz", many).endswith("name11, …")
+
+
+class Leaf(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["ratio", "order"]
+    bar: float = 0
+
+
+class Other(BaseModel):
+    kind: Literal["knee"]
+
+
+class Root(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    title: str
+    tests: tuple[Annotated[Leaf | Other, Field(discriminator="kind")], ...] = ()
+    named: dict[str, Leaf] = {}
+    mode: Literal["one", "all"] = "one"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({}, "(title: this key is missing); add it"),
+        ({"title": "", "mdoe": "one"}, "(mdoe: there is no such key); did you mean mode?"),
+        ({"title": "", "mode": "al"}, "(mode: no such word 'al'); did you mean all?"),
+        ({"title": "", "tests": [{"kind": "rato"}]}, "(tests.0.kind: no such word 'rato'); did you mean ratio?"),
+        ({"title": "", "tests": [{}]}, "(tests.0.kind: this key is missing); add it"),
+        (
+            {"title": "", "tests": [{"kind": "order", "br": 1}]},
+            "(tests.0.br: there is no such key); did you mean bar?",
+        ),
+        ({"title": "", "named": {"x": {"kind": 7}}}, "(named.x.kind: no such word '7'); try one of ratio, order"),
+    ],
+)
+def test_a_table_that_a_model_refuses_is_told_in_our_words(table: dict[str, object], said: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Root.model_validate(table)
+    assert [str(mistake) for mistake in mistakes(refused.value, Root)] == [said]

@@ -1,7 +1,7 @@
 #include "octant/arguments.hpp"
 
+#include "octant/amounts.hpp"
 #include "octant/failure.hpp"
-#include "octant/knobs.hpp"
 
 #include <algorithm>
 

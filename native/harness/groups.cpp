@@ -1,7 +1,7 @@
 #include "octant/groups.hpp"
 
+#include "octant/amounts.hpp"
 #include "octant/failure.hpp"
-#include "octant/knobs.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,25 +1,13 @@
 #include "octant/knobs.hpp"
 
+#include "octant/amounts.hpp"
 #include "octant/failure.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <random>
 
 namespace octant {
 namespace {
-
-struct Number {
-    double value;
-    std::string suffix;
-};
-
-Number split_number(std::string const& text) {  // from_chars: no locale ever turns the point into a comma
-    double value = 0;
-    auto const [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{}) throw Refusal("cannot read '" + text + "' as a number; try 1, 0.5 or 64KiB");
-    return {value, std::string(rest, text.data() + text.size())};
-}
 
 std::string listed(std::vector<std::string> const& words) {
     std::string text;
@@ -51,40 +39,6 @@ void check_value(Knob const& knob, std::string const& value) {
 }
 
 }  // namespace
-
-std::int64_t parse_bytes(std::string const& text) {
-    auto const [value, suffix] = split_number(text);
-    static constexpr std::pair<char const*, double> units[] = {
-        {"", 1},           {"B", 1},           {"K", 1024.},         {"KiB", 1024.}, {"M", 1048576.},
-        {"MiB", 1048576.}, {"G", 1073741824.}, {"GiB", 1073741824.}, {"T", 0x1p40},  {"TiB", 0x1p40},
-        {"kB", 1e3},       {"MB", 1e6},        {"GB", 1e9},          {"TB", 1e12}};
-    for (auto const& [name, scale] : units)
-        if (suffix == name && value >= 0 && value * scale < 9e18) return static_cast<std::int64_t>(value * scale);
-    throw Refusal("cannot read '" + text + "' as a size; try 4096, 64KiB, 2MiB or 1GB");
-}
-
-double parse_seconds(std::string const& text) {
-    auto const [value, suffix] = split_number(text);
-    static constexpr std::pair<char const*, double> units[] = {
-        {"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-    for (auto const& [name, scale] : units)
-        if (suffix == name && value >= 0) return value * scale;
-    throw Refusal("cannot read '" + text + "' as a time; try 0.5, 20ms or 3us");
-}
-
-double parse_real(std::string const& text) {
-    auto const [value, suffix] = split_number(text);
-    if (suffix.empty() && value >= 0) return value;
-    throw Refusal("cannot read '" + text + "' as a number from 0 up; try 0.5");
-}
-
-std::int64_t parse_integer(std::string const& text) {
-    std::int64_t value = 0;
-    auto const [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || rest != text.data() + text.size())
-        throw Refusal("cannot read '" + text + "' as a whole number; try 1");
-    return value;
-}
 
 Knobs::Knobs(std::vector<Knob> declared) : declared_(std::move(declared)) {
     for (auto const& knob : declared_) {

@@ -1,7 +1,7 @@
 // Physical pages that are drawn anew. Processes that follow each other inherit each other's pages, and which lines of a
 // physically indexed cache collide depends on them: latency in L2 differs by a tenth from one set of pages to another.
+#include "octant/amounts.hpp"
 #include "octant/failure.hpp"
-#include "octant/knobs.hpp"
 #include "octant/memory.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "octant/memory.hpp"
 
+#include "octant/amounts.hpp"
 #include "octant/failure.hpp"
-#include "octant/knobs.hpp"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>

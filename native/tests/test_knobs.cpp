@@ -20,22 +20,6 @@ std::vector<Knob> declared() {
 
 auto points(std::vector<std::string> const& words) { return octant::points(declared(), words); }
 
-void numbers(octant::Checks& checks) {
-    checks.that(octant::parse_bytes("4096") == 4096, "plain bytes");
-    checks.that(octant::parse_bytes("64KiB") == 65536 && octant::parse_bytes("64K") == 65536, "binary units");
-    checks.that(octant::parse_bytes("1GB") == 1'000'000'000, "decimal units");
-    checks.that(octant::parse_bytes("1.5MiB") == 1'572'864, "fractions");
-    checks.near(octant::parse_seconds("20ms"), 0.02, 1e-15);
-    checks.near(octant::parse_seconds("3us"), 3e-6, 1e-18);
-    checks.refused([] { static_cast<void>(octant::parse_bytes("12 parsecs")); }, "as a size");
-    checks.refused([] { static_cast<void>(octant::parse_bytes("-1")); }, "as a size");
-    checks.refused([] { static_cast<void>(octant::parse_seconds("0,5")); }, "as a time");  // no locale decides
-    checks.refused([] { static_cast<void>(octant::parse_integer("3.5")); }, "whole number");
-    checks.refused([] { static_cast<void>(octant::parse_integer("")); }, "whole number");
-    checks.refused([] { static_cast<void>(octant::parse_real("-1")); }, "number from 0 up");
-    checks.refused([] { static_cast<void>(octant::parse_real("1s")); }, "number from 0 up");
-}
-
 void sweeps(octant::Checks& checks) {
     auto const defaults = points({});
     checks.that(defaults.size() == 1 && defaults[0].integer("bytes") == 1024, "defaults");
@@ -74,7 +58,6 @@ void refusals(octant::Checks& checks) {
 
 int main() {
     octant::Checks checks;
-    numbers(checks);
     sweeps(checks);
     orders(checks);
     refusals(checks);

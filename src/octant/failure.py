@@ -29,8 +29,13 @@ class Refusal(Exception):  # noqa: N818 - a refusal is no programming error
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:
-    """The words of a closed list that this one may have been meant for, the nearest first; at most three."""
-    return difflib.get_close_matches(word[:100], list(known), n=3, cutoff=0.7)
+    """The words of a closed list that this one may have been meant for, the nearest first; at most three.
+
+    Where none resembles it, those that contain it: `page` of `page-size`.
+    """
+    known = list(known)
+    holding = [one for one in known if len(word) > 2 and word.lower() in one.lower()]
+    return difflib.get_close_matches(word[:100], known, n=3, cutoff=0.7) or holding[:3]
 
 
 def suggestion(word: str, known: Iterable[str], listed_by: str = "") -> str:

@@ -6,45 +6,108 @@ variable ends in its unit.
 
 import math
 import re
+from dataclasses import dataclass
 
-_BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)([bB]?)\s*")
-_SECONDS = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*(ns|us|µs|ms|s|min|h)?\s*")
-_SECOND_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+MOST_BYTES = 10**18 - 1
+MOST_SECONDS = 1e9
+_AMOUNT = re.compile(
+    r"(?P<number>(?P<whole>[0-9]+)(?:\.(?P<part>[0-9]+))?(?:[eE](?P<tens>[+-]?[0-9]{1,2}))?)(?P<unit>.*)", re.DOTALL
+)
+_MOST_DIGITS = 18
+_SIZE = re.compile(r"B?|(?P<prefix>[kKMGT])(?P<rest>i?|i?B)")
+_SECOND_UNITS = {
+    "": 1.0, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0,
+}  # fmt: skip
+_SIZES, _TIMES = "try 4096, 64KiB, 2MiB or 1GB", "try 0.5, 20ms, 3us or 2min"
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes from `4096`, `64KiB`, `2M` or `1 GB`.
+    """Bytes from `4096`, `64KiB`, `2M`, `1 GB` or `1e6`.
 
-    `Ki`, `Mi`, … and bare `K`, `M`, … are powers of 1024, as the field uses them for sizes; `kB`, `MB`, … with a `B`
-    and no `i` are powers of 1000.
+    `Ki`, `KiB`, … and bare `K`, `M`, … are powers of 1024, as the field uses them for sizes; `kB`, `MB`, … with a `B`
+    and no `i` are powers of 1000. docs/input.md has the grammar, which kernels share.
 
     Raises:
-        ValueError: the text is no size; the message names the accepted forms.
+        ValueError: the text is no size, or none of whole bytes; the message names the accepted forms.
     """
-    match = _BYTES.fullmatch(text)
-    if match is None:
-        raise ValueError(f"cannot read {text!r} as a size; try 4096, 64KiB, 2MiB or 1GB")
-    number, prefix, binary, unit = match.groups()
-    decimal = unit == "B" and prefix and not binary
-    power = "KMGT".find(prefix.upper()) + 1 if prefix else 0
-    scale = 1000**power if decimal else _BINARY[prefix.upper()]
-    value = float(number) * scale
-    if value != int(value):
-        raise ValueError(f"cannot read {text!r} as a size: it is not a whole number of bytes")
-    return int(value)
+    amount = _split(text)
+    size = amount and _SIZE.fullmatch(amount.unit)
+    if not amount or not size:
+        raise ValueError(f"cannot read {_quoted(text)} as a size; {_SIZES}")
+    power = "KMGT".find((size["prefix"] or " ").upper()) + 1
+    scale: int = (1000 if size["rest"] == "B" else 1024) ** power
+    ten: int = 10 ** abs(amount.tens)
+    value, rest = divmod(amount.digits * scale, ten) if amount.tens < 0 else (amount.digits * scale * ten, 0)
+    if rest or value > MOST_BYTES:
+        raise ValueError(f"cannot read {_quoted(text)} as a size (no whole number of bytes below 10^18); {_SIZES}")
+    return value
 
 
 def parse_seconds(text: str) -> float:
-    """Seconds from `0.5`, `20ms`, `3 us` or `2min`.
+    """Seconds from `0.5`, `20ms`, `3 us` or `2min`, at most 10^9.
 
     Raises:
         ValueError: the text is no duration; the message names the accepted forms.
     """
-    match = _SECONDS.fullmatch(text)
-    if match is None:
-        raise ValueError(f"cannot read {text!r} as a time; try 0.5, 20ms, 3us or 2min")
-    return float(match[1]) * _SECOND_UNITS[match[2] or "s"]
+    amount = _split(text)
+    if amount is None or amount.unit not in _SECOND_UNITS:
+        raise ValueError(f"cannot read {_quoted(text)} as a time; {_TIMES}")
+    value = amount.value * _SECOND_UNITS[amount.unit]
+    if value > MOST_SECONDS:
+        raise ValueError(f"cannot read {_quoted(text)} as a time (over 1e9 seconds); {_TIMES}")
+    return value
+
+
+def parse_real(text: str) -> float:
+    """A number from 0 up, as `0.5` or `1e-3`.
+
+    Raises:
+        ValueError: the text is none: a sign, `nan`, `inf` and `0x10` are no part of one.
+    """
+    amount = _split(text)
+    if amount is None or len(amount.number) != len(text):
+        raise ValueError(f"cannot read {_quoted(text)} as a number from 0 up; try 0.5")
+    return amount.value
+
+
+def parse_whole(text: str) -> int:
+    """A whole number from 0 up, of at most 18 digits.
+
+    Raises:
+        ValueError: the text is none.
+    """
+    if not re.fullmatch(rf"[0-9]{{1,{_MOST_DIGITS}}}", text):
+        raise ValueError(f"cannot read {_quoted(text)} as a whole number from 0 up; try 1")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class _Amount:
+    number: str  # as written, without the unit
+    unit: str
+    digits: int  # all of them, without the point
+    tens: int  # times ten to this
+
+    @property
+    def value(self) -> float:
+        return float(self.number)
+
+
+def _split(text: str) -> _Amount | None:
+    """A number of at most 18 digits and its unit, between which one space may stand."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        return None
+    digits, unit = found["whole"] + (found["part"] or ""), found["unit"]
+    if len(digits) > _MOST_DIGITS or unit == " ":
+        return None
+    tens = int(found["tens"] or 0) - len(found["part"] or "")
+    return _Amount(found["number"], unit.removeprefix(" "), int(digits), tens)
+
+
+def _quoted(text: str) -> str:
+    """What was given; long input is not repeated whole."""
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
 def bytes_text(value: float) -> str:

@@ -2,12 +2,18 @@
 
 import json
 import os
+import re
 import stat
 import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
 FILE_LIMIT = 16 * 2**20
 """Bytes of the largest input file, where its reader names no other limit."""
@@ -87,3 +93,68 @@ def _check_depth(value: object, what: str) -> None:
             return
         level = [item for one in containers for item in (one.values() if isinstance(one, dict) else one)]
     raise _too_deep(what)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What is wrong in a table that a model does not accept: keys down to the place, why, and what to do about it."""
+
+    path: tuple[str, ...]
+    reason: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"({'.'.join(self.path) or 'the whole'}: {self.reason}); {self.hint}"
+
+
+def mistakes(error: "ValidationError", model: "type[BaseModel]") -> list[Mistake]:
+    """What pydantic found, in our words: unknown keys, kinds and words with those that may have been meant."""
+    return [_mistake(one, model) for one in error.errors(include_url=False)]
+
+
+def _mistake(problem: Any, model: "type[BaseModel]") -> Mistake:
+    path, known = _walk(model.__pydantic_core_schema__, problem["loc"])
+    context, kind = problem.get("ctx", {}), problem["type"]
+    if kind == "missing":
+        return Mistake(path, "this key is missing", "add it")
+    if kind == "extra_forbidden":
+        return Mistake(path, "there is no such key", suggestion(path[-1], known) if known else "remove it")
+    if kind in ("literal_error", "enum", "union_tag_invalid"):
+        words = re.findall(r"'([^']*)'", context.get("expected_tags") or context["expected"])
+        given = str(context.get("tag") or problem["input"])
+        path = (*path, context["discriminator"].strip("'")) if "tag" in context else path
+        return Mistake(path, f"no such word {given[:60]!r}", suggestion(given, words))
+    if kind == "union_tag_not_found":
+        return Mistake((*path, context["discriminator"].strip("'")), "this key is missing", "add it")
+    reason, _, hint = str(problem["msg"]).removeprefix("Value error, ")[:300].partition("; ")
+    return Mistake(path, reason, hint or "correct it")
+
+
+def _walk(schema: Any, places: Sequence[int | str]) -> tuple[tuple[str, ...], list[str]]:
+    """The keys of the file on the way to a place (pydantic names kinds too), and those that are known where it ends."""
+    path: list[str] = []
+    known: list[str] = []
+    definitions: dict[str, Any] = {}
+    for place in places:
+        while schema and schema["type"] not in ("model-fields", "tagged-union", "dict", "list", "tuple"):
+            definitions |= {one["ref"]: one for one in schema.get("definitions", ())}
+            schema = definitions.get(schema["schema_ref"]) if "schema_ref" in schema else schema.get("schema")
+        kind = schema["type"] if schema else ""
+        if kind == "tagged-union":
+            schema = schema["choices"].get(place)
+            continue
+        known = list(schema["fields"]) if kind == "model-fields" else []
+        path.append(str(place))
+        match kind:
+            case "model-fields":
+                schema = schema["fields"].get(place)
+            case "dict":
+                schema = schema.get("values_schema")
+            case "list":
+                schema = schema.get("items_schema")
+            case "tuple":
+                items = schema["items_schema"]
+                schema = items[min(int(place), len(items) - 1)] if items else None
+            case _:
+                schema = None
+    return tuple(path), known

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from octant.failure import suggestion
 from octant.limit import Known, Limit, Provides
 from octant.machine import Machine
 from octant.metric import Metric
@@ -112,4 +113,4 @@ class Workload:
         for metric in self.metrics:
             if name in ("", metric.name):
                 return metric
-        raise KeyError(f"no metric {name!r} in {self.name}; try {', '.join(m.name for m in self.metrics)}")
+        raise KeyError(f"no metric {name!r} in {self.name}; {suggestion(name, [m.name for m in self.metrics])}")

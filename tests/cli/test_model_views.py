@@ -156,12 +156,12 @@ def test_exports_are_for_other_tools() -> None:
 
 
 def test_an_unknown_second_opinion_is_refused() -> None:
-    with pytest.raises(Refusal, match="try simgrid"):
+    with pytest.raises(Refusal, match="try one of simgrid"):
         run("model", "check", "bgp", "--with", "ns3")
 
 
 def test_a_network_that_is_not_there_is_refused_before_anything_starts() -> None:
-    with pytest.raises(Refusal, match="cannot find network 'bgq'"):
+    with pytest.raises(Refusal, match="cannot find the network 'bgq'"):
         run("run", "pingpong", "--on-model", "bgq")
 
 

@@ -82,7 +82,7 @@ def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.Mo
     qsub.write_text("#!/bin/sh\nexec /bin/sleep 30\n")
     with pytest.raises(Refusal, match="whether it was queued"):
         submit.submit("pbs", script)
-    with pytest.raises(Refusal, match="try flux, lsf, pbs, sbatch"):
+    with pytest.raises(Refusal, match="try one of flux, lsf, pbs, sbatch"):
         submit.write("moab", JOB, script)
     with pytest.raises(Refusal, match="cannot write the job script"):
         submit.write("pbs", JOB, tmp_path / "none" / "job.sh")

@@ -5,8 +5,10 @@ import re
 import pytest
 
 from octant import catalogue, workloads
+from octant.failure import Refusal
 from octant.study import file
 from octant.study.lines import line_of
+from octant.study.parts import place_text
 from study_text import STUDY
 
 
@@ -27,18 +29,23 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
     [
         ("question =", "queston =", 0, "question: this key is missing; add it"),
         ("[baseline]", 'picture = "curve"\n[baseline]', 3, "picture: a curve needs an axis of numbers, and m has none"),
-        ("[baseline]", 'picture = "pie"\n[baseline]', 3, "picture: Input should be 'bars' or 'curve'"),
-        ("[baseline]", "color = 1\n[baseline]", 3, "color: there is no such key; remove it or correct its spelling"),
+        ("[baseline]", 'picture = "pie"\n[baseline]', 3, "picture: no such word 'pie'; try one of bars, curve"),
+        ("[baseline]", "color = 1\n[baseline]", 3, "color: there is no such key; try one of question, source"),
         ("[baseline]", "repeats = 100000\n[baseline]", 3, "repeats: Input should be less than or equal to 1000"),
-        ('which = "a"', 'which = "c"', 3, "baseline: no level 'c' of which; try a, b"),
+        ('which = "a"', 'which = "c"', 3, "baseline: no level 'c' of which; try one of a, b"),
         ('which = "a"', 'witch = "a"', 3, "baseline: no level of which; try one of a, b"),
         ('workload = "stream"', 'model = "gups"', 5, "measures.m: with source = 'measure' it must name a workload"),
-        ('workload = "stream"', 'workload = "strem"', 6, "measures.m.workload: no workload 'strem'; try "),
+        (
+            'workload = "stream"',
+            'workload = "strem"',
+            6,
+            "measures.m.workload: no workload 'strem'; did you",
+        ),
         (
             '"stream"',
             '"stream"\nmetric = "speed"',
             7,
-            "measures.m.metric: no metric 'speed' in node/stream; try bandwidth",
+            "measures.m.metric: no metric 'speed' in node/stream; try one of bandwidth",
         ),
         (
             '"stream"',
@@ -59,9 +66,9 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             "knobs.bytes: the axis of m goes through bytes itself",
         ),
         ("p6-locality-best", "p6-locality-worst", 11, "findings.0.id: no finding 'p6-locality-worst'"),
-        ('of = { which = "b" }', 'of = { which = "z" }', 12, "findings.0.test: no level 'z' of which; try a, b"),
+        ('of = { which = "b" }', 'of = { which = "z" }', 12, "findings.0.test: no level 'z' of which; try one of a, b"),
         ('of = { which = "b" }', 'of = { which = "a" }', 12, "findings.0.test: a combination is compared with itself"),
-        ('measure = "m"', 'measure = "n"', 12, "findings.0.test: no measure 'n'; try m"),
+        ('measure = "m"', 'measure = "n"', 12, "findings.0.test: no measure 'n'; try one of m"),
         ("above = 1.0 }", "above = 1.0, below = 2.0 }", 12, "findings.0.test.bar: exactly one of"),
         ("above = 1.0 }", "above = nan }", 12, "findings.0.test.bar.above: Input should be a finite number"),
         (
@@ -70,7 +77,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             12,
             "findings.0.test.bar.within: 1.1 to 0.9 is no range; swap the two",
         ),
-        ('kind = "ratio"', 'kind = "knee"', 12, "findings.0.test: a knee needs a measure with an axis; m has none"),
+        ('kind = "ratio"', 'kind = "knee"', 12, "findings.0.test: a knee needs a measure with an axis, and m has none"),
         (
             'pages = "thp" }',
             'pages = "thp" }, needs = ["luck"]',
@@ -99,7 +106,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             'measure = "m"',
             'measure = "m", at = "64KiB"',
             12,
-            "findings.0.test: no axis value '64KiB' in m; try none: it has no axis",
+            "findings.0.test: no axis value '64KiB' in m; give it an axis",
         ),
         ('pages = "thp" }', 'pages = "thp" }, place = "4y2"', 9, "factors.which.b.place: no placement request"),
     ],
@@ -107,12 +114,14 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
 def test_a_study_file_is_refused_by_line_key_and_reason(old: str, new: str, line: int, message: str) -> None:
     assert file.parse(STUDY, "mine").question == "Is b faster?"
     where = f", line {line}" if line else ""
-    with pytest.raises(file.StudyError, match=re.escape(f"cannot read the study mine{where} ({message}")):
+    reason, _, hint = message.partition("; ")
+    expected = f"cannot read the study mine{where} ({reason}" + (f"); {hint}" if hint else "")
+    with pytest.raises(file.StudyError, match=re.escape(expected)):
         file.parse(STUDY.replace(old, new, 1), "mine")
 
 
 def test_what_is_no_toml_is_refused_by_line() -> None:
-    with pytest.raises(file.StudyError, match=r"cannot read the study mine \(.*line 3.*\); correct that line"):
+    with pytest.raises(Refusal, match=r"cannot read the study mine \(.*line 3.*\); correct it there"):
         file.parse(STUDY.replace("[baseline]", "[baseline"), "mine")
 
 
@@ -167,5 +176,17 @@ def test_combinations_that_are_called_alike_are_refused() -> None:
     """A run stores its cells by their texts."""
     factors = '[factors.which]\n"a, b" = {}\na = { knobs = { pages = "thp" } }\n[factors.other]\nc = {}\n"b, c" = {}'
     text = f'question = "?"\nbaseline = {{ which = "a", other = "c" }}\n[measures.m]\nworkload = "stream"\n{factors}'
-    with pytest.raises(file.StudyError, match=r"factors: several combinations are called 'm: a, b, c'; rename a level"):
+    with pytest.raises(file.StudyError, match=r"several combinations are called 'm: a, b, c'\); rename a level"):
+        file.parse(text, "mine")
+
+
+@pytest.mark.parametrize(
+    "place", ["{fill:>1000000000}", "{fill.nope}", "{fill[0]}", "{ranks!r}", "{}", "{fil}x1", "{0}"]
+)
+def test_a_place_takes_numbers_by_their_names_and_no_other_format(place: str) -> None:
+    text = STUDY.replace("b = {", f'b = {{ place = "{place}",', 1)
+    assert place_text("{ranks}x{threads},smt={fill}", {"ranks": 2, "threads": 3, "fill": 4}) == "2x3,smt=4"
+    with pytest.raises(ValueError, match=r"no such number .*; (did you mean|try one of)"):
+        place_text(place, {"ranks": 2, "threads": 3, "fill": 4})
+    with pytest.raises(file.StudyError, match=r"place: no placement request: no such number"):
         file.parse(text, "mine")

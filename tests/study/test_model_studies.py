@@ -156,7 +156,7 @@ def test_a_model_is_asked_and_not_run() -> None:
     assert not outcome.is_model("stream-affinity-pages")
     with pytest.raises(StudyError, match="cannot ask a model for stream-affinity-pages"):
         outcome.outcome_of_model("stream-affinity-pages")
-    with pytest.raises(StudyError, match=r"cannot ask the model 'oracle' \(there is none of that name\)"):
+    with pytest.raises(StudyError, match=r"cannot ask the model 'oracle' \(no such model\)"):
         model("oracle")
 
 
@@ -171,9 +171,9 @@ def test_a_model_study_of_a_users_own_is_asked_by_its_file(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('"normalised"', '"catalogue"', r"cannot ask the model 'catalogue' \(there is none of that name\); try rate, "),
-        ('"normalised"', '"load"', r"cannot ask the model 'load' \(there is none of that name\)"),
-        ('"normalised"', '"_at_edges"', r"cannot ask the model '_at_edges' \(there is none of that name\)"),
+        ('"normalised"', '"catalogue"', r"cannot ask the model 'catalogue' \(no such model\); try one of rate, "),
+        ('"normalised"', '"load"', r"cannot ask the model 'load' \(no such model\)"),
+        ('"normalised"', '"_at_edges"', r"cannot ask the model '_at_edges' \(no such model\)"),
         (
             '"RandomAccess" }',
             '"RandomAccess", speed = 2 }',

@@ -187,16 +187,16 @@ def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: 
 
 
 def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_path: Path) -> None:
-    with pytest.raises(file.StudyError, match=r"cannot find the study 'stream'.*try stream-affinity-pages"):
+    with pytest.raises(file.StudyError, match=r"cannot find the study 'stream'.*did you mean stream-affinity-pages"):
         file.load("stream")
     mine = tmp_path / "mine.toml"
     mine.write_bytes(b"\x83\x00")
-    with pytest.raises(file.StudyError, match=r"cannot read the study .*mine\.toml \(no UTF-8 text\)"):
+    with pytest.raises(Refusal, match=r"cannot read the study .*mine\.toml \(byte 0 is not UTF-8\)"):
         file.load(str(mine))
-    with pytest.raises(file.StudyError, match=r"cannot find the study '/dev/zero'"):
+    with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(it is no plain file\)"):
         file.load("/dev/zero")
     mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
-    with pytest.raises(file.StudyError, match="stream has no knob 'page'; it has bytes, kernel, memory"):
+    with pytest.raises(Refusal, match=r"no such knob of node/stream\); did you mean pages"):
         outcome.begin(where, str(mine), machine())
 
 

@@ -49,9 +49,4 @@ class Knobs {
 // In an order that the seed draws, the same on all ranks and everywhere.
 void shuffle(std::vector<Knobs>& points, std::uint64_t seed);
 
-[[nodiscard]] std::int64_t parse_bytes(std::string const& text);    // 4096, 64KiB, 2M; throws Refusal
-[[nodiscard]] double parse_seconds(std::string const& text);        // 0.5, 20ms, 3us; throws Refusal
-[[nodiscard]] double parse_real(std::string const& text);           // 0.01; throws Refusal
-[[nodiscard]] std::int64_t parse_integer(std::string const& text);  // throws Refusal
-
 }  // namespace octant

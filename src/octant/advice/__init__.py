@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from octant import registry
+from octant.failure import Exit, Refusal, suggestion
 from octant.machine import Machine
 from octant.machine.surroundings import Surroundings
 
@@ -67,11 +68,11 @@ def page(name: str) -> str:
     """The page of a rule: its docstring.
 
     Raises:
-        ValueError: no such rule; the message lists those that there are.
+        Refusal: no such rule; the message names the nearest.
     """
     rules = registry.modules(_RULES)
     if name not in rules:
-        raise ValueError(f"no rule {name!r}; try {', '.join(rules)}")
+        raise Refusal(f"cannot explain {name!r} (no such rule); {suggestion(name, rules)}", Exit.WRONG_WORD)
     return inspect.cleandoc(rules[name].__doc__ or "")
 
 

@@ -1,6 +1,7 @@
 """A kernel's description of itself, queried from the program."""
 
 import json
+import math
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ class DescribedKnob:
     default: str
     help: str
     choices: tuple[str, ...]
+    least: float  # of a number
+    most: float
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,16 @@ def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int =
             raise Refusal(answer.stderr.strip().partition(": ")[2] or answer.stderr, Exit.WRONG_WORD)
         answer.check_returncode()
         raw = json.loads(answer.stdout)
-        described = tuple(
-            DescribedKnob(knob["name"], knob["kind"], knob["default"], knob["help"], tuple(knob.get("choices", ())))
-            for knob in raw["knobs"]
-        )
-        return Described(described, int(raw["least_ranks"]), raw)
+        return Described(tuple(map(_knob, raw["knobs"])), int(raw["least_ranks"]), raw)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error
+
+
+def _knob(said: Mapping[str, Any]) -> DescribedKnob:
+    return DescribedKnob(
+        said["name"], said["kind"], said["default"], said["help"], tuple(said.get("choices", ())),
+        said.get("least", 0), said.get("most", math.inf),
+    )  # fmt: skip
 
 
 def default_knobs(workload: str) -> dict[str, str]:

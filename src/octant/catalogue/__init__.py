@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from octant.failure import suggestion
+from octant.untrusted import mistakes
+
 Kind = Literal["measured", "stated_approximate", "stated_bound"]
 Relation = Literal["eq", "approx", "gt", "ge", "lt", "le"]
 Basis = Literal["stated", "table", "suggested"]
@@ -121,10 +124,10 @@ class Result(_Entry):
             KeyError: no such metric or column; the message lists the known ones.
         """
         if metric not in self.metrics:
-            raise KeyError(f"no metric {metric!r} in {self.id}; it has {', '.join(self.metrics)}")
+            raise KeyError(f"no metric {metric!r} in {self.id}; {suggestion(metric, self.metrics)}")
         for column in where:
             if column not in ("machine", *self.configuration_columns):
-                raise KeyError(f"no column {column!r} in {self.id}; it has {', '.join(self.configuration_columns)}")
+                raise KeyError(f"no column {column!r} in {self.id}; {suggestion(column, self.configuration_columns)}")
         return tuple(
             o
             for o in self.observations
@@ -203,9 +206,7 @@ def _valid(model: type[_Model], data: Mapping[str, Any], name: str) -> _Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "the whole"
-        raise CatalogueError(f"cannot read {name} ({key}: {first['msg']})") from error
+        raise CatalogueError(f"cannot read {name} {mistakes(error, model)[0]}") from error
 
 
 def _read_list(model: type[_Model], file: str, key: str) -> tuple[_Model, ...]:

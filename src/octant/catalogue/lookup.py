@@ -1,12 +1,12 @@
 """Published settings by any word: their names, single flags of a set, further words, and the names of today."""
 
-import difflib
 import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from octant.catalogue import Setting, settings
+from octant.failure import near
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def nearest(text: str, further: Iterable[str] = ()) -> list[str]:
             for word in (*held.split(", "), *_pieces(held)):
                 known.setdefault(plain(word), word)
     known.pop("", None)  # a value or a neutral name that is not there, and pieces that are signs alone
-    return [known[word] for word in difflib.get_close_matches(plain(text), known, n=3, cutoff=0.7)]
+    return [known[word] for word in near(plain(text), known)]
 
 
 def plain(text: str) -> str:

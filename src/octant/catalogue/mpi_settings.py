@@ -1,6 +1,5 @@
 """MPI settings by purpose: old names, current names, and whether the library in use has them."""
 
-import difflib
 import functools
 import re
 import tomllib
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from octant.catalogue import Setting, neutral
 from octant.catalogue import settings as published
+from octant.failure import near, suggestion
 from octant.machine.mpi_inventory import Inventory
 
 TITLES = neutral.TITLES
@@ -98,10 +98,7 @@ def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
     documented = tuple(s for s in published() if s.name in names)
     if not found and not documented:
         known = sorted({n for k in knobs() for n in k.names()} | {s.name for s in published()})
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.7)
-        raise ValueError(
-            f"no setting {name!r}; " + (f"try {' or '.join(near)}" if near else "octant settings lists them")
-        )
+        raise ValueError(f"no setting {name!r}; {suggestion(name, known, 'octant settings')}")
     return found, documented
 
 
@@ -184,12 +181,12 @@ def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
     if entry is not None and not entry.within(inventory.version):
         age = f"new in {entry.since}" if entry.since and not entry.until else f"removed in {entry.until}"
         return f"cannot set {name}: {using} does not have it ({age}) and would silently ignore it"
-    near = _nearest(plain, [*inventory.values, *inventory.aliases])
-    return f"cannot set {name}: {using} does not know it and would silently ignore it{near}"
+    hint = _nearest(plain, [*inventory.values, *inventory.aliases])
+    return f"cannot set {name}: {using} does not know it and would silently ignore it{hint}"
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.7)
+    close = near(name, known)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from octant.failure import suggestion
 from octant.units import bytes_text, parse_bytes, parse_seconds
 
 Proof = Literal["effect", "read-back", "launch", "documentation"]
@@ -170,7 +171,7 @@ def read_value(setting: Neutral, text: str) -> Value:
     if setting.kind == "words" or (word in setting.values and not word.isdigit()):
         word = setting.same.get(word, word)
         if word not in setting.values:
-            raise ValueError(f"cannot set {setting.name}={text} (no such value); try {setting.allowed()}")
+            raise ValueError(f"cannot set {setting.name}={text} (no such value); {suggestion(word, setting.values)}")
         return Value(word)
     patterns = {"names": r"[\w.:/-]+(,[\w.:/-]+)*", "algorithm": r"[a-z_]+:[a-z0-9_]+"}
     if setting.kind in patterns and not re.fullmatch(patterns[setting.kind], text, re.ASCII):

@@ -4,8 +4,12 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._options import MOST_NODES
+
 NetworkArgument = Annotated[str, typer.Argument(help="A network: `octant model list`, or a .toml file.")]
 SizeOption = Annotated[
-    int | None, typer.Option("--size", "-n", help="Supernodes, groups, nodes [default: the file's].")
+    int | None,
+    typer.Option("--size", "-n", min=1, max=MOST_NODES, help="Supernodes, groups, nodes [default: the file's]."),
 ]
+PerNodeOption = Annotated[int, typer.Option(min=1, max=4096, help="Ranks per node.")]
 RoutingOption = Annotated[str | None, typer.Option("--routing", help="Routing, instead of the one in the file.")]

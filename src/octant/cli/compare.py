@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import JsonOption, StoreOption, TimeoutOption
+from octant.cli._options import JsonOption, StoreOption, TimeoutOption, finite
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ BeforeArgument = Annotated[
 ]
 AfterArgument = Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)]
 RoundsOption = Annotated[
-    int | None, typer.Option(min=4, help="Measure both again in turn, in so many paired rounds: usually 6.")
+    int | None, typer.Option(min=4, max=1000, help="Measure both again in turn, in so many paired rounds: usually 6.")
 ]
 
 
@@ -43,7 +43,7 @@ def compare(
     a: BeforeArgument = "previous",
     b: AfterArgument = "last",
     threshold: Annotated[
-        float, typer.Option(min=0, max=10, help="Least difference that matters, as a fraction.")
+        float, typer.Option(min=0, max=10, callback=finite, help="Least difference that matters, as a fraction.")
     ] = 0.03,
     curves: Annotated[bool, typer.Option("--curves", help="Compare the points of curves too.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List each figure that only one run has.")] = False,

@@ -8,15 +8,20 @@ from typing import Annotated
 import typer
 
 from octant.cli import model_time
-from octant.cli._model_options import NetworkArgument, RoutingOption, SizeOption
-from octant.cli._options import JsonOption, StoreOption
+from octant.cli._model_options import NetworkArgument, PerNodeOption, RoutingOption, SizeOption
+from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite
 
 TrafficOption = Annotated[str, typer.Option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …")]
 SizesOption = Annotated[
     str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 [default: up to the file's size].")
 ]
 SolverOption = Annotated[str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
-ParameterOption = Annotated[int, typer.Option("--parameter", "-p", help="Distance of a shift, seed, target.")]
+ParameterOption = Annotated[
+    int, typer.Option("--parameter", "-p", min=0, max=2**31 - 1, help="Distance of a shift, seed, target.")
+]
+WindowOption = Annotated[
+    int | None, typer.Option(min=1, max=MOST_NODES, help="Packets in flight per node, for queue and packets.")
+]
 BytesOption = Annotated[
     str | None,
     typer.Option("--bytes", help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it]."),
@@ -65,7 +70,7 @@ def scale(
     traffic: TrafficOption = "uniform",
     sizes: Annotated[str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")] = "",
     solver: SolverOption = "auto",
-    window: Annotated[int | None, typer.Option(help="Packets in flight per node, for queue and packets.")] = None,
+    window: WindowOption = None,
     parameter: ParameterOption = 1,
     bytes: BytesOption = None,
     job: JobOption = "",
@@ -91,11 +96,11 @@ def solve(
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     solver: SolverOption = "auto",
-    window: Annotated[int | None, typer.Option(help="Packets in flight per node, for queue and packets.")] = None,
+    window: WindowOption = None,
     parameter: ParameterOption = 1,
     pairs: Annotated[Path | None, typer.Option(help="Traffic from a file: lines 'from to bytes'.")] = None,
     place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
-    per_node: Annotated[int, typer.Option(help="Ranks per node, for --pairs.")] = 1,
+    per_node: PerNodeOption = 1,
     bytes: BytesOption = None,
     job: JobOption = "",
     routing: RoutingOption = None,
@@ -161,7 +166,9 @@ def diff(
 
 def reach(
     network: NetworkArgument,
-    target: Annotated[float, typer.Argument(help="Rate to reach, in base units (1e9).")],
+    target: Annotated[
+        float, typer.Argument(min=0, max=1e18, callback=finite, help="Rate to reach, in base units (1e9).")
+    ],
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     parameter: ParameterOption = 1,
@@ -202,10 +209,14 @@ def fail(
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     policy: PolicyOption = None,
-    lanes: Annotated[int | None, typer.Option(help="Number of lanes of the cable that fail, after spares.")] = None,
-    random: Annotated[int | None, typer.Option(help="Instead: number of random links that fail together.")] = None,
-    trials: Annotated[int, typer.Option(help="Trials of --random.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of --random.")] = 1,
+    lanes: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Lanes of the cable that fail, after spares.")
+    ] = None,
+    random: Annotated[
+        int | None, typer.Option(min=1, max=MOST_NODES, help="Instead: random links that fail together.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, max=100_000, help="Trials of --random.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of --random.")] = 1,
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
@@ -229,7 +240,9 @@ def recover(
     link_class: Annotated[str, typer.Option("--class", "-c", help="Link class whose first cable fails.")],
     traffic: TrafficOption = "shift",
     size: SizeOption = None,
-    megabytes: Annotated[float, typer.Option(help="Size of every message, in 10^6 bytes.")] = 1.0,
+    megabytes: Annotated[
+        float, typer.Option(min=1e-6, max=1e6, callback=finite, help="Size of every message, in 10^6 bytes.")
+    ] = 1.0,
     fails: Annotated[str, typer.Option(help="Time of the failure.")] = "20us",
     timeout: Annotated[str, typer.Option(help="Retransmission timer.")] = "100us",
     ping: Annotated[str, typer.Option(help="Duration of the ping that confirms the failure.")] = "10us",
@@ -260,7 +273,10 @@ def calibrate(
     points: Annotated[
         Path | None, typer.Option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.")
     ] = None,
-    tolerance: Annotated[float, typer.Option(help="Relative tolerance of points that have none.")] = 0.05,
+    tolerance: Annotated[
+        float,
+        typer.Option(min=1e-9, max=0.999, callback=finite, help="Relative tolerance of points that have none."),
+    ] = 0.05,
     run: Annotated[str, typer.Option(help="Instead: measured values of a run of the store (`last`).")] = "",
     kernel: Annotated[str, typer.Option(help="With --run: only this workload, and knobs of its points.")] = "",
     store: StoreOption = None,

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from octant.cli._model_options import NetworkArgument, RoutingOption, SizeOption
-from octant.cli._options import JsonOption, StoreOption
+from octant.cli._model_options import NetworkArgument, PerNodeOption, RoutingOption, SizeOption
+from octant.cli._options import MOST_RANKS, JsonOption, StoreOption, finite
 
-PerNodeOption = Annotated[int, typer.Option(min=1, max=4096, help="Ranks per node.")]
 PlaceOption = Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …")]
 OverheadOption = Annotated[str, typer.Option(help="Software overhead of a message at either end (LogGP's o).")]
 LatencyOption = Annotated[
@@ -35,7 +34,9 @@ def collective(
         ),
     ] = "8",
     sizes: Annotated[str, typer.Option(help="Instead: 8:1GiB, every size twice the one before, or 8,64KiB.")] = "",
-    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks [default: all nodes are full].")] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].")
+    ] = None,
     algorithm: Annotated[str, typer.Option(help="One of the operation's, or all.")] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
@@ -69,7 +70,10 @@ def app_on_model(
     run: Annotated[str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
     kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that select a point.")] = "",
     chunks: Annotated[
-        float, typer.Option(help="With --run: chunks or steps of the kernel per rank and time step.")
+        float,
+        typer.Option(
+            min=0, max=1e12, callback=finite, help="With --run: chunks or steps of the kernel per rank and time step."
+        ),
     ] = 1.0,
     halo: Annotated[list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
     reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of this size: bytes[:count[:algorithm]].")] = None,

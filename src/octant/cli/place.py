@@ -7,8 +7,10 @@ import typer
 
 from octant.cli._options import JsonOption
 
-RanksOption = Annotated[int | None, typer.Option(min=1, help="Ranks of one node.")]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Threads of each rank.")]
+MOST = 1_000_000  # of a torus; `octant.placement.request` bounds a node
+
+RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Ranks of one node.")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Threads of each rank.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +73,7 @@ def place(
     except OSError as error:
         raise Refusal(f"cannot write the drawing ({error.strerror}); try another --svg FILE") from error
     except ValueError as error:
-        raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error), code=Exit.WRONG_WORD) from error
     print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))
     for note in () if json else writer.notes(answer):
         print(f"octant: {note}", file=sys.stderr)

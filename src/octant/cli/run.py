@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import JsonOption, NotesOption, StoreOption, TimeoutOption
+from octant.cli._options import MOST_RANKS, JsonOption, NotesOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ ModeOption = Annotated[
     str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
 ]
 RepeatsOption = Annotated[
-    int | None, typer.Option(help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].")
+    int | None,
+    typer.Option(
+        min=1, max=10_000, help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values]."
+    ),
 ]
 HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.")]
 
@@ -55,7 +58,7 @@ def run(
     knobs: Annotated[
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(help="MPI ranks.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.")] = None,
     mode: ModeOption = "",
     repeats: RepeatsOption = None,
     place: PlaceOption = "",
@@ -64,7 +67,7 @@ def run(
     mpi: MpiOption = None,
     script: Annotated[Path | None, typer.Option(help="With a batch system: write the job script here.")] = None,
     submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
-    minutes: Annotated[int, typer.Option(min=1, help="With a batch system: time limit.")] = 30,
+    minutes: Annotated[int, typer.Option(min=1, max=525_600, help="With a batch system: time limit.")] = 30,
     directive: Annotated[
         list[str] | None, typer.Option(help="With a batch system: a directive of its own (repeatable).")
     ] = None,
@@ -111,8 +114,10 @@ def _on_model(
     from octant.network import load
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
+    from octant.runs import requests
     from octant.simulate import on_model
 
+    requests.read_knobs(workload, knobs)
     found = on_model.run(load(network), workload, knobs, ranks, timeout or 600.0)
     print(report.as_json(found) if json else network_text.on_model_text(found))
     if not all(figure.passed for figure in found.figures):
@@ -134,6 +139,7 @@ def evaluate(
     from octant import suites
     from octant.machine.discover import discover
     from octant.runs import requests
+    from octant.runs.knobs import check_asks
     from octant.store import open_store
 
     machine, to = discover(), open_store(store)
@@ -143,6 +149,7 @@ def evaluate(
     if missing := [one for one in kept if one not in {ask.subject.workload for ask in asks}]:
         why = f"the suite {name} asks nothing of it here"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
+    check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
     _finish(to, _create(to, title, machine, asks, "evaluate"), timeout, json, notes, page=True)
@@ -158,6 +165,7 @@ def resume(
     """Measure what a stopped run still lacks."""
     from octant.cli._rounds import command
     from octant.cli._stored import find_run
+    from octant.runs.knobs import check_asks
     from octant.runs.plan import check_stored
     from octant.store import Store
 
@@ -166,6 +174,7 @@ def resume(
         again = command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches)
+    check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     _finish(Store(run.folder.parent.parent), run, timeout, json, notes, page=run.title.startswith("evaluate"))
 
 

@@ -1,6 +1,6 @@
 """`octant settings`: settings old and new by any of their names, and a check for names that libraries ignore."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -40,9 +40,7 @@ def settings(
             metavar="[NAME|NAME=VALUE]...", help="A flag, variable, keyword or tool, old or new; or a phrase."
         ),
     ] = None,
-    library: Annotated[
-        Literal["auto", "mpich", "openmpi"] | None, typer.Option(help="Query this installed library.")
-    ] = None,
+    library: Annotated[str, typer.Option(help="Query this installed library: auto, mpich or openmpi.")] = "",
     check: Annotated[
         bool, typer.Option("--check", help="Check the names (or the environment) against the installed library.")
     ] = False,
@@ -76,4 +74,4 @@ def settings(
         else:
             print(writer.list_text(known))
     except ValueError as error:
-        raise Refusal(str(error), code=Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error), code=Exit.WRONG_WORD) from error

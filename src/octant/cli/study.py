@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from octant.cli._options import JsonOption, StoreOption, TimeoutOption
+from octant.cli._options import LARGEST_SEED, JsonOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -45,9 +45,12 @@ def show(name: NameArgument, json: JsonOption = False) -> None:
 
 def run(
     name: NameArgument,
-    repeats: Annotated[int | None, typer.Option(help="Launches of each combination [default: the study's].")] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Launches of each combination [default: the study's].")
+    ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the random order of the launches [default: random].")
+        int | None,
+        typer.Option(min=0, max=LARGEST_SEED, help="Seed of the random order of the launches [default: random]."),
     ] = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,

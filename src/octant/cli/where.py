@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from octant.cli._options import JsonOption
+from octant.cli._options import MOST_RANKS, JsonOption
 
 if TYPE_CHECKING:
     from octant.runs.requests import Requested
@@ -24,7 +24,9 @@ def register(app: typer.Typer) -> None:
 
 def where(
     program: Program,
-    ranks: Annotated[int | None, typer.Option(min=1, help="Ranks [default: those of --place, or 1].")] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=1, max=MOST_RANKS, help="Ranks [default: those of --place, or 1].")
+    ] = None,
     place: PlaceOption = "",
     launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available].")] = "",
     to: Annotated[Path | None, typer.Option(help="Write here instead of to standard error.")] = None,

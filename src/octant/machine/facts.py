@@ -16,8 +16,10 @@ _PRODUCT = rf"{_TERM}(?:\s*[*/]\s*{_TERM})*"
 _EXPRESSION = re.compile(rf"({_PRODUCT})(?: at least ({_PRODUCT}))?(?: at most ({_PRODUCT}))?")
 _LADDER = re.compile(r"(.+) to (.+) by (\d+)")
 _MOST_STEPS = 200
+_LONGEST = 200  # characters of an expression
 _VECTORS = (("avx512f", 512), ("avx2", 256))
 _COMPARISON = re.compile(r"(cores|smt|numa|packages)(>=|<=)(\d+)")
+_NEED = re.compile(r"(cores|smt|numa|packages)[<>]=[0-9]{1,9}|pages=[0-9]{1,9}[KMG]iB|thp")
 _NOUNS = {
     "cores": ("usable core", "usable cores"),
     "smt": ("hardware thread per core", "hardware threads per core"),
@@ -54,7 +56,8 @@ def facts(machine: Machine) -> dict[str, int]:
 
 
 def value(text: str, known: Mapping[str, int]) -> str:
-    """A knob's value with its expression evaluated: facts, products, quotients and bounds; any other text unchanged.
+    """A knob's value with its expression evaluated: facts, products, quotients and bounds; any other text unchanged,
+    also one of over 200 characters.
 
     `4*llc/ranks` goes from left to right, in whole numbers; `2*cached/cores at least 16MiB at most 128MiB` has bounds.
     A size of several times the caches is cut to an eighth of the memory, or it might not fit.
@@ -62,7 +65,7 @@ def value(text: str, known: Mapping[str, int]) -> str:
     Raises:
         ValueError: a fact whose value is not known yet, or a division by zero.
     """
-    parts = _EXPRESSION.fullmatch(text)
+    parts = _EXPRESSION.fullmatch(text) if len(text) <= _LONGEST else None
     if parts is None or re.fullmatch(_SIZE, text):
         return text
     result = _product(parts[1], known)
@@ -128,6 +131,17 @@ def count(text: str, known: Mapping[str, int]) -> int:
     if not re.fullmatch(r"\d{1,9}", found):
         raise ValueError("neither a number nor a known fact")
     return int(found)
+
+
+def check_need(text: str) -> str:
+    """The same text, if it is a need: a number of cores, threads per core, NUMA domains or packages, or pages.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not _NEED.fullmatch(text):
+        raise ValueError("no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB or thp")
+    return text
 
 
 def missing(need: str, machine: Machine) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from octant.failure import Refusal
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
 from octant.machine.synthetic import read_synthetic
+from octant.untrusted import read_text
 
 _DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
 _CACHE = re.compile(r"L(\d)(i?)Cache")
@@ -37,13 +39,12 @@ def load(source: str | Path) -> Topology:
     if isinstance(source, str) and ":" in source and not path.exists():
         return read_synthetic(source)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        text = read_text(path, "machine")
+    except Refusal as refusal:
+        why = str(refusal).partition("; ")[0]
         raise ValueError(
-            f"cannot read a machine from {str(source)!r} ({why}); try an hwloc XML file, "
-            "a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
-        ) from error
+            f"{why}; try an hwloc XML file, a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
+        ) from None
     if text.lstrip().startswith("<"):
         return read_xml(text)
     return read_synthetic(text)

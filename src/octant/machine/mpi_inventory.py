@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from octant.failure import Exit, Refusal, suggestion
+
 Library = Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
 _VERSIONS: tuple[tuple[str, Library], ...] = (
     (r"Open MPI v(\S+?),", "openmpi"),
@@ -20,6 +22,8 @@ _VERSIONS: tuple[tuple[str, Library], ...] = (
 )
 _TRUTHS = {"true": "1", "yes": "1", "on": "1", "enabled": "1", "false": "0", "no": "0", "off": "0", "disabled": "0"}
 _TIMEOUT_S = 20.0
+LIBRARIES = ("auto", "mpich", "openmpi")
+"""What `inventory` can ask."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,16 @@ def _plain(text: str) -> str:
     return _TRUTHS.get(text.lower(), text)
 
 
-def inventory(library: Literal["auto", "mpich", "openmpi"] = "auto") -> Inventory:
+def inventory(library: str = "auto") -> Inventory:
     """The inventory of the library beside this Python or on PATH; `auto` takes the first that is installed.
 
     Raises:
-        ValueError: no such library, or its tool does not answer.
+        Refusal: none of `LIBRARIES`.
+        ValueError: its tool does not answer.
     """
+    if library not in LIBRARIES:
+        hint = suggestion(library, LIBRARIES)
+        raise Refusal(f"cannot ask the MPI library {library!r} (no such library here); {hint}", Exit.WRONG_WORD)
     if library in ("auto", "mpich"):
         text, version = _output("mpivars"), re.search(r"MPICH Version:\s*(\S+)", _output("mpichversion"))
         found = parse_mpivars(text, version[1] if version else "")

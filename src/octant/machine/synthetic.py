@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from octant.failure import suggestion
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
 from octant.units import parse_bytes
 
@@ -16,8 +17,9 @@ _TYPES = {
     "l1i": "l1i", "l1icache": "l1i",
 }  # fmt: skip
 _SIZES = {"l1": 32 << 10, "l1i": 32 << 10, "l2": 256 << 10, "l3": 16 << 20, "l4": 64 << 20, "l5": 256 << 20}
-_LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::(\d+))?\s*(?:\(([^)]*)\))?\s*(\]?)")
+_LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))?\s*(\]?)")
 _MOST_CPUS = 1 << 16
+_MOST_HERE = 1 << 13  # hardware threads of a description
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ def read_synthetic(text: str) -> Topology:
     if not tree or tree[-1].kind != "pu":
         raise ValueError(f"cannot read {text.strip()!r} as a topology (it must end in pu); try 'core:4 pu:2'")
     total = math.prod(level.count for level in tree)
-    if not 0 < total <= _MOST_CPUS:
-        raise ValueError(f"cannot use a topology of {total} hardware threads; try 1 to {_MOST_CPUS}")
+    if not 0 < total <= _MOST_HERE:
+        raise ValueError(f"cannot use a topology of {total} hardware threads; try 1 to {_MOST_HERE}")
     numbers = _indexes(tree, total)
     kinds = {c: name for name, cpus in _kinds(extra.get("kinds", "")) for c in cpus}
     allowed = parse_cpus(extra["allowed"]) if "allowed" in extra else frozenset(numbers)
@@ -73,6 +75,20 @@ def parse_cpus(text: str) -> CpuSet:
     return frozenset(found)
 
 
+def parse_mask(text: str) -> CpuSet:
+    """A set of numbers from hexadecimal digits: `f0` or `0xf0`, which may be parted by commas.
+
+    Raises:
+        ValueError: no such mask.
+    """
+    digits = text.replace("0x", "").replace("0X", "").replace(",", "").strip()
+    if not re.fullmatch("[0-9a-fA-F]+", digits):
+        raise ValueError(f"cannot read {text[:60]!r} as a mask; try 0xf0")
+    if len(digits) > _MOST_CPUS // 4:
+        raise ValueError(f"cannot use a mask of {len(digits)} digits (at most {_MOST_CPUS // 4}); try 0xf0")
+    return frozenset(place for place, bit in enumerate(reversed(f"{int(digits, 16):b}")) if bit == "1")
+
+
 def _kinds(text: str) -> Iterator[tuple[str, CpuSet]]:
     for word in text.split():
         name, _, cpus = word.partition("=")
@@ -86,8 +102,9 @@ def _levels(text: str) -> Iterator[_Level]:
         match = _LEVEL.match(text, position)
         if match is None or _TYPES.get(match[2].lower()) is None or (bool(match[1]) != bool(match[5])):
             word = text[position:].split()[0]
-            known = ", ".join(sorted(set(_TYPES.values())))
-            raise ValueError(f"cannot read the level {word!r}; try TYPE:COUNT with one of {known}")
+            kind, colon, count = word.partition(":")
+            hint = suggestion(kind.lower(), _TYPES) if colon and count.isdigit() else "try core:4"
+            raise ValueError(f"cannot read the level {word!r} (not TYPE:COUNT of a known type); {hint}")
         position = match.end()
         while position < len(text) and text[position].isspace():
             position += 1

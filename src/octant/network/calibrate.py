@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.solve import solve
 from octant.network.traffic import Pattern, make
@@ -170,7 +170,7 @@ def check_classes(network: NetworkFile, free: Sequence[str]) -> None:
     known = ("endpoint", *network.class_names)
     for name in free:
         if name not in known:
-            text = f"cannot calibrate {name!r} (no such link class); try {', '.join(known)}"
+            text = f"cannot calibrate {name!r} (no such link class); {suggestion(name, known)}"
             raise Refusal(text, Exit.WRONG_WORD)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.graph_file import graph_file
 from octant.network.platform import platform, simgrid_xml
@@ -47,5 +47,5 @@ def write(network: NetworkFile, to: str, formats: Mapping[str, Callable[[Network
         Refusal: no such format.
     """
     if to not in formats:
-        raise Refusal(f"cannot export to {to!r}; try {', '.join(formats)}", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot export to {to!r} (no such format); {suggestion(to, formats)}", Exit.WRONG_WORD)
     return formats[to](network)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.solve import engine, solve
 from octant.network.traffic import Pattern
@@ -38,7 +38,8 @@ def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     """One direction of every cable of a class: numbers of links, shape (cables,)."""
     if link_class not in network.links:
         raise Refusal(
-            f"cannot let {link_class!r} fail (no such link class); try {', '.join(network.links)}", Exit.WRONG_WORD
+            f"cannot let {link_class!r} fail (no such link class); {suggestion(link_class, network.links)}",
+            Exit.WRONG_WORD,
         )
     topology = network.build()
     sources, targets = topology.ends()

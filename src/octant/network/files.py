@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from octant import _network
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
 from octant.network.topologies import Topology
 
@@ -186,7 +186,7 @@ class NetworkFile(_File):
         """Part of a link of that class left when so many lanes are down; none where no number is given."""
         if name not in self.links:
             raise Refusal(
-                f"cannot let {name!r} fail (no such link class); try {', '.join(self.links)}", Exit.WRONG_WORD
+                f"cannot let {name!r} fail (no such link class); {suggestion(name, self.links)}", Exit.WRONG_WORD
             )
         if lanes_down is not None and not 1 <= lanes_down <= self.links[name].lanes + self.links[name].spares:
             have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
@@ -287,7 +287,8 @@ def load(name: str) -> NetworkFile:
             raise Refusal(f"cannot read {name} ({why}); try one of {', '.join(names())}") from error
     if name not in names():
         raise Refusal(
-            f"cannot find network {name!r}; try a path ending in .toml, or one of {', '.join(names())}", Exit.WRONG_WORD
+            f"cannot find the network {name!r} (no .toml file, nor in the catalogue); {suggestion(name, names())}",
+            Exit.WRONG_WORD,
         )
     return parse((resources.files("octant.catalogue") / "networks" / f"{name}.toml").read_text(encoding="utf-8"), name)
 

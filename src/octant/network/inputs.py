@@ -15,12 +15,14 @@ from octant.network.traffic import UNIFORM, Pattern, make, pairs, place, read_ma
 from octant.units import parse_bytes, parse_seconds
 from octant.untrusted import read_text
 
+MOST_SIZES = 10_000
+
 
 def read_sizes(text: str) -> list[int]:
     """Sizes from `1,2,24`, `1:64` or `1:64:8`, in the order given.
 
     Raises:
-        Refusal: no such list, or a size that is not positive.
+        Refusal: no such list, a size that is not positive, or more than 10,000.
     """
     found: list[int] = []
     try:
@@ -29,9 +31,13 @@ def read_sizes(text: str) -> list[int]:
             last, step = (rest + [first, 1][len(rest) :])[:2]
             if first < 1 or last < first or step < 1 or len(rest) > 2 or last > 2**20:
                 raise ValueError
+            if len(found) + (last - first) // step >= MOST_SIZES:
+                raise Refusal(
+                    f"cannot use {text[:60]!r} (over {MOST_SIZES} sizes); try steps such as 1:64:8", Exit.WRONG_WORD
+                )
             found.extend(range(first, last + 1, step))
     except ValueError:
-        raise Refusal(f"cannot read {text!r} as sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_WORD) from None
+        raise Refusal(f"cannot read {text[:60]!r} as sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_WORD) from None
     return found
 
 

@@ -182,8 +182,7 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return _network.bisection(ranks)
     if name == "incast":
         return _network.incast(ranks, parameter)
-    known = suggestion(name, NAMES)
-    raise Refusal(f"cannot make traffic {name!r} (there is no such pattern); {known}", Exit.WRONG_WORD)
+    raise Refusal(f"cannot make traffic {name!r} (no such pattern); {suggestion(name, NAMES)}", Exit.WRONG_WORD)
 
 
 def _near_cube(count: int, dimensions: int) -> list[int]:
@@ -304,7 +303,8 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
         return node.astype(np.int32)
     known = ["block", "round-robin", *(["T" + letters, letters + "T"] if letters else [])]
     raise Refusal(
-        f"cannot place ranks in order {order!r} on a {shape.kind} network; try {', '.join(known)}", Exit.WRONG_WORD
+        f"cannot place ranks in order {order!r} (no such order on a {shape.kind} network); {suggestion(order, known)}",
+        Exit.WRONG_WORD,
     )
 
 

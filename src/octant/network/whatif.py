@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile, Policy, RoutingWords, Unexplained, load
 from octant.network.jobs import job_nodes
 from octant.network.predictions import Prediction
@@ -226,7 +226,7 @@ def with_routing(name: str, routing: str | None, policy: str | None) -> NetworkF
     """
     network = load(name)
     if policy is not None and policy not in (known := get_args(Policy)):
-        raise Refusal(f"cannot use --policy {policy} (no such policy); try {', '.join(known)}", Exit.WRONG_WORD)
+        raise Refusal(f"cannot use --policy {policy} (no such policy); {suggestion(policy, known)}", Exit.WRONG_WORD)
     change = {key: word for key, word in (("name", routing), ("policy", policy)) if word is not None}
     words = RoutingWords.model_validate({**network.routing.model_dump(), **change}) if change else network.routing
     return network.model_copy(update={"routing": words})

@@ -39,8 +39,12 @@ class _Domain:
 def _cells(topology: Topology, ranks: Sequence[RankPlace]) -> dict[int, _Cell]:
     alone = all(len(place.threads) == 1 or len(set(place.threads)) == 1 for place in ranks)
     found = {}
+    on: dict[int, list[RankPlace]] = {}
+    for place in ranks:
+        for number in place.cpus:
+            on.setdefault(number, []).append(place)
     for cpu in topology.cpus:
-        here = [place for place in ranks if cpu.os in place.cpus]
+        here = on.get(cpu.os, [])
         if cpu.os not in topology.allowed:
             label = FORBIDDEN
         elif not here:

@@ -3,10 +3,11 @@
 import functools
 import re
 
+from octant.failure import suggestion
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement.planner import ordered_cores
-from octant.placement.request import Request, explicit, parse_request
+from octant.placement.request import LONGEST, Request, explicit, parse_request
 
 _LIKWID = re.compile(r"(?:[NSDCM]\d*:|[EL]:|\d+(?:[-,]\d+)*$)")
 _DOMAINS = {"N": "machine", "S": "package", "D": "die", "C": "l4", "M": "numa"}
@@ -29,6 +30,8 @@ def parse_place(text: str, topology: Topology) -> Request:
         ValueError: none of them; the message shows one of each.
     """
     text = text.strip()
+    if len(text) > LONGEST:
+        raise ValueError(f"cannot read a placement of {len(text)} characters (at most {LONGEST}); try 4x2")
     if _LIKWID.match(text):
         return explicit([tuple(likwid(part, topology)) for part in text.split("_")])
     parts = [part.strip() for part in text.split(";")]
@@ -198,14 +201,15 @@ def _location(text: str, topology: Topology) -> CpuSet:
     if text in ("all", "root"):
         return topology.allowed
     if text.startswith("0x"):
-        bits = int(text.replace("0x", "").replace(",", ""), 16)
-        return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1) & topology.allowed
+        return parse_mask(text) & topology.allowed
     within = [topology.allowed]  # `numa:0-1.core:0` is core 0 of each of the two
     for link in text.split("."):
         kind, _, index = link.partition(":")
         unit = _HWLOC_TYPES.get(kind.lower())
         if unit is None:
-            raise ValueError(f"no type {kind!r}; try {', '.join(sorted(set(_HWLOC_TYPES)))}")
+            raise ValueError(
+                f"cannot find {link!r} (no such type as {kind!r}); {suggestion(kind.lower(), _HWLOC_TYPES)}"
+            )
         chosen = []
         for held in within:
             inside = [group & held for group in objects(topology, unit) if group & held]

@@ -1,10 +1,11 @@
 """The planner: from topology and request to hardware threads and memory nodes for every rank and thread."""
 
 import functools
+import heapq
 import itertools
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
@@ -63,10 +64,11 @@ def _finish(
     places: Sequence[tuple[int, ...]] | None = None,
 ) -> Placement:
     ranks = []
+    home = _homes(topology)
     for rank, sets in enumerate(threads):
         cpus = frozenset().union(*sets)
         at = places[rank] if places else ()
-        ranks.append(RankPlace(rank, cpus, sets, _memory(topology, request, cpus), at))
+        ranks.append(RankPlace(rank, cpus, sets, _memory(topology, request, cpus, home), at))
     notes = remarks(tuple(ranks), topology)
     if request.near == "adapter":
         notes = (
@@ -158,16 +160,49 @@ def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, 
 
 
 class _Balance:
-    """Counts ranks along the paths of the tree and finds the path with the fewest, level by level."""
+    """Counts ranks along the paths of the tree and finds the path with the fewest, level by level.
+
+    Of the offered paths, all of one length, each group keeps its children in a heap by their counts, so that the next
+    is found in a time that the number of groups hardly changes.
+    """
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[int, ...]] = Counter()
+        self.heaps: dict[tuple[int, ...], list[tuple[int, int]]] = {}  # (count, child), the count perhaps too low
+        self.offered: Counter[tuple[int, ...]] = Counter()  # offered paths at and below each group
 
-    def key(self, path: tuple[int, ...]) -> tuple[int, ...]:
-        pairs = [(self.counts[path[: i + 1]], path[i]) for i in range(len(path))]
-        return tuple(number for pair in pairs for number in pair)
+    def offer(self, paths: Iterable[tuple[int, ...]]) -> None:
+        """Chooses among these paths from now on."""
+        self.offered = Counter(path[:length] for path in paths for length in range(len(path) + 1))
+        self.heaps = {}
+        for path in self.offered:
+            if path:
+                self.heaps.setdefault(path[:-1], []).append((self.counts[path], path[-1]))
+        for heap in self.heaps.values():
+            heapq.heapify(heap)
+
+    def withdraw(self, path: tuple[int, ...]) -> None:
+        """Chooses this path no more."""
+        self.offered.subtract(path[:length] for length in range(len(path) + 1))
+
+    def least(self) -> tuple[int, ...] | None:
+        """The path with the fewest ranks, the first of equal ones; `None` where none is left."""
+        at: tuple[int, ...] = ()
+        if not self.offered[at]:
+            return None
+        while heap := self.heaps.get(at):
+            count, child = heap[0]
+            below = (*at, child)
+            if not self.offered[below]:
+                heapq.heappop(heap)
+            elif count < self.counts[below]:
+                heapq.heapreplace(heap, (self.counts[below], child))
+            else:
+                at = below
+        return at
 
     def add(self, path: tuple[int, ...]) -> None:
+        """Counts one more rank on a path."""
         self.counts.update(path[: i + 1] for i in range(len(path)))
 
 
@@ -179,21 +214,20 @@ def _scatter(topology: Topology, request: Request, free: list[_Slot]) -> list[tu
     for slot in free:
         domains.setdefault(paths[slot.cpu.os], []).append(slot)
     balance = _Balance()
-    found = []
-    for _rank in range(request.ranks):
-        taken: list[_Slot] = []
-        for depth in range(len(levels), -1, -1):
-            wider: dict[tuple[int, ...], list[_Slot]] = {}
-            for path, held in domains.items():
-                wider.setdefault(path[:depth], []).extend(held)
-            able = [path for path, held in wider.items() if len(held) >= request.threads]
-            if able:
-                taken = wider[min(able, key=balance.key)][: request.threads]
-                break
-        for slot in taken:
-            domains[paths[slot.cpu.os]].remove(slot)
-        balance.add(paths[taken[0].cpu.os])
-        found.append(tuple(slot.bound for slot in taken))
+    found: list[tuple[CpuSet, ...]] = []
+    for depth in range(len(levels), -1, -1):  # room only shrinks: once no domain of a depth can take a rank, none will
+        room: dict[tuple[int, ...], deque[_Slot]] = {}
+        for path, held in domains.items():
+            room.setdefault(path[:depth], deque()).extend(held)
+        balance.offer(path for path, held in room.items() if len(held) >= request.threads)
+        while len(found) < request.ranks and (chosen := balance.least()) is not None:
+            taken = [room[chosen].popleft() for _ in range(request.threads)]
+            for slot in taken:
+                domains[paths[slot.cpu.os]].remove(slot)
+            balance.add(paths[taken[0].cpu.os])
+            if len(room[chosen]) < request.threads:
+                balance.withdraw(chosen)
+            found.append(tuple(slot.bound for slot in taken))
     return found
 
 
@@ -240,15 +274,15 @@ def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
 
 def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Block]:
     """The blocks in the order in which scattered ranks get them."""
-    left = {index: block.ranks for index, block in enumerate(blocks)}
+    left = {(*paths[block.first], index): block.ranks for index, block in enumerate(blocks)}
     balance, order = _Balance(), []
-    while left:
-        chosen = min(left, key=lambda i: (*balance.key((*paths[blocks[i].first], i)), i))
-        balance.add((*paths[blocks[chosen].first], chosen))
-        order.append(blocks[chosen])
+    balance.offer(left)
+    while (chosen := balance.least()) is not None:
+        balance.add(chosen)
+        order.append(blocks[chosen[-1]])
         left[chosen] -= 1
         if not left[chosen]:
-            del left[chosen]
+            balance.withdraw(chosen)
     return order
 
 
@@ -373,19 +407,23 @@ def _nodes_with_memory(topology: Topology) -> list[NumaNode]:
     return [node for node in topology.numa if node.memory_bytes] or list(topology.numa)
 
 
-def _memory(topology: Topology, request: Request, cpus: CpuSet) -> tuple[int, ...]:
+def _memory(topology: Topology, request: Request, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
     if request.memory.nodes:
         return request.memory.nodes
-    filled = _nodes_with_memory(topology)
     if request.memory.policy == "interleave":
-        return tuple(node.os for node in filled)
-    own = {node.os for node in topology.numa if node.cpus & cpus}
-    return tuple(sorted({_nearest(node, filled, topology) for node in topology.numa if node.os in own}))
+        return tuple(node.os for node in _nodes_with_memory(topology))
+    return tuple(sorted({home[cpu] for cpu in cpus if cpu in home}))
 
 
-def _nearest(node: NumaNode, filled: list[NumaNode], topology: Topology) -> int:
-    """The node itself, or the nearest with memory, which is where its threads' memory comes from."""
-    if node in filled or len(node.distances) != len(topology.numa):
-        return node.os if node in filled else filled[0].os
+def _homes(topology: Topology) -> dict[int, int]:
+    """For each hardware thread the memory node that its memory comes from: its own, or the nearest with memory."""
+    filled = {node.os: node for node in _nodes_with_memory(topology)}
+    nearest = {node.os: node.os if node.os in filled else _nearest(node, filled, topology) for node in topology.numa}
+    return {cpu: nearest[node.os] for node in topology.numa for cpu in node.cpus}
+
+
+def _nearest(node: NumaNode, filled: Mapping[int, NumaNode], topology: Topology) -> int:
+    if len(node.distances) != len(topology.numa):
+        return next(iter(filled))
     far = dict(zip((n.os for n in topology.numa), node.distances, strict=True))
-    return min(filled, key=lambda other: (far[other.os], other.os)).os
+    return min(filled, key=lambda other: (far[other], other))

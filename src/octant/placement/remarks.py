@@ -1,7 +1,7 @@
 """What may be unexpected about a placement: facts about its sets, whatever their source."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from octant.machine import CpuSet, Topology
 from octant.placement import RankPlace, set_text
@@ -68,15 +68,19 @@ def _shared_cores(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
 
 def _spanning(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     for unit, name in (("package", "packages"), ("numa", "NUMA domains")):
-        groups = topology.groups(unit)
-        wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _count_touched(p.cpus, groups) > 1]
+        group_of = _index(topology.groups(unit))
+        wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _count_touched(p.cpus, group_of) > 1]
         if wide:
             return [f"{_names(wide)}: spans several {name}, so first touch decides where its memory is"]
     return []
 
 
-def _count_touched(cpus: CpuSet, groups: Sequence[CpuSet]) -> int:
-    return sum(1 for group in groups if group & cpus)
+def _index(groups: Sequence[CpuSet]) -> dict[int, int]:
+    return {cpu: number for number, group in enumerate(groups) for cpu in group}
+
+
+def _count_touched(cpus: CpuSet, group_of: Mapping[int, int]) -> int:
+    return len({group_of[cpu] for cpu in cpus if cpu in group_of})
 
 
 def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
@@ -85,9 +89,10 @@ def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     cores = topology.groups("core")
     if len(ranks) < 2 or len(packages) < 2:
         return []
-    home = [next((i for i, group in enumerate(packages) if group & p.cpus), -1) for p in ranks]
+    package_of, core_of = _index(packages), _index(cores)
+    home = [min((package_of[cpu] for cpu in p.cpus if cpu in package_of), default=-1) for p in ranks[:2]]
     crowded = [
-        p.rank for p in ranks if len(p.threads) > 1 and _count_touched(p.cpus, cores) < len(p.threads) <= len(p.cpus)
+        p.rank for p in ranks if len(p.threads) > 1 and _count_touched(p.cpus, core_of) < len(p.threads) <= len(p.cpus)
     ]
     if crowded and home[0] != home[1] and len(crowded) <= sum(1 for core in cores if core & topology.allowed):
         used = frozenset().union(*(p.cpus for p in ranks))

@@ -1,15 +1,18 @@
 """A placement request as a value, and the compact text that it is read from and written to."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, get_args
 
+from octant.failure import suggestion
 from octant.machine import CpuSet
 from octant.machine.synthetic import parse_cpus
 from octant.placement import set_text
 from octant.placement.torus import read_map
+from octant.untrusted import read_text
 
 Unit = Literal["hwthread", "core", "l2", "l3", "numa", "package"]
 Policy = Literal["default", "local", "interleave", "bind", "preferred"]
@@ -17,12 +20,16 @@ Pages = Literal["default", "4k", "64k", "thp", "2m", "16m", "1g"]
 Kind = Literal["any", "performance", "efficiency"]
 
 PAGE_BYTES: dict[str, int] = {"4k": 1 << 12, "64k": 1 << 16, "2m": 1 << 21, "16m": 1 << 24, "1g": 1 << 30}
-MOST = 10_000_000
-"""Threads of all ranks together; more is a typing error, and only takes time."""
+MOST = 65_536
+"""Threads of all ranks of a node; more is a typing error, and only takes time."""
+MOST_OF_TORUS = 1_000_000
+"""The same of all nodes of a torus."""
+LONGEST = 1 << 20
+"""Characters of a request, or of a launcher's lines."""
 SMT_ALL = 0
 """`smt=all`: all hardware threads of a core."""
 
-_HEAD = re.compile(r"(\d+)x(\d+)", re.IGNORECASE)
+_HEAD = re.compile(r"([0-9]{1,9})x([0-9]{1,9})", re.IGNORECASE)
 _ORDER = re.compile(r"compact|scatter(:(core|l2|l3|numa|package))?|[XYZT]{4}|[ABCDET]{6}")
 _EXAMPLE = "4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m"
 
@@ -70,8 +77,13 @@ class Request:
     def __post_init__(self) -> None:
         if self.ranks < 1 or self.threads < 1:
             raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (both start at 1)")
-        if self.ranks * self.threads > MOST:
-            raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (more than {MOST} threads)")
+        most = MOST_OF_TORUS if self.torus else MOST
+        if self.ranks * self.threads > most:
+            why = f"over {most} threads {'on a torus' if self.torus else 'on one node'}"
+            raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads ({why}); try fewer")
+        if math.prod(self.torus) > MOST_OF_TORUS:
+            size = "x".join(map(str, self.torus))
+            raise ValueError(f"cannot use torus={size} (over {MOST_OF_TORUS} nodes); try torus=8x8x16")
         if self.smt < 0:
             raise ValueError(f"cannot use {self.smt} hardware threads per core; try 1, 2, 4, 8 or all")
         _check_known("unit", self.unit, get_args(Unit))
@@ -81,7 +93,8 @@ class Request:
         _check_known("near", self.near, ("any", "adapter"))
         _check_known("memory", self.memory.policy, get_args(Policy))
         if not _ORDER.fullmatch(self.order) or (self.order.isupper() and len(set(self.order)) < len(self.order)):
-            raise ValueError(f"no order {self.order!r}; try compact, scatter, scatter:numa, or XYZT with a torus")
+            hint = suggestion(self.order, ("compact", "scatter", "scatter:numa", "XYZT with a torus"))
+            raise ValueError(f"cannot use order={self.order} (no such order); {hint}")
         if self.memory.policy == "preferred" and len(self.memory.nodes) != 1:
             raise ValueError("cannot prefer memory without exactly one node; try memory=preferred:0")
         if self.memory.nodes and self.memory.policy in ("default", "local"):
@@ -112,7 +125,7 @@ class Request:
 
 def _check_known(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise ValueError(f"no {name} {value!r}; try {', '.join(known)}")
+        raise ValueError(f"cannot use {name}={value} (no such {name}); {suggestion(value, known)}")
 
 
 def _list_text(cpus: tuple[int, ...]) -> str:
@@ -145,13 +158,17 @@ def parse_request(text: str) -> Request:
     Raises:
         ValueError: an unknown key or value; the message lists the known ones.
     """
+    if len(text) > LONGEST:
+        raise ValueError(f"cannot read a placement of {len(text)} characters (at most {LONGEST}); try {_EXAMPLE}")
     words = [word.strip() for word in text.split(",") if word.strip()]
     head = _HEAD.fullmatch(words[0]) if words else None
     found: dict[str, str] = {}
     for word in words[1 if head else 0 :]:
         key, equals, value = word.partition("=")
-        if not equals or key not in _READ:
+        if not equals:
             raise ValueError(f"cannot read {word!r} in {text!r}; try {_EXAMPLE}; keys: {', '.join(_READ)}")
+        if key not in _READ:
+            raise ValueError(f"cannot read {word!r} in {text!r} (no such key); {suggestion(key, _READ)}")
         if key in found:
             raise ValueError(f"cannot read {text!r}: {key} is given twice")
         if head and key in ("ranks", "threads"):
@@ -177,23 +194,19 @@ def _map(name: str, torus: object) -> dict[str, object]:
     """The map in a file, for a torus."""
     if not isinstance(torus, tuple):
         raise ValueError(f"cannot use map={name} without its torus; try torus=8x8x16")
-    try:
-        text = Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot read map={name} ({error}); try a text file with one line per rank") from None
-    return {"map": tuple(read_map(text, torus)), "map_file": name}
+    return {"map": tuple(read_map(read_text(Path(name), "map file"), torus)), "map_file": name}
 
 
 def _read_value(key: str, value: str) -> object:
     try:
         return _READ[key](value)
     except ValueError as error:
-        raise ValueError(f"cannot read {key}={value}: {error}") from None
+        raise ValueError(f"cannot read {key}={value[:60]}: {error}") from None
 
 
 def _count(value: str) -> int:
-    if not value.isdecimal():
-        raise ValueError("that is no number")
+    if not re.fullmatch("[0-9]{1,9}", value):
+        raise ValueError("that is no number of at most nine digits")
     return int(value)
 
 
@@ -208,8 +221,18 @@ def _memory(value: str) -> Memory:
     return Memory(policy, tuple(sorted(parse_cpus(nodes.replace("+", ",")))) if nodes else ())  # type: ignore[arg-type]
 
 
-def _cpu_list(part: str) -> tuple[int, ...]:
-    return tuple(n for piece in part.split("+") for n in sorted(parse_cpus(piece)))
+def _cpu_lists(value: str) -> tuple[tuple[int, ...], ...]:
+    lists: list[tuple[int, ...]] = []
+    total = 0
+    for part in value.split("/"):
+        numbers: list[int] = []
+        for piece in part.split("+"):
+            numbers += sorted(parse_cpus(piece))
+            if total + len(numbers) > MOST:
+                raise ValueError(f"over {MOST} numbers")
+        total += len(numbers)
+        lists.append(tuple(numbers))
+    return tuple(lists)
 
 
 def _torus(value: str) -> tuple[int, ...]:
@@ -232,7 +255,7 @@ _READ: dict[str, Callable[[str], object]] = {
     "near": str,
     "share": _yes,
     "oversubscribe": _yes,
-    "cpus": lambda value: tuple(_cpu_list(part) for part in value.split("/")),
+    "cpus": _cpu_lists,
     "torus": _torus,
     "map": str,
 }

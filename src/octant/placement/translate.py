@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from octant.failure import Refusal
 from octant.machine import PageSize, Topology
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
 from octant.placement.launchers import Syntax, backends, from_syntax, to_syntax
 from octant.placement.planner import plan
-from octant.placement.request import Request
+from octant.placement.request import LONGEST, Request
+from octant.untrusted import read_text
 
 _FILE = re.compile(r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)|BG(?:LMPI)?_MAPPING=(\S+)|--mapping[ =](\S+)")
 
@@ -57,11 +59,11 @@ def with_file(text: str) -> str:
     if not name or re.fullmatch("[XYZT]{4}|[ABCDET]{6}", name, re.IGNORECASE):
         return text
     try:
-        return f"{text}\n# file {name}:\n{Path(name).read_text(encoding='utf-8')}"
-    except (OSError, UnicodeDecodeError) as error:
+        return f"{text}\n# file {name}:\n{read_text(Path(name), 'file', LONGEST)}"
+    except Refusal as refusal:
+        why = str(refusal).partition("; ")[0]
         raise ValueError(
-            f"cannot read {name!r}, which the lines name ({error}); try a path from the current folder, or its "
-            f"lines after '# file {name}:'"
+            f"{why}, which the lines name; try a path from the current folder, or its lines after '# file {name}:'"
         ) from None
 
 

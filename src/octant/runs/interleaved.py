@@ -17,6 +17,7 @@ from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
 from octant.runs.carry_out import DecideSides, Observe, Side, carry_out_sides
+from octant.runs.knobs import check_asks
 from octant.runs.plan import Planner, check_startable, check_stored
 from octant.runs.rounds import new_seed, seed_within
 from octant.store import Pair, Store, StoredRun, finished_cells, new_ids, recorded_environment
@@ -111,6 +112,7 @@ def check_again(name: str, run: StoredRun, asks: Sequence[Ask], machine: Machine
     try:
         if not why:
             check_stored([Launch(ask) for ask in asks])
+            check_asks(asks)
             for ask in asks:
                 check_startable(ask, machine)
     except Refusal as refusal:

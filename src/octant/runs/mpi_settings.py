@@ -10,7 +10,7 @@ from octant.build.mpi_library import linked
 from octant.catalogue import neutral
 from octant.catalogue.mpi_settings import Problem, check_names, check_values, find, knobs, of_mpi
 from octant.catalogue.neutral import CannotExpressError, Library, Neutral, Value, Wanted
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.machine.mpi_inventory import Inventory
 
 _CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
@@ -62,7 +62,7 @@ def read(
     kept = {name: value for name, value in plain.items() if name not in useless}
     refused = [p.text for p in (*problems, *check_values(kept, inventory)) if p.refused]
     if refused:
-        raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
+        raise Refusal("; ".join(refused), Exit.WRONG_WORD)
     for setting, value in asked:
         _check_devices(setting, value, known_devices() if devices is None else devices)
     settings = _settings(asked, inventory, {**ours, **kept})
@@ -70,10 +70,10 @@ def read(
     try:
         together = neutral.combine([*own, *((one.asked, wanted) for one, wanted in settings)])
     except ValueError as error:
-        raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
     refused = [p.text for p in (*check_names(together, inventory), *check_values(together, inventory)) if p.refused]
     if refused:
-        raise Refusal("; ".join(refused), Exit.WRONG_ANSWER)
+        raise Refusal("; ".join(refused), Exit.WRONG_WORD)
     done = (Setting(s.asked, s.setting, s.value, {n: together[n] for n in wanted}) for s, wanted in settings)
     return MpiWords(together, tuple(problem.text for problem in problems), tuple(done))
 
@@ -154,22 +154,20 @@ def _split(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], 
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name or not value:
-            raise Refusal(
-                f"cannot read {word!r} (not of the form NAME=VALUE); try eager-limit=64KiB", Exit.WRONG_ANSWER
-            )
+            raise Refusal(f"cannot read {word!r} (not of the form NAME=VALUE); try eager-limit=64KiB", Exit.WRONG_WORD)
         setting = neutral.find(name)
         key = setting.name if setting else _variable(name, inventory)
         if setting and setting.kind == "algorithm":
             key += f":{value.partition(':')[0]}"
         if key in plain or key in asked:
-            raise Refusal(f"cannot set {key} twice; leave one of them out", Exit.WRONG_ANSWER)
+            raise Refusal(f"cannot set {key} twice; leave one of them out", Exit.WRONG_WORD)
         try:
             if setting:
                 asked[key] = (setting, neutral.read_value(setting, value))
             else:
                 plain[key] = value
         except ValueError as error:
-            raise Refusal(str(error), Exit.WRONG_ANSWER) from error
+            raise Refusal(str(error), Exit.WRONG_WORD) from error
     return plain, list(asked.values())
 
 
@@ -206,7 +204,7 @@ def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory]
         return
     found = (*check_names(given, known), *check_values(given, known))
     if refused := [problem.text for problem in found if problem.refused]:
-        raise Refusal("in the environment: " + "; ".join(refused), Exit.WRONG_ANSWER)
+        raise Refusal("in the environment: " + "; ".join(refused), Exit.WRONG_WORD)
 
 
 def check_stored(names: Iterable[str]) -> None:
@@ -239,9 +237,10 @@ def _variable(name: str, inventory: Inventory) -> str:
         return name
     try:
         find(name)
-    except ValueError as error:
-        names = ", ".join(one.name for one in neutral.settings())
-        raise Refusal(f"cannot set {name!r} ({error}); try one of {names}", Exit.WRONG_ANSWER) from error
+    except ValueError:
+        names = [*(one.name for one in neutral.settings()), *(known for knob in knobs() for known in knob.names())]
+        hint = suggestion(name, names, "octant settings")
+        raise Refusal(f"cannot set {name!r} (no such setting); {hint}", Exit.WRONG_WORD) from None
     if not of_mpi([name]):  # a flag, a tool, or a variable of something else
-        raise Refusal(f"cannot set {name!r} (no MPI library reads it); try octant settings {name}", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot set {name!r} (no MPI library reads it); try octant settings {name}", Exit.WRONG_WORD)
     return name

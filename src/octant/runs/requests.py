@@ -11,7 +11,7 @@ from octant import workloads
 from octant.ask import Ask, Presentation, Shape, Subject, canonical, each_once
 from octant.build import program_name
 from octant.build.describe import Described, describe
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.launch import jobs, launchers
 from octant.launch.jobs import Job
 from octant.machine import Machine
@@ -20,13 +20,17 @@ from octant.machine.facts import usable_cores
 from octant.placement import Placement, planner
 from octant.placement.expressions import parse_place
 from octant.placement.request import PAGE_BYTES, Request
+from octant.runs.knobs import check_knobs
 from octant.runs.modes import Mode, ranks_and_knobs
 from octant.runs.rounds import usual_launches
 from octant.store import open_store
 from octant.units import bytes_text
+from octant.untrusted import read_text
 from octant.workload import Workload
 
 MOST_REPEATS = 10_000
+MOST_BYTES = 1 << 20
+"""Of a file of hosts."""
 
 
 @dataclass(frozen=True)
@@ -149,30 +153,38 @@ def check_options(ranks: int | None, mode: str, repeats: int | None) -> None:
         Refusal: one of these.
     """
     if mode and mode not in get_args(Mode):
-        raise Refusal(f"cannot use --mode {mode} (no such mode); try {', '.join(get_args(Mode))}", Exit.WRONG_WORD)
+        raise Refusal(f"cannot use --mode {mode} (no such mode); {suggestion(mode, get_args(Mode))}", Exit.WRONG_WORD)
     if (repeats is not None and not 1 <= repeats <= MOST_REPEATS) or (ranks is not None and ranks < 1):
         asked = f"less than once, more than {MOST_REPEATS} times or on less than one rank"
         raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
 
 
+def read_knobs(workload: str, words: Sequence[str]) -> dict[str, str]:
+    """The knobs of `knob=value` words, each checked against what the workload's kernel says of itself.
+
+    Raises:
+        Refusal: unknown workload or knob, or a value that the kernel cannot take.
+    """
+    workload = find_workload(workload).name
+    return _knobs(workload, words, describe(workload))
+
+
 def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[str, str]:
     knobs: dict[str, str] = {}
-    known = [knob.name for knob in described.knobs]
     for word in words:
         name, equals, value = word.partition("=")
         values = canonical(value).split(",")
         why = ""
         if not equals or not name or not value:
-            why = f"cannot read {word!r} (not of the form knob=value); try {known[0]}=…"
+            why = f"cannot read {word[:60]!r} (not of the form knob=value); try {described.knobs[0].name}=…"
         elif name in knobs:
             why = f"cannot set {name} twice; give several values as {name}=a,b"
-        elif name not in known:
-            why = f"cannot set {name!r} (no such knob of {workload}); it has {', '.join(known)}"
         elif len(set(values)) < len(values):
-            why = f"cannot measure {word} (a value is repeated); try --repeats 2 to measure each twice"
+            why = f"cannot measure {word[:60]} (a value is repeated); try --repeats 2 to measure each twice"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         knobs[name] = each_once(canonical(value))
+    check_knobs(workload, knobs, described)
     return knobs
 
 
@@ -239,11 +251,7 @@ def host_names(text: str) -> tuple[str, ...]:
     """
     listed = text
     if text.startswith("@"):
-        try:
-            listed = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is no text"
-            raise Refusal(f"cannot read the hosts in {text[1:]} ({why}); try --hosts a,b") from error
+        listed = read_text(Path(text[1:]), "file of hosts", MOST_BYTES)
     lines = [line.split("#")[0] for line in listed.splitlines()]
     hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
     if text and not hosts:
@@ -272,4 +280,5 @@ def find_workload(name: str) -> Workload:
     try:
         return workloads.workload(name)
     except LookupError as error:
-        raise Refusal(f"cannot measure {name!r} ({error.args[0]})", Exit.WRONG_WORD) from error
+        why, _, hint = str(error.args[0]).partition("; ")
+        raise Refusal(f"cannot measure {name!r} ({why}); {hint}", Exit.WRONG_WORD) from error

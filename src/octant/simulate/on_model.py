@@ -21,6 +21,7 @@ from octant.network.files import NetworkFile
 from octant.network.platform import Platform, platform, simgrid_xml
 from octant.record import Failure, Point
 from octant.record.lines import Reader
+from octant.runs.requests import find_workload
 from octant.workload import NoTraffic, Workload
 
 MOST_RANKS = 128
@@ -87,10 +88,7 @@ def run(
 
 
 def _messages_only(name: str) -> Workload:
-    try:
-        kernel = workloads.workload(name)
-    except LookupError as error:
-        raise Refusal(str(error.args[0]), Exit.WRONG_WORD) from error
+    kernel = find_workload(name)
     if not _exchanges_messages(kernel):
         offered = " or ".join(name for name, other in workloads.workloads().items() if _exchanges_messages(other))
         raise Refusal(

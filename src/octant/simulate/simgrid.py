@@ -15,7 +15,7 @@ import numpy as np
 
 from octant import units
 from octant.build import smpi
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.launch import smpirun
 from octant.launch.execute import execute
 from octant.network.files import NetworkFile
@@ -66,7 +66,10 @@ def second_opinion(
         Refusal: an unknown name, no size, or as `check`.
     """
     if other != "simgrid":
-        raise Refusal(f"cannot ask {other!r} for a second opinion (unknown); try simgrid", Exit.WRONG_WORD)
+        raise Refusal(
+            f"cannot ask {other!r} for a second opinion (no such simulator); {suggestion(other, ['simgrid'])}",
+            Exit.WRONG_WORD,
+        )
     try:
         size = units.parse_bytes(bytes_text)
     except ValueError as error:

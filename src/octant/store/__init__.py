@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 
 from octant.ask import Ask, Launch, cells_of
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Failure, Point, RecordError
@@ -243,8 +243,8 @@ class Store:
         fitting = [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
             what = f"{len(fitting)} runs start so" if fitting else "no such run"
-            known = f"{', '.join(ids[-5:])}, last, previous"
-            raise Refusal(f"cannot find the run {name!r} ({what}); try one of: {known}", Exit.WRONG_WORD)
+            hint = suggestion(name, [*ids[-5:], "last", "previous"])
+            raise Refusal(f"cannot find the run {name!r} ({what}); {hint}", Exit.WRONG_WORD)
         return self.read(fitting[0])
 
 

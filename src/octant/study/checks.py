@@ -11,13 +11,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from octant import catalogue, workloads
+from octant.failure import suggestion
 from octant.placement.request import parse_request
 from octant.study.cells import cells
-from octant.study.parts import Axis, Bar, Level, Levels, Measure, Problem, PublishedTable, number, sample_values
+from octant.study.parts import (
+    OF_A_LAUNCH,
+    Axis,
+    Bar,
+    Level,
+    Levels,
+    Measure,
+    Problem,
+    PublishedTable,
+    number,
+    place_text,
+    sample_values,
+)
 
 if TYPE_CHECKING:
     from octant.study.file import Study
 
+_FINDINGS = "octant catalogue findings"
 MOST_LAUNCHES = 20_000  # of one study: at a second each, half a working day
 
 
@@ -42,7 +56,10 @@ def problems(study: Study) -> Iterator[Problem]:
         yield from _with_prefix(f"published.{n}", _published_problems(study, published))
     for n, finding in enumerate(study.findings):
         if finding.id not in catalogue.findings():
-            yield f"findings.{n}.id", f"no finding {finding.id!r} in the catalogue; try `octant catalogue findings`"
+            yield (
+                f"findings.{n}.id",
+                f"no finding {finding.id!r}; {suggestion(finding.id, catalogue.findings(), _FINDINGS)}",
+            )
         if finding.there:
             there = _row_problems(finding.there.table, finding.there.metric, finding.there.where)
             yield from _with_prefix(f"findings.{n}.there", there)
@@ -58,9 +75,9 @@ def levels_problems(study: Study, levels: Levels) -> Iterator[Problem]:
     """Factors and levels that the study does not have."""
     for factor, level in levels.items():
         if factor not in study.factors:
-            yield "", f"no factor {factor!r}; try {', '.join(study.factors)}"
+            yield "", f"no factor {factor!r}; {suggestion(factor, study.factors)}"
         elif level not in study.factors[factor]:
-            yield "", f"no level {level!r} of {factor}; try {', '.join(study.factors[factor])}"
+            yield "", f"no level {level!r} of {factor}; {suggestion(level, study.factors[factor])}"
 
 
 def shared_problems(
@@ -69,7 +86,7 @@ def shared_problems(
     """Measures and combinations of a test that the study does not have, and a bar that is none."""
     for name in measures:
         if name not in study.measures:
-            yield "", f"no measure {name!r}; try {', '.join(study.measures)}"
+            yield "", f"no measure {name!r}; {suggestion(name, study.measures)}"
     planned = {study.full(levels) for levels in study.combinations}
     for levels in asked:
         yield from levels_problems(study, levels)
@@ -100,7 +117,7 @@ def place_problems(study: Study, measure: str, *at: str) -> Iterator[Problem]:
 def axis_problems(study: Study, measure: str, kind: str) -> Iterator[Problem]:
     """A measure without an axis, which this kind of test needs."""
     if study.measures[measure].axis is None:
-        yield "", f"a {kind} needs a measure with an axis; {measure} has none"
+        yield "", f"a {kind} needs a measure with an axis, and {measure} has none"
 
 
 def on_axis_problems(study: Study, measure: str, values: Sequence[str]) -> Iterator[Problem]:
@@ -109,7 +126,10 @@ def on_axis_problems(study: Study, measure: str, values: Sequence[str]) -> Itera
     known = [value for value in axis.values if len(sample_values(value)) == 1] if axis else []
     for value in values:
         if value not in known:
-            yield "", f"no axis value {value!r} in {measure}; try {', '.join(known) or 'none: it has no axis'}"
+            yield (
+                "",
+                f"no axis value {value!r} in {measure}; {suggestion(value, known) if known else 'give it an axis'}",
+            )
 
 
 def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
@@ -146,7 +166,7 @@ def _axis_problems(axis: Axis, ladders: bool) -> Iterator[Problem]:
         except ValueError:
             same = seen.setdefault(value, value)
         if same is not value:
-            yield "", f"{value!r} is there twice (as {same!r}); each point is measured once per launch"
+            yield "", f"{value!r} is there twice (as {same!r}), and a point is measured once per launch; remove one"
 
 
 def _knob_problems(study: Study) -> Iterator[Problem]:
@@ -170,7 +190,9 @@ def _knob_problems(study: Study) -> Iterator[Problem]:
 
 def _size_problems(study: Study) -> Iterator[Problem]:
     combinations = len(study.combinations) or math.prod(map(len, study.factors.values()))
-    launches = combinations * len(study.measures) * (study.repeats if study.source == "measure" else 1)
+    launches = combinations * len(study.measures) * study.repeats
+    if study.source == "model":  # a value is computed for every point of an axis
+        launches = combinations * sum(len(one.axis.values) if one.axis else 1 for one in study.measures.values())
     if launches > MOST_LAUNCHES:
         yield "factors", f"{launches:,} launches are too many, at most {MOST_LAUNCHES:,}; list some [[combinations]]"
     twice = [name for name, count in Counter(map(str, cells(study))).items() if count > 1]
@@ -181,14 +203,14 @@ def _size_problems(study: Study) -> Iterator[Problem]:
 def _place_problems(level: Level) -> Iterator[Problem]:
     try:
         if level.place:
-            parse_request(level.place.format(ranks=1, threads=1, fill=1))
-    except (ValueError, KeyError, IndexError) as error:
-        yield "", f"no placement request ({error})"
+            parse_request(place_text(level.place, dict.fromkeys(OF_A_LAUNCH, 1)))
+    except ValueError as error:
+        yield "", f"no placement request: {error}"
 
 
 def _row_problems(table: str, metric: str, where: Mapping[str, str]) -> Iterator[Problem]:
     if table not in catalogue.results():
-        yield "", f"no table {table!r} in the catalogue; try `octant catalogue results`"
+        yield "", f"no table {table!r}; {suggestion(table, catalogue.results(), 'octant catalogue results')}"
         return
     try:
         found = catalogue.results()[table].find(metric, where)
@@ -201,7 +223,7 @@ def _row_problems(table: str, metric: str, where: Mapping[str, str]) -> Iterator
 
 def _published_problems(study: Study, published: PublishedTable) -> Iterator[Problem]:
     if published.measure not in study.measures:
-        yield "", f"no measure {published.measure!r}; try {', '.join(study.measures)}"
+        yield "", f"no measure {published.measure!r}; {suggestion(published.measure, study.measures)}"
     yield from _row_problems(published.table, published.metric, published.where)
     for factor, levels in published.columns.items():
         for level, where in levels.items():

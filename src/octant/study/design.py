@@ -10,7 +10,7 @@ from octant.placement.request import parse_request
 from octant.runs.rounds import drawn_order
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
-from octant.study.parts import Level, Measure
+from octant.study.parts import Level, Measure, place_text
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _ask(
     if known["threads"] > 1:
         knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
-    place = _last(["", *(level.place for level in levels if level.place)]).format_map(known)
+    place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)
     shape = Shape(known["ranks"], place)
     return Ask(Subject(measure.workload), knobs, shape, mpi, Presentation(title), study.repeats)
 

@@ -2,18 +2,17 @@
 
 import functools
 import operator
-import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, GetCoreSchemaHandler, GetPydanticSchema, ValidationError
 from pydantic_core import CoreSchema
 
-from octant.failure import Exit, Refusal
+from octant import untrusted
+from octant.failure import Exit, Refusal, suggestion
 from octant.study import checks
 from octant.study.cells import Cell
 from octant.study.kinds import kinds
@@ -23,11 +22,15 @@ from octant.study.parts import Argument, KindOfTest, Level, Levels, Measure, Nee
 _KINDS = kinds()
 
 
+MOST_BYTES = 1 << 20
+"""Of a study's file."""
+
+
 class StudyError(Refusal):
     """A study file that cannot be used; the text names the file, the key and the reason."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text, Exit.WRONG_ANSWER)
+        super().__init__(text, Exit.WRONG_WORD)
 
 
 def _schema_of_kinds(_base: object, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -83,63 +86,44 @@ def source_text(name: str) -> tuple[str, str]:
     """Name and text of a study: one that comes with Octant, or a file.
 
     Raises:
-        StudyError: neither; the message names the nearest.
+        Refusal: neither, or a file that cannot be read; the message names the nearest.
     """
     if name in names():
         return name, (_shipped_folder() / f"{name}.toml").read_text(encoding="utf-8")
     path = Path(name)
-    if not path.is_file():
-        near = [known for known in names() if name.split("-")[0] in known] or names()
+    if not path.exists():
         why = "neither a file nor a study that comes with Octant"
-        raise StudyError(f"cannot find the study {name!r} ({why}); try {', '.join(near)}")
-    try:
-        return path.stem, path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise StudyError(f"cannot read the study {name} ({error.strerror}); see its permissions") from error
-    except UnicodeDecodeError as error:
-        raise StudyError(f"cannot read the study {name} (no UTF-8 text); try a TOML file") from error
+        raise StudyError(f"cannot find the study {name!r} ({why}); {suggestion(name, names(), 'octant study list')}")
+    return path.stem, untrusted.read_text(path, "study", MOST_BYTES)
 
 
 def parse(text: str, name: str) -> Study:
     """A study from its text.
 
     Raises:
-        StudyError: no TOML, a key missing, unknown or of the wrong kind, or a name that leads nowhere.
+        Refusal: no TOML, a key missing, unknown or of the wrong kind, or a name that leads nowhere.
     """
+    table = untrusted.parse_toml(text, f"study {name}")
     try:
-        study = Study.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"cannot read the study {name} ({error}); correct that line") from error
+        study = Study.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        # Behind `test` pydantic names the kind, which is no key of the file.
-        steps = pairwise(["", *first["loc"]])
-        path = [str(part) for before, part in steps if not (before == "test" and part in _KINDS)]
-        raise _refusal(name, text, ".".join(path), _MESSAGES.get(first["type"], first["msg"])) from error
+        raise _refusal(name, text, untrusted.mistakes(error, Study)[0]) from error
     for key, problem in checks.problems(study):
-        raise _refusal(name, text, key, problem)
+        reason, _, hint = problem.partition("; ")
+        raise _refusal(name, text, untrusted.Mistake(tuple(key.split(".")), reason, hint or "correct it"))
     return study
 
 
-_MESSAGES = {
-    "extra_forbidden": "there is no such key; remove it or correct its spelling",
-    "missing": "this key is missing; add it",
-    "string_pattern_mismatch": "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB or thp",
-}
-
-
-def _refusal(name: str, text: str, key: str, problem: str) -> StudyError:
-    line = line_of(text, key.split("."))
-    return StudyError(
-        f"cannot read the study {name}{f', line {line}' if line else ''} ({key or 'the whole'}: {problem})"
-    )
+def _refusal(name: str, text: str, mistake: untrusted.Mistake) -> StudyError:
+    line = line_of(text, mistake.path)
+    return StudyError(f"cannot read the study {name}{f', line {line}' if line else ''} {mistake}")
 
 
 def load(name: str) -> Study:
     """A study by name or path.
 
     Raises:
-        StudyError: as `source_text` and `parse`.
+        Refusal: as `source_text` and `parse`.
     """
     return parse(source_text(name)[1], name)
 

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 
 from octant import stats
+from octant.failure import suggestion
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
 from octant.study.parts import Argument, Measure
@@ -40,7 +41,7 @@ def model(name: str) -> Model:
     except ImportError as error:
         raise StudyError(f"cannot ask the model {name!r} ({error}); try the installation of `make setup`") from error
     if name not in MODELS:
-        raise StudyError(f"cannot ask the model {name!r} (there is none of that name); try {', '.join(MODELS)}")
+        raise StudyError(f"cannot ask the model {name!r} (no such model); {suggestion(name, MODELS)}")
     return MODELS[name]
 
 

@@ -1,15 +1,14 @@
 """A study from beginning to end: begun as a run of the store or asked of a model, and laid beside what is published."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.build.describe import describe
 from octant.build.mpi_library import linked
 from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal
 from octant.machine import Machine, facts
 from octant.record import Failure
+from octant.runs.knobs import check_asks
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
@@ -66,7 +65,7 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
         raise Refusal(f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", 3)
-    _check_knobs(study, sorted(asked), found)
+    check_asks(plan.asks)
     asks, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
     this = StudyAsked(found, seed, text, library.name, dict(library.lacking), asks, absent, axes)
     run = where.create(f"study {found}", machine, plan.asks, plan.order, f"study {found}", this)
@@ -110,20 +109,6 @@ def replace_repeats(study: Study, repeats: int) -> Study:
     if not 1 <= repeats <= 1000:
         raise StudyError(f"cannot launch every combination {repeats} times; try --repeats 6")
     return study.model_copy(update={"repeats": repeats})
-
-
-def _check_knobs(study: Study, measures: Sequence[str], name: str) -> None:
-    for measure in measures:
-        workload = study.measures[measure].workload
-        known = {knob.name for knob in describe(workload).knobs}
-        levels = [level for factor in study.factors.values() for level in factor.values()]
-        axis = study.measures[measure].axis
-        used = {**study.knobs, **study.measures[measure].knobs, **({axis.knob: ""} if axis else {})}
-        unknown = [knob for level in levels for knob in level.knobs if knob not in known]
-        unknown += [knob for knob in used if knob not in known]
-        if unknown:
-            why = f"{workload} has no knob {unknown[0]!r}; it has {', '.join(sorted(known))}"
-            raise StudyError(f"cannot run the study {name} ({why})")
 
 
 def outcome_of_run(run: StoredRun) -> Outcome:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from octant import units, workloads
+from octant.failure import suggestion
 from octant.machine import facts
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 Levels: TypeAlias = Mapping[str, str]  # factor -> level; factors left out are at the baseline
 BASELINE: Levels = {}
-Need = Annotated[str, StringConstraints(pattern=r"^((cores|smt|numa|packages)[<>]=\d+|pages=\d+[KMG]iB|thp)$")]
+Need = Annotated[str, AfterValidator(facts.check_need)]
 Argument: TypeAlias = str | int | float | bool
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Problem: TypeAlias = tuple[str, str]  # (key, what is wrong with it)
@@ -155,6 +157,21 @@ class KindOfTest(Part):
         return None
 
 
+def place_text(template: str, numbers: Mapping[str, int]) -> str:
+    """A placement request with the numbers of a launch where it names them: `{ranks}x{threads}`.
+
+    Raises:
+        ValueError: a name in braces that is none of `OF_A_LAUNCH`, or braces around something else.
+    """
+
+    def value(name: re.Match[str]) -> str:
+        if name[1] not in OF_A_LAUNCH:
+            raise ValueError(f"no such number {name[0][:60]!r}; {suggestion(name[1], OF_A_LAUNCH)}")
+        return str(numbers[name[1]])
+
+    return re.sub(r"[{]([^{}]*)[}]", value, template)
+
+
 def number(text: str) -> float:
     """An axis value as a number: a count or a size.
 
@@ -162,7 +179,7 @@ def number(text: str) -> float:
         ValueError: neither.
     """
     try:
-        return float(text)
+        return units.parse_real(text)
     except ValueError:
         return float(units.parse_bytes(text))
 

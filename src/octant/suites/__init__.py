@@ -5,17 +5,16 @@ What an ask's values say in facts of the machine (`4*cached/ranks`) is worked ou
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from octant import workloads
+from octant import untrusted, workloads
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.machine import facts
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
@@ -25,14 +24,14 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 20
 MOST_ASKS = 10_000
-Need = Annotated[str, StringConstraints(pattern=r"^((cores|smt|numa|packages)[<>]=\d+|pages=\d+[KMG]iB|thp)$")]
+Need = Annotated[str, AfterValidator(facts.check_need)]
 
 
 class SuiteError(Refusal):
     """A suite that cannot be used; the text names the file, the key and the reason."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text, Exit.WRONG_ANSWER)
+        super().__init__(text, Exit.WRONG_WORD)
 
 
 class SuiteAsk(BaseModel):
@@ -71,35 +70,24 @@ def load(name: str) -> Suite:
     """A suite by its name, or from a file.
 
     Raises:
-        SuiteError: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
+        Refusal: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
     """
+    table = untrusted.parse_toml(_text(name), f"suite {name}")
     try:
-        return Suite.model_validate(tomllib.loads(_text(name)))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SuiteError(f"cannot read the suite {name} ({error}); correct that line") from error
+        return Suite.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise SuiteError(
-            f"cannot read the suite {name} ({where or 'the whole'}: {first['msg']}); see {_EXAMPLE}"
-        ) from error
-
-
-_EXAMPLE = "src/octant/suites/quick.toml for an example"
+        raise SuiteError(f"cannot read the suite {name} {untrusted.mistakes(error, Suite)[0]}") from error
 
 
 def _text(name: str) -> str:
     if name in names():
         return (files("octant.suites") / f"{name}.toml").read_text(encoding="utf-8")
     path = Path(name)
-    if not path.is_file():
-        raise SuiteError(f"cannot find the suite {name!r} (neither a file nor one of ours); try {', '.join(names())}")
-    if path.stat().st_size > MOST_BYTES:
-        raise SuiteError(f"cannot read the suite {name} (more than {MOST_BYTES >> 20} MiB); split it")
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SuiteError(f"cannot read the suite {name} ({error}); try a TOML file of yours") from error
+    if not path.exists():
+        raise SuiteError(
+            f"cannot find the suite {name!r} (neither a file nor one of ours); {suggestion(name, names())}"
+        )
+    return untrusted.read_text(path, "suite", MOST_BYTES)
 
 
 def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "suite") -> tuple[Ask, ...]:

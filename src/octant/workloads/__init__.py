@@ -5,6 +5,7 @@ import functools
 from collections.abc import Iterable
 
 from octant import registry
+from octant.failure import suggestion
 from octant.workload import Workload
 
 
@@ -41,6 +42,8 @@ def full_name(name: str, known: Iterable[str]) -> str:
     names = list(known)
     meant = [one for one in names if name in (one, one.rpartition("/")[2])]
     if len(meant) != 1:
-        why = "several workloads are called" if meant else "no workload"
-        raise LookupError(f"{why} {name!r}; try {', '.join(meant or names)}")
+        if meant:
+            raise LookupError(f"several workloads are called {name!r}; try {' or '.join(meant)}")
+        offered = names if "/" in name else sorted({one.rpartition("/")[2] for one in names})
+        raise LookupError(f"no workload {name!r}; {suggestion(name, offered, 'octant workloads')}")
     return meant[0]

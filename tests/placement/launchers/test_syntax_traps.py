@@ -241,7 +241,7 @@ def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> N
         ("taskset -pc 3 123", "-p changes a running process"),
         ("hwloc-bind --pid 7 core:0", "is for running processes"),
         ("taskset -c 0-99999999999 p", "numbers end at 65535"),
-        ("mpiexec -n 99999999999 -bind-to core p", "not a number from 1 to 10000000"),
+        ("mpiexec -n 99999999999 -bind-to core p", "not a number from 1 to 65536"),
         ("XLSMPOPTS=nonsense", "try startproc=0"),
         ("XLSMPOPTS=nonsense mpiexec -n 2 -bind-to core p", "try startproc=0"),
         ("unset KMP_AFFINITY", "cannot find KMP_AFFINITY=VALUE"),

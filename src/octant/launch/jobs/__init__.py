@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from octant import registry
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def batch_system(name: str) -> BatchSystem:
         raise Refusal(f"cannot write a job ({why}); try --launcher with one of {', '.join(names())}", Exit.WRONG_WORD)
     if name not in names():
         raise Refusal(
-            f"cannot write a job for {name!r} (no such batch system); try {', '.join(names())}", Exit.WRONG_ANSWER
+            f"cannot write a job for {name!r} (no such batch system); {suggestion(name, names())}", Exit.WRONG_WORD
         )
     return cast("BatchSystem", registry.modules(__name__)[name])
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from octant import registry
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def launcher(name: str) -> Launcher:
         Refusal: no such launcher.
     """
     if name not in names():
-        raise Refusal(f"cannot launch with {name!r} (no such launcher); try {', '.join(names())}", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot launch with {name!r} (no such launcher); {suggestion(name, names())}", Exit.WRONG_WORD)
     return cast("Launcher", registry.modules(__name__)[name])
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from octant import registry
+from octant.failure import suggestion
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import Request
+from octant.placement.request import LONGEST, Request
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def to_syntax(name: str, placement: Placement, request: Request, topology: Topol
         ValueError: no such launcher; the message names the known ones.
     """
     if name not in backends():
-        raise ValueError(f"no launcher {name!r}; try {', '.join(backends())}")
+        raise ValueError(f"cannot write for {name!r} (no such launcher); {suggestion(name, backends())}")
     syntax: Syntax = backends()[name].to_syntax(placement, request, topology)
     return syntax
 
@@ -62,9 +63,11 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     Raises:
         ValueError: lines of no launcher that can be read back, or wrong values in them.
     """
+    if len(text) > LONGEST:
+        raise ValueError(f"cannot read lines of {len(text)} characters (at most {LONGEST}); give those of one launch")
     readable = {key: module for key, module in backends().items() if hasattr(module, "from_syntax")}
     if name is not None and name not in readable:
-        raise ValueError(f"cannot read lines of {name!r}; try {', '.join(readable)}")
+        raise ValueError(f"cannot read lines of {name!r} (no such launcher); {suggestion(name, readable)}")
     marked = [key for key in readable if re.search(readable[key].MARK, text, re.MULTILINE)]
     marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
     chosen = name or next(iter(marked), None)

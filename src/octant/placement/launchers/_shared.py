@@ -190,8 +190,9 @@ def reading_of_request(request: Request, topology: Topology, remarks: Sequence[s
 
 def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str, ...]]:
     """The same request with as many ranks as fit, for lines that give no number; and a remark on that."""
+    too_many = max(1, min(len(topology.cpus) + 1, MOST // request.threads))
     try:
-        plan(topology, replace(request, ranks=MOST, oversubscribe=False))
+        plan(topology, replace(request, ranks=too_many, oversubscribe=False))
     except DoesNotFit as refusal:
         if refusal.largest is not None:
             ranks = refusal.largest.ranks

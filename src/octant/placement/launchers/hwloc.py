@@ -1,6 +1,7 @@
 """hwloc: hwloc-bind with object expressions."""
 
 from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_mask
 from octant.placement import Placement, mask_text, set_text
 from octant.placement.expressions import LOCATION, objects
 from octant.placement.expressions import hwloc as expand
@@ -86,7 +87,6 @@ def _memory(nodes: list[str], policy: str, topology: Topology) -> Memory:
 
 def _nodes(word: str, topology: Topology) -> CpuSet:
     if word.startswith("nodeset="):
-        bits = int(word.removeprefix("nodeset="), 16)
-        return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1)
+        return parse_mask(word.removeprefix("nodeset="))
     cpus = expand(word, topology)
     return frozenset(node.os for node in topology.numa if node.cpus & cpus)

@@ -3,7 +3,7 @@
 import re
 
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
 from octant.placement.launchers import Reading, Syntax, _shared
@@ -82,8 +82,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
 def _domains(domain: str, variables: dict[str, str], topology: Topology, threads: int | None) -> list[CpuSet]:
     masks = re.fullmatch(r"\[([0-9a-fA-Fx,]+)\]", domain)
     if masks:
-        values = [int(mask, 16) for mask in masks[1].split(",")]
-        return [frozenset(i for i in range(value.bit_length()) if value >> i & 1) for value in values]
+        return [parse_mask(mask) for mask in masks[1].split(",")]
     if domain in _UNITS:
         return list(objects(topology, _UNITS[domain]))
     size, _, order = domain.partition(":")

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
 from octant.placement.launchers import Reading, Syntax, _shared
@@ -129,8 +129,7 @@ def _masks(bind: str, ranks: int, topology: Topology) -> list[CpuSet] | None:
         if kind == "mask_cpu":
             if not re.fullmatch(r"(0x)?[0-9a-fA-F]+(,(0x)?[0-9a-fA-F]+)*", value):
                 raise ValueError(f"cannot read {value!r} as masks; try mask_cpu:0x3,0xc")
-            numbers = [int(mask, 16) for mask in value.split(",")]
-            sets = [frozenset(i for i in range(n.bit_length()) if n >> i & 1) for n in numbers]
+            sets = [parse_mask(mask) for mask in value.split(",")]
         elif kind == "map_cpu":
             sets = [parse_cpus(cpu) for cpu in value.split(",")]
         else:

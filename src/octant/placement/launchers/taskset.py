@@ -3,7 +3,7 @@
 import re
 
 from octant.machine import Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, set_text
 from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
@@ -40,8 +40,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         if any(re.fullmatch(r"-a*c[ac]*|--cpu-list", word) for word in options):
             sets.append(parse_cpus(listed))
         elif re.fullmatch(mask, listed):
-            bits = int(listed, 16)
-            sets.append(frozenset(i for i in range(bits.bit_length()) if bits >> i & 1))
+            sets.append(parse_mask(listed))
         else:
             raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")
     return _shared.reading_of_masks(sets, topology, _shared.read_line(text).threads())

@@ -10,6 +10,9 @@ from octant.placement.launchers import Syntax, backends
 from octant.placement.translate import Translation
 from octant.report.terminal import console, render
 
+MOST_DRAWN = 2048
+"""Hardware threads of a drawing that anybody would look at."""
+
 
 def as_text(answer: Translation) -> str:
     """The drawing and a table of ranks; remarks are for standard error."""
@@ -24,8 +27,11 @@ def as_text(answer: Translation) -> str:
         memory = set_text(place.memory)
         table.add_row(str(place.rank), *at, set_text(place.cpus), own, memory)
     width = max(console().width, 60)
-    parts = [head, render(drawing(answer.topology, answer.placement, width)), render(table)]
-    return "\n\n".join(parts)
+    cpus = len(answer.topology.cpus)
+    drawn = f"(not drawn: {cpus} hardware threads, over {MOST_DRAWN})"
+    if cpus <= MOST_DRAWN:
+        drawn = render(drawing(answer.topology, answer.placement, width))
+    return "\n\n".join([head, drawn, render(table)])
 
 
 def syntax_text(answer: Translation) -> str:

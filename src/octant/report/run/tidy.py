@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.report.run.results import further_figures
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO) -> None:
         RecordError: the samples of a point can no longer be read.
     """
     if form not in FORMATS:
-        raise Refusal(f"cannot export to {form!r} (no such format); try {', '.join(FORMATS)}", Exit.WRONG_ANSWER)
+        raise Refusal(f"cannot export to {form!r} (no such format); {suggestion(form, FORMATS)}", Exit.WRONG_WORD)
     if form == "json" and what == "figures":
         file.write(as_json(summary).encode() + b"\n")
         return

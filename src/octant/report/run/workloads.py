@@ -14,6 +14,7 @@ from octant.build.describe import Described, describe
 from octant.failure import Refusal
 from octant.metric import SLOWEST, Derived, Metric, Named, Rate, Reading, Reduce, Seconds, Share, Value
 from octant.report.terminal import render
+from octant.runs.requests import find_workload
 from octant.workload import Workload
 
 
@@ -40,7 +41,7 @@ def workload_text(name: str) -> str:
     Raises:
         Refusal: no such workload.
     """
-    workload = _find(name)
+    workload = find_workload(name)
     page = (
         files(f"octant.workloads.{workload.name.replace('/', '.')}").joinpath("README.md").read_text(encoding="utf-8")
     )
@@ -58,15 +59,8 @@ def workload_json(name: str) -> str:
     Raises:
         Refusal: no such workload, or its kernel is not built.
     """
-    workload = _find(name)
+    workload = find_workload(name)
     return json.dumps({**_facts(workload), **describe(workload.name).raw}, indent=2)
-
-
-def _find(name: str) -> Workload:
-    try:
-        return workloads.workload(name)
-    except LookupError as error:
-        raise Refusal(f"cannot show {name!r} ({error.args[0]})", 2) from error
 
 
 def _table(*columns: str, title: str = "") -> Table:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from octant import catalogue
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.report.machine.counterparts import legend, today_text
 from octant.report.terminal import render, text_width
 
@@ -23,7 +23,7 @@ def entries(kind: str, name: str | None = None) -> list[BaseModel]:
     """
     if kind not in KINDS:
         raise Refusal(
-            f"cannot list {kind!r} (no such part of the catalogue); try {', '.join(KINDS)}", Exit.WRONG_ANSWER
+            f"cannot list {kind!r} (no such part of the catalogue); {suggestion(kind, KINDS)}", Exit.WRONG_WORD
         )
     all_of: dict[str, Sequence[BaseModel]] = {
         "machines": list(catalogue.machines().values()),
@@ -33,9 +33,8 @@ def entries(kind: str, name: str | None = None) -> list[BaseModel]:
     }
     found = [entry for entry in all_of[kind] if name in (None, _name(entry))]
     if not found:
-        near = [_name(entry) for entry in all_of[kind] if str(name).lower() in _name(entry).lower()][:6]
-        hint = f"try one of: {', '.join(near)}" if near else f"try `octant catalogue {kind}`"
-        raise Refusal(f"cannot show {name!r} (no such id among the {kind}); {hint}", Exit.WRONG_ANSWER)
+        hint = suggestion(str(name), map(_name, all_of[kind]), f"octant catalogue {kind}")
+        raise Refusal(f"cannot show {name!r} (no such id among the {kind}); {hint}", Exit.WRONG_WORD)
     return found
 
 

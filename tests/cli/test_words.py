@@ -1,0 +1,122 @@
+"""A word that a closed list lacks is refused before anything starts: what may have been meant, exit code 2, no run."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import typer.testing
+
+from octant.cli import application
+from octant.failure import Exit, Refusal
+from octant.store import Store
+from paths import Octant
+
+MISSPELT = {
+    "rnu stream": "'run'",
+    "model slove bgp": "'solve'",
+    "run stream --rnaks 2": "--ranks",
+    "run straem": "stream",
+    "run node/straem": "node/stream",
+    "run stream kernel=traid": "triad",
+    "run stream bytes=1MiB,2MiB kernel=copy,traid": "triad",
+    "run stream byets=1MiB": "bytes",
+    "run stream --mode stra": "star",
+    "run stream --launcher mpiexc": "mpiexec",
+    "run stream --launcher slrum --submit": "try one of",
+    "run stream --place 2x1,oder=compact": "order",
+    "run pingpong --on-model bgp byets=8": "bytes",
+    "run pingpong --on-model bpg": "bgp",
+    "evaluate --suite quik": "quick",
+    "evaluate --only straem": "stream",
+    "workloads straem": "stream",
+    "catalogue findngs": "findings",
+    "catalogue machines powr755": "power755",
+    "study show page-sise": "page-size",
+    "study show stream": "stream-affinity-pages",
+    "doctor --explain governer": "governor",
+    "place --place 1x1 --for slrum": "slurm",
+    "place --place 2x1,unit=croe": "core",
+    "place --place 2x1,pages=2mb": "2m",
+    "place --place 2x1,memory=lokal": "local",
+    "place --place 2x1,order=scater": "scatter",
+    "place --place nmua:0": "numa",
+    "place --on pakc:2 --place 1x1": "pack",
+    "settings --library mpic": "mpich",
+    "settings --check eagr-limit": "eager-limit",
+    "model solve power777": "power775",
+    "model solve bgp -t shfit": "shift",
+    "model solve bgp --solver clas": "class",
+    "model fail bgp -c lnk": "link",
+    "model fail power775 -c D --policy sprad": "spread",
+    "model export bgp --to egdes": "edges",
+    "model check bgp --with simgird": "simgrid",
+}
+
+
+@pytest.mark.parametrize("line", MISSPELT)
+def test_a_misspelt_word_gets_the_right_one(
+    line: str, kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+    monkeypatch.chdir(tmp_path)
+    result = typer.testing.CliRunner().invoke(application(), shlex.split(line))
+    refusal = result.exception
+    said, code = (str(refusal), refusal.code) if isinstance(refusal, Refusal) else (result.output, result.exit_code)
+    assert code == Exit.WRONG_WORD, said
+    assert MISSPELT[line] in said.partition("; " if isinstance(refusal, Refusal) else "No such")[2]
+    assert list(tmp_path.iterdir()) == [], "nothing was begun"
+
+
+SUITE = "title = 'x'\n[[asks]]\nworkload = 'stream'\nknobs = { KNOB }\n"
+QUESTION = """question = "Is b faster?"
+[baseline]
+which = "a"
+[measures.m]
+workload = "stream"
+[factors.which]
+a = {}
+b = { knobs = { KNOB } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("knob", "said"),
+    [
+        ("kernel = 'traid'", "cannot set kernel=traid (no such choice); did you mean triad?"),
+        ("byets = '1MiB'", "cannot set 'byets' (no such knob of node/stream); did you mean bytes?"),
+        ("bytes = '1e30'", "no whole number of bytes"),
+        ("bytes = '1KiB'", "cannot set bytes=1KiB (the least is 3KiB)"),
+        ("threads = '5000'", "(the most is 4096)"),
+        ("pages = '3KiB'", "pages"),
+        ("groups = '9'", "groups"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate --suite", "study run"])
+def test_a_knob_of_a_file_is_checked_before_there_is_a_run(
+    command: str, knob: str, said: str, kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+    file = tmp_path / "mine.toml"
+    file.write_text((SUITE if "evaluate" in command else QUESTION).replace("KNOB", knob), encoding="utf-8")
+    result = typer.testing.CliRunner().invoke(application(), [*command.split(), str(file)])
+    assert isinstance(result.exception, Refusal), result.output
+    assert said in str(result.exception)
+    assert result.exception.code == Exit.WRONG_WORD
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_stored_run_with_a_knob_that_no_kernel_takes_starts_nothing(
+    octant: Octant, environment: Mapping[str, str]
+) -> None:
+    assert octant("run", "stream", "bytes=1MiB", "seconds=0.01", "--repeats=1").returncode == 0
+    (run,) = Store(Path(environment["OCTANT_STORE"])).runs()
+    asked = run.folder / "asked.json"
+    asked.write_text(asked.read_text().replace('"1MiB"', '"1e30"'))
+    run.records.write_text("")
+    done = octant("resume")
+    assert done.returncode == Exit.WRONG_WORD
+    assert "cannot set bytes" in done.stderr
+    assert not run.records.read_text()

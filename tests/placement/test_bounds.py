@@ -1,0 +1,92 @@
+"""What is far too much is refused in an instant, with its bound; what is just allowed is planned in seconds."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from octant.failure import Refusal
+from octant.machine import hwloc
+from octant.machine.synthetic import read_synthetic
+from octant.placement.expressions import parse_place
+from octant.placement.launchers import from_syntax
+from octant.placement.planner import plan
+from octant.placement.request import LONGEST, MOST, parse_request
+from octant.placement.translate import with_file
+
+NODE = read_synthetic("pack:2 core:4 pu:2")
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("100000x1,oversubscribe=yes", f"over {MOST} threads on one node"),
+        ("99999999999x1", "cannot read '99999999999x1'"),
+        ("1x1,smt=99999999999", "at most nine digits"),
+        ("2000000x1,torus=100x100x100,order=XYZT", "over 1000000 threads on a torus"),
+        ("1x1,torus=1000x1000x1000,order=XYZT", "over 1000000 nodes"),
+        ("1x1,cpus=" + "/".join(["0-65535"] * 15_000), f"over {MOST} numbers"),
+        ("1x1," + "a" * LONGEST, f"at most {LONGEST}"),
+        ("0x" + "f" * 200_000, "mask of 200000 digits"),
+        ("0-1," * LONGEST, f"at most {LONGEST}"),
+    ],
+)
+def test_a_request_beyond_a_bound_is_refused_at_once(text: str, bound: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=bound) as refused:
+        parse_place(text, NODE)
+    assert time.process_time() - begun < 1
+    assert len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"taskset 0x{'f' * 200_000} ./program",
+        f"srun --cpu-bind=mask_cpu:0x{'f' * 200_000} -n 1 ./program",
+        f"mpiexec -bind-to user:{'1' * 2_000_000} ./program",
+        "#@ rset = rset_mcm_affinity\n#@ task_affinity = core(2)\n#@ total_tasks = 99999999",
+    ],
+)
+def test_lines_of_a_launcher_have_the_same_bounds(lines: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=r"cannot .*(at most|over 65536)"):
+        from_syntax(lines, NODE)
+    assert time.process_time() - begun < 1
+
+
+def test_lines_without_a_number_of_ranks_are_drawn_with_those_that_fit() -> None:
+    _name, reading = from_syntax("#@ rset = rset_mcm_affinity\n#@ task_affinity = core(2)", NODE)
+    assert reading.request.ranks == 4
+
+
+@pytest.mark.parametrize(
+    ("machine", "request_"),
+    [
+        ("numa:3000 core:2 pu:1", "3000x1"),
+        ("pack:2 core:4096 pu:1", "8192x1,order=scatter"),
+        ("numa:4096 core:2 pu:1", "4096x1,unit=numa,order=scatter"),
+        ("core:2 pu:1", f"{MOST}x1,oversubscribe=yes"),
+    ],
+)
+def test_the_largest_requests_are_planned(machine: str, request_: str) -> None:
+    placement = plan(read_synthetic(machine), parse_request(request_))
+    ranks = int(request_.partition("x")[0])
+    assert [place.rank for place in placement.ranks] == list(range(ranks))
+    if "oversubscribe" not in request_:
+        assert len({place.cpus for place in placement.ranks}) == ranks
+
+
+def test_a_description_of_too_large_a_machine_is_refused() -> None:
+    for text in ("core:8193 pu:1", "core:99999999999 pu:1", "pack:999999999 core:999999999 pu:1"):
+        with pytest.raises(ValueError, match="cannot "):
+            read_synthetic(text)
+
+
+def test_a_device_is_no_input() -> None:
+    with pytest.raises(ValueError, match="it is no plain file"):
+        hwloc.load(Path("/dev/zero"))
+    with pytest.raises(Refusal, match="it is no plain file"):
+        parse_request("2x1,torus=2x2x2,map=/dev/zero")
+    with pytest.raises(ValueError, match="it is no plain file"):
+        with_file("mpirun --rankfile /dev/zero ./program")

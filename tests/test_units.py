@@ -1,0 +1,67 @@
+"""Sizes, times and numbers mean the same in Python and in kernels, whose test reads the same table."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octant import units
+from paths import ROOT
+
+READERS: dict[str, Callable[[str], float]] = {
+    "bytes": units.parse_bytes,
+    "seconds": units.parse_seconds,
+    "real": units.parse_real,
+    "whole": units.parse_whole,
+}
+TABLE = json.loads((ROOT / "tests/data/amounts.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in TABLE.items() for text in texts])
+def test_an_amount_is_read_as_the_table_says_or_refused(kind: str, text: str) -> None:
+    expected = TABLE[kind][text]
+    if expected is None:
+        with pytest.raises(ValueError, match=r"cannot read .* as a .*; try "):
+            READERS[kind](text)
+    else:
+        assert READERS[kind](text) == pytest.approx(expected, rel=1e-15, abs=0)
+
+
+def test_what_is_refused_is_not_repeated_whole() -> None:
+    with pytest.raises(ValueError, match="…' as a size") as refused:
+        units.parse_bytes("9" * 10_000_000)
+    assert len(str(refused.value)) < 200
+
+
+_NUMBERS = st.from_regex(r"[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{0,3})?", fullmatch=True)
+_UNITS = st.sampled_from(
+    ["", "B", "K", "k", "Ki", "KiB", "kB", "MB", "TiB", "T", "s", "ms", "us", "µs", "min", "h", "iB", "m"]
+)
+_AMOUNTS = st.builds(
+    lambda *parts: "".join(parts), st.sampled_from(["", "", "", "-", " "]), _NUMBERS, st.sampled_from(["", " "]), _UNITS
+)
+_ANYTHING = st.text(st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"]), max_size=30)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from(sorted(READERS)), _AMOUNTS | _ANYTHING), min_size=40, max_size=80))
+def test_kernels_read_every_amount_as_python_does(kernels: Path, asked: list[tuple[str, str]]) -> None:
+    program = kernels.parent / "native/tests/test_amounts"
+    lines = "".join(f"{kind} {text}\n" for kind, text in asked)
+    done = subprocess.run(
+        [program, "--values"], input=lines, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    answers = done.stdout.splitlines()
+    assert answers == [_value(kind, text) for kind, text in asked], asked
+
+
+def _value(kind: str, text: str) -> str:
+    try:
+        found = READERS[kind](text)
+    except ValueError:
+        return "refused"
+    return str(found) if kind in ("bytes", "whole") else f"{found:.17g}"
