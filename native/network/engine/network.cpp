@@ -2,7 +2,9 @@
 
 namespace octant::network {
 
-std::optional<std::vector<LoadGroup>> Topology::uniform(RoutingChoice const&) const { return std::nullopt; }
+std::optional<std::vector<LoadGroup>> Topology::uniform(RoutingChoice const&, std::vector<Node> const&) const {
+    return std::nullopt;
+}
 
 Limit limit_of(LinkClass const& link, bool endpoint, UnitCost const& shape) {
     double const bytes = endpoint ? shape.payload_bytes : shape.wire_bytes;

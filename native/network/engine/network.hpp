@@ -105,9 +105,10 @@ class Topology {
         return from == to ? "same node" : "other nodes";
     }
     [[nodiscard]] virtual std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const = 0;
-    // Loads of uniform all-to-all traffic (every node sends one unit, spread over all, itself included), by counting
-    // instead of enumeration; nothing where the shape has no such symmetry under that routing.
-    [[nodiscard]] virtual std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice) const;
+    // Loads of uniform traffic (every active node sends one unit, spread over all of them) by counting few kinds of
+    // links; nothing where the shape has no such kinds under that routing.
+    [[nodiscard]] virtual std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice,
+                                                                        std::vector<Node> const& active) const;
 
   protected:
     [[nodiscard]] virtual LinkId fabric_links() const = 0;

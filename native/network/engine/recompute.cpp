@@ -5,6 +5,8 @@
 #include <queue>
 
 #include "engine/load_changes.hpp"
+#include "engine/uniform.hpp"
+#include "engine/work.hpp"
 #include "routing/fabric.hpp"
 
 namespace octant::network {
@@ -45,28 +47,19 @@ Senders senders(Topology const& topology, Traffic const& traffic) {
 
 // Injection, ejection and local: no failure of the fabric changes them.
 double load_endpoints(Topology const& topology, Traffic const& traffic, std::vector<double>& loads) {
-    auto const load = [&](Node s, Node t, double units) {
-        if (s == t && topology.self() == SelfTraffic::memory) loads[at(topology.local_of(s))] += units;
-        if (s == t && topology.self() != SelfTraffic::endpoint) return;
-        loads[at(topology.injection_of(s))] += units;
-        loads[at(topology.ejection_of(t))] += units;
-    };
-    double total = 0;
     if (traffic.uniform) {
-        std::size_t const n = traffic.active.size();
-        for (std::size_t i = 0; i < n; ++i) {
-            load(traffic.active[i], traffic.active[i], 1.0 / static_cast<double>(n));
-            // To all others: as many units as a neighbour in the list gets and sends.
-            if (n > 1)
-                load(traffic.active[i], traffic.active[(i + 1) % n],
-                     static_cast<double>(n - 1) / static_cast<double>(n));
-        }
-        return static_cast<double>(n);
+        octant::network::load_endpoints(topology, traffic.active, loads);
+        return static_cast<double>(traffic.active.size());
     }
+    double total = 0;
     Flows const& flows = traffic.flows;
     for (std::size_t f = 0; f < flows.size(); ++f) {
-        load(flows.from[f], flows.to[f], flows.units[f]);
+        Node const s = flows.from[f], t = flows.to[f];
         total += flows.units[f];
+        if (s == t && topology.self() == SelfTraffic::memory) loads[at(topology.local_of(s))] += flows.units[f];
+        if (s == t && topology.self() != SelfTraffic::endpoint) continue;
+        loads[at(topology.injection_of(s))] += flows.units[f];
+        loads[at(topology.ejection_of(t))] += flows.units[f];
     }
     return total;
 }
@@ -127,22 +120,12 @@ class Healthy {
             }
             passing[at(source)] = units;
         }
-        for (auto v = order_.rbegin(); v != order_.rend(); ++v) {  // from far to near
-            if (passing[at(*v)] == 0 || *v == target) continue;
-            auto const nearer = [&](Fabric::Hop const& hop) {
-                return hops[at(hop.to)] + 1 == hops[at(*v)] && fabric_.leads(hop.to, target);
-            };
-            auto const out = fabric_.out_of(*v);
-            double const part = passing[at(*v)] / static_cast<double>(std::ranges::count_if(out, nearer));
-            for (auto const& hop : out) {
-                if (!nearer(hop)) continue;
-                loads_.loads[at(hop.link)] += part;
-                passing[at(hop.to)] += part;
-                if (auto const place = place_[at(hop.link)]; place >= 0) {
-                    users_[at(place)].push_back(static_cast<std::uint32_t>(k));
-                }
+        fabric_.spread(target, hops, order_, passing, [&](LinkId link, double part) {
+            loads_.loads[at(link)] += part;
+            if (auto const place = place_[at(link)]; place >= 0) {
+                users_[at(place)].push_back(static_cast<std::uint32_t>(k));
             }
-        }
+        });
     }
 
     Topology const& topology_;
@@ -177,8 +160,7 @@ class Detours {
             for (std::uint32_t const k : healthy_.users(gone)) dead += detour(k, ends);
         }
         Failure failure = changes_.tightest(link, back, left);
-        failure.stalled = healthy_.total() > 0 ? dead / healthy_.total() : 0;
-        if (failure.stalled > 1e-12) {
+        if (dead > 1e-12 * healthy_.total()) {
             failure.rounds_per_s = 0;
             failure.link_class = healthy_.topology().class_of(link);
         }
@@ -337,12 +319,18 @@ std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& t
     wanted.insert(wanted.end(), backs.begin(), backs.end());
     Healthy const healthy(topology, traffic, shape, wanted);
     std::vector<Failure> result(links.size());
+    Work work(static_cast<double>(links.size()), "a smaller size, or --policy spread");
 #pragma omp parallel
     {
         Detours detours(healthy);
 #pragma omp for schedule(dynamic, 16)
-        for (std::size_t i = 0; i < links.size(); ++i) result[i] = detours.fail(links[i], backs[i], left);
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            if (!work.go_on(0)) continue;
+            result[i] = detours.fail(links[i], backs[i], left);
+            work.go_on();
+        }
     }
+    work.check();
     return result;
 }
 

@@ -107,11 +107,15 @@ std::unique_ptr<Routing> TwoLevel::route(RoutingChoice const& choice, Health con
 }
 
 // Counts instead of routing: supernodes that hang on the same host octant are alike, and so are all links of a gang.
-std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& choice) const {
-    if (choice.name != "direct") return std::nullopt;
+std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& choice,
+                                                        std::vector<Node> const& nodes) const {
+    if (choice.name != "direct" || choice.policy == "recompute") return std::nullopt;
     int const n = shape_.supernodes;
     std::vector<int> active(at(per_supernode_), 1);
     for (int const hole : shape_.holes) active[at(hole)] = 0;
+    auto const in_hole = [&](Node node) { return active[at(node % per_supernode_)] == 0; };
+    auto const compute = std::ranges::count(active, 1) * n;
+    if (std::ssize(nodes) != compute || std::ranges::any_of(nodes, in_hole)) return std::nullopt;
     std::vector<double> in_drawer(at(shape_.drawers), 0);
     for (int x = 0; x < per_supernode_; ++x) in_drawer[at(x / shape_.octants)] += active[at(x)];
     double per_supernode = 0;
