@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from networks import network, uniform
+from octant.failure import Refusal
 from octant.network import NetworkFile
 from octant.network.failures import cables, failure_sweep
 from octant.network.solve import engine, exact, solve
@@ -88,4 +89,50 @@ def test_sums_give_the_loads_of_enumeration_on_every_link(machine: NetworkFile) 
     assert summed.loads == pytest.approx(listed.loads, rel=1e-9, abs=1e-12)
     counted = asked.by_class(pattern.native(), pattern.shape)
     assert counted.rounds_per_s == pytest.approx(listed.rounds_per_s, rel=1e-9)
-    assert [b.links for b in counted.bottlenecks] == [b.links for b in listed.bottlenecks]
+    assert {b.link_class: b.links for b in counted.bottlenecks} == {b.link_class: b.links for b in listed.bottlenecks}
+
+
+def rates_one_by_one(machine: NetworkFile, name: str, left: float) -> list[float]:
+    """What is left of the rate when each cable of a class fails, every pair enumerated anew for each of them."""
+    topology = machine.build()
+    ends = list(zip(*(column.tolist() for column in topology.ends()), strict=True))
+    same = [[i for i, pair in enumerate(ends) if pair == one] for one in ends]
+    rates = []
+    for link in cables(machine, name).tolist():
+        back = [i for i, (a, b) in enumerate(ends) if (b, a) == ends[link] and a != b][same[link].index(link)]
+        scale = np.ones(topology.links)
+        scale[[link, back]] = left
+        try:
+            rates.append(solve(machine, uniform(machine), "enumeration", scale=scale).rate_per_s)
+        except Refusal:  # no path is left
+            rates.append(0.0)
+    return rates
+
+
+@settings(SOME, max_examples=30)
+@given(st.one_of(TWO_LEVEL, DRAGONFLY, RECOMPUTED), st.sampled_from([0.0, 0.5]))
+def test_a_sweep_of_sums_gives_the_rates_of_enumeration(machine: NetworkFile, left: float) -> None:
+    for name in machine.links:
+        if not len(cables(machine, name)):
+            continue
+        sweep = failure_sweep(machine, uniform(machine), name, left=left)
+        assert sweep.rates_per_s == pytest.approx(rates_one_by_one(machine, name, left), rel=1e-9)
+
+
+@settings(SOME, max_examples=30)
+@given(
+    st.integers(2, 9), st.integers(1, 3), st.integers(2, 4), st.sampled_from(["drawer", "supernode"]),
+    st.integers(1, 2), st.sampled_from(["modulo", "block"]), st.integers(0, 12),
+)  # fmt: skip
+def test_one_cable_of_each_kind_speaks_for_all(
+    supernodes: int, drawers: int, octants: int, hosts: str, gang: int, assignment: str, hole: int
+) -> None:
+    machine = network(
+        "two-level-direct", policy="recompute", supernodes=supernodes, drawers=drawers, octants=octants, hosts=hosts,
+        links_per_host=gang, assignment=assignment, holes=(hole,) if hole < drawers * octants else (), d_ports=256,
+        rates={"D": 3e5, "L-local": 7e5},
+    )  # fmt: skip
+    for name in ("L-local", "L-remote", "D"):
+        if len(cables(machine, name)):
+            sweep = failure_sweep(machine, uniform(machine), name)
+            assert sweep.rates_per_s == pytest.approx(rates_one_by_one(machine, name, 0.0), rel=1e-9)

@@ -57,6 +57,7 @@ struct LoadGroup {
 };
 
 class Routing;
+class Kinds;
 struct RoutingChoice;
 
 // Share of each link's capacity that is left; empty when everything is up.
@@ -109,6 +110,8 @@ class Topology {
     // links; nothing where the shape has no such kinds under that routing.
     [[nodiscard]] virtual std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice,
                                                                         std::vector<Node> const& active) const;
+    // What is alike while exactly these nodes are active and the ends of `fixed` (-1: none) stay; null: not known.
+    [[nodiscard]] virtual std::unique_ptr<Kinds> kinds(std::vector<Node> const& active, LinkId fixed) const;
 
   protected:
     [[nodiscard]] virtual LinkId fabric_links() const = 0;
