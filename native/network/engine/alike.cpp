@@ -1,6 +1,7 @@
 // Shortest paths of uniform traffic where much is alike: one destination, and one cable, of each kind.
 #include <map>
 
+#include "engine/alike.hpp"
 #include "engine/detours.hpp"
 #include "engine/kinds.hpp"
 #include "engine/recompute.hpp"
@@ -39,9 +40,13 @@ class Destination {
     std::vector<Vertex> order_;
 };
 
+}  // namespace
+
 // The images of a destination's load lie evenly on the links of each kind.
-std::vector<double> loads_by_kind(Topology const& topology, Fabric const& fabric, std::vector<Node> const& active) {
+bool add_alike(Topology const& topology, Fabric const& fabric, std::vector<Node> const& active,
+               std::span<double> loads) {
     auto const kinds = topology.kinds(active, -1);
+    if (!kinds) return false;
     KindsOfLinks const links(topology, *kinds);
     std::vector<double> sum(links.first.size(), 0.0);
     Destination destination(fabric, active);
@@ -50,12 +55,12 @@ std::vector<double> loads_by_kind(Topology const& topology, Fabric const& fabric
             sum[links.of(link)] += units * count;
         });
     }
-    std::vector<double> loads(at(topology.links()), 0.0);
     for (LinkId link = topology.fabric(); link < topology.links(); ++link)
-        loads[at(link)] = sum[links.of(link)] / links.links[links.of(link)];
-    load_endpoints(topology, active, loads);
-    return loads;
+        loads[at(link)] += sum[links.of(link)] / links.links[links.of(link)];
+    return true;
 }
+
+namespace {
 
 class OneOfEach {
   public:
@@ -65,7 +70,10 @@ class OneOfEach {
           left_(left),
           fabric_(topology, Health{}),
           capacity_(capacities(topology, Health{}, shape)),
-          loads_(loads_by_kind(topology, fabric_, active_)) {}
+          loads_(at(topology.links()), 0.0) {
+        add_alike(topology, fabric_, active_, loads_);
+        load_endpoints(topology, active_, loads_);
+    }
 
     Failure fail(LinkId link, LinkId back) const {
         KindsOfLinks const links(topology_, *topology_.kinds(active_, link));

@@ -1,6 +1,7 @@
 // Equal-cost multipath over the links that are up: at every vertex, all links that come nearer share equally.
 #include <mutex>
 
+#include "engine/alike.hpp"
 #include "engine/routing.hpp"
 #include "engine/work.hpp"
 #include "routing/fabric.hpp"
@@ -14,14 +15,22 @@ constexpr std::size_t most_distances = 1UL << 27;  // 256 MiB of table
 class ShortestPaths final : public RoutingOf<ShortestPaths> {
   public:
     ShortestPaths(Topology const& topology, Health const& health)
-        : RoutingOf(topology), topology_(topology), fabric_(topology, health), vertices_(fabric_.vertices()) {}
+        : RoutingOf(topology),
+          topology_(topology),
+          fabric_(topology, health),
+          vertices_(fabric_.vertices()),
+          healthy_(health.scale.empty()) {}
 
     // Destination by destination, all senders at once.
     bool add_uniform(Everybody const& all, std::span<double> loads) const override {
         std::map<Vertex, double> nodes;
+        std::vector<Node> active;
         for (Node node = 0; node < topology_.nodes(); ++node) {
-            if (all.at_node(node) > 0) nodes[topology_.entry(node)] += all.at_node(node);
+            if (all.at_node(node) == 0) continue;
+            nodes[topology_.entry(node)] += 1;
+            active.push_back(node);
         }
+        if (healthy_ && add_alike(topology_, fabric_, active, loads)) return true;
         std::vector<std::uint16_t> hops(vertices_);
         std::vector<Vertex> order;
         std::vector<double> passing;
@@ -120,6 +129,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
     Topology const& topology_;
     Fabric fabric_;
     std::size_t vertices_;
+    bool healthy_;
     mutable std::once_flag measured_;
     mutable std::vector<std::uint16_t> distance_;  // hops left to each node, node-major
 };
