@@ -32,13 +32,20 @@ def progress_of(left: Sequence[Launch], rounds: Mapping[str, int]) -> Iterator[O
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with ended_like_ctrl_c():
         if sys.stderr.isatty():
             with _bar(Clock(left, rounds)) as tick:
                 yield tick
         else:
             yield _Lines(Clock(left, rounds))
+
+
+@contextlib.contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """While the block lasts, SIGTERM is answered as Ctrl-C is: what was begun is cleared away."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
