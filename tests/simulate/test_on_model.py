@@ -1,6 +1,5 @@
 """A kernel on a simulated machine: what it costs, what it says meanwhile, and what it leaves behind."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -39,4 +38,4 @@ def test_a_simulation_repeats_little_says_what_it_does_and_leaves_nothing(
         on_model.run(load("bgp"), "pingpong", asked, 4, 7.0, said.append)
     assert [word for word in started[0] if word.startswith("samples")] == expected
     assert "simulating 4 ranks: 0 records, 3 s of at most 7 s" in said
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []

@@ -51,9 +51,8 @@ bool add_alike(Topology const& topology, Fabric const& fabric, std::vector<Node>
     std::vector<double> sum(links.first.size(), 0.0);
     Destination destination(fabric, active);
     for (auto const& [target, images] : kinds_of_nodes(*kinds, active)) {
-        destination.measure(target, [&, count = images](LinkId link, double units) {
-            sum[links.of(link)] += units * count;
-        });
+        destination.measure(target,
+                            [&, count = images](LinkId link, double units) { sum[links.of(link)] += units * count; });
     }
     for (LinkId link = topology.fabric(); link < topology.links(); ++link)
         loads[at(link)] += sum[links.of(link)] / links.links[links.of(link)];

@@ -33,7 +33,7 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
         try {
             auto const routing = topology.route(choice, health);
             result[at(trial)] = solve_every_link(topology, health, *routing, traffic, shape).rounds_per_s;
-        } catch (Stopped const&) {  // said below
+        } catch (Stopped const&) {                // said below
         } catch (std::invalid_argument const&) {  // exceptions must not leave the parallel region
             result[at(trial)] = std::nan("");
         }

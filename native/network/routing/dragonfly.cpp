@@ -83,8 +83,8 @@ class Minimal final : public RoutingOf<Minimal> {
     bool add_depending(Everybody const& all, LinkId link, Sink const& sink) const override {
         if (net_.class_of(link) != Dragonfly::global_link) return true;
         auto const [from, to] = net_.ends(link);
-        between(net_.group_of(from - net_.nodes()), net_.group_of(to - net_.nodes()), Weights(net_, all), 1 / all.total(),
-                sink);
+        between(net_.group_of(from - net_.nodes()), net_.group_of(to - net_.nodes()), Weights(net_, all),
+                1 / all.total(), sink);
         return true;
     }
 

@@ -24,7 +24,7 @@ class Line {
         std::size_t const n = a.size(), far = at(reach);
         ahead_.assign(2 * n + 1, 0.0);  // sums of b from position 0 on, round and round
         for (std::size_t i = 0; i < 2 * n; ++i) ahead_[i + 1] = ahead_[i] + b[i % n];
-        sent_.assign(2 * n + 1, 0.0);  // sums of a
+        sent_.assign(2 * n + 1, 0.0);   // sums of a
         meant_.assign(2 * n + 1, 0.0);  // sums of a × what lies before the end of its reach
         for (std::size_t i = 0; i < 2 * n; ++i) {
             std::size_t const end = i % n + far + 1;
@@ -90,9 +90,10 @@ namespace {
 
 // Random-minimal routing by products. Fix the dimensions P that a pair differs in and a hop of the pair's route: r are
 // the hops left after the walker arrived at the hop's start, m those it has made. A dimension of Z (a subset of P) has
-// none left, so it is no longer chosen; in the others at least one is left, so that the chance u of the way made depends
-// on m and Z alone, not on r. On a mesh the number of pairs is the number of values of m (the senders behind) times that
-// of r (the targets ahead), and both are known from the place of the hop; on a ring they are counted without it.
+// none left, so it is no longer chosen; in the others at least one is left, so that the chance u of the way made
+// depends on m and Z alone, not on r. On a mesh the number of pairs is the number of values of m (the senders behind)
+// times that of r (the targets ahead), and both are known from the place of the hop; on a ring they are counted without
+// it.
 class AnyOrder {
   public:
     AnyOrder(Torus const& net, bool split_ties, std::span<double> loads)

@@ -76,8 +76,8 @@ def solve(
 ) -> Prediction:
     """Rate, time, loads and ranked bottlenecks of a pattern.
 
-    `auto` counts by class where the routing allows, else enumerates; both are exact for the static loads and give an upper
-    bound of the rate, so the answer carries the closed-queue rate of the machine's window as its `bound`.
+    `auto` counts by class where the routing allows, else enumerates; both are exact for the static loads and give an
+    upper bound of the rate, so the answer carries the closed-queue rate of the machine's window as its `bound`.
 
     Raises:
         Refusal: the solver does not fit the network, the pattern or the routing.
