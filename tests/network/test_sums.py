@@ -1,5 +1,7 @@
 """Loads of uniform traffic from sums over routers and dimensions, against pairs one by one."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,7 +115,7 @@ def rates_one_by_one(machine: NetworkFile, name: str, left: float) -> list[float
 @given(st.one_of(TWO_LEVEL, DRAGONFLY, RECOMPUTED), st.sampled_from([0.0, 0.5]))
 def test_a_sweep_of_sums_gives_the_rates_of_enumeration(machine: NetworkFile, left: float) -> None:
     for name in machine.links:
-        if not len(cables(machine, name)):
+        if not len(cables(machine, name)) or math.isinf(solve(machine, uniform(machine)).rate_per_s):
             continue
         sweep = failure_sweep(machine, uniform(machine), name, left=left)
         assert sweep.rates_per_s == pytest.approx(rates_one_by_one(machine, name, left), rel=1e-9)

@@ -56,6 +56,8 @@ def explain(network: NetworkFile, pattern: Pattern) -> Explanation:
         f"{tightest.link_class} limits by {tightest.resource}: {tightest.link} ({others}).",
         f"It carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
+    if pairs > _MOST_PAIRS:
+        said.append(f"What loads it is not listed ({pairs:,} pairs; at most {_MOST_PAIRS:,} are looked at).")
     if following := answer.runner_up:
         said.append(f"Next comes {following.link_class}, {100 * (following.headroom - 1):.1f} % further on.")
     return Explanation(answer, rows, tuple(said), network.unexplained)
