@@ -56,6 +56,29 @@ def everything() -> str:
     return f"{len(loads)} links, {len(machine.topology.active()) ** 2} pairs"
 
 
+def sums(machine: NetworkFile, routing: str) -> str:
+    words = machine.routing.model_copy(update={"name": routing})
+    machine = machine.model_copy(update={"routing": words})
+    answer = solve(machine, make(machine, "uniform"), settings=Settings(every_link=True))
+    return f"{machine.topology.nodes()} nodes, {len(answer.loads)} links, {answer.solver}"
+
+
+def dragonfly() -> NetworkFile:
+    base = load("dragonfly-example")
+    change = {"groups": 74, "routers": 32, "nodes_per_router": 16, "global_links": 16}
+    return base.model_copy(update={"topology": base.topology.model_copy(update=change)})
+
+
+def mesh() -> NetworkFile:
+    base = torus(64, 32, 32)
+    return base.model_copy(update={"topology": base.topology.model_copy(update={"wraps": (True, True, False)})})
+
+
+def each_cable(supernodes: int, policy: str) -> str:
+    machine = load("power775").at_size(supernodes)
+    return f"{len(failure_sweep(machine, make(machine, 'randomaccess'), 'D', policy).links)} cables"
+
+
 def packets() -> str:
     machine = load("power775").at_size(24)
     solve(machine, make(machine, "randomaccess"), "packets", Settings(packets=2000))
@@ -80,6 +103,13 @@ CASES: tuple[tuple[str, float | None, Callable[[], str]], ...] = (
     ("max-min, a million flows, torus 8×8×8", 5.0, lambda: million_flows(torus(8, 8, 8))),
     ("N-1 sweep over all D cables of 64 supernodes", 10.0, sweep),
     ("enumeration of all pairs, 512 supernodes", None, everything),
+    ("Valiant, uniform, dragonfly 74 × 32 × 16", 10.0, lambda: sums(dragonfly(), "valiant")),
+    ("indirect, uniform, 512 supernodes", 10.0, lambda: sums(load("power775").at_size(512), "indirect")),
+    ("random-minimal, uniform, 64×32×32, one side open", 10.0, lambda: sums(mesh(), "random-minimal")),
+    ("Valiant, uniform, 64×32×32, one side open", 10.0, lambda: sums(mesh(), "valiant")),
+    ("N-1, 512 supernodes, spread", 10.0, lambda: each_cable(512, "spread")),
+    ("N-1, 512 supernodes, recompute", 10.0, lambda: each_cable(512, "recompute")),
+    ("N-1, 200 supernodes, recompute", 10.0, lambda: each_cable(200, "recompute")),
     ("packet simulation, 24 supernodes", None, packets),
     ("allreduce of 1 GiB, 1,024 ranks, dragonfly", 2.0, lambda: collective(1024, load("dragonfly-example"))),
     ("allreduce of 1 GiB, 16,384 ranks, torus 32×32×16", 10.0, lambda: collective(16384, torus(32, 32, 16))),

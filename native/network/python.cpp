@@ -10,11 +10,13 @@
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 
 #include "engine/adaptive.hpp"
 #include "engine/monte_carlo.hpp"
 #include "engine/solvers.hpp"
 #include "engine/steps.hpp"
+#include "engine/work.hpp"
 #include "topology/dragonfly.hpp"
 #include "topology/fat_tree.hpp"
 #include "topology/graph.hpp"
@@ -156,6 +158,38 @@ PriceRow price_flows(Network const& n, In<Node> const& from, In<Node> const& to,
     return row_of(n.topology(), {}, pricer.finish());
 }
 
+// While the engine works, Ctrl-C ends the work at its next step; where nothing looks at steps, a second one ends the
+// process.
+class StopOnCtrlC {
+  public:
+    StopOnCtrlC() {
+        if (depth.fetch_add(1) > 0) return;
+        struct sigaction ours {};
+        ours.sa_handler = [](int) {
+            if (stop_work()) return;
+            std::signal(SIGINT, SIG_DFL);
+            if (before.sa_handler == SIG_DFL) {
+                raise(SIGINT);
+            } else {
+                before.sa_handler(SIGINT);
+            }
+        };
+        sigaction(SIGINT, &ours, &before);
+        if (before.sa_handler == SIG_IGN) sigaction(SIGINT, &before, nullptr);
+    }
+    ~StopOnCtrlC() {
+        if (depth.fetch_sub(1) > 1) return;
+        sigaction(SIGINT, &before, nullptr);
+        if (take_stop()) raise(SIGINT);  // it came with the last step
+    }
+    StopOnCtrlC(StopOnCtrlC const&) = delete;
+    StopOnCtrlC& operator=(StopOnCtrlC const&) = delete;
+
+  private:
+    static inline std::atomic<int> depth = 0;
+    static inline struct sigaction before {};
+};
+
 Traffic everybody(In<Node> const& active) { return {.uniform = true, .active = list(active)}; }
 
 void bind_values(nb::module_& m) {
@@ -274,7 +308,7 @@ void bind_topologies(nb::module_& m) {
 }
 
 void bind_network(nb::module_& m) {
-    using Release = nb::call_guard<nb::gil_scoped_release>;
+    using Release = nb::call_guard<nb::gil_scoped_release, StopOnCtrlC>;
     nb::class_<Network>(m, "Network", "A topology with its routing and the health of its links")
         .def(
             "__init__",
@@ -285,8 +319,17 @@ void bind_network(nb::module_& m) {
             "topology"_a, "routing"_a, "policy"_a, "numbers"_a, "order"_a, "scale"_a)
         .def(
             "by_class",
-            [](Network const& n, UnitCost const& shape) { return solve_by_class(n.topology(), n.choice(), shape); },
-            "shape"_a, Release())
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape) {
+                return solve_by_class(n.topology(), n.choice(), n.health(), n.routing(), traffic, shape);
+            },
+            "traffic"_a, "shape"_a, Release())
+        .def(
+            "exactly",
+            [](Network const& n, Traffic const& traffic, UnitCost const& shape, bool every_link) {
+                if (every_link) return solve_every_link(n.topology(), n.health(), n.routing(), traffic, shape);
+                return solve_exactly(n.topology(), n.choice(), n.health(), n.routing(), traffic, shape);
+            },
+            "traffic"_a, "shape"_a, "every_link"_a, Release())
         .def(
             "enumerate",
             [](Network const& n, Traffic const& traffic, UnitCost const& shape) {
@@ -337,9 +380,9 @@ void bind_network(nb::module_& m) {
             "sweep",
             [](Network const& n, Traffic const& traffic, UnitCost const& shape, std::vector<LinkId> const& links,
                double left) {
-                std::vector<std::tuple<LinkId, double, int, double>> rows;
+                std::vector<std::tuple<LinkId, double, int>> rows;
                 for (auto const& f : sweep_failures(n.topology(), n.choice(), traffic, shape, links, left)) {
-                    rows.emplace_back(f.link, f.rounds_per_s, f.link_class, f.stalled);
+                    rows.emplace_back(f.link, f.rounds_per_s, f.link_class);
                 }
                 return rows;
             },
@@ -396,6 +439,17 @@ NB_MODULE(_network, m) {
     bind_values(m);
     bind_topologies(m);
     bind_network(m);
+    nb::register_exception_translator([](std::exception_ptr const& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (Stopped const&) {
+            PyErr_SetNone(PyExc_KeyboardInterrupt);
+        }
+    });
+    m.def("progress", [] {
+        auto const [share, expected_s] = progress_of_work();
+        return std::tuple(share, expected_s);
+    });
     m.def("soft_minimum", &soft_minimum_rate, "answer"_a, "exponent"_a);
     m.def(
         "permutation",

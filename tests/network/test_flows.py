@@ -164,7 +164,7 @@ def test_a_job_of_a_whole_machine_is_the_machine() -> None:
     assert point.rate_per_s == pytest.approx(solve(whole, make(whole, "randomaccess")).rate_per_s)
     assert point.solver == "class aggregation"
     part = explain(whole, make(whole, "ptrans", job=job_nodes(whole, "0,2")))
-    assert part.answer.solver == "enumeration"
+    assert part.answer.solver == "class aggregation"
     assert part.causes
     with pytest.raises(Refusal, match="several patterns"):
         scale(P775, "gfft", [4], job="2")

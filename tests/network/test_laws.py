@@ -63,7 +63,7 @@ def test_counting_two_level_loads_equals_enumeration(
     for b in counted.bottlenecks:
         assert largest(listed, b.link_class) == pytest.approx(b.load, rel=1e-12)
     asked = engine(machine, machine.build())
-    groups = asked.by_class(uniform(machine).shape).groups
+    groups = asked.by_class(uniform(machine).native(), uniform(machine).shape).groups
     assert sum(load * links for _, load, links in groups) == pytest.approx(listed.loads.sum())
 
 
@@ -252,7 +252,7 @@ def test_the_closed_queue_grows_towards_the_hard_minimum_with_its_window() -> No
     pattern = make(machine, "randomaccess")
     topology = machine.build()
     asked = engine(machine, topology)
-    answer = asked.by_class(pattern.shape)
+    answer = asked.by_class(pattern.native(), pattern.shape)
     rates = [asked.closed_queue(answer, pattern.shape, len(pattern.active), window) for window in (1, 4, 16, 64, 4096)]
     assert rates == sorted(rates)
     assert rates[-1] == pytest.approx(answer.rounds_per_s, rel=5e-3)
@@ -276,7 +276,7 @@ def test_a_lone_packet_never_queues_and_two_wait_for_half_a_service() -> None:
 def test_the_soft_minimum_hardens_with_its_exponent() -> None:
     machine = load("power775").at_size(14)
     asked = engine(machine, machine.build())
-    answer = asked.by_class(make(machine, "ptrans").shape)
+    answer = asked.by_class((pattern := make(machine, "ptrans")).native(), pattern.shape)
     soft = [_network.soft_minimum(answer, p) for p in (2, 8, 100, 1000)]
     assert soft == sorted(soft)
     assert soft[-1] == pytest.approx(answer.rounds_per_s, rel=1e-3)

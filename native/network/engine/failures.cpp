@@ -1,10 +1,12 @@
-// N-1: one cable after the other fails; only the flows that used it are routed again.
+// N-1: one cable after the other fails; only what used it is routed again, flow by flow or, of uniform traffic, all
+// between two supernodes or groups at once.
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "engine/load_changes.hpp"
 #include "engine/recompute.hpp"
+#include "engine/uniform.hpp"
+#include "engine/work.hpp"
 
 namespace octant::network {
 
@@ -82,7 +84,6 @@ class Sweep {
         }
         loads_.rank();
         changes_ = std::make_unique<LoadChanges>(topology, loads_);
-        total_ = std::accumulate(flows_.units.begin(), flows_.units.end(), 0.0);
     }
 
     void prepare(std::vector<LinkId> const& links, std::vector<LinkId> const& backs) {
@@ -105,13 +106,11 @@ class Sweep {
         if (back >= 0) gather(back);
         std::sort(affected_.begin(), affected_.end());
         affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
-        double dead = 0;
         for (std::uint32_t const f : affected_) {
             patch(*whole_, f, -flows_.units[f]);
-            if (patch(*broken_, f, flows_.units[f])) dead += flows_.units[f];
+            patch(*broken_, f, flows_.units[f]);
         }
-        Failure failure = changes_->tightest(link, back, left);
-        failure.stalled = total_ > 0 ? dead / total_ : 0;
+        Failure const failure = changes_->tightest(link, back, left);
         set(1.0);
         return failure;
     }
@@ -122,17 +121,13 @@ class Sweep {
         auto const end = users_.flow.begin() + static_cast<std::ptrdiff_t>(users_.first[at(link) + 1]);
         affected_.insert(affected_.end(), begin, end);
     }
-    // Adds a flow's shares to the changes; true when it still crosses a dead link.
-    bool patch(Routing const& routing, std::uint32_t f, double units) {
+    // Adds a flow's shares to the changes.
+    void patch(Routing const& routing, std::uint32_t f, double units) {
         shares_.clear();
         routing.shares(flows_.from[f], flows_.to[f], shares_);
-        bool dead = false;
-        for (auto const& share : shares_) {
-            changes_->add(share.link, units * share.part);
-            dead = dead || !health_.up(share.link);
-        }
-        return dead;
+        for (auto const& share : shares_) changes_->add(share.link, units * share.part);
     }
+
     Topology const& topology_;
     Flows flows_;
     Health fine_, health_;
@@ -142,8 +137,70 @@ class Sweep {
     std::unique_ptr<LoadChanges> changes_;
     std::vector<std::uint32_t> affected_;
     std::vector<Share> shares_;
-    double total_ = 0;
 };
+
+// Uniform traffic whose loads are sums: those that depend on the cable are added up again.
+class SweepOfSums {
+  public:
+    SweepOfSums(Topology const& topology, RoutingChoice const& choice, Traffic const& traffic, UnitCost const& shape,
+                double left)
+        : all_(topology.nodes(), traffic.active), left_(left), whole_(topology.route(choice, fine_)) {
+        health_.scale.assign(at(topology.links()), 1.0);
+        broken_ = topology.route(choice, health_);
+        auto loads = uniform_loads(topology, *whole_, traffic.active);
+        if (!loads) return;
+        known_ = true;
+        fixed_ = left > 0 || choice.policy == "stall";  // every route stays as it is
+        loads_ = {capacities(topology, Health{}, shape), std::move(*loads), {}};
+        loads_.rank();
+        changes_ = std::make_unique<LoadChanges>(topology, loads_);
+    }
+
+    [[nodiscard]] bool can_fail(LinkId link) const {
+        return known_ && (fixed_ || whole_->add_depending(all_, link, [](LinkId, double) {}));
+    }
+
+    Failure fail(LinkId link, LinkId back) {
+        if (!fixed_) {
+            add_depending(*whole_, link, back, -1);
+            set(link, back, left_);
+            add_depending(*broken_, link, back, 1);
+            set(link, back, 1);
+        }
+        return changes_->tightest(link, back, left_);
+    }
+
+  private:
+    void set(LinkId link, LinkId back, double scale) {
+        health_.scale[at(link)] = scale;
+        if (back >= 0) health_.scale[at(back)] = scale;
+    }
+    void add_depending(Routing const& routing, LinkId link, LinkId back, double sign) {
+        auto const sink = [this, sign](LinkId changed, double units) { changes_->add(changed, sign * units); };
+        routing.add_depending(all_, link, sink);
+        if (back >= 0) routing.add_depending(all_, back, sink);
+    }
+
+    Everybody all_;
+    double left_;
+    Health fine_, health_;
+    std::unique_ptr<Routing> whole_, broken_;
+    bool known_ = false, fixed_ = false;
+    WholeLoads loads_;
+    std::unique_ptr<LoadChanges> changes_;
+};
+
+template <class Fail>
+std::vector<Failure> each_fails(std::vector<LinkId> const& links, std::vector<LinkId> const& backs, Fail&& fail) {
+    Work work(static_cast<double>(links.size()), "a smaller size, or --policy stall");
+    std::vector<Failure> result;
+    result.reserve(links.size());
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        result.push_back(fail(links[i], backs[i]));
+        work.did();
+    }
+    return result;
+}
 
 }  // namespace
 
@@ -157,12 +214,14 @@ std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice cons
     }
     auto const backs = opposites(topology, links);
     if (choice.policy == "recompute") return sweep_recomputed(topology, traffic, shape, links, backs, left);
+    if (traffic.uniform && !links.empty()) {
+        SweepOfSums sweep(topology, choice, traffic, shape, left);
+        auto const fail = [&](LinkId link, LinkId back) { return sweep.fail(link, back); };
+        if (sweep.can_fail(links.front())) return each_fails(links, backs, fail);
+    }
     Sweep sweep(topology, choice, written_out(traffic), shape);
     sweep.prepare(links, backs);
-    std::vector<Failure> result;
-    result.reserve(links.size());
-    for (std::size_t i = 0; i < links.size(); ++i) result.push_back(sweep.fail(links[i], backs[i], left));
-    return result;
+    return each_fails(links, backs, [&](LinkId link, LinkId back) { return sweep.fail(link, back, left); });
 }
 
 }  // namespace octant::network

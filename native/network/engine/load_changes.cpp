@@ -38,7 +38,7 @@ Failure LoadChanges::tightest(LinkId link, LinkId back, double left) {
         marked_[at(touched)] = 0;
     }
     touched_.clear();
-    return {link, best, at_link < 0 ? -1 : topology_.class_of(at_link), 0};
+    return {link, best, at_link < 0 ? -1 : topology_.class_of(at_link)};
 }
 
 }  // namespace octant::network

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "engine/work.hpp"
+
 namespace octant::network {
 
 std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const& choice, Traffic const& traffic,
@@ -14,8 +16,10 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
     }
     check_traffic(traffic, topology);
     std::vector<double> result(at(trials));
+    Work work(trials, "fewer --trials or a smaller --size");
 #pragma omp parallel for schedule(dynamic)
     for (int trial = 0; trial < trials; ++trial) {
+        if (!work.go_on(0)) continue;
         Health health;
         health.scale.assign(at(topology.links()), 1.0);
         auto pool = links;
@@ -28,11 +32,14 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
         }
         try {
             auto const routing = topology.route(choice, health);
-            result[at(trial)] = solve_by_enumeration(topology, health, *routing, traffic, shape).rounds_per_s;
+            result[at(trial)] = solve_every_link(topology, health, *routing, traffic, shape).rounds_per_s;
+        } catch (Stopped const&) {                // said below
         } catch (std::invalid_argument const&) {  // exceptions must not leave the parallel region
             result[at(trial)] = std::nan("");
         }
+        work.go_on();
     }
+    work.check();
     return result;
 }
 
@@ -42,7 +49,7 @@ std::vector<double> solve_each(Topology const& topology, Health const& health, R
     std::vector<double> result(traffics.size());
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < traffics.size(); ++i) {
-        result[i] = solve_by_enumeration(topology, health, routing, traffics[i], shape).rounds_per_s;
+        result[i] = solve_every_link(topology, health, routing, traffics[i], shape).rounds_per_s;
     }
     return result;
 }

@@ -1,8 +1,14 @@
 #include "engine/network.hpp"
 
+#include "engine/kinds.hpp"
+
 namespace octant::network {
 
-std::optional<std::vector<LoadGroup>> Topology::uniform(RoutingChoice const&) const { return std::nullopt; }
+std::optional<std::vector<LoadGroup>> Topology::uniform(RoutingChoice const&, std::vector<Node> const&) const {
+    return std::nullopt;
+}
+
+std::unique_ptr<Kinds> Topology::kinds(std::vector<Node> const&, LinkId) const { return nullptr; }
 
 Limit limit_of(LinkClass const& link, bool endpoint, UnitCost const& shape) {
     double const bytes = endpoint ? shape.payload_bytes : shape.wire_bytes;

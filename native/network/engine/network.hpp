@@ -57,6 +57,7 @@ struct LoadGroup {
 };
 
 class Routing;
+class Kinds;
 struct RoutingChoice;
 
 // Share of each link's capacity that is left; empty when everything is up.
@@ -105,9 +106,12 @@ class Topology {
         return from == to ? "same node" : "other nodes";
     }
     [[nodiscard]] virtual std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const = 0;
-    // Loads of uniform all-to-all traffic (every node sends one unit, spread over all, itself included), by counting
-    // instead of enumeration; nothing where the shape has no such symmetry under that routing.
-    [[nodiscard]] virtual std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice) const;
+    // Loads of uniform traffic (every active node sends one unit, spread over all of them) by counting few kinds of
+    // links; nothing where the shape has no such kinds under that routing.
+    [[nodiscard]] virtual std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice,
+                                                                        std::vector<Node> const& active) const;
+    // What is alike while exactly these nodes are active and the ends of `fixed` (-1: none) stay; null: not known.
+    [[nodiscard]] virtual std::unique_ptr<Kinds> kinds(std::vector<Node> const& active, LinkId fixed) const;
 
   protected:
     [[nodiscard]] virtual LinkId fabric_links() const = 0;

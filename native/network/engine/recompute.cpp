@@ -1,10 +1,11 @@
 #include "engine/recompute.hpp"
 
-#include <algorithm>
 #include <map>
-#include <queue>
 
+#include "engine/detours.hpp"
 #include "engine/load_changes.hpp"
+#include "engine/uniform.hpp"
+#include "engine/work.hpp"
 #include "routing/fabric.hpp"
 
 namespace octant::network {
@@ -45,28 +46,19 @@ Senders senders(Topology const& topology, Traffic const& traffic) {
 
 // Injection, ejection and local: no failure of the fabric changes them.
 double load_endpoints(Topology const& topology, Traffic const& traffic, std::vector<double>& loads) {
-    auto const load = [&](Node s, Node t, double units) {
-        if (s == t && topology.self() == SelfTraffic::memory) loads[at(topology.local_of(s))] += units;
-        if (s == t && topology.self() != SelfTraffic::endpoint) return;
-        loads[at(topology.injection_of(s))] += units;
-        loads[at(topology.ejection_of(t))] += units;
-    };
-    double total = 0;
     if (traffic.uniform) {
-        std::size_t const n = traffic.active.size();
-        for (std::size_t i = 0; i < n; ++i) {
-            load(traffic.active[i], traffic.active[i], 1.0 / static_cast<double>(n));
-            // To all others: as many units as a neighbour in the list gets and sends.
-            if (n > 1)
-                load(traffic.active[i], traffic.active[(i + 1) % n],
-                     static_cast<double>(n - 1) / static_cast<double>(n));
-        }
-        return static_cast<double>(n);
+        octant::network::load_endpoints(topology, traffic.active, loads);
+        return static_cast<double>(traffic.active.size());
     }
+    double total = 0;
     Flows const& flows = traffic.flows;
     for (std::size_t f = 0; f < flows.size(); ++f) {
-        load(flows.from[f], flows.to[f], flows.units[f]);
+        Node const s = flows.from[f], t = flows.to[f];
         total += flows.units[f];
+        if (s == t && topology.self() == SelfTraffic::memory) loads[at(topology.local_of(s))] += flows.units[f];
+        if (s == t && topology.self() != SelfTraffic::endpoint) continue;
+        loads[at(topology.injection_of(s))] += flows.units[f];
+        loads[at(topology.ejection_of(t))] += flows.units[f];
     }
     return total;
 }
@@ -127,22 +119,12 @@ class Healthy {
             }
             passing[at(source)] = units;
         }
-        for (auto v = order_.rbegin(); v != order_.rend(); ++v) {  // from far to near
-            if (passing[at(*v)] == 0 || *v == target) continue;
-            auto const nearer = [&](Fabric::Hop const& hop) {
-                return hops[at(hop.to)] + 1 == hops[at(*v)] && fabric_.leads(hop.to, target);
-            };
-            auto const out = fabric_.out_of(*v);
-            double const part = passing[at(*v)] / static_cast<double>(std::ranges::count_if(out, nearer));
-            for (auto const& hop : out) {
-                if (!nearer(hop)) continue;
-                loads_.loads[at(hop.link)] += part;
-                passing[at(hop.to)] += part;
-                if (auto const place = place_[at(hop.link)]; place >= 0) {
-                    users_[at(place)].push_back(static_cast<std::uint32_t>(k));
-                }
+        fabric_.spread(target, hops, order_, passing, [&](LinkId link, double part) {
+            loads_.loads[at(link)] += part;
+            if (auto const place = place_[at(link)]; place >= 0) {
+                users_[at(place)].push_back(static_cast<std::uint32_t>(k));
             }
-        }
+        });
     }
 
     Topology const& topology_;
@@ -155,194 +137,37 @@ class Healthy {
     std::vector<Vertex> order_;
 };
 
-// One failure at a time; every thread has its own.
-class Detours {
-  public:
-    explicit Detours(Healthy const& healthy)
-        : healthy_(healthy),
-          fabric_(healthy.fabric()),
-          changes_(healthy.topology(), healthy.loads()),
-          fresh_(fabric_.vertices(), 0),
-          role_(fabric_.vertices(), Role::untouched),
-          queued_(fabric_.vertices(), 0),
-          delta_(fabric_.vertices(), 0.0) {}
-
-    Failure fail(LinkId link, LinkId back, double left) {
-        link_ = link;
-        back_ = back;
-        double dead = 0;
-        for (LinkId const gone : {link, back}) {
-            if (left > 0 || gone < 0) continue;
-            Ends const ends = healthy_.topology().ends(gone);
-            for (std::uint32_t const k : healthy_.users(gone)) dead += detour(k, ends);
-        }
-        Failure failure = changes_.tightest(link, back, left);
-        failure.stalled = healthy_.total() > 0 ? dead / healthy_.total() : 0;
-        if (failure.stalled > 1e-12) {
-            failure.rounds_per_s = 0;
-            failure.link_class = healthy_.topology().class_of(link);
-        }
-        return failure;
-    }
-
-  private:
-    enum class Role : char { untouched, split, further };  // split anew; further from the destination than before
-    using Far = std::pair<std::uint16_t, Vertex>;
-
-    // Routes of one destination that cross the link between `ends`, around it; returns the units that no way is left
-    // for.
-    double detour(std::size_t k, Ends ends) {
-        target_ = healthy_.targets()[k];
-        hops_ = healthy_.hops(k);
-        passing_ = healthy_.passing(k);
-        find_further(ends.from);
-        measure_further();
-        withdraw();
-        double const dead = send();
-        for (Vertex const v : concerned_) role_[at(v)] = Role::untouched;
-        concerned_.clear();
-        return dead;
-    }
-
-    [[nodiscard]] bool down(LinkId link) const { return link == link_ || link == back_; }
-    [[nodiscard]] bool was_nearer(Vertex from, Vertex to) const {
-        return hops_[at(to)] + 1 == hops_[at(from)] && fabric_.leads(to, target_);
-    }
-    [[nodiscard]] std::uint16_t now(Vertex v) const {
-        return role_[at(v)] == Role::further ? fresh_[at(v)] : hops_[at(v)];
-    }
-    [[nodiscard]] bool is_nearer(Vertex from, Fabric::Hop const& hop) const {
-        return !down(hop.link) && now(hop.to) != Fabric::unreachable && now(hop.to) + 1 == now(from) &&
-               fabric_.leads(hop.to, target_);
-    }
-    void concern(Vertex v, Role role) {
-        if (role_[at(v)] == Role::untouched) concerned_.push_back(v);
-        role_[at(v)] = role;
-    }
-
-    // Who lost every nearer neighbour, from near to far; who lost some splits anew.
-    void find_further(Vertex first) {
-        std::vector<Vertex>& line = line_;
-        line.clear();
-        auto const judge = [&](Vertex v) {
-            if (role_[at(v)] == Role::further) return;
-            bool const kept = std::ranges::any_of(fabric_.out_of(v), [&](Fabric::Hop const& hop) {
-                return !down(hop.link) && was_nearer(v, hop.to) && role_[at(hop.to)] != Role::further;
-            });
-            concern(v, kept ? Role::split : Role::further);
-            if (!kept) line.push_back(v);
-        };
-        judge(first);
-        for (std::size_t head = 0; head < line.size(); ++head) {
-            Vertex const v = line[head];
-            for (auto const& hop : fabric_.into(v)) {
-                if (hop.to != target_ && was_nearer(hop.to, v)) judge(hop.to);
-            }
-        }
-    }
-
-    void measure_further() {
-        std::priority_queue<Far, std::vector<Far>, std::greater<>> nearest;
-        for (Vertex const v : line_) {
-            std::uint16_t best = Fabric::unreachable;
-            for (auto const& hop : fabric_.out_of(v)) {
-                if (down(hop.link) || role_[at(hop.to)] == Role::further || !fabric_.leads(hop.to, target_)) continue;
-                if (hops_[at(hop.to)] == Fabric::unreachable) continue;
-                best = std::min(best, static_cast<std::uint16_t>(hops_[at(hop.to)] + 1));
-            }
-            fresh_[at(v)] = best;
-            if (best != Fabric::unreachable) nearest.emplace(best, v);
-        }
-        while (!nearest.empty()) {
-            auto const [away, v] = nearest.top();
-            nearest.pop();
-            if (away > fresh_[at(v)] || !fabric_.leads(v, target_)) continue;
-            for (auto const& hop : fabric_.into(v)) {
-                if (down(hop.link) || role_[at(hop.to)] != Role::further || fresh_[at(hop.to)] <= away + 1) continue;
-                fresh_[at(hop.to)] = static_cast<std::uint16_t>(away + 1);
-                nearest.emplace(fresh_[at(hop.to)], hop.to);
-            }
-        }
-    }
-
-    // Takes back what the concerned vertices sent on.
-    void withdraw() {
-        for (Vertex const v : concerned_) {
-            enqueue(v);
-            double const units = passing_[at(v)];
-            if (units == 0) continue;
-            auto const out = fabric_.out_of(v);
-            auto const nearer = [&](Fabric::Hop const& hop) { return was_nearer(v, hop.to); };
-            forward(out, nearer, -units);
-        }
-    }
-
-    // Sends on again, from far to near; what passes other vertices changes by what has come to them.
-    double send() {
-        double dead = 0;
-        while (!farthest_.empty()) {
-            Vertex const v = farthest_.top().second;
-            farthest_.pop();
-            queued_[at(v)] = 0;
-            double const change = delta_[at(v)];
-            delta_[at(v)] = 0;
-            if (v == target_) continue;
-            double const units = role_[at(v)] == Role::untouched ? change : passing_[at(v)] + change;
-            if (now(v) == Fabric::unreachable) {
-                dead += units;
-            } else if (units != 0) {
-                forward(fabric_.out_of(v), [&](Fabric::Hop const& hop) { return is_nearer(v, hop); }, units);
-            }
-        }
-        return dead;
-    }
-
-    template <class Nearer>
-    void forward(std::span<Fabric::Hop const> out, Nearer const& nearer, double units) {
-        double const part = units / static_cast<double>(std::ranges::count_if(out, nearer));
-        for (auto const& hop : out) {
-            if (!nearer(hop)) continue;
-            changes_.add(hop.link, part);
-            delta_[at(hop.to)] += part;
-            enqueue(hop.to);
-        }
-    }
-
-    void enqueue(Vertex v) {
-        if (queued_[at(v)]) return;
-        queued_[at(v)] = 1;
-        farthest_.emplace(now(v), v);
-    }
-
-    Healthy const& healthy_;
-    Fabric const& fabric_;
-    LoadChanges changes_;
-    LinkId link_ = -1, back_ = -1;
-    Vertex target_ = 0;
-    std::span<std::uint16_t const> hops_;
-    std::span<double const> passing_;
-    std::vector<std::uint16_t> fresh_;
-    std::vector<Role> role_;
-    std::vector<Vertex> concerned_, line_;
-    std::vector<char> queued_;
-    std::vector<double> delta_;
-    std::priority_queue<Far> farthest_;
-};
-
 }  // namespace
 
 std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& traffic, UnitCost const& shape,
                                       std::vector<LinkId> const& links, std::vector<LinkId> const& backs, double left) {
+    if (auto alike = sweep_alike(topology, traffic, shape, links, backs, left)) return std::move(*alike);
     auto wanted = links;
     wanted.insert(wanted.end(), backs.begin(), backs.end());
     Healthy const healthy(topology, traffic, shape, wanted);
     std::vector<Failure> result(links.size());
+    Work work(static_cast<double>(links.size()), "a smaller size, or --policy spread");
 #pragma omp parallel
     {
-        Detours detours(healthy);
+        LoadChanges changes(topology, healthy.loads());
+        Detours detours(topology, healthy.fabric(),
+                        [&changes](LinkId link, double units) { changes.add(link, units); });
 #pragma omp for schedule(dynamic, 16)
-        for (std::size_t i = 0; i < links.size(); ++i) result[i] = detours.fail(links[i], backs[i], left);
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            if (!work.go_on(0)) continue;
+            detours.cut(links[i], backs[i]);
+            double dead = 0;
+            for (LinkId const gone : {links[i], backs[i]}) {
+                if (left > 0 || gone < 0) continue;
+                for (std::uint32_t const k : healthy.users(gone))
+                    dead += detours.around(gone, healthy.targets()[k], healthy.hops(k), healthy.passing(k));
+            }
+            result[i] = changes.tightest(links[i], backs[i], left);
+            if (dead > 1e-12 * healthy.total()) result[i] = {links[i], 0, topology.class_of(links[i])};
+            work.go_on();
+        }
     }
+    work.check();
     return result;
 }
 

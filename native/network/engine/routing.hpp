@@ -1,6 +1,7 @@
 // How traffic from one node to another is laid over links: a weighted list, or one path for one packet.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "engine/network.hpp"
@@ -30,6 +31,28 @@ void require_policy(RoutingChoice const& choice, std::string_view topology, std:
 // The order in which dimensions are gone through: as asked, or first to last.
 [[nodiscard]] std::vector<int> dimension_order(RoutingChoice const& choice, int dimensions);
 
+// Uniform traffic: every active node sends one unit, spread evenly over all of them.
+class Everybody {
+  public:
+    Everybody(Node nodes, std::vector<Node> const& active) : before_(at(nodes) + 1, 0.0) {
+        for (Node const node : active) before_[at(node) + 1] += 1;
+        for (std::size_t i = 1; i < before_.size(); ++i) before_[i] += before_[i - 1];
+    }
+    [[nodiscard]] double total() const { return before_.back(); }
+    [[nodiscard]] double at_node(Node node) const { return among(node, 1); }  // 1: active, 0: idle
+    // Active nodes of `count` from `first` on.
+    [[nodiscard]] double among(Node first, Node count) const { return before_[at(first + count)] - before_[at(first)]; }
+    // By groups of so many nodes.
+    [[nodiscard]] std::vector<double> by(Node count) const {
+        std::vector<double> sums;
+        for (Node first = 0; at(first) + 1 < before_.size(); first += count) sums.push_back(among(first, count));
+        return sums;
+    }
+
+  private:
+    std::vector<double> before_;
+};
+
 class Routing {
   public:
     Routing() = default;
@@ -41,6 +64,13 @@ class Routing {
     virtual void shares(Node s, Node t, std::vector<Share>& out) const = 0;
     // Adds `weight` units from `s` to each of `targets` to the loads.
     virtual void add(Node s, std::span<Node const> targets, double weight, std::span<double> loads) const = 0;
+    // Adds what uniform traffic puts on the fabric, from sums over whole routers, supernodes or dimensions; false (and
+    // nothing added) where pairs must be enumerated.
+    virtual bool add_uniform(Everybody const&, std::span<double>) const { return false; }
+    // Gives `sink` the loads of that part of uniform traffic whose routes depend on the health of `link`; false where
+    // pairs must be enumerated.
+    using Sink = std::function<void(LinkId, double)>;
+    virtual bool add_depending(Everybody const&, LinkId, Sink const&) const { return false; }
     // Appends the links of one packet's path in order; `draw` chooses among equals (a counter or a random number).
     virtual void path(Node s, Node t, std::uint64_t draw, std::vector<LinkId>& out) const = 0;
 };

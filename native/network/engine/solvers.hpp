@@ -5,14 +5,20 @@
 
 namespace octant::network {
 
-// Loads by counting (uniform traffic on a symmetric shape); throws where the shape has no such symmetry.
-[[nodiscard]] Solution solve_by_class(Topology const& topology, RoutingChoice const& choice, UnitCost const& shape);
+// Loads of uniform traffic from sums over classes of links, routers or dimensions instead of pairs; throws where the
+// traffic is not uniform or the routing has no such sums.
+[[nodiscard]] Solution solve_by_class(Topology const& topology, RoutingChoice const& choice, Health const& health,
+                                      Routing const& routing, Traffic const& traffic, UnitCost const& shape);
 
-// Loads of every pair, exactly.
+// Loads of every pair, one by one.
 [[nodiscard]] Solution solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,
                                             Traffic const& traffic, UnitCost const& shape);
-[[nodiscard]] std::vector<double> enumerate_loads(Topology const& topology, Routing const& routing,
-                                                  Traffic const& traffic);
+// The quickest exact way: by class where the routing allows, else by enumeration.
+[[nodiscard]] Solution solve_exactly(Topology const& topology, RoutingChoice const& choice, Health const& health,
+                                     Routing const& routing, Traffic const& traffic, UnitCost const& shape);
+// The same, always with the load of every link.
+[[nodiscard]] Solution solve_every_link(Topology const& topology, Health const& health, Routing const& routing,
+                                        Traffic const& traffic, UnitCost const& shape);
 
 // Max-min fair rates of all flows at once, by progressive filling.
 [[nodiscard]] Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing,
@@ -58,9 +64,8 @@ struct Recovery {
 // The effect of single failures, each cable (both directions) at a time; loads are patched, not recomputed.
 struct Failure {
     LinkId link;
-    double rounds_per_s;
-    int link_class;  // of the bottleneck then
-    double stalled;  // part of the units that cannot be sent at all
+    double rounds_per_s;  // 0: some traffic has no route left
+    int link_class;       // of the bottleneck then
 };
 [[nodiscard]] std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice const& choice,
                                                   Traffic const& traffic, UnitCost const& shape,

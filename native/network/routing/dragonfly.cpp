@@ -42,6 +42,20 @@ class Gangs {
     bool failover_;
 };
 
+// Active nodes by router and by group.
+class Weights {
+  public:
+    Weights(Dragonfly const& net, Everybody const& all)
+        : nodes_(net.shape().nodes), of_group_(nodes_ * net.shape().routers), all_(all) {}
+    [[nodiscard]] double total() const { return all_.total(); }
+    [[nodiscard]] double router(int r) const { return all_.among(r * nodes_, nodes_); }
+    [[nodiscard]] double group(int g) const { return all_.among(g * of_group_, of_group_); }
+
+  private:
+    Node nodes_, of_group_;
+    Everybody const& all_;
+};
+
 class Minimal final : public RoutingOf<Minimal> {
   public:
     Minimal(Dragonfly const& net, Gangs gangs) : RoutingOf(net), net_(net), gangs_(gangs) {}
@@ -53,6 +67,49 @@ class Minimal final : public RoutingOf<Minimal> {
     template <class Sink>
     void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
         walk_leg(net_.router_of(s), net_.router_of(t), draw, sink);
+    }
+
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        Weights const weights(net_, all);
+        auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
+        for (int g = 0; g < net_.shape().groups; ++g) {
+            within(g, weights, 1 / all.total(), sink);
+            for (int h = 0; h < net_.shape().groups; ++h) {
+                if (g != h) between(g, h, weights, 1 / all.total(), sink);
+            }
+        }
+        return true;
+    }
+    bool add_depending(Everybody const& all, LinkId link, Sink const& sink) const override {
+        if (net_.class_of(link) != Dragonfly::global_link) return true;
+        auto const [from, to] = net_.ends(link);
+        between(net_.group_of(from - net_.nodes()), net_.group_of(to - net_.nodes()), Weights(net_, all),
+                1 / all.total(), sink);
+        return true;
+    }
+
+    // Traffic of the routers of a group with one another, `units` per pair of nodes.
+    template <class Sink>
+    void within(int g, Weights const& weights, double units, Sink&& sink) const {
+        int const first = g * net_.shape().routers;
+        for (int r = first; r < first + net_.shape().routers; ++r) {
+            for (int t = first; t < first + net_.shape().routers; ++t) {
+                hop(r, t, units * weights.router(r) * weights.router(t), sink);
+            }
+        }
+    }
+    // Traffic of one group to another.
+    template <class Sink>
+    void between(int g, int h, Weights const& weights, double units, Sink&& sink) const {
+        int const routers = net_.shape().routers;
+        gangs_.each(g, h, [&](int k, double part) {
+            double const each = units * part;
+            sink(net_.global_link_of(g, h, k), each * weights.group(g) * weights.group(h));
+            for (int r = g * routers; r < (g + 1) * routers; ++r)
+                hop(r, net_.gateway(g, h, k), each * weights.router(r) * weights.group(h), sink);
+            for (int t = h * routers; t < (h + 1) * routers; ++t)
+                hop(net_.gateway(h, g, k), t, each * weights.group(g) * weights.router(t), sink);
+        });
     }
 
     template <class Sink>
@@ -91,6 +148,19 @@ class Valiant final : public RoutingOf<Valiant> {
   public:
     Valiant(Dragonfly const& net, Gangs gangs) : RoutingOf(net), net_(net), gangs_(gangs), minimal_(net, gangs) {}
 
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        int const others = net_.shape().groups - 2;
+        if (others < 1) return minimal_.add_uniform(all, loads);
+        Weights const weights(net_, all);
+        auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
+        for (int g = 0; g < net_.shape().groups; ++g) {
+            minimal_.within(g, weights, 1 / all.total(), sink);
+            send_out(g, weights, 1 / all.total() / others, sink);
+            pass_on(g, weights, 1 / all.total() / others, sink);
+        }
+        return true;
+    }
+
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
         int const from = net_.router_of(s);
@@ -128,6 +198,50 @@ class Valiant final : public RoutingOf<Valiant> {
     }
 
   private:
+    // What group g sends to each group between it and all others.
+    template <class Sink>
+    void send_out(int g, Weights const& weights, double units, Sink&& sink) const {
+        int const routers = net_.shape().routers;
+        for (int middle = 0; middle < net_.shape().groups; ++middle) {
+            if (middle == g) continue;
+            double const meant = units * (weights.total() - weights.group(g) - weights.group(middle));
+            gangs_.each(g, middle, [&](int k, double part) {
+                sink(net_.global_link_of(g, middle, k), part * meant * weights.group(g));
+                for (int r = g * routers; r < (g + 1) * routers; ++r)
+                    minimal_.hop(r, net_.gateway(g, middle, k), part * meant * weights.router(r), sink);
+            });
+        }
+    }
+    // What lands in group `middle`, from every group on to every other.
+    template <class Sink>
+    void pass_on(int middle, Weights const& weights, double units, Sink&& sink) const {
+        int const routers = net_.shape().routers, first = middle * routers;
+        std::vector<double> landed(at(routers), 0.0), from_there;  // by router
+        auto const land = [&](int g, std::vector<double>& where) {
+            gangs_.each(g, middle, [&](int k, double part) {
+                where[at(net_.gateway(middle, g, k) - first)] += part * weights.group(g);
+            });
+        };
+        for (int g = 0; g < net_.shape().groups; ++g) {
+            if (g != middle) land(g, landed);
+        }
+        for (int h = 0; h < net_.shape().groups; ++h) {
+            if (h == middle) continue;
+            from_there.assign(at(routers), 0.0);
+            land(h, from_there);  // what came from h does not go back
+            double const others = weights.total() - weights.group(middle) - weights.group(h);
+            gangs_.each(middle, h, [&](int k, double part) {
+                double const each = part * units;
+                sink(net_.global_link_of(middle, h, k), each * others * weights.group(h));
+                for (int r = 0; r < routers; ++r)
+                    minimal_.hop(first + r, net_.gateway(middle, h, k),
+                                 each * (landed[at(r)] - from_there[at(r)]) * weights.group(h), sink);
+                for (int t = h * routers; t < (h + 1) * routers; ++t)
+                    minimal_.hop(net_.gateway(h, middle, k), t, each * others * weights.router(t), sink);
+            });
+        }
+    }
+
     Dragonfly const& net_;
     Gangs gangs_;
     Minimal minimal_;

@@ -1,6 +1,8 @@
 // The fabric as a graph: the links that are up, by the vertex that they leave or enter.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/network.hpp"
 
 namespace octant::network {
@@ -22,6 +24,25 @@ class Fabric {
     [[nodiscard]] bool leads(Vertex v, Vertex target) const { return v == target || topology_.forwards(v); }
     // Hops from every vertex to `target`, written to `hops`; the vertices in the order in which they are found.
     void measure(Vertex target, std::span<std::uint16_t> hops, std::vector<Vertex>& order) const;
+    // Traffic to `target` from far to near, equally over all links that come nearer: `passing` holds what the vertices
+    // send, and then what passes them; calls sink(link, units). `hops` and `order` are those measured.
+    template <class Sink>
+    void spread(Vertex target, std::span<std::uint16_t const> hops, std::vector<Vertex> const& order,
+                std::span<double> passing, Sink&& sink) const {
+        for (auto v = order.rbegin(); v != order.rend(); ++v) {
+            if (passing[at(*v)] == 0 || *v == target) continue;
+            auto const nearer = [&](Hop const& hop) {
+                return hops[at(hop.to)] + 1 == hops[at(*v)] && leads(hop.to, target);
+            };
+            auto const out = out_of(*v);
+            double const part = passing[at(*v)] / static_cast<double>(std::ranges::count_if(out, nearer));
+            for (auto const& hop : out) {
+                if (!nearer(hop)) continue;
+                passing[at(hop.to)] += part;
+                sink(hop.link, part);
+            }
+        }
+    }
 
   private:
     [[nodiscard]] static std::span<Hop const> row(std::vector<std::size_t> const& first, std::vector<Hop> const& hops,

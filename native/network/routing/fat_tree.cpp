@@ -12,6 +12,20 @@ class UpDown final : public RoutingOf<UpDown> {
     UpDown(FatTree const& net, Spread spread, bool failover, Health const& health)
         : RoutingOf(net), net_(net), health_(health), spread_(spread), failover_(failover) {}
 
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        if (failover_ && !health_.scale.empty()) return false;
+        double const units = 1 / all.total() / net_.shape().planes;
+        for (int plane = 0; plane < net_.shape().planes; ++plane) {
+            for (Node node = 0; node < net_.nodes(); ++node) {
+                double const away = units * all.at_node(node) * (all.total() - all.at_node(node));
+                loads[at(net_.port_link(plane, node, false))] += away;
+                loads[at(net_.port_link(plane, node, true))] += away;
+            }
+            for (int level = 1; level < net_.levels(); ++level) add_trunks(plane, level, all, units, loads);
+        }
+        return true;
+    }
+
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
         int const top = top_of(s, t);
@@ -38,6 +52,37 @@ class UpDown final : public RoutingOf<UpDown> {
     struct Ways {
         int all, count;
     };
+
+    // Between a level and the next, a column of the upper level is one link of every subtree: nodes choose it by their
+    // number, or evenly.
+    void add_trunks(int plane, int level, Everybody const& all, double units, std::span<double> loads) const {
+        int const columns = net_.columns(level + 1), below = net_.below(level);
+        std::vector<double> choosing(at(columns), 0.0), within;
+        auto const choose = [&](Node node, std::vector<double>& columns_of) {
+            columns_of[at(node % columns)] += all.at_node(node);
+        };
+        for (Node node = 0; node < net_.nodes(); ++node) choose(node, choosing);
+        for (Node first = 0; first < net_.nodes(); first += below) {
+            within.assign(at(columns), 0.0);
+            double inside = 0;
+            for (Node node = first; node < first + below; ++node) {
+                choose(node, within);
+                inside += all.at_node(node);
+            }
+            for (int column = 0; column < columns; ++column) {
+                double const here = within[at(column)], elsewhere = choosing[at(column)] - here;
+                double const by_inner = here * (all.total() - inside), by_outer = inside * elsewhere;
+                double const even = inside * (all.total() - inside) / columns;
+                auto const put = [&](bool down, double pairs) {
+                    loads[at(net_.trunk_link(plane, level, first, column % net_.columns(level),
+                                             column / net_.columns(level), down))] += units * pairs;
+                };
+                bool const by_source = spread_ == Spread::by_source;
+                put(false, spread_ == Spread::all ? even : by_source ? by_inner : by_outer);
+                put(true, spread_ == Spread::all ? even : by_source ? by_outer : by_inner);
+            }
+        }
+    }
 
     [[nodiscard]] int top_of(Node s, Node t) const {
         int level = 1;

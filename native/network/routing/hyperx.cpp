@@ -1,6 +1,8 @@
 // Dimension-ordered and Valiant routing on the HyperX.
 #include "routing/hyperx.hpp"
 
+#include "routing/lattice.hpp"
+
 namespace octant::network {
 
 namespace {
@@ -15,9 +17,31 @@ void leg(HyperX const& net, std::vector<int> const& order, int from, int to, dou
     }
 }
 
+// from[r] × to[q] × units from every router to every other.
+void add_legs(HyperX const& net, std::vector<int> const& order, std::vector<double> const& from,
+              std::vector<double> const& to, double units, std::span<double> loads) {
+    Lattice shape;
+    for (int d = 0; d < net.dimensions(); ++d) shape.sizes.push_back(net.size(d));
+    auto const line = [&](int d, std::size_t first, std::vector<double> const& a, std::vector<double> const& b) {
+        for (int x = 0; x < net.size(d); ++x) {
+            int const router = static_cast<int>(first + at(x) * shape.stride(d));
+            for (int y = 0; y < net.size(d); ++y) {
+                if (x != y) loads[at(net.link(router, d, y))] += units * a[at(x)] * b[at(y)];
+            }
+        }
+    };
+    by_dimensions(shape, order, from, to, line);
+}
+
 class DimensionOrdered final : public RoutingOf<DimensionOrdered> {
   public:
     DimensionOrdered(HyperX const& net, std::vector<int> order) : RoutingOf(net), net_(net), order_(std::move(order)) {}
+
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        auto const weights = all.by(net_.nodes_of_router());
+        add_legs(net_, order_, weights, weights, 1 / all.total(), loads);
+        return true;
+    }
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
@@ -36,6 +60,16 @@ class DimensionOrdered final : public RoutingOf<DimensionOrdered> {
 class Valiant final : public RoutingOf<Valiant> {
   public:
     Valiant(HyperX const& net, std::vector<int> order) : RoutingOf(net), net_(net), order_(std::move(order)) {}
+
+    // A node's own share goes nowhere, so it sends (n - 1) / n; each leg's other end is any router.
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        auto const weights = all.by(net_.nodes_of_router());
+        std::vector<double> const anywhere(weights.size(), 1.0);
+        double const each = (all.total() - 1) / all.total() / net_.routers();
+        add_legs(net_, order_, weights, anywhere, each, loads);
+        add_legs(net_, order_, anywhere, weights, each, loads);
+        return true;
+    }
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {

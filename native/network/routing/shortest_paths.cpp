@@ -1,5 +1,9 @@
 // Equal-cost multipath over the links that are up: at every vertex, all links that come nearer share equally.
+#include <mutex>
+
+#include "engine/alike.hpp"
 #include "engine/routing.hpp"
+#include "engine/work.hpp"
 #include "routing/fabric.hpp"
 
 namespace octant::network {
@@ -11,18 +15,38 @@ constexpr std::size_t most_distances = 1UL << 27;  // 256 MiB of table
 class ShortestPaths final : public RoutingOf<ShortestPaths> {
   public:
     ShortestPaths(Topology const& topology, Health const& health)
-        : RoutingOf(topology), topology_(topology), fabric_(topology, health), vertices_(fabric_.vertices()) {
-        if (vertices_ * at(topology.nodes()) > most_distances) {
-            throw std::invalid_argument(
-                "cannot recompute routes of " + std::to_string(topology.nodes()) +
-                " nodes (the table of distances would exceed 256 MiB); try a smaller network or the "
-                "topology's own routing");
+        : RoutingOf(topology),
+          topology_(topology),
+          fabric_(topology, health),
+          vertices_(fabric_.vertices()),
+          healthy_(health.scale.empty()) {}
+
+    // Destination by destination, all senders at once.
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        std::map<Vertex, double> nodes;
+        std::vector<Node> active;
+        for (Node node = 0; node < topology_.nodes(); ++node) {
+            if (all.at_node(node) == 0) continue;
+            nodes[topology_.entry(node)] += 1;
+            active.push_back(node);
         }
-        distance_.resize(vertices_ * at(topology.nodes()));
+        if (healthy_ && add_alike(topology_, fabric_, active, loads)) return true;
+        std::vector<std::uint16_t> hops(vertices_);
         std::vector<Vertex> order;
-        for (Node t = 0; t < topology.nodes(); ++t) {
-            fabric_.measure(topology.entry(t), std::span(distance_).subspan(at(t) * vertices_, vertices_), order);
+        std::vector<double> passing;
+        Work work(static_cast<double>(nodes.size()), "a smaller size, or the topology's own routing");
+        for (auto const& [target, here] : nodes) {
+            fabric_.measure(target, hops, order);
+            passing.assign(vertices_, 0.0);
+            for (auto const& [source, senders] : nodes) {
+                if (hops[at(source)] == Fabric::unreachable) refuse_path();
+                passing[at(source)] = senders * here / all.total();
+            }
+            fabric_.spread(target, hops, order, passing,
+                           [&loads](LinkId link, double units) { loads[at(link)] += units; });
+            work.did();
         }
+        return true;
     }
 
     template <class Sink>
@@ -64,10 +88,29 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
   private:
     [[nodiscard]] std::uint16_t distance(Vertex v, Node t) const { return distance_[at(t) * vertices_ + at(v)]; }
 
-    void require_path(Node s, Node t) const {
-        if (distance(topology_.entry(s), t) != Fabric::unreachable) return;
-        throw std::invalid_argument("cannot route from " + topology_.node_name(s) + " to " + topology_.node_name(t) +
+    // Hops left to every node from everywhere, once a single route is asked for.
+    void measure_all() const {
+        if (vertices_ * at(topology_.nodes()) > most_distances) {
+            throw std::invalid_argument(
+                "cannot recompute routes of " + std::to_string(topology_.nodes()) +
+                " nodes (the table of distances would exceed 256 MiB); try a smaller network or the "
+                "topology's own routing");
+        }
+        distance_.resize(vertices_ * at(topology_.nodes()));
+        std::vector<Vertex> order;
+        for (Node t = 0; t < topology_.nodes(); ++t) {
+            fabric_.measure(topology_.entry(t), std::span(distance_).subspan(at(t) * vertices_, vertices_), order);
+        }
+    }
+
+    [[noreturn]] static void refuse_path(std::string const& between = "all traffic") {
+        throw std::invalid_argument("cannot route " + between +
                                     " (no path of links that are up joins them); try fewer failures");
+    }
+    void require_path(Node s, Node t) const {
+        std::call_once(measured_, [this] { measure_all(); });
+        if (distance(topology_.entry(s), t) != Fabric::unreachable) return;
+        refuse_path("from " + topology_.node_name(s) + " to " + topology_.node_name(t));
     }
 
     template <class Sink>
@@ -86,7 +129,9 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
     Topology const& topology_;
     Fabric fabric_;
     std::size_t vertices_;
-    std::vector<std::uint16_t> distance_;  // hops left to each node, node-major
+    bool healthy_;
+    mutable std::once_flag measured_;
+    mutable std::vector<std::uint16_t> distance_;  // hops left to each node, node-major
 };
 
 }  // namespace

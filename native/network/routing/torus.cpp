@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "routing/torus_uniform.hpp"
+
 namespace octant::network {
 
 namespace {
@@ -23,6 +25,12 @@ class DimensionOrdered final : public RoutingOf<DimensionOrdered> {
   public:
     DimensionOrdered(Torus const& net, std::vector<int> order, bool split_ties)
         : RoutingOf(net), net_(net), order_(std::move(order)), split_ties_(split_ties) {}
+
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        auto const weights = all.by(1);
+        add_dimension_ordered(net_, order_, split_ties_, weights, weights, 1 / all.total(), loads);
+        return true;
+    }
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
@@ -57,6 +65,10 @@ class DimensionOrdered final : public RoutingOf<DimensionOrdered> {
 class RandomMinimal final : public RoutingOf<RandomMinimal> {
   public:
     RandomMinimal(Torus const& net, bool split_ties) : RoutingOf(net), net_(net), split_ties_(split_ties) {}
+
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        return all.total() == net_.nodes() && add_random_minimal(net_, split_ties_, loads);
+    }
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
@@ -134,7 +146,16 @@ class RandomMinimal final : public RoutingOf<RandomMinimal> {
 class ValiantTorus final : public RoutingOf<ValiantTorus> {
   public:
     ValiantTorus(Torus const& net, std::vector<int> order, bool split_ties)
-        : RoutingOf(net), net_(net), legs_(net, std::move(order), split_ties) {}
+        : RoutingOf(net), net_(net), order_(order), split_ties_(split_ties), legs_(net, std::move(order), split_ties) {}
+
+    // A node's own share goes nowhere, so it sends (n - 1) / n; each leg's other end is any node.
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        std::vector<double> const anywhere(at(net_.nodes()), 1.0);
+        double const each = (all.total() - 1) / all.total() / net_.nodes();
+        add_dimension_ordered(net_, order_, split_ties_, all.by(1), anywhere, each, loads);
+        add_dimension_ordered(net_, order_, split_ties_, anywhere, all.by(1), each, loads);
+        return true;
+    }
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
@@ -155,6 +176,8 @@ class ValiantTorus final : public RoutingOf<ValiantTorus> {
 
   private:
     Torus const& net_;
+    std::vector<int> order_;
+    bool split_ties_;
     DimensionOrdered legs_;
 };
 

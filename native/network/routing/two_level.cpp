@@ -21,12 +21,15 @@ class Lanes {
   public:
     Lanes(TwoLevel const& net, Policy policy, Health const& health) : net_(net), health_(health), policy_(policy) {}
 
+    // Whether traffic takes the links of its own host, up or down.
+    [[nodiscard]] bool fixed() const { return policy_ == Policy::stall || health_.scale.empty(); }
+
     // Calls sink(host number, link of the gang, part) for traffic of a sender whose own host number is `own`.
     template <class Sink>
     void each(int from, int to, int own, Sink&& sink) const {
         int const gang = net_.shape().gang;
         double const part = 1.0 / gang;
-        if (policy_ == Policy::stall || health_.scale.empty()) {
+        if (fixed()) {
             for (int k = 0; k < gang; ++k) sink(own, k, part);
             return;
         }
@@ -90,10 +93,75 @@ Place place(TwoLevel const& net, Node node) {
     return {node / net.octants_of_supernode(), node % net.octants_of_supernode()};
 }
 
+// Active octants of a supernode, and of these the senders that use one of its hosts.
+class Weights {
+  public:
+    Weights(TwoLevel const& net, Everybody const& all)
+        : per_supernode(net.octants_of_supernode()), per_host(per_supernode / net.hosts()), all_(all) {}
+    [[nodiscard]] double total() const { return all_.total(); }
+    [[nodiscard]] double at_octant(int s, int octant) const { return all_.at_node(s * per_supernode + octant); }
+    [[nodiscard]] double at_host(int s, int host) const {
+        return all_.among(s * per_supernode + host * per_host, per_host);
+    }
+    [[nodiscard]] double at_supernode(int s) const { return all_.among(s * per_supernode, per_supernode); }
+
+    int per_supernode, per_host;  // octants
+
+  private:
+    Everybody const& all_;
+};
+
 class Direct final : public RoutingOf<Direct> {
   public:
     Direct(TwoLevel const& net, Policy policy, Health const& health)
         : RoutingOf(net), net_(net), lanes_(net, policy, health) {}
+
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        Weights const weights(net_, all);
+        auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
+        for (int from = 0; from < net_.shape().supernodes; ++from) {
+            within(from, weights, sink);
+            for (int to = 0; to < net_.shape().supernodes; ++to) {
+                if (from != to) between(from, to, weights, 1.0, sink);
+            }
+        }
+        return true;
+    }
+    bool add_depending(Everybody const& all, LinkId link, Sink const& sink) const override {
+        if (net_.class_of(link) != TwoLevel::d) return true;
+        auto const [from, to] = net_.ends(link);
+        int const per_supernode = net_.octants_of_supernode();
+        between(from / per_supernode, to / per_supernode, Weights(net_, all), 1.0, sink);
+        return true;
+    }
+
+    // Uniform traffic within a supernode.
+    template <class Sink>
+    void within(int supernode, Weights const& weights, Sink&& sink) const {
+        for (int x = 0; x < weights.per_supernode; ++x) {
+            double const each = weights.at_octant(supernode, x) / weights.total();
+            for (int y = 0; y < weights.per_supernode; ++y)
+                l_hop(net_, supernode, x, y, each * weights.at_octant(supernode, y), sink);
+        }
+    }
+    // A part of uniform traffic from one supernode to another.
+    template <class Sink>
+    void between(int from, int to, Weights const& weights, double of_it, Sink&& sink) const {
+        for (int own = 0; own < net_.hosts(); ++own) {
+            double const out = of_it * weights.at_supernode(to) / weights.total();
+            double const senders = weights.at_host(from, own);
+            lanes_.each(
+                from, to, own,
+                [&](int host, int k, double part) { sink(net_.d_link(from, to, host, k), part * out * senders); },
+                [&](int host, double part) {
+                    for (int x = own * weights.per_host; x < (own + 1) * weights.per_host; ++x)
+                        l_hop(net_, from, x, net_.host(to, host), part * out * weights.at_octant(from, x), sink);
+                    double const in = part * of_it * senders / weights.total();
+                    for (int y = 0; y < weights.per_supernode; ++y)
+                        l_hop(net_, to, net_.host(from, host), y, in * weights.at_octant(to, y), sink);
+                });
+        }
+    }
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
@@ -155,6 +223,25 @@ class Indirect final : public RoutingOf<Indirect> {
           lanes_(net, policy, health),
           direct_(net, policy, health),
           with_direct_(with_direct) {}
+
+    // The host number of a sender stays that of every hop, so the sums are one for each of them.
+    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+        int const n = net_.shape().supernodes, others = n - 2;
+        if (others < 1) return direct_.add_uniform(all, loads);
+        if (!lanes_.fixed()) return false;
+        Weights const weights(net_, all);
+        double const each = 1.0 / (others + (with_direct_ ? 1 : 0));
+        auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
+        for (int s = 0; s < n; ++s) {
+            direct_.within(s, weights, sink);
+            for (int t = 0; t < n; ++t) {
+                if (t != s && with_direct_) direct_.between(s, t, weights, each, sink);
+                if (t != s) send_out(s, t, weights, each, sink);
+            }
+            for (int host = 0; host < net_.hosts(); ++host) pass_on(s, host, weights, each, sink);
+        }
+        return true;
+    }
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
@@ -223,6 +310,49 @@ class Indirect final : public RoutingOf<Indirect> {
     }
 
   private:
+    // What a supernode sends over `middle` to all others.
+    template <class Sink>
+    void send_out(int from, int middle, Weights const& weights, double each, Sink&& sink) const {
+        double const meant =
+            each * (weights.total() - weights.at_supernode(from) - weights.at_supernode(middle)) / weights.total();
+        for (int host = 0; host < net_.hosts(); ++host) {
+            lanes_.each(from, middle, host, [&](int, int k, double part) {
+                sink(net_.d_link(from, middle, host, k), part * meant * weights.at_host(from, host));
+            });
+            for (int x = host * weights.per_host; x < (host + 1) * weights.per_host; ++x)
+                l_hop(net_, from, x, net_.host(middle, host), meant * weights.at_octant(from, x), sink);
+        }
+    }
+    // What lands in `middle` on hosts of that number, from every supernode on to every other.
+    template <class Sink>
+    void pass_on(int middle, int host, Weights const& weights, double each, Sink&& sink) const {
+        std::vector<double> landed(at(weights.per_supernode), 0.0), leaving = landed;  // by octant
+        double all = 0;
+        for (int s = 0; s < net_.shape().supernodes; ++s) {
+            if (s == middle) continue;
+            landed[at(net_.host(s, host))] += weights.at_host(s, host);
+            leaving[at(net_.host(s, host))] += weights.at_supernode(s);
+            all += weights.at_host(s, host);
+        }
+        // A supernode's own traffic would leave where it landed, without a hop.
+        for (int x = 0; x < weights.per_supernode; ++x) {
+            if (landed[at(x)] == 0) continue;
+            for (int y = 0; y < weights.per_supernode; ++y) {
+                double const units = each / weights.total() * landed[at(x)] * leaving[at(y)];
+                if (units > 0) l_hop(net_, middle, x, y, units, sink);
+            }
+        }
+        for (int to = 0; to < net_.shape().supernodes; ++to) {
+            if (to == middle) continue;
+            double const in = each * (all - weights.at_host(to, host)) / weights.total();
+            lanes_.each(middle, to, host, [&](int, int k, double part) {
+                sink(net_.d_link(middle, to, host, k), part * in * weights.at_supernode(to));
+            });
+            for (int y = 0; y < weights.per_supernode; ++y)
+                l_hop(net_, to, net_.host(middle, host), y, in * weights.at_octant(to, y), sink);
+        }
+    }
+
     [[nodiscard]] int own(int octant) const { return net_.hosts() == 1 ? 0 : octant / net_.shape().octants; }
 
     // `through` units by way of `middle`, of which `each` go to every one of `octants` of `to`, for every `to` and

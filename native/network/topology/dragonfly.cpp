@@ -1,11 +1,7 @@
 // Geometry of the dragonfly.
 #include "topology/dragonfly.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include "engine/routing.hpp"
-#include "engine/symmetry.hpp"
 #include "routing/dragonfly.hpp"
 
 namespace octant::network {
@@ -70,18 +66,6 @@ std::string Dragonfly::fabric_name(LinkId link) const {
 std::unique_ptr<Routing> Dragonfly::route(RoutingChoice const& choice, Health const& health) const {
     if (choice.policy == "recompute") return shortest_paths(*this, health);
     return route_dragonfly(*this, choice, health);
-}
-
-// Turning the groups carries the cabling into itself, so one group's nodes speak for all.
-std::optional<std::vector<LoadGroup>> Dragonfly::uniform(RoutingChoice const& choice) const {
-    std::vector<Node> sources(at(shape_.routers * shape_.nodes));
-    std::iota(sources.begin(), sources.end(), 0);
-    int const in_group = shape_.routers * (shape_.routers - 1);
-    int const global = gang_ * (shape_.groups - 1);
-    auto const orbit = [this, in_group, global](LinkId link) {
-        return link < global_ ? link % std::max(in_group, 1) : in_group + (link - global_) % global;
-    };
-    return uniform_from_one(*this, choice, sources, orbit, in_group + global);
 }
 
 }  // namespace octant::network

@@ -43,7 +43,6 @@ class Dragonfly final : public Topology {
     [[nodiscard]] std::string node_name(Node node) const override;
     [[nodiscard]] std::string relation(Node from, Node to) const override;
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
-    [[nodiscard]] std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice) const override;
 
   protected:
     // Terminal links between node and router stand for themselves in the endpoint classes.

@@ -1,10 +1,7 @@
 // Geometry of the HyperX.
 #include "topology/hyperx.hpp"
 
-#include <numeric>
-
 #include "engine/routing.hpp"
-#include "engine/symmetry.hpp"
 #include "routing/hyperx.hpp"
 
 namespace octant::network {
@@ -69,14 +66,6 @@ std::string HyperX::fabric_name(LinkId link) const {
 std::unique_ptr<Routing> HyperX::route(RoutingChoice const& choice, Health const& health) const {
     if (choice.policy == "recompute") return shortest_paths(*this, health);
     return route_hyperx(*this, choice);
-}
-
-// One router's nodes speak for all; links are alike by dimension.
-std::optional<std::vector<LoadGroup>> HyperX::uniform(RoutingChoice const& choice) const {
-    std::vector<Node> sources(at(shape_.nodes));
-    std::iota(sources.begin(), sources.end(), 0);
-    return uniform_from_one(
-        *this, choice, sources, [this](LinkId link) { return dimension_of(link % degree_); }, dimensions());
 }
 
 }  // namespace octant::network

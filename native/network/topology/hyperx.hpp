@@ -15,7 +15,9 @@ class HyperX final : public Topology {
     HyperX(HyperXShape shape, std::vector<LinkClass> classes, SelfTraffic self);
 
     [[nodiscard]] int dimensions() const { return static_cast<int>(shape_.sizes.size()); }
+    [[nodiscard]] int size(int d) const { return shape_.sizes[at(d)]; }
     [[nodiscard]] int routers() const { return nodes() / shape_.nodes; }
+    [[nodiscard]] int nodes_of_router() const { return shape_.nodes; }
     [[nodiscard]] int router_of(Node node) const { return node / shape_.nodes; }
     [[nodiscard]] int coordinate(int router, int d) const { return router / strides_[at(d)] % shape_.sizes[at(d)]; }
     // Router with the coordinate of `like` in dimension `d`.
@@ -30,7 +32,6 @@ class HyperX final : public Topology {
     [[nodiscard]] Vertex entry(Node node) const override { return nodes() + router_of(node); }
     [[nodiscard]] std::string relation(Node from, Node to) const override;
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
-    [[nodiscard]] std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice) const override;
 
   protected:
     [[nodiscard]] LinkId fabric_links() const override { return routers() * degree_; }

@@ -2,7 +2,6 @@
 #include "topology/torus.hpp"
 
 #include "engine/routing.hpp"
-#include "engine/symmetry.hpp"
 #include "routing/torus.hpp"
 
 namespace octant::network {
@@ -59,15 +58,6 @@ std::string Torus::fabric_name(LinkId link) const {
 std::unique_ptr<Routing> Torus::route(RoutingChoice const& choice, Health const& health) const {
     if (choice.policy == "recompute") return shortest_paths(*this, health);
     return route_torus(*this, choice);
-}
-
-// All nodes of a full torus are alike, so node 0 speaks for all; links are alike by dimension and direction.
-std::optional<std::vector<LoadGroup>> Torus::uniform(RoutingChoice const& choice) const {
-    for (int d = 0; d < dimensions(); ++d) {
-        if (!wraps(d) && size(d) > 1) return std::nullopt;
-    }
-    return uniform_from_one(
-        *this, choice, {0}, [this](LinkId link) { return link % (2 * dimensions()); }, 2 * dimensions());
 }
 
 }  // namespace octant::network

@@ -44,7 +44,6 @@ class Torus final : public Topology {
     [[nodiscard]] std::string node_name(Node node) const override;
     [[nodiscard]] std::string relation(Node from, Node to) const override;
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
-    [[nodiscard]] std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice) const override;
 
   protected:
     [[nodiscard]] LinkId fabric_links() const override { return nodes() * dimensions() * 2; }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/routing.hpp"
 #include "routing/two_level.hpp"
+#include "topology/two_level_kinds.hpp"
 
 namespace octant::network {
 
@@ -106,9 +108,21 @@ std::unique_ptr<Routing> TwoLevel::route(RoutingChoice const& choice, Health con
     return route_two_level(*this, choice, health);
 }
 
+bool TwoLevel::all_compute(std::vector<Node> const& nodes) const {
+    auto const in_hole = [this](Node node) { return std::ranges::count(shape_.holes, node % per_supernode_) > 0; };
+    std::size_t const each = at(per_supernode_) - std::set(shape_.holes.begin(), shape_.holes.end()).size();
+    return nodes.size() == each * at(shape_.supernodes) && std::ranges::none_of(nodes, in_hole);
+}
+
+std::unique_ptr<Kinds> TwoLevel::kinds(std::vector<Node> const& active, LinkId fixed) const {
+    if (!all_compute(active)) return nullptr;
+    return std::make_unique<TwoLevelKinds>(*this, fixed);
+}
+
 // Counts instead of routing: supernodes that hang on the same host octant are alike, and so are all links of a gang.
-std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& choice) const {
-    if (choice.name != "direct") return std::nullopt;
+std::optional<std::vector<LoadGroup>> TwoLevel::uniform(RoutingChoice const& choice,
+                                                        std::vector<Node> const& nodes) const {
+    if (choice.name != "direct" || choice.policy == "recompute" || !all_compute(nodes)) return std::nullopt;
     int const n = shape_.supernodes;
     std::vector<int> active(at(per_supernode_), 1);
     for (int const hole : shape_.holes) active[at(hole)] = 0;

@@ -55,7 +55,9 @@ class TwoLevel final : public Topology {
     [[nodiscard]] std::string node_name(Node node) const override;
     [[nodiscard]] std::string relation(Node from, Node to) const override;
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
-    [[nodiscard]] std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice) const override;
+    [[nodiscard]] std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice,
+                                                                std::vector<Node> const& active) const override;
+    [[nodiscard]] std::unique_ptr<Kinds> kinds(std::vector<Node> const& active, LinkId fixed) const override;
 
   protected:
     [[nodiscard]] LinkId fabric_links() const override { return links_; }
@@ -66,6 +68,7 @@ class TwoLevel final : public Topology {
     [[nodiscard]] std::string fabric_name(LinkId link) const override;
 
   private:
+    [[nodiscard]] bool all_compute(std::vector<Node> const& nodes) const;  // all octants but the holes
     [[nodiscard]] int alike(int supernode) const;  // another supernode with the same host octant
 
     TwoLevelShape shape_;

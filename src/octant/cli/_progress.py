@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from octant.runs.carry_out import Observe, Step
 
 _REDRAW_S = 0.1
+_LOOK_S = 0.2
+_SILENT_S = 2.0
 _DOUBT_S = 10.0  # of launches of other asks, until they say more about an ask than what is expected of it
 
 
@@ -29,13 +32,20 @@ def progress_of(left: Sequence[Launch], rounds: Mapping[str, int]) -> Iterator[O
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with ended_like_ctrl_c():
         if sys.stderr.isatty():
             with _bar(Clock(left, rounds)) as tick:
                 yield tick
         else:
             yield _Lines(Clock(left, rounds))
+
+
+@contextlib.contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """While the block lasts, SIGTERM is answered as Ctrl-C is: what was begun is cleared away."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -50,6 +60,38 @@ def status_line() -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status("") as status:
         yield status.update
+
+
+@contextlib.contextmanager
+def model_progress() -> Iterator[None]:
+    """Shows on a terminal how far the network engine is, and how long it takes, where that is more than two seconds."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    over = threading.Event()
+    watch = threading.Thread(target=_watch_engine, args=(over,), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watch.join()
+
+
+def _watch_engine(over: threading.Event) -> None:
+    from rich.console import Console
+
+    from octant import _network
+
+    console = Console(stderr=True)
+    while not over.wait(_LOOK_S):
+        if _network.progress()[1] <= _SILENT_S:
+            continue
+        console.print(f"about {_network.progress()[1]:.0f} s of computing; Ctrl-C ends it")
+        with console.status("") as status:
+            while not over.wait(_LOOK_S) and (expected_s := _network.progress()[1]):
+                share = _network.progress()[0]
+                status.update(f"{share:.0%}, about {expected_s * (1 - share):.0f} s left")
 
 
 class Clock:

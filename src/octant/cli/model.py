@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
     model = typer.Typer(
         no_args_is_help=True, help="Predict communication on a machine or at a size that is not available."
     )
+    model.callback()(watched)
     model.command("list")(list_networks)
     model.command("scale")(scale)
     model.command("solve")(solve)
@@ -54,6 +55,13 @@ def register(app: typer.Typer) -> None:
     model.command("report")(report_page)
     model_time.register(model)
     app.add_typer(model, name="model")
+
+
+def watched(context: typer.Context) -> None:
+    """Predict communication on a machine or at a size that is not available."""
+    from octant.cli._progress import model_progress
+
+    context.with_resource(model_progress())
 
 
 def list_networks(json: JsonOption = False) -> None:

@@ -111,6 +111,7 @@ def run(
 def _on_model(
     network: str, workload: str, knobs: Sequence[str], ranks: int | None, timeout: float | None, json: bool
 ) -> None:
+    from octant.cli._progress import ended_like_ctrl_c, status_line
     from octant.network import load
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
@@ -118,7 +119,8 @@ def _on_model(
     from octant.simulate import on_model
 
     requests.read_knobs(workload, knobs)
-    found = on_model.run(load(network), workload, knobs, ranks, timeout or 600.0)
+    with ended_like_ctrl_c(), status_line() as tick:
+        found = on_model.run(load(network), workload, knobs, ranks, timeout or 600.0, tick)
     print(report.as_json(found) if json else network_text.on_model_text(found))
     if not all(figure.passed for figure in found.figures):
         raise typer.Exit(int(Exit.WRONG_ANSWER))

@@ -80,12 +80,12 @@ def failure_sweep(
     asked, native = engine(network, topology), pattern.native()
     try:
         rows = asked.sweep(native, pattern.shape, links.tolist(), left)
-        ((_, whole, _, _),) = asked.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
+        ((_, whole, _),) = asked.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = whole * pattern.units_per_round
     _require_limit(pattern, base)
-    rates = np.array([rate for _, rate, _, _ in rows]) * pattern.units_per_round
+    rates = np.array([rate for _, rate, _ in rows]) * pattern.units_per_round
     worst = int(np.argmin(rates))
     kind = rows[worst][2]
     return Sweep(
@@ -99,7 +99,7 @@ def failure_sweep(
         worst_link=topology.name(int(links[worst])),
         worst_bottleneck=network.class_names[kind] if kind >= 0 else "nothing",
         harmless=int(np.sum(rates >= base * (1 - 1e-9))),
-        stalling=sum(stalled > 0 for *_, stalled in rows),
+        stalling=int(np.sum(rates == 0)),
         own_per_s=solve(_with_policy(network, "stall"), pattern).rate_per_s if policy == "recompute" else base,
     )
 
@@ -158,7 +158,7 @@ def random_failures(
         rates = np.array(asked.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
-    base = solve(network, pattern, "enumeration").rate_per_s
+    base = solve(network, pattern).rate_per_s
     _require_limit(pattern, base)
     good = rates[np.isfinite(rates) & (rates > 0)] * pattern.units_per_round
     at = {q: float(np.quantile(good, q)) for q in (0.0, 0.05, 0.25, 0.5, 0.75, 1.0) if good.size}

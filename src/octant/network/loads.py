@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from octant.network.files import NetworkFile
 from octant.network.platform import speed
-from octant.network.solve import solve
+from octant.network.solve import Settings, solve
 from octant.network.traffic import Pattern
 
 LEVELS = tuple(i / 31 for i in range(32))
@@ -49,12 +49,12 @@ class LoadMap:
 
 
 def load_map(network: NetworkFile, pattern: Pattern) -> LoadMap:
-    """Every link's load over its capacity, by exact enumeration.
+    """Every link's load over its capacity, exactly.
 
     Raises:
-        Refusal: too many pairs to enumerate.
+        Refusal: too many pairs, and the routing can only be enumerated.
     """
-    answer = solve(network, pattern, "enumeration")
+    answer = solve(network, pattern, settings=Settings(every_link=True))
     topology = network.build()
     kinds = topology.link_classes()
     names = network.class_names

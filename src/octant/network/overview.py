@@ -15,7 +15,8 @@ from octant.network.traffic import NAMES, make
 
 POLICIES = ("twin", "spread", "recompute")
 MOST_CABLES = 10_000
-MOST_NODES = 4096
+MOST_NODES = 4096  # of a load map on a page, which holds every link
+MOST_LOADED = 65_536  # of one that is only summed up or drawn
 MOST_RECOMPUTED = 2_500  # cables; each makes new routes
 _SWEPT = 6
 
@@ -87,7 +88,7 @@ def overview(
         )
     maps: dict[int, LoadMap] = {}
     for point in curve.points if has_load_map(network, traffic) else ():
-        if point.nodes <= MOST_NODES:
+        if point.nodes <= (MOST_NODES if failures else MOST_LOADED):
             tick(f"loads at {point.size} {curve.size_word}")
             sized = network.at_size(point.size)
             maps[point.size] = load_map(sized, make(sized, traffic, job=job_nodes(sized, job)))

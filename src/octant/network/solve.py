@@ -42,6 +42,7 @@ class Settings:
     units_per_packet: float | None = None
     seed: int = 1
     in_order: bool = False  # in the packet simulation, a sender's flows of one job go one after the other
+    every_link: bool = False  # the answer has the load of every link, not only of classes
 
 
 DEFAULTS = Settings()
@@ -75,8 +76,8 @@ def solve(
 ) -> Prediction:
     """Rate, time, loads and ranked bottlenecks of a pattern.
 
-    `auto` counts by class where symmetry allows, else enumerates; both are exact for the static loads and give an upper
-    bound of the rate, so the answer carries the closed-queue rate of the machine's window as its `bound`.
+    `auto` counts by class where the routing allows, else enumerates; both are exact for the static loads and give an
+    upper bound of the rate, so the answer carries the closed-queue rate of the machine's window as its `bound`.
 
     Raises:
         Refusal: the solver does not fit the network, the pattern or the routing.
@@ -89,18 +90,12 @@ def solve(
         raise Refusal(f"cannot send nothing ({pattern.name} has no flow of any bytes)", Exit.WRONG_WORD)
     topology = network.build()
     asked = engine(network, topology, scale)
-    by_class = counts_by_class(network, pattern) and not scale.size
-    if solver == "class" and not by_class:
-        raise Refusal(
-            "cannot count by class (only uniform traffic of a whole, healthy, symmetric network); try enumeration",
-            Exit.WRONG_WORD,
-        )
     if solver == "queue" and pattern.flows is not None:
         raise Refusal(
             "cannot queue a list of flows in a closed network (it needs uniform traffic); try packets", Exit.WRONG_WORD
         )
     if solver in ("auto", "queue", "soft"):
-        native = _exact(asked, pattern, by_class, settings, network)
+        native = exact(asked, pattern, settings.every_link)
     else:
         native = _run(asked, pattern, solver, settings, network)
     answer = _answer(network, topology, pattern, native)
@@ -120,22 +115,16 @@ def solve(
     return replace(answer, bound=Bound(f"closed queue (window {window})", queue))
 
 
-def counts_by_class(network: NetworkFile, pattern: Pattern) -> bool:
-    """True for uniform traffic of all active nodes, where the shape is symmetric."""
-    whole = len(pattern.active) == len(network.topology.active())
-    return pattern.flows is None and whole and network.topology.symmetric()
+def exact(asked: _network.Network, pattern: Pattern, every_link: bool = False) -> _network.Solution:
+    """Static loads by class where the routing allows, else by enumeration; with `every_link`, link by link.
 
-
-def _exact(
-    asked: _network.Network, pattern: Pattern, by_class: bool, settings: Settings, network: NetworkFile
-) -> _network.Solution:
-    """Loads by class where the routing allows, else by enumeration."""
-    if by_class:
-        try:
-            return asked.by_class(pattern.shape)
-        except ValueError:  # no symmetry under this routing
-            pass
-    return _run(asked, pattern, "enumeration", settings, network)
+    Raises:
+        Refusal: there is no route, or enumeration would take too long.
+    """
+    try:
+        return asked.exactly(pattern.native(), pattern.shape, every_link)
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
 
 
 def _run(
@@ -145,7 +134,7 @@ def _run(
     try:
         match solver:
             case "class":
-                return asked.by_class(shape)
+                return asked.by_class(traffic, shape)
             case "enumeration":
                 return asked.enumerate(traffic, shape)
             case "max-min":

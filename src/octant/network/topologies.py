@@ -42,10 +42,6 @@ class _Topology(BaseModel, ABC):
     def nodes(self) -> int:
         """Endpoints, idle ones included."""
 
-    def symmetric(self) -> bool:
-        """True where uniform traffic of the active nodes may be counted by class."""
-        return True
-
 
 def _sensible(shape: _Topology) -> None:
     if shape.nodes() > MOST_NODES:
@@ -109,10 +105,6 @@ class TwoLevelDirect(_Topology):
         first = np.arange(self.job_supernodes or self.supernodes) * size
         return (first[:, None] + members).reshape(-1).astype(np.int32)
 
-    def symmetric(self) -> bool:
-        """Not when the job leaves supernodes idle."""
-        return self.job_supernodes in (None, self.supernodes)
-
     def at_size(self, supernodes: int) -> Self:
         """The same machine with that many supernodes; cabling is thinned only where the D ports do not suffice."""
         among = {"drawer": self.octants, "supernode": self.octants * self.drawers}
@@ -160,10 +152,6 @@ class Torus(_Topology):
     def wrapped(self) -> tuple[bool, ...]:
         """One answer per dimension."""
         return (self.wraps,) * len(self.sizes) if isinstance(self.wraps, bool) else self.wraps
-
-    def symmetric(self) -> bool:
-        """Where every dimension of more than one node wraps."""
-        return all(wrap or size == 1 for wrap, size in zip(self.wrapped(), self.sizes, strict=True))
 
     def at_size(self, nodes: int) -> Self:
         """The same dimensions with about equal sides: `nodes` must be such a product, e.g. 512 = 8 × 8 × 8."""
@@ -216,10 +204,6 @@ class FatTree(_Topology):
     def active(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """The job's nodes."""
         return np.arange(self.job_nodes or self.nodes(), dtype=np.int32)
-
-    def symmetric(self) -> bool:
-        """Never counted by class: enumeration is quick enough."""
-        return False
 
     def at_size(self, nodes: int) -> Self:
         """A job on the first `nodes` nodes; the top switches get more children where they must."""
@@ -393,10 +377,6 @@ class Graph(_Topology):
         """Vertices that are nodes."""
         prefix = self.prefix()
         return sum(name.startswith(prefix) for name in self.read()[0])
-
-    def symmetric(self) -> bool:
-        """Nothing is known of its symmetry."""
-        return False
 
     def at_size(self, nodes: int) -> Self:
         """A graph has one size."""

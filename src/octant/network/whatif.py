@@ -10,7 +10,7 @@ from octant.network.files import NetworkFile, Policy, RoutingWords, Unexplained,
 from octant.network.jobs import job_nodes
 from octant.network.predictions import Prediction
 from octant.network.scale import scale
-from octant.network.solve import counts_by_class, engine, no_detour, solve
+from octant.network.solve import engine, exact, no_detour, solve
 from octant.network.traffic import Pattern, make
 
 _MOST_PAIRS = 30_000_000
@@ -56,6 +56,8 @@ def explain(network: NetworkFile, pattern: Pattern) -> Explanation:
         f"{tightest.link_class} limits by {tightest.resource}: {tightest.link} ({others}).",
         f"It carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
+    if pairs > _MOST_PAIRS:
+        said.append(f"What loads it is not listed ({pairs:,} pairs; at most {_MOST_PAIRS:,} are looked at).")
     if following := answer.runner_up:
         said.append(f"Next comes {following.link_class}, {100 * (following.headroom - 1):.1f} % further on.")
     return Explanation(answer, rows, tuple(said), network.unexplained)
@@ -65,14 +67,7 @@ def _number_of(network: NetworkFile, pattern: Pattern, link_class: str, name: st
     """The engine's number of the tightest link; names are for people, so it is asked again."""
     topology = network.build()
     kind = network.class_names.index(link_class)
-    asked = engine(network, topology)
-    if counts_by_class(network, pattern):
-        try:
-            native = asked.by_class(pattern.shape)
-        except ValueError:
-            native = asked.enumerate(pattern.native(), pattern.shape)
-    else:
-        native = asked.enumerate(pattern.native(), pattern.shape)
+    native = exact(engine(network, topology), pattern)
     return next(b.link for b in native.bottlenecks if b.link_class == kind and topology.name(b.link) == name)
 
 
@@ -169,8 +164,8 @@ def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 1
     return Bracket(
         first=network.routing.name,
         second=second,
-        first_per_s=solve(network, pattern, "enumeration").rate_per_s,
-        second_per_s=solve(other, pattern, "enumeration").rate_per_s,
+        first_per_s=solve(network, pattern).rate_per_s,
+        second_per_s=solve(other, pattern).rate_per_s,
         ideal_per_s=native.rounds_per_s * units,
         ideal_at_most_per_s=most * units,
         on_second=elsewhere,

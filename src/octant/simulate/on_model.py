@@ -25,6 +25,8 @@ from octant.runs.requests import find_workload
 from octant.workload import NoTraffic, Workload
 
 MOST_RANKS = 128
+_SAMPLES = "samples=5"
+"""Simulated time repeats exactly, so more samples would cost more and say the same."""
 _SIGN = "SMPI"  # in the MPI library's own description
 
 
@@ -58,9 +60,11 @@ def run(
     knobs: Sequence[str],
     ranks: int | None = None,
     timeout_s: float = 600.0,
-    tick: Callable[[float], None] = lambda _: None,
+    tick: Callable[[str], None] = lambda _: None,
 ) -> OnModel:
     """Runs a workload that exchanges messages, one rank per node, on the first nodes of the network.
+
+    `tick` is told what is being done, a few times a second.
 
     Raises:
         Refusal: SimGrid is missing, the workload computes, too many ranks, or the run failed.
@@ -74,6 +78,7 @@ def run(
             f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one per node); try --ranks {most}",
             Exit.WRONG_WORD,
         )
+    tick(f"routes between {count} nodes of {network.name}")
     exported = platform(network, nodes[:count])
     records = _records(exported, kernel.name, knobs, timeout_s, tick)
     latency_s = exported.speed_alone(0, count - 1)[0]
@@ -104,8 +109,9 @@ def _exchanges_messages(kernel: Workload) -> bool:
 
 
 def _records(
-    exported: Platform, name: str, knobs: Sequence[str], timeout_s: float, tick: Callable[[float], None]
+    exported: Platform, name: str, knobs: Sequence[str], timeout_s: float, tick: Callable[[str], None]
 ) -> list[Point]:
+    tick("compiling the kernel with SMPI (once)")
     sources, words = smpi.harness()
     folder = Path(next(iter(workloads.__path__))) / name
     named = f'-DOCTANT_WORKLOAD="{name}"'
@@ -115,8 +121,15 @@ def _records(
         xml, hosts, output = (Path(place) / part for part in ("platform.xml", "hosts", "records.jsonl"))
         xml.write_text(simgrid_xml(exported), encoding="utf-8")
         hosts.write_text("".join(f"{host}\n" for host in exported.hosts), encoding="utf-8")
-        kernel = [str(program), "--output", str(output), "pin=none", *knobs]
-        outcome = execute(smpirun.command(kernel, ranks, xml, hosts), {}, timeout_s, tick)
+        effort = [] if any(word.partition("=")[0] in EFFORT for word in knobs) else [_SAMPLES]
+        kernel = [str(program), "--output", str(output), "pin=none", *effort, *knobs]
+
+        def observe(elapsed_s: float) -> None:
+            done = output.read_bytes().count(b"\n") if output.exists() else 0
+            tick(f"simulating {ranks} ranks: {done} records, {elapsed_s:.0f} s of at most {timeout_s:.0f} s")
+
+        # What SimGrid leaves behind when it is killed goes with our own folder.
+        outcome = execute(smpirun.command(kernel, ranks, xml, hosts), {"TMPDIR": place}, timeout_s, observe)
         lines = output.read_bytes().splitlines() if output.exists() else []
     reader = Reader()
     records = [reader.read(line) for line in lines]

@@ -1,0 +1,57 @@
+// How far a long computation is: for an estimate, for Ctrl-C, and so that none runs on without end.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <exception>
+#include <string>
+
+namespace octant::network {
+
+inline constexpr double most_cpu_s = 600;  // a question expected to take longer is refused
+
+struct Stopped : std::exception {};  // by Ctrl-C
+
+// Ends the present work at its next step; safe in a signal handler. False where no work is under way.
+bool stop_work() noexcept;
+// Whether that was asked and no work ended by it; asks no more.
+bool take_stop() noexcept;
+
+struct Progress {
+    double share;       // of the work that is done; 1 where there is none
+    double expected_s;  // from beginning to end; 0: not known yet
+};
+[[nodiscard]] Progress progress_of_work() noexcept;
+
+// Steps of about equal cost. Only the outermost work counts; within it others pass unnoticed.
+class Work {
+  public:
+    // `instead` completes the refusal "cannot …; try ".
+    Work(double steps, std::string instead);
+    ~Work();
+    Work(Work const&) = delete;
+    Work& operator=(Work const&) = delete;
+
+    // False: leave the rest. In parallel loops, which exceptions must not leave; call `check` behind them.
+    bool go_on(double steps = 1) noexcept;
+    // Throws Stopped, or std::invalid_argument with the estimate.
+    void check();
+    void did(double steps = 1) {
+        if (!go_on(steps)) check();
+    }
+
+  private:
+    [[nodiscard]] bool too_long(double done) noexcept;
+
+    std::string instead_;
+    double steps_;
+    bool outermost_;
+    std::atomic<double> done_ = 0, expected_cpu_s_ = 0;
+    std::atomic<bool> refused_ = false;
+    std::clock_t cpu_;
+    std::chrono::steady_clock::time_point begun_;
+    std::atomic<double> looked_s_ = 0;
+};
+
+}  // namespace octant::network
