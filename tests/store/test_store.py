@@ -76,7 +76,7 @@ def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
         "records.jsonl, line 2: damaged: its checksum is another",
         "records.jsonl, line 5: torn or no record: it does not end with a checksum",
     )
-    assert read.torn_lines == 0
+    assert not read.torn
 
 
 def failure(run: StoredRun) -> Failure:
@@ -89,10 +89,10 @@ def test_a_torn_last_line_is_no_damage(store: Store) -> None:
     with run.records.open("a") as file:
         file.write(lines(run)[2][:100])
     read = store.read(run.id)
-    assert (len(read.points), read.torn_lines, read.damaged) == (1, 1, ())
+    assert (len(read.points), read.torn, read.damaged) == (1, ("records.jsonl, line 3: torn: it has no end",), ())
     store.append(read, failure(run))
     again = store.read(run.id)
-    assert (len(again.failures), again.torn_lines, len(again.damaged)) == (1, 0, 1)
+    assert (len(again.failures), again.torn, len(again.damaged)) == (1, (), 1)
 
 
 def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,9 +35,11 @@ from octant.record import (
 )
 from octant.record.sketch import Sketch, from_runs
 
-Natural = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
-Amount = Annotated[float, Meta(ge=0)]
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
+Positive = Annotated[int, Meta(ge=1, le=2**62)]
+Members = Annotated[int, Meta(ge=1, le=10_000_000)]
+"""How many ranks, threads or lanes there are."""
+Amount = Annotated[float, Meta(ge=0, le=1e18)]
 Texts: TypeAlias = dict[str, str]
 _NONE = Raw(b"")
 
@@ -46,7 +48,7 @@ class _Work(Struct):
     counts: dict[str, Natural]
     group: Natural = 0
     role: str = ""
-    lanes: Positive = 1
+    lanes: Members = 1
     batch: Positive = 1
     by_rank: dict[str, list[Natural]] = {}
 
@@ -134,8 +136,8 @@ class _Taken(Struct):
 
 
 class _Shape(Struct):
-    ranks: Positive
-    threads: Positive = 1
+    ranks: Members
+    threads: Members = 1
     groups: list[list[Natural]] = []
 
 
@@ -208,7 +210,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
 _LINE: msgspec.json.Decoder[_Point | _Launch | _Failure] = msgspec.json.Decoder(_Point | _Launch | _Failure)
 _NUMBERS = msgspec.json.Decoder(list[float])
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
-_TOO_LONG = re.compile(rb"\d{19}")  # would not fit into 64 bits
+_LONGEST = 18  # digits of a number that fits into 64 bits
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
@@ -322,6 +324,10 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
     members = [rank for group in groups for rank in group]
     if len(set(members)) < len(members) or any(rank >= point.shape.ranks for rank in members):
         raise RecordError(f"its groups hold a rank twice, or one beyond its {point.shape.ranks} ranks")
+    for series in point.series:
+        _check_series(series)
+    for reduced in point.reduced:  # small by its purpose
+        _read_reduced(reduced)
     return Point(
         workload=point.workload,
         launch=point.launch,
@@ -381,7 +387,7 @@ def _samples(line: bytes) -> Samples:
     """The samples of a point's line.
 
     Raises:
-        RecordError: the line changed since it was first read, or its series are no arrays of numbers of one length.
+        RecordError: the line changed since it was first read.
     """
     decoded = _decode(line)
     if not isinstance(decoded, _Point):
@@ -389,10 +395,59 @@ def _samples(line: bytes) -> Samples:
     return Samples(tuple(map(_series, decoded.series)), tuple(map(_read_reduced, decoded.reduced)))
 
 
+def _check_series(series: _Series) -> None:
+    """Looks at the samples of a series without keeping them.
+
+    Raises:
+        RecordError: they are no numbers, not as many everywhere, or a step that took no time.
+    """
+    raw = bytes(series.ns)
+    if raw.startswith(b"["):
+        count = _count(raw, least=1 if series.name == "step" else 0)
+    elif not raw and series.name.startswith("reading/") and bytes(series.values):
+        count = len(_readings(bytes(series.values)))
+    else:
+        raise RecordError(f"the series {series.name} has no list of values")
+    if series.name == "step" and not count:
+        raise RecordError("its series step has no samples")
+    for other in (series.gap_ns, series.entries):
+        text = bytes(other)
+        if text and (found := _count(text)) != (count if text.startswith(b"[") else 1):
+            raise RecordError(f"a list has {found} numbers where {count} are needed")
+    if max(series.preempted, default=-1) >= count:
+        raise RecordError(f"a sample was preempted that is none of the {count} of {series.name}")
+
+
+def _count(raw: bytes, least: int = 0) -> int:
+    """How many counts a list of them holds, or 1 of a single one.
+
+    Raises:
+        RecordError: one of them is no count, below `least` (0 or 1), or would not fit into 64 bits.
+    """
+    body = np.frombuffer(_list_body(raw), dtype=np.uint8)
+    if not len(body):
+        return 0
+    ends = np.append(np.flatnonzero(body == ord(",")), len(body))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    if (ends - starts).max() > _LONGEST:
+        raise RecordError("a list of samples holds a number that is too large")
+    if least and (body[starts] == ord("0")).any():
+        raise RecordError("a sample took no time")
+    return len(starts)
+
+
+def _list_body(raw: bytes) -> bytes:
+    """The counts of a list with commas between, or the one count. The JSON is known to be whole."""
+    body = (raw[1:-1] if raw.startswith(b"[") else raw).translate(None, b" \t\r\n")
+    if body.translate(None, b"0123456789,"):
+        raise RecordError("a list of samples holds what is no count")
+    return body
+
+
 def _series(series: _Series) -> Series:
-    values = _array(series.ns) if bytes(series.ns) else _readings(bytes(series.values))
+    values = _array(series.ns)
     if values is None:
-        raise RecordError(f"the series {series.name} has no values")
+        values = _readings(bytes(series.values))
     return Series(
         _head(series),
         values,
@@ -407,22 +462,20 @@ def _array(text: Raw, count: int | None = None) -> NDArray[np.float64] | None:
     raw = bytes(text)
     if not raw:
         return None
-    listed = raw.startswith(b"[")
-    body = raw[1:-1] if listed else raw
-    # The JSON is known to be whole: what is left are its elements, which numpy reads three times as fast.
-    if body.translate(None, b"0123456789, \t") or _TOO_LONG.search(body) or (count is None and not listed):
-        raise RecordError("a list of samples holds what is no count")
-    values = np.fromstring(body, dtype=np.int64, sep=",").astype(np.float64) if body.strip() else np.zeros(0)
-    if not listed:
-        values = np.full(count or 0, values[0])
+    _count(raw)
+    body = _list_body(raw)
+    # What is left are the elements, which numpy reads three times as fast as a decoder of JSON.
+    values = np.fromstring(body, dtype=np.int64, sep=",").astype(np.float64) if body else np.zeros(0)
+    if not raw.startswith(b"["):
+        if count is None:
+            raise RecordError("a list of samples is a single number")
+        values = np.full(count, values[0])
     if count is not None and len(values) != count:
         raise RecordError(f"a list has {len(values)} numbers where {count} are needed")
     return values
 
 
-def _readings(raw: bytes) -> NDArray[np.float64] | None:
-    if not raw:
-        return None
+def _readings(raw: bytes) -> NDArray[np.float64]:
     try:
         return np.asarray(_NUMBERS.decode(raw), dtype=np.float64)
     except msgspec.DecodeError as error:

@@ -237,7 +237,7 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "results": [_structure(line) for line in result_lines(summary)],
         "failures": [asdict(failure) for failure in run.failures],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
-        "damaged_lines": list(run.damaged),
+        "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),
         **({"report": str(report)} if report else {}),
     }
