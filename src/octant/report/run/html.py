@@ -24,6 +24,7 @@ from octant.report.machine import drawing
 from octant.report.machine import text as machine
 from octant.report.run import results, tidy
 from octant.report.run.text import mark
+from octant.store import files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,10 @@ def write(summary: Summary, path: Path) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
-    return save(render(summary), path)
+    save(render(summary), path)
+    if path.parent == summary.run.folder:  # a store is its owner's alone
+        path.chmod(files.FILE_MODE)
+    return path
 
 
 def save(page: str, path: Path) -> Path:
