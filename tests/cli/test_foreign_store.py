@@ -97,10 +97,10 @@ def test_a_library_that_the_user_allows_is_given_to_the_kernel(tmp_path: Path, p
 @pytest.mark.parametrize(
     ("planted", "why"),
     [
-        (dataclasses.replace(ask(), mpi={"UCX_NET_DEVICES": "/tmp/x"}), "cannot go on with /tmp/x"),
+        (dataclasses.replace(ask(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "cannot go on with /srv/x"),
         (dataclasses.replace(ask(), shape=Shape(2, hosts=("their-host",))), "cannot go on with their-host"),
         (dataclasses.replace(ask(), shape=Shape(2, place="2x1, torus=1x2, map=/dev/zero")), "with /dev/zero"),
-        (dataclasses.replace(ask(), shape=Shape(2, launcher="/tmp/launcher")), "no such launcher"),
+        (dataclasses.replace(ask(), shape=Shape(2, launcher="/srv/launcher")), "no such launcher"),
         (Ask(Subject(command=("touch", "x"))), "cannot go on with the command line 'touch x'"),
     ],
     ids=["setting", "host", "map", "launcher", "command"],

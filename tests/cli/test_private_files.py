@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 from paths import Octant
@@ -24,7 +25,7 @@ def test_a_kernel_by_itself_writes_for_its_user_alone(kernels: Path, tmp_path: P
     before = os.umask(0)
     try:
         words = ["bytes=1MiB", "seconds=0.1", "--output", str(records)]
-        assert os.spawnv(os.P_WAIT, kernels / "octant-node-stream", ["octant-node-stream", *words]) == 0
+        subprocess.run([kernels / "octant-node-stream", *words], check=True)
     finally:
         os.umask(before)
     assert stat.S_IMODE(records.stat().st_mode) == 0o600

@@ -104,6 +104,37 @@ def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch
     assert (len(read.points), read.damaged) == (2, ("records.jsonl, line 2: longer than 1 MiB",))
 
 
+def test_a_repeated_line_is_told_and_is_no_further_launch(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    first, second, third = lines(run)
+    write(run, first, second, third, second, first, failure_line(failure(run)), failure_line(failure(run)))
+    read = store.read(run.id)
+    assert (len(read.points), read.damaged) == (2, ("records.jsonl, line 4: repeats line 2",))
+    assert len(read.failures) == 2, "the same may fail twice"
+
+
+def test_empty_lines_are_counted_by_the_block(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    first, second, third = lines(run)
+    with run.records.open("a") as file:
+        file.write(f"{first}\n\n{second}\n" + "\n" * 20_000_000 + f"nonsense\n\n\n{third}\n")
+    begin = time.process_time()
+    read = store.read(run.id)
+    assert time.process_time() - begin < 5, "one by one they take far longer"
+    assert len(read.points) == 2
+    assert [text.partition(": ")[0] for text in read.damaged] == ["records.jsonl, line 20000004"]
+
+
+def test_a_file_of_damaged_lines_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octant.store.lines.MOST_DAMAGED", 100)
+    run = store.create("q", machine(), ASKS)
+    write(run, *lines(run), *["nonsense"] * 1000)
+    read = store.read(run.id)
+    assert len(read.points) == 2
+    assert len(read.damaged) == 101
+    assert read.damaged[-1] == "records.jsonl, line 104: more than 100 lines are damaged; the rest is not read"
+
+
 def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
     run = store.create("q", machine(), ASKS)
     write(run, point_line(answer("node/stream", run.launches[0].key, {"library": "/a\u2028b\x85c"})))
@@ -120,6 +151,12 @@ def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
         ('"hosts": []', '"hosts": ["-oProxyCommand=x"]', "regex"),
         ('"order": [[0,0]', '"order": [[7,0]', "launch 0 of ask 7"),
         ('"title": "q"', '"title": 7', "title"),
+        ('"cpus": [', '"cpus": ["a",', "cpus"),
+        ('"level": 1', '"level": "1"', "level"),
+        ('"name": "fake"', '"name": null', "name"),
+        ('"schema": 1', '"schema": 9', "schema 9"),
+        ('"started": "2', '"started": "0', "offset|isoformat"),
+        ('"bytes": "1MiB,2MiB"', '"bytes": 1048576', "bytes|knobs"),
     ],
 )
 def test_what_is_no_description_of_a_run_is_refused_with_its_file(store: Store, old: str, new: str, why: str) -> None:

@@ -93,9 +93,7 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
         for name, run in (("A", before), ("B", after)):
             interleaved.check_again(name, run, run.asks, discover(), asked.allowed)
     else:
-        sides = interleaved.begin(
-            where, before, after, found.couples(), discover(), rounds, looks, asked.allowed
-        )
+        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
     sides = _measure(where, sides, rounds, is_decided, asked)
     return judge(sides.before, sides.after)
 

@@ -31,10 +31,8 @@ def find_run(store: Path | None, name: str) -> StoredRun:
     from octant.store import open_store
 
     where = open_store(store)
-    if name in ("last", "previous"):
-        run = _last(where) if name == "last" else _previous(where)
-    else:
-        run = where.find(name)
+    short = {"last": _last, "previous": _previous}
+    run = short[name](where) if name in short else where.find(name)
     report_damage(run.id, run.unread)
     return run
 

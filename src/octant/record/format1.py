@@ -1,7 +1,7 @@
 """Records of version 0.1 (`"schema": 1`): eight fixed counts, one verdict, the slowest rank's times of steps."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -113,7 +113,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     noise: dict[str, dict[str, float]]
     notes: dict[str, str]
     mpi: str
-    build: dict[str, Any]
+    build: dict[str, str | bool | int]
     given: list[_Given]
     samples: _Samples
 
@@ -217,5 +217,7 @@ def _array(numbers: list[int]) -> NDArray[np.float64]:
 
 
 def _read_given(data: _Given) -> Given:
-    buffers = tuple(Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in data.buffers)
+    buffers = tuple(
+        Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in data.buffers
+    )
     return Given(data.host, tuple(data.cpus), tuple(map(tuple, data.thread_masks)), buffers)

@@ -170,7 +170,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     notes: Texts = {}
     given: list[_Given] = []
     lost: list[_Taken] = []
-    files: list[dict[str, Any]] = []
+    files: list[dict[str, str | int]] = []
 
 
 class _Clock(Struct):
@@ -184,7 +184,7 @@ class _Clock(Struct):
 class _Launch(Struct, tag_field="kind", tag="launch"):
     launch: str
     mpi: str = ""
-    build: dict[str, Any] = {}
+    build: dict[str, str | bool | int] = {}
     clock: _Clock = msgspec.field(default_factory=_Clock)
     hosts: list[str] = []
     started: str = ""

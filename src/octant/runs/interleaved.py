@@ -70,7 +70,13 @@ class Interleaved:
 
 
 def begin(
-    where: Store, before: StoredRun, after: StoredRun, couples: Couples, machine: Machine, rounds: int, looks: Looks,
+    where: Store,
+    before: StoredRun,
+    after: StoredRun,
+    couples: Couples,
+    machine: Machine,
+    rounds: int,
+    looks: Looks,
     allowed: Collection[str] = (),
 ) -> Interleaved:
     """Two new runs, `A again` and `B again`, that name each other; nothing is measured yet.

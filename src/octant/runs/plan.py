@@ -176,7 +176,9 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> N
     if named:
         words = " ".join(f"--allow {shlex.quote(word)}" for word in named)
         why = "what a store names is neither reached nor loaded"
-        raise Refusal(f"cannot go on with {', '.join(named)} ({why}); if you know them, try {words}", Exit.NOT_SUPPORTED)
+        raise Refusal(
+            f"cannot go on with {', '.join(named)} ({why}); if you know them, try {words}", Exit.NOT_SUPPORTED
+        )
 
 
 def _hosts_and_files(ask: Ask) -> list[str]:

@@ -44,6 +44,7 @@ __all__ = [
     "recorded_environment",
 ]
 
+
 @dataclass(frozen=True, kw_only=True)
 class StoredRun(Asked):
     """A run as it lies in the store: what was asked, what was started, and what came of it."""

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
