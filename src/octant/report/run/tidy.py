@@ -85,7 +85,7 @@ class ResultLine:
     passed: bool | None  # whether the check's value is within its bound
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: there are millions, and that takes three times as long
 class SampleLine:
     """One sample of one series, as measured. A time in ns covers `batch` chunks or steps."""
 
