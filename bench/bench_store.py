@@ -1,6 +1,7 @@
 """Listing 10,000 runs, `octant runs` of 2,000, and reading points: format 2 against format 1 of the same samples.
 
-Goals: a warm list under 1 s; the command under 1.5 s of CPU time without an index; a point of 8 x 10,000 samples read at least four times as quickly as from format 1.
+Goals: a warm list under 1 s; the command under 1.5 s of CPU time without an index; a point of 8 x 10,000 samples read
+at least four times as quickly as from format 1.
 """
 
 import json
