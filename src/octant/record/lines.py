@@ -8,9 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
-import numpy as np
 from msgspec import Meta, Raw, Struct
-from numpy.typing import NDArray
 
 from octant.record import (
     FORMAT,
@@ -33,6 +31,7 @@ from octant.record import (
     Work,
     format1,
 )
+from octant.record.numbers import array_of, count_of, readings_of
 from octant.record.sketch import Sketch, from_runs
 
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
@@ -208,9 +207,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
 
 
 _LINE: msgspec.json.Decoder[_Point | _Launch | _Failure] = msgspec.json.Decoder(_Point | _Launch | _Failure)
-_NUMBERS = msgspec.json.Decoder(list[float])
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
-_LONGEST = 18  # digits of a number that fits into 64 bits
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
@@ -403,83 +400,32 @@ def _check_series(series: _Series) -> None:
     """
     raw = bytes(series.ns)
     if raw.startswith(b"["):
-        count = _count(raw, least=1 if series.name == "step" else 0)
+        count = count_of(raw, least=1 if series.name == "step" else 0)
     elif not raw and series.name.startswith("reading/") and bytes(series.values):
-        count = len(_readings(bytes(series.values)))
+        count = len(readings_of(bytes(series.values)))
     else:
         raise RecordError(f"the series {series.name} has no list of values")
     if series.name == "step" and not count:
         raise RecordError("its series step has no samples")
     for other in (series.gap_ns, series.entries):
         text = bytes(other)
-        if text and (found := _count(text)) != (count if text.startswith(b"[") else 1):
+        if text and (found := count_of(text)) != (count if text.startswith(b"[") else 1):
             raise RecordError(f"a list has {found} numbers where {count} are needed")
     if max(series.preempted, default=-1) >= count:
         raise RecordError(f"a sample was preempted that is none of the {count} of {series.name}")
 
 
-def _count(raw: bytes, least: int = 0) -> int:
-    """How many counts a list of them holds, or 1 of a single one.
-
-    Raises:
-        RecordError: one of them is no count, below `least` (0 or 1), or would not fit into 64 bits.
-    """
-    body = np.frombuffer(_list_body(raw), dtype=np.uint8)
-    if not len(body):
-        return 0
-    ends = np.append(np.flatnonzero(body == ord(",")), len(body))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    if (ends - starts).max() > _LONGEST:
-        raise RecordError("a list of samples holds a number that is too large")
-    if least and (body[starts] == ord("0")).any():
-        raise RecordError("a sample took no time")
-    return len(starts)
-
-
-def _list_body(raw: bytes) -> bytes:
-    """The counts of a list with commas between, or the one count. The JSON is known to be whole."""
-    body = (raw[1:-1] if raw.startswith(b"[") else raw).translate(None, b" \t\r\n")
-    if body.translate(None, b"0123456789,"):
-        raise RecordError("a list of samples holds what is no count")
-    return body
-
-
 def _series(series: _Series) -> Series:
-    values = _array(series.ns)
+    values = array_of(series.ns)
     if values is None:
-        values = _readings(bytes(series.values))
+        values = readings_of(bytes(series.values))
     return Series(
         _head(series),
         values,
-        _array(series.gap_ns, len(values)),
+        array_of(series.gap_ns, len(values)),
         frozenset(series.preempted),
-        _array(series.entries, len(values)),
+        array_of(series.entries, len(values)),
     )
-
-
-def _array(text: Raw, count: int | None = None) -> NDArray[np.float64] | None:
-    """A list of counts, or the one number that stands for a list of `count` equal ones; `None` where it is absent."""
-    raw = bytes(text)
-    if not raw:
-        return None
-    _count(raw)
-    body = _list_body(raw)
-    # What is left are the elements, which numpy reads three times as fast as a decoder of JSON.
-    values = np.fromstring(body, dtype=np.int64, sep=",").astype(np.float64) if body else np.zeros(0)
-    if not raw.startswith(b"["):
-        if count is None:
-            raise RecordError("a list of samples is a single number")
-        values = np.full(count, values[0])
-    if count is not None and len(values) != count:
-        raise RecordError(f"a list has {len(values)} numbers where {count} are needed")
-    return values
-
-
-def _readings(raw: bytes) -> NDArray[np.float64]:
-    try:
-        return np.asarray(_NUMBERS.decode(raw), dtype=np.float64)
-    except msgspec.DecodeError as error:
-        raise RecordError(f"a list of readings is wrong ({error})") from error
 
 
 def _read_reduced(reduced: _Reduced) -> Reduced:
@@ -489,7 +435,7 @@ def _read_reduced(reduced: _Reduced) -> Reduced:
         _sketch(reduced.sketch) if reduced.sketch else Sketch(),
         reduced.group,
         reduced.role,
-        _array(reduced.slowest_ns),
+        array_of(reduced.slowest_ns),
         _sketch(reduced.slowest) if reduced.slowest else None,
         tuple(reduced.blocks_ns),
         tuple((worst[0], worst[1], worst[2]) for worst in reduced.worst if len(worst) >= 3),
