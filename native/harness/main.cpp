@@ -6,6 +6,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,6 +106,7 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
         std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
         return static_cast<int>(Exit::wrong_word);
     }
+    umask(077);  // what a kernel leaves beside its records is the user's alone, whatever the shell says
     if (!arguments.launch.empty()) die_with_parent();
     Session const session(&argc, &argv);
     try {

@@ -56,7 +56,7 @@ Recorder::Recorder(Session const& session, std::string workload, std::string pat
       marks_(measure_marks()) {
     std::int64_t failed = 0;
     if (world_.rank() == 0 && path_ != "-") {
-        int const file = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        int const file = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         failed = file < 0 ? errno : 0;
         if (file >= 0) close(file);
     }

@@ -4,6 +4,7 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -129,6 +130,11 @@ def cells_of(knobs: Mapping[str, str]) -> list[dict[str, str]]:
     """Every combination of the values of these knobs, the last knob fastest."""
     lists = [value.split(",") for value in knobs.values()]
     return [dict(zip(knobs, values, strict=True)) for values in itertools.product(*lists)]
+
+
+def cell_count(knobs: Mapping[str, str]) -> int:
+    """How many combinations `cells_of` gives."""
+    return math.prod(value.count(",") + 1 for value in knobs.values())
 
 
 @functools.lru_cache(maxsize=4096)

@@ -28,7 +28,8 @@ def test_damaged_lines_are_named_on_standard_error(store: Store, words: list[str
     number = len(run.records.read_text().splitlines())
     done = CliRunner().invoke(application(), [*words, "--store", str(store.root)])
     assert f"octant: {run.id}: records.jsonl, line {number}: torn" in done.stderr
-    assert "torn" not in done.stdout
+    assert done.exit_code == 0, done.exception
+    assert ("torn" in done.stdout) == ("--json" in words), "programs find them in the figures"
 
 
 def test_a_run_that_cannot_be_read_is_named_and_hides_no_other(store: Store) -> None:
@@ -38,6 +39,33 @@ def test_a_run_that_cannot_be_read_is_named_and_hides_no_other(store: Store) -> 
     assert done.exit_code == 0
     assert "evaluate --quick" in done.stdout
     assert f"octant: cannot read {bad.folder / 'asked.json'}" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 200_000, '{"format": 2}'])
+def test_the_last_run_that_can_be_read_is_last_and_the_others_are_named(store: Store, text: str) -> None:
+    (good,) = store.runs()
+    bad = store.create("bad", machine(), [ask()])
+    bad.folder.rename(newest := bad.folder.with_name("29991231-000000-ffff"))
+    (newest / "asked.json").write_text(text)
+    for words in (["report", "last", "--json"], ["compare", "last", "last"], ["export", "last"]):
+        done = CliRunner().invoke(application(), [*words, "--store", str(store.root)])
+        assert done.exit_code == 0, done.exception
+        named = [line for line in done.stderr.splitlines() if str(newest) in line]
+        assert named
+        assert all(line.endswith(f"; last is {good.id}") for line in named)
+    resumed = CliRunner().invoke(application(), ["resume", "last", "--store", str(store.root)])
+    assert isinstance(resumed.exception, Refusal), "another run is not measured instead"
+    with pytest.raises(Refusal, match="cannot read"):
+        Store(store.root).find(newest.name)
+
+
+def test_many_damaged_lines_are_counted(store: Store) -> None:
+    (run,) = store.runs()
+    with run.records.open("a") as file:
+        file.write("nonsense\n" * 100)
+    done = CliRunner().invoke(application(), ["runs", "--store", str(store.root)])
+    assert done.stderr.count("torn or no record") == 20
+    assert "81 more lines are not read" in done.stderr
 
 
 def test_a_stored_setting_that_nobody_knows_is_not_set_on_resuming(tmp_path: Path) -> None:

@@ -144,6 +144,10 @@ def test_the_warmup_of_samples_that_were_added_up_is_counted_in_their_sums() -> 
         {"given": [{"host": 1, "cpus": [], "thread_masks": []}]},
         {"knobs": {"n": 64}},
         {"noise": {"during": {"time_s": "long"}}},
+        {"work": [{"counts": {"messages": 2**63}}]},
+        {"shape": {"ranks": 10**9}},
+        {"results": [{"name": "wrong", "value": True, "bound": 0}]},
+        {"reduced": [{"name": "step", "ranks": [], "sketch": {"count": 5, "bins": [[0, [1]]]}}]},
     ],
 )
 def test_types_and_ranges_are_strict(wrong: dict[str, Any]) -> None:
@@ -163,15 +167,22 @@ def test_types_and_ranges_are_strict(wrong: dict[str, Any]) -> None:
         {"name": "step", "ns": 10},
         {"name": "step", "ns": {"a": 1}},
         {"name": "step"},
+        {"name": "step", "ns": []},
+        {"name": "step", "ns": [10, 0]},
+        {"name": "step", "ns": [10, 10**18]},
+        {"name": "step", "values": [-5.0]},
+        {"name": "step", "ns": [1, 2], "preempted": [2]},
+        {"name": "phase/x", "ns": 1},
+        {"name": "reading/x", "values": [1, None]},
+        {"name": "reading/x", "values": 1},
         {"name": "step", "ns": [1, 2], "gap_ns": [1]},
         {"name": "step", "ns": [1, 2], "gap_ns": -3},
         {"name": "phase/x", "ns": [1, 2], "entries": [1, 2, 3]},
     ],
 )
-def test_samples_are_checked_when_they_are_read(series: dict[str, Any]) -> None:
-    found = read_point(line(series=[series]))
+def test_samples_are_checked_before_anybody_asks_for_them(series: dict[str, Any]) -> None:
     with pytest.raises(RecordError):
-        found.read()
+        read_line(line(series=[series]))
 
 
 def test_whether_a_check_passed_is_computed_and_no_number_never_passes() -> None:
@@ -261,11 +272,27 @@ def test_steps_of_format_1_are_the_slowest_ranks() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"ranks": -1}, {"batch": 1.5}, {"work": {"flops": -2}}, {"verdict": {}}, {"sampling": "all"}, {"schema": 7}],
-)
+    [
+        {"ranks": -1}, {"ranks": float("inf")}, {"batch": 0}, {"batch": 1.5}, {"work": {"messages": -3}},
+        {"verdict": {}}, {"sampling": "all"}, {"schema": 7}, {"share_cores": "false"},
+        {"noise": {"during": {"time_s": float("nan")}}}, {"samples": {"lanes": []}},
+        *(
+            {"sampling": "steps", "samples": {"duration_ns": durations, "slowest_rank": [], "preempted": []}}
+            for durations in ([], [5, 0], [5, -5], [5, float("nan")], [5, "6"])
+        ),
+    ],
+)  # fmt: skip
 def test_format_1_is_as_strict(wrong: dict[str, Any]) -> None:
     with pytest.raises(RecordError):
         read_line(json.dumps({**FIRST, **wrong}).encode())
+
+
+@pytest.mark.parametrize("start", [b'{"format":2,"kind":"launch","launch":"a","build":', b'{"schema":1,"build":'])
+def test_a_line_that_is_nested_without_end_is_no_record(start: bytes) -> None:
+    text = start + b"[" * 200_000
+    for whole in (text, text + b',"crc":"%08x"}' % zlib.crc32(text)):
+        with pytest.raises(RecordError):
+            read_line(whole)
 
 
 @given(st.lists(st.integers(0, 2**62), min_size=1, max_size=50), st.lists(st.integers(0, 2**62), max_size=50))

@@ -76,7 +76,7 @@ def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
         "records.jsonl, line 2: damaged: its checksum is another",
         "records.jsonl, line 5: torn or no record: it does not end with a checksum",
     )
-    assert read.torn_lines == 0
+    assert not read.torn
 
 
 def failure(run: StoredRun) -> Failure:
@@ -89,10 +89,10 @@ def test_a_torn_last_line_is_no_damage(store: Store) -> None:
     with run.records.open("a") as file:
         file.write(lines(run)[2][:100])
     read = store.read(run.id)
-    assert (len(read.points), read.torn_lines, read.damaged) == (1, 1, ())
+    assert (len(read.points), read.torn, read.damaged) == (1, ("records.jsonl, line 3: torn: it has no end",), ())
     store.append(read, failure(run))
     again = store.read(run.id)
-    assert (len(again.failures), again.torn_lines, len(again.damaged)) == (1, 0, 1)
+    assert (len(again.failures), again.torn, len(again.damaged)) == (1, (), 1)
 
 
 def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +102,37 @@ def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch
     write(run, first, "x" * (3 << 20), second, third)
     read = store.read(run.id)
     assert (len(read.points), read.damaged) == (2, ("records.jsonl, line 2: longer than 1 MiB",))
+
+
+def test_a_repeated_line_is_told_and_is_no_further_launch(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    first, second, third = lines(run)
+    write(run, first, second, third, second, first, failure_line(failure(run)), failure_line(failure(run)))
+    read = store.read(run.id)
+    assert (len(read.points), read.damaged) == (2, ("records.jsonl, line 4: repeats line 2",))
+    assert len(read.failures) == 2, "the same may fail twice"
+
+
+def test_empty_lines_are_counted_by_the_block(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+    first, second, third = lines(run)
+    with run.records.open("a") as file:
+        file.write(f"{first}\n\n{second}\n" + "\n" * 20_000_000 + f"nonsense\n\n\n{third}\n")
+    begin = time.process_time()
+    read = store.read(run.id)
+    assert time.process_time() - begin < 5, "one by one they take far longer"
+    assert len(read.points) == 2
+    assert [text.partition(": ")[0] for text in read.damaged] == ["records.jsonl, line 20000004"]
+
+
+def test_a_file_of_damaged_lines_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octant.store.lines.MOST_DAMAGED", 100)
+    run = store.create("q", machine(), ASKS)
+    write(run, *lines(run), *["nonsense"] * 1000)
+    read = store.read(run.id)
+    assert len(read.points) == 2
+    assert len(read.damaged) == 101
+    assert read.damaged[-1] == "records.jsonl, line 104: more than 100 lines are damaged; the rest is not read"
 
 
 def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
@@ -120,6 +151,12 @@ def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
         ('"hosts": []', '"hosts": ["-oProxyCommand=x"]', "regex"),
         ('"order": [[0,0]', '"order": [[7,0]', "launch 0 of ask 7"),
         ('"title": "q"', '"title": 7', "title"),
+        ('"cpus": [', '"cpus": ["a",', "cpus"),
+        ('"level": 1', '"level": "1"', "level"),
+        ('"name": "fake"', '"name": null', "name"),
+        ('"schema": 1', '"schema": 9', "schema 9"),
+        ('"started": "2', '"started": "0', "offset|isoformat"),
+        ('"bytes": "1MiB,2MiB"', '"bytes": 1048576', "bytes|knobs"),
     ],
 )
 def test_what_is_no_description_of_a_run_is_refused_with_its_file(store: Store, old: str, new: str, why: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from octant.machine.crosscheck import with_measured
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.ask import Ask
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from octant.record import Point
     from octant.store import StoredRun
     from octant.workload import Workload
+
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,8 @@ def _provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[
             names := [
                 provides.name
                 for provides in figure.workload.provides
-                if provides.metric == figure.metric.name and provides.when(machine, figure.point)
+                if provides.metric == figure.metric.name
+                and _of_workload(lambda: provides.when(machine, figure.point), False)  # noqa: B023 - called at once
             ]
         )
     ]
@@ -181,7 +185,16 @@ def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
         for name in workload.bounded_by
         for best in (known.best(name, figure.point.hardware_threads),)
     )
-    return replace(figure, limit=workload.least_seconds(known, machine, figure.point), is_limit=provides)
+    limit = _of_workload(lambda: workload.least_seconds(known, machine, figure.point), None)
+    return replace(figure, limit=limit, is_limit=provides)
+
+
+def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
+    """What a workload says of a point; `otherwise` where the point lacks knobs of it, or has values that are none."""
+    try:
+        return answer()
+    except (KeyError, ValueError):
+        return otherwise
 
 
 def _value_text(knob: str, value: str) -> str:

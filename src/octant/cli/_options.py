@@ -34,3 +34,7 @@ TimeoutOption = Annotated[
     float | None,
     typer.Option(min=0.1, max=1e7, callback=finite, help="Seconds after which a launch is ended as hung."),
 ]
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow", help="A host or file that the stored run names and that may be used (repeatable)."),
+]

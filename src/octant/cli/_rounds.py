@@ -32,6 +32,7 @@ class Asked:
     gate: bool
     until_sure: bool
     timeout_s: float | None = None
+    allowed: tuple[str, ...] = ()  # hosts and files of the stored runs
 
     def plan(self, pair: Pair | None) -> tuple[int, Looks, bool]:
         """Rounds at most, when they are judged, and whether they are those of the pair, be they complete or not.
@@ -90,9 +91,9 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
         if sides.rounds >= rounds or is_decided(sides.rounds, sides):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
-            interleaved.check_again(name, run, run.asks, discover())
+            interleaved.check_again(name, run, run.asks, discover(), asked.allowed)
     else:
-        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks)
+        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
     sides = _measure(where, sides, rounds, is_decided, asked)
     return judge(sides.before, sides.after)
 
@@ -133,5 +134,5 @@ def _measure(
         typer.echo(f"\nStopped; {done}. Go on with: {go_on}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     for run in (sides.before, sides.after):
-        report_damage(run.id, run.damaged)
+        report_damage(run.id, run.unread)
     return sides

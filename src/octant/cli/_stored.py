@@ -9,14 +9,18 @@ import typer
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from octant.store import Store, StoredRun
 
 
+MOST_NAMED = 20
+"""Damaged lines of a run that are named on standard error."""
+
+
 def find_run(store: Path | None, name: str) -> StoredRun:
-    """A run of a store, by its id, the start of its id, its folder, `last`, or `previous`.
+    """A run of a store, by its id, the start of its id, its folder, `last` (that can be read), or `previous`.
 
     The previous run is the newest before the last one that is of the same machine and has a figure in common with it;
     which one that is, and damaged lines, are reported on standard error.
@@ -27,8 +31,16 @@ def find_run(store: Path | None, name: str) -> StoredRun:
     from octant.store import open_store
 
     where = open_store(store)
-    run = _previous(where) if name == "previous" else where.find(name)
-    report_damage(run.id, run.damaged)
+    short = {"last": _last, "previous": _previous}
+    run = short[name](where) if name in short else where.find(name)
+    report_damage(run.id, run.unread)
+    return run
+
+
+def _last(where: Store) -> StoredRun:
+    run, refused = where.newest()
+    for text in refused:
+        typer.echo(f"octant: {text}; last is {run.id}", err=True)
     return run
 
 
@@ -36,7 +48,7 @@ def _previous(where: Store) -> StoredRun:
     from octant.analysis.compare import share_figures
     from octant.build.describe import default_knobs
 
-    last = where.find("last")
+    last = where.newest()[0]
     for run in runs_like(where, last):
         if run.id < last.id and share_figures(last, run, default_knobs):
             typer.echo(f"octant: previous is {run.id} ({run.title})", err=True)
@@ -55,10 +67,12 @@ def runs_like(where: Store, run: StoredRun) -> Iterator[StoredRun]:
             yield where.read(row.id)
 
 
-def report_damage(name: str, damaged: Iterable[str]) -> None:
-    """Reports the lines of a run that cannot be read."""
-    for text in damaged:
+def report_damage(name: str, unread: Sequence[str]) -> None:
+    """Reports the lines of a run that cannot be read: the first of them, and how many more there are."""
+    for text in unread[:MOST_NAMED]:
         typer.echo(f"octant: {name}: {text}", err=True)
+    if more := len(unread[MOST_NAMED:]):
+        typer.echo(f"octant: {name}: {more} more lines are not read", err=True)
 
 
 def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
@@ -81,5 +95,5 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: octant resume {run.id}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
-    report_damage(run.id, run.damaged)
+    report_damage(run.id, run.unread)
     return run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import JsonOption, StoreOption, TimeoutOption, finite
+from octant.cli._options import AllowOption, JsonOption, StoreOption, TimeoutOption, finite
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def compare(
     until_sure: Annotated[
         bool, typer.Option("--until-sure", help="With --gate: look after every round, at most --rounds [40].")
     ] = False,
+    allow: AllowOption = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -86,7 +87,7 @@ def compare(
             "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
         )
     if gate or rounds:
-        asked = _rounds.Asked(rounds, gate, until_sure, timeout)
+        asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
         found = _rounds.measured(where, found, asked, partial(judge, gate=gate))
     if json:
         print(comparison.as_json(found))

@@ -28,6 +28,7 @@ def export(
     to: Annotated[str, typer.Option("--to", help="csv, parquet or json.")] = "csv",
     samples: Annotated[bool, typer.Option("--samples", help="One row per sample of every series.")] = False,
     results: Annotated[bool, typer.Option("--results", help="One row per named result or check.")] = False,
+    share: Annotated[bool, typer.Option("--share", help="Leave out user and host names and paths.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file [default: standard output].")] = None,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,
@@ -35,7 +36,7 @@ def export(
     """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON."""
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
-    from octant.report.run import tidy
+    from octant.report.run import sharing, tidy
 
     if samples and results:
         raise Refusal(
@@ -45,12 +46,14 @@ def export(
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():
         raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_ANSWER)
-    summary = summarise(find_run(store, name), all_metrics=what == "figures")
+    run = find_run(store, name)
+    summary = summarise(run, all_metrics=what == "figures")
+    clean = sharing.cleaner(run) if share else str
     if output is None:
-        tidy.write(summary, form, what, sys.stdout.buffer)
+        tidy.write(summary, form, what, sys.stdout.buffer, clean)
         return
     try:
         with output.open("wb") as file:
-            tidy.write(summary, form, what, file)
+            tidy.write(summary, form, what, file, clean)
     except OSError as error:
         raise Refusal(f"cannot write {output} ({error.strerror}); try -o with a file of yours") from error

@@ -27,6 +27,9 @@ def report(
         Path | None, typer.Option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
     ] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Draw the pictures here too.")] = False,
+    share: Annotated[
+        bool, typer.Option("--share", help="Leave out user and host names and paths [default file: shared.html].")
+    ] = False,
     notes: NotesOption = False,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
@@ -34,14 +37,15 @@ def report(
     """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
-    from octant.report.run import html, text, tidy
+    from octant.report.run import html, sharing, text, tidy
 
     run = find_run(store, name)
     summary = summarise(run, all_metrics=True)
+    clean = sharing.cleaner(run) if share else str
     if json:
-        print(tidy.as_json(summary))
+        print(tidy.as_json(summary, clean=clean))
         return
     text.show(summary, notes=notes)
     if pictures:
         text.show_pictures(summary)
-    print(html.write(summary, output or run.folder / "report.html"))
+    print(html.write(summary, output or run.folder / ("shared.html" if share else "report.html"), clean))

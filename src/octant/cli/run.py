@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import MOST_RANKS, JsonOption, NotesOption, StoreOption, TimeoutOption
+from octant.cli._options import MOST_RANKS, AllowOption, JsonOption, NotesOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -159,6 +159,7 @@ def evaluate(
 
 def resume(
     name: Annotated[str, typer.Argument(help="A run: its id, last or previous.")] = "last",
+    allow: AllowOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
@@ -169,13 +170,14 @@ def resume(
     from octant.cli._stored import find_run
     from octant.runs.knobs import check_asks
     from octant.runs.plan import check_stored
-    from octant.store import Store
+    from octant.store import Store, open_store
 
-    run = find_run(store, name)
+    # Another run than the last would be measured on if the last could not be read.
+    run = open_store(store).find("last") if name == "last" else find_run(store, name)
     if run.pair:
         again = command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
-    check_stored(run.launches)
+    check_stored(run.launches, allow or ())
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     _finish(Store(run.folder.parent.parent), run, timeout, json, notes, page=run.title.startswith("evaluate"))
 

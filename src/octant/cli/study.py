@@ -88,7 +88,7 @@ def report(
         found = outcome.outcome_of_model(name)
     else:
         run = outcome.last_run(open_store(store), name)
-        report_damage(run.id, run.damaged)
+        report_damage(run.id, run.unread)
         found = outcome.outcome_of_run(run)
     _show(found, json)
     if html is not None:

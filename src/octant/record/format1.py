@@ -1,10 +1,12 @@
 """Records of version 0.1 (`"schema": 1`): eight fixed counts, one verdict, the slowest rank's times of steps."""
 
-import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Literal
 
+import msgspec
 import numpy as np
+from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
 from octant.record import (
     Buffer,
@@ -38,6 +40,97 @@ _COUNTS = {
 }
 
 
+_Count = Annotated[int, Meta(ge=0, le=2**62)]
+_Members = Annotated[int, Meta(ge=1, le=10_000_000)]
+_Nanoseconds = Annotated[int, Meta(ge=0, le=10**18)]
+_Duration = Annotated[int, Meta(ge=1, le=10**18)]
+_Durations = Annotated[list[_Duration], Meta(min_length=1)]
+
+
+class _Buffer(Struct):
+    bytes: _Count
+    resident_bytes: _Count
+    huge_bytes: _Count
+    page_bytes: _Count
+    pages_on_node: dict[str, _Count]
+
+
+class _Given(Struct):
+    host: str
+    cpus: list[int]
+    thread_masks: list[list[_Count]]
+    buffers: list[_Buffer]
+
+
+class _Lane(Struct):
+    rank: _Count
+    thread: _Count
+    begin_ns: list[_Nanoseconds]
+    duration_ns: _Durations
+    preempted: list[_Count]
+    clock_hz: list[_Count] = []
+
+
+class _Samples(Struct):
+    lanes: list[_Lane] = []
+    duration_ns: list[_Duration] = []
+    preempted: list[_Count] = []
+
+
+class _Verdict(Struct):
+    check: str
+    error: float | None
+    tolerance: float
+
+
+class _Clock(Struct):
+    source: str
+    cost_ns: Annotated[float, Meta(ge=0, le=1e18)]
+    resolution_ns: Annotated[float, Meta(ge=0, le=1e18)]
+
+
+class _Sync(Struct):
+    method: str
+    exit_skew_ns: list[int]
+
+
+class _Point(Struct, tag_field="kind", tag="point"):
+    schema: Literal[1]
+    workload: str
+    run: str
+    knobs: dict[str, str]
+    ranks: _Members
+    threads: _Members
+    sampling: Literal["lanes", "steps"]
+    batch: Annotated[int, Meta(ge=1, le=2**62)]
+    warmup: _Count
+    stopped_by: str
+    work: dict[str, _Count]
+    verdict: _Verdict
+    clock: _Clock
+    sync: _Sync
+    share_cores: bool
+    noise: dict[str, dict[str, float]]
+    notes: dict[str, str]
+    mpi: str
+    build: dict[str, str | bool | int]
+    given: list[_Given]
+    samples: _Samples
+
+
+class _Failure(Struct, tag_field="kind", tag="failure"):
+    schema: Literal[1]
+    workload: str
+    run: str
+    knobs: dict[str, str]
+    ranks: _Count
+    reason: str
+    exit: int
+
+
+_LINE: msgspec.json.Decoder[_Point | _Failure] = msgspec.json.Decoder(_Point | _Failure)
+
+
 def read(line: bytes, again: Callable[[], bytes]) -> Point | Failure:
     """The record of one line.
 
@@ -45,106 +138,86 @@ def read(line: bytes, again: Callable[[], bytes]) -> Point | Failure:
         RecordError: no JSON (a torn line), another schema, or a field missing, of the wrong kind or out of range.
     """
     data = _decode(line)
+    if isinstance(data, _Failure):
+        name = NAMES.get(data.workload, data.workload)
+        return Failure(name, data.run, data.knobs, data.ranks, data.reason, data.exit)
+    _samples(data)
+    return _point(data, again)
+
+
+def _decode(line: bytes) -> _Point | _Failure:
     try:
-        return _failure(data) if data["kind"] == "failure" else _point(data, again)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise RecordError(f"a field is missing or wrong ({type(error).__name__}: {error})") from error
+        return _LINE.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordError(f"torn, or a field is missing or wrong ({error})") from error
 
 
-def _decode(line: bytes) -> dict[str, Any]:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"torn or no JSON line ({error})") from error
-    if not isinstance(data, dict) or data.get("schema") != 1:
-        raise RecordError(f"schema {data.get('schema') if isinstance(data, dict) else None!r} is not one we read (1)")
-    return data
-
-
-def _failure(data: dict[str, Any]) -> Failure:
-    knobs = {str(name): str(value) for name, value in data["knobs"].items()}
-    name = NAMES.get(data["workload"], data["workload"])
-    return Failure(name, data["run"], knobs, _natural(data["ranks"]), str(data["reason"]), int(data["exit"]))
-
-
-def _point(data: dict[str, Any], again: Callable[[], bytes]) -> Point:
-    if data["sampling"] not in ("lanes", "steps"):
-        raise ValueError(f"sampling {data['sampling']!r}")
-    pace: Pace = "chunks" if data["sampling"] == "lanes" else "steps"
-    check = data["verdict"]
-    lanes = data["samples"]["lanes"] if pace == "chunks" else []
+def _point(data: _Point, again: Callable[[], bytes]) -> Point:
+    pace: Pace = "chunks" if data.sampling == "lanes" else "steps"
+    check = data.verdict
+    lanes = data.samples.lanes if pace == "chunks" else []
     return Point(
-        workload=NAMES.get(data["workload"], data["workload"]),
-        launch=data["run"],
-        knobs={str(k): str(v) for k, v in data["knobs"].items()},
-        ranks=_natural(data["ranks"]),
-        threads=_natural(data["threads"]),
+        workload=NAMES.get(data.workload, data.workload),
+        launch=data.run,
+        knobs=data.knobs,
+        ranks=data.ranks,
+        threads=data.threads,
         pace=pace,
         work=(_work(data, len(lanes)),),
-        results=(Result(str(check["check"]), float(check["error"]), "1", float(check["tolerance"])),),
+        results=(Result(check.check, float("nan") if check.error is None else check.error, "1", check.tolerance),),
         read=lambda: _samples(_decode(again())),
         heads=tuple(map(_head, lanes)) or (Head("step"),),
-        warmup=_natural(data["warmup"]),
-        stopped_by=str(data["stopped_by"]),
-        process=Process(
-            data["mpi"],
-            data["build"],
-            Clock(data["clock"]["source"], float(data["clock"]["cost_ns"]), float(data["clock"]["resolution_ns"])),
-        ),
-        sync=data["sync"]["method"],
-        exit_skew_ns=tuple(map(int, data["sync"]["exit_skew_ns"])),
-        share_cores=bool(data["share_cores"]),
-        noise={k: {n: float(x) for n, x in v.items()} for k, v in data["noise"].items()},
-        notes={str(k): str(v) for k, v in data["notes"].items()},
-        given=tuple(map(_read_given, data["given"])),
+        warmup=data.warmup,
+        stopped_by=data.stopped_by,
+        process=Process(data.mpi, data.build, Clock(data.clock.source, data.clock.cost_ns, data.clock.resolution_ns)),
+        sync=data.sync.method,
+        exit_skew_ns=tuple(data.sync.exit_skew_ns),
+        share_cores=data.share_cores,
+        noise=data.noise,
+        notes=data.notes,
+        given=tuple(map(_read_given, data.given)),
     )
 
 
-def _work(data: Mapping[str, Any], lanes: int) -> Work:
+def _work(data: _Point, lanes: int) -> Work:
     """Format 1 counts one lane's chunk or one step of all ranks."""
-    names = _COUNTS.get(data["workload"], {})
-    each = {names.get(name, name): _natural(count) for name, count in data["work"].items()}
+    names = _COUNTS.get(data.workload, {})
     times = max(1, lanes)
-    counts = {name: count * times for name, count in each.items() if count}
-    return Work(counts, lanes=times, batch=_natural(data["batch"]))
+    counts = {names.get(name, name): count * times for name, count in data.work.items() if count}
+    return Work(counts, lanes=times, batch=data.batch)
 
 
-def _head(lane: Mapping[str, Any]) -> Head:
-    clocks = tuple(map(_natural, lane.get("clock_hz", ())))
-    return Head("step", _natural(lane["rank"]), _natural(lane["thread"]), clock_hz=clocks)
+def _head(lane: _Lane) -> Head:
+    return Head("step", lane.rank, lane.thread, clock_hz=tuple(lane.clock_hz))
 
 
-def _samples(data: dict[str, Any]) -> Samples:
-    samples = data["samples"]
-    try:
-        if data["sampling"] == "steps":
-            durations = np.asarray(samples["duration_ns"], dtype=np.float64)
-            series: tuple[Series, ...] = (Series(Head("step"), durations, None, frozenset(samples["preempted"])),)
-        else:
-            series = tuple(map(_lane, samples["lanes"]))
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise RecordError(f"a list of samples is wrong ({error})") from error
-    if any((part.values < 0).any() or not np.isfinite(part.values).all() for part in series):
-        raise RecordError("a sample took less than no time")
+def _samples(data: _Point | _Failure) -> Samples:
+    if not isinstance(data, _Point):
+        raise RecordError("the line of a point has become another")
+    samples = data.samples
+    if data.sampling == "lanes":
+        series = tuple(map(_lane, samples.lanes))
+    else:
+        series = (Series(Head("step"), _array(samples.duration_ns), None, frozenset(samples.preempted)),)
+    if not series or any(not len(one.values) for one in series):
+        raise RecordError("a list of samples is empty")
     return Samples(series)
 
 
-def _lane(lane: Mapping[str, Any]) -> Series:
-    durations = np.asarray(lane["duration_ns"], dtype=np.float64)
-    begins = np.asarray(lane["begin_ns"], dtype=np.float64)
-    if durations.shape != begins.shape or durations.ndim != 1:
-        raise ValueError("begins and durations of a lane differ in number")
+def _lane(lane: _Lane) -> Series:
+    durations, begins = _array(lane.duration_ns), _array(lane.begin_ns)
+    if durations.shape != begins.shape:
+        raise RecordError("begins and durations of a lane differ in number")
     ends = np.concatenate([np.zeros(1), begins + durations])[:-1]
-    return Series(_head(lane), durations, begins - ends, frozenset(lane["preempted"]))
+    return Series(_head(lane), durations, begins - ends, frozenset(lane.preempted))
 
 
-def _natural(value: object) -> int:
-    number = int(value)  # type: ignore[call-overload]
-    if number != value or number < 0:
-        raise ValueError(f"{value!r} is no count")
-    return int(number)
+def _array(numbers: list[int]) -> NDArray[np.float64]:
+    return np.asarray(numbers, dtype=np.float64)
 
 
-def _read_given(data: dict[str, Any]) -> Given:
-    buffers = tuple(Buffer(**buffer) for buffer in data["buffers"])
-    return Given(data["host"], tuple(data["cpus"]), tuple(tuple(mask) for mask in data["thread_masks"]), buffers)
+def _read_given(data: _Given) -> Given:
+    buffers = tuple(
+        Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in data.buffers
+    )
+    return Given(data.host, tuple(data.cpus), tuple(map(tuple, data.thread_masks)), buffers)

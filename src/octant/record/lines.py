@@ -8,9 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
-import numpy as np
 from msgspec import Meta, Raw, Struct
-from numpy.typing import NDArray
 
 from octant.record import (
     FORMAT,
@@ -33,11 +31,14 @@ from octant.record import (
     Work,
     format1,
 )
+from octant.record.numbers import array_of, count_of, readings_of
 from octant.record.sketch import Sketch, from_runs
 
-Natural = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
-Amount = Annotated[float, Meta(ge=0)]
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
+Positive = Annotated[int, Meta(ge=1, le=2**62)]
+Members = Annotated[int, Meta(ge=1, le=10_000_000)]
+"""How many ranks, threads or lanes there are."""
+Amount = Annotated[float, Meta(ge=0, le=1e18)]
 Texts: TypeAlias = dict[str, str]
 _NONE = Raw(b"")
 
@@ -46,7 +47,7 @@ class _Work(Struct):
     counts: dict[str, Natural]
     group: Natural = 0
     role: str = ""
-    lanes: Positive = 1
+    lanes: Members = 1
     batch: Positive = 1
     by_rank: dict[str, list[Natural]] = {}
 
@@ -134,8 +135,8 @@ class _Taken(Struct):
 
 
 class _Shape(Struct):
-    ranks: Positive
-    threads: Positive = 1
+    ranks: Members
+    threads: Members = 1
     groups: list[list[Natural]] = []
 
 
@@ -168,7 +169,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     notes: Texts = {}
     given: list[_Given] = []
     lost: list[_Taken] = []
-    files: list[dict[str, Any]] = []
+    files: list[dict[str, str | int]] = []
 
 
 class _Clock(Struct):
@@ -182,7 +183,7 @@ class _Clock(Struct):
 class _Launch(Struct, tag_field="kind", tag="launch"):
     launch: str
     mpi: str = ""
-    build: dict[str, Any] = {}
+    build: dict[str, str | bool | int] = {}
     clock: _Clock = msgspec.field(default_factory=_Clock)
     hosts: list[str] = []
     started: str = ""
@@ -206,9 +207,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
 
 
 _LINE: msgspec.json.Decoder[_Point | _Launch | _Failure] = msgspec.json.Decoder(_Point | _Launch | _Failure)
-_NUMBERS = msgspec.json.Decoder(list[float])
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
-_TOO_LONG = re.compile(rb"\d{19}")  # would not fit into 64 bits
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
@@ -322,6 +321,10 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
     members = [rank for group in groups for rank in group]
     if len(set(members)) < len(members) or any(rank >= point.shape.ranks for rank in members):
         raise RecordError(f"its groups hold a rank twice, or one beyond its {point.shape.ranks} ranks")
+    for series in point.series:
+        _check_series(series)
+    for reduced in point.reduced:  # small by its purpose
+        _read_reduced(reduced)
     return Point(
         workload=point.workload,
         launch=point.launch,
@@ -381,7 +384,7 @@ def _samples(line: bytes) -> Samples:
     """The samples of a point's line.
 
     Raises:
-        RecordError: the line changed since it was first read, or its series are no arrays of numbers of one length.
+        RecordError: the line changed since it was first read.
     """
     decoded = _decode(line)
     if not isinstance(decoded, _Point):
@@ -389,44 +392,40 @@ def _samples(line: bytes) -> Samples:
     return Samples(tuple(map(_series, decoded.series)), tuple(map(_read_reduced, decoded.reduced)))
 
 
+def _check_series(series: _Series) -> None:
+    """Looks at the samples of a series without keeping them.
+
+    Raises:
+        RecordError: they are no numbers, not as many everywhere, or a step that took no time.
+    """
+    raw = bytes(series.ns)
+    if raw.startswith(b"["):
+        count = count_of(raw, least=1 if series.name == "step" else 0)
+    elif not raw and series.name.startswith("reading/") and bytes(series.values):
+        count = len(readings_of(bytes(series.values)))
+    else:
+        raise RecordError(f"the series {series.name} has no list of values")
+    if series.name == "step" and not count:
+        raise RecordError("its series step has no samples")
+    for other in (series.gap_ns, series.entries):
+        text = bytes(other)
+        if text and (found := count_of(text)) != (count if text.startswith(b"[") else 1):
+            raise RecordError(f"a list has {found} numbers where {count} are needed")
+    if max(series.preempted, default=-1) >= count:
+        raise RecordError(f"a sample was preempted that is none of the {count} of {series.name}")
+
+
 def _series(series: _Series) -> Series:
-    values = _array(series.ns) if bytes(series.ns) else _readings(bytes(series.values))
+    values = array_of(series.ns)
     if values is None:
-        raise RecordError(f"the series {series.name} has no values")
+        values = readings_of(bytes(series.values))
     return Series(
         _head(series),
         values,
-        _array(series.gap_ns, len(values)),
+        array_of(series.gap_ns, len(values)),
         frozenset(series.preempted),
-        _array(series.entries, len(values)),
+        array_of(series.entries, len(values)),
     )
-
-
-def _array(text: Raw, count: int | None = None) -> NDArray[np.float64] | None:
-    """A list of counts, or the one number that stands for a list of `count` equal ones; `None` where it is absent."""
-    raw = bytes(text)
-    if not raw:
-        return None
-    listed = raw.startswith(b"[")
-    body = raw[1:-1] if listed else raw
-    # The JSON is known to be whole: what is left are its elements, which numpy reads three times as fast.
-    if body.translate(None, b"0123456789, \t") or _TOO_LONG.search(body) or (count is None and not listed):
-        raise RecordError("a list of samples holds what is no count")
-    values = np.fromstring(body, dtype=np.int64, sep=",").astype(np.float64) if body.strip() else np.zeros(0)
-    if not listed:
-        values = np.full(count or 0, values[0])
-    if count is not None and len(values) != count:
-        raise RecordError(f"a list has {len(values)} numbers where {count} are needed")
-    return values
-
-
-def _readings(raw: bytes) -> NDArray[np.float64] | None:
-    if not raw:
-        return None
-    try:
-        return np.asarray(_NUMBERS.decode(raw), dtype=np.float64)
-    except msgspec.DecodeError as error:
-        raise RecordError(f"a list of readings is wrong ({error})") from error
 
 
 def _read_reduced(reduced: _Reduced) -> Reduced:
@@ -436,7 +435,7 @@ def _read_reduced(reduced: _Reduced) -> Reduced:
         _sketch(reduced.sketch) if reduced.sketch else Sketch(),
         reduced.group,
         reduced.role,
-        _array(reduced.slowest_ns),
+        array_of(reduced.slowest_ns),
         _sketch(reduced.slowest) if reduced.slowest else None,
         tuple(reduced.blocks_ns),
         tuple((worst[0], worst[1], worst[2]) for worst in reduced.worst if len(worst) >= 3),

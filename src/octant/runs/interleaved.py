@@ -6,7 +6,7 @@ has to be as it is now, or the new runs would say nothing of the old ones.
 
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant import build
@@ -70,7 +70,14 @@ class Interleaved:
 
 
 def begin(
-    where: Store, before: StoredRun, after: StoredRun, couples: Couples, machine: Machine, rounds: int, looks: Looks
+    where: Store,
+    before: StoredRun,
+    after: StoredRun,
+    couples: Couples,
+    machine: Machine,
+    rounds: int,
+    looks: Looks,
+    allowed: Collection[str] = (),
 ) -> Interleaved:
     """Two new runs, `A again` and `B again`, that name each other; nothing is measured yet.
 
@@ -78,6 +85,7 @@ def begin(
         machine: this one, as it is now.
         rounds: at most.
         looks: when the rounds will be judged.
+        allowed: hosts and files of the runs that may be used.
 
     Raises:
         Refusal: a side cannot be launched again as it was; the store cannot be written.
@@ -85,7 +93,7 @@ def begin(
     if not couples:
         raise Refusal("cannot measure A and B again (nothing says what was asked for the figures in common)")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
-        check_again(name, run, [couple[number] for couple in couples], machine)
+        check_again(name, run, [couple[number] for couple in couples], machine, allowed)
     ids, seed = new_ids(), new_seed()
     made = []
     for number, (name, run) in enumerate((("A", before), ("B", after))):
@@ -97,21 +105,24 @@ def begin(
     return Interleaved(*made)
 
 
-def check_again(name: str, run: StoredRun, asks: Sequence[Ask], machine: Machine) -> None:
+def check_again(
+    name: str, run: StoredRun, asks: Sequence[Ask], machine: Machine, allowed: Collection[str] = ()
+) -> None:
     """Whether launches of these asks would be what they were in the stored run.
 
     Args:
         name: of the side: "A" or "B".
         machine: this one, as it is now.
+        allowed: hosts and files of the run that may be used.
 
     Raises:
         Refusal: another machine or setting, another build of a kernel, a command line, a setting that is not known, a
-            placement that does not fit.
+            host or file that is not allowed, a placement that does not fit.
     """
     why = _other_surroundings(run, machine) or _other_builds(run, asks)
     try:
         if not why:
-            check_stored([Launch(ask) for ask in asks])
+            check_stored([Launch(ask) for ask in asks], allowed)
             check_asks(asks)
             for ask in asks:
                 check_startable(ask, machine)

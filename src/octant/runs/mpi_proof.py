@@ -22,6 +22,7 @@ from octant.launch.execute import execute
 from octant.machine.mpi_inventory import agrees
 from octant.runs.mpi_settings import MpiWords, Setting
 from octant.store import ProvenSetting
+from octant.store.environment import may_be_recorded
 from octant.units import bytes_text, si_text
 
 READ_BACK = "OCTANT_MPI_SETTINGS"
@@ -90,7 +91,8 @@ def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
     """The MPI settings of an environment; what Open MPI's launcher told a rank is none."""
     if "OMPI_COMM_WORLD_SIZE" in environment:
         return {}
-    return {name: environment[name] for name in of_mpi(environment) if name.startswith(_READ_TODAY)}
+    names = (name for name in of_mpi(environment) if name.startswith(_READ_TODAY))
+    return {name: environment[name] for name in names if may_be_recorded(name, environment[name])}
 
 
 def text(one: ProvenSetting, library: Library) -> str:

@@ -3,7 +3,8 @@
 import functools
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ BUDGET_S = 0.2  # of a point where nobody says, as most kernels declare
 STARTUP_S = 30.0  # until a launch has surely started
 SLACK = 4.0
 
+_FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
 Planner = Callable[[Launch], Planned]
 
 
@@ -154,11 +156,15 @@ def environment() -> dict[str, str]:
     return {**variables, "OCTANT_BLAS": str(library)} if library else variables
 
 
-def check_stored(launches: Sequence[Launch]) -> None:
-    """Looks at what a stored run would start: it may be anybody's, so neither its commands nor foreign settings.
+def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> None:
+    """Looks at what a stored run would start, since it may be anybody's.
+
+    Args:
+        allowed: hosts and names of files that the user has said may be used.
 
     Raises:
-        Refusal: a command line, or a setting that is none of an MPI library that we know.
+        Refusal: a command line, a setting that is none of an MPI library that we know, or a host or a file (a library
+            that a kernel would load) that is not allowed.
     """
     for launch in launches:
         if launch.ask.subject.command:
@@ -166,6 +172,20 @@ def check_stored(launches: Sequence[Launch]) -> None:
             why = "what a store says is never started"
             raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
     mpi_settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.ask.mpi))
+    named = dict.fromkeys(word for launch in launches for word in _hosts_and_files(launch.ask) if word not in allowed)
+    if named:
+        words = " ".join(f"--allow {shlex.quote(word)}" for word in named)
+        why = "what a store names is neither reached nor loaded"
+        raise Refusal(
+            f"cannot go on with {', '.join(named)} ({why}); if you know them, try {words}", Exit.NOT_SUPPORTED
+        )
+
+
+def _hosts_and_files(ask: Ask) -> list[str]:
+    """The hosts that an ask names, and every value that may name a file."""
+    words = [word for value in (*ask.knobs.values(), *ask.mpi.values()) for word in value.split(",")]
+    maps = [word[4:] for word in ask.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
+    return [*ask.shape.hosts, *filter(_FILE.search, words), *maps]
 
 
 def _fill_words(launch: Launch) -> list[str]:

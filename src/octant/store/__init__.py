@@ -20,13 +20,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from octant.ask import Ask, Launch, cells_of
+from octant.ask import Ask, Launch, cell_count, cells_of
 from octant.failure import Exit, Refusal, suggestion
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Failure, Point, RecordError
 from octant.record.lines import failure_line
-from octant.store import asked, files, format1, index
+from octant.store import asked, environment, files, format1, index
 from octant.store.asked import Asked, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
@@ -44,20 +44,6 @@ __all__ = [
     "recorded_environment",
 ]
 
-ENVIRONMENT = (
-    "OMP_",
-    "KMP_",
-    "GOMP_",
-    "MPIR_CVAR_",
-    "OMPI_MCA_",
-    "UCX_",
-    "FI_",
-    "I_MPI_",
-    "OPENBLAS_",
-    "SLURM_",
-    "OCTANT_",
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class StoredRun(Asked):
@@ -69,7 +55,7 @@ class StoredRun(Asked):
     failures: tuple[Failure, ...] = ()
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
-    torn_lines: int = 0
+    torn: tuple[str, ...] = ()  # the same of last lines without an end, which may still be written
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
@@ -90,6 +76,11 @@ class StoredRun(Asked):
         """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again."""
         done = finished_cells(self.points, self.failures)
         return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, ())))
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """What is wrong with lines of it that are not read, for people."""
+        return (*self.damaged, *self.torn)
 
     @property
     def complete(self) -> bool:
@@ -222,9 +213,23 @@ class Store:
             return Listed(name, folder, "", "", "", "", "", 0, 0, 0, refused=str(refusal))
         return Listed(
             name, folder, run.title, run.who, run.started, run.machine.name, run.study.name if run.study else "",
-            len(run.points), len(run.failures), len(run.remaining()), run.damaged,
+            len(run.points), len(run.failures), len(run.remaining()), run.unread,
             fingerprint=codec.fingerprint(run.machine),
         )  # fmt: skip
+
+    def newest(self) -> tuple[StoredRun, tuple[str, ...]]:
+        """The last run that can be read, and why those after it cannot.
+
+        Raises:
+            Refusal: there is none.
+        """
+        refused: list[str] = []
+        for name in reversed(self.ids()):
+            try:
+                return self.read(name), tuple(refused)
+            except Refusal as refusal:
+                refused.append(str(refusal))
+        raise Refusal(refused[0]) if refused else _empty_store("last", self.root)
 
     def find(self, name: str) -> StoredRun:
         """A run by its id, the start of its id, its folder, or `last`.
@@ -237,7 +242,7 @@ class Store:
             return Store(folder.parent.parent).read(folder.name)
         ids = self.ids()
         if not ids:
-            raise Refusal(f"cannot find the run {name!r} (the store {self.root} is empty); try `octant evaluate` first")
+            raise _empty_store(name, self.root)
         if name == "last":
             return self.read(ids[-1])
         fitting = [run for run in ids if run.startswith(name)]
@@ -248,6 +253,10 @@ class Store:
         return self.read(fitting[0])
 
 
+def _empty_store(name: str, root: Path) -> Refusal:
+    return Refusal(f"cannot find the run {name!r} (the store {root} is empty); try `octant evaluate` first")
+
+
 def open_store(path: Path | None = None) -> Store:
     """The store at `path`, else at OCTANT_STORE, else `octant-store` in the current folder."""
     return Store(path or Path(os.environ.get("OCTANT_STORE", "octant-store")))
@@ -255,7 +264,7 @@ def open_store(path: Path | None = None) -> Store:
 
 def recorded_environment() -> dict[str, str]:
     """The variables of this process that a run records."""
-    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(ENVIRONMENT)}
+    return environment.recorded(os.environ)
 
 
 def new_ids() -> tuple[str, str]:
@@ -329,19 +338,21 @@ def _read(folder: Path) -> StoredRun:
         failures=tuple(failures),
         plans=plans,
         damaged=(*problems, *records.tail.damaged),
-        torn_lines=torn + records.tail.torn,
+        torn=tuple(text for text in (torn, records.tail.torn) if text),
     )
 
 
-def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], list[str], int]:
-    """What was started, by the launch's key; what is wrong with lines; and whether the last is torn."""
+def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], list[str], str]:
+    """What was started, by the launch's key; what is wrong with lines; and what with the last, where it is torn."""
     tail = Tail(path)
     asks = {ask.key: ask for ask in question.asks}
-    plans = {}
+    plans, cells = {}, 0
     for _, text in tail.lines():
         try:
             planned = asked.read_start(text, asks)
+            cells += planned.launch.ask.key not in asks and cell_count(planned.launch.ask.knobs)
+            asked.check_cells(cells)
             plans[planned.launch.key] = planned
         except (RecordError, ValueError) as error:
             tail.reject(str(error))
-    return plans, tail.damaged, int(tail.torn)
+    return plans, tail.damaged, tail.torn

@@ -9,20 +9,26 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.ask import Ask, Launch, Presentation, Shape, Subject, cell_count
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.lines import seal, unseal
+from octant.store.environment import recorded
+from octant.store.machine import StoredMachine
 
 FORMAT = 2
 MOST_BYTES = 64 << 20
 """Of an asked.json."""
 
-Natural = Annotated[int, Meta(ge=0)]
+MOST_CELLS = 1_000_000
+"""Of all launches of a run."""
+
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
-Seconds = Annotated[float, Meta(ge=0)]
+Seed = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
 """Of a workload; it becomes a part of a file's name."""
 Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
@@ -119,7 +125,7 @@ class _Ask(Struct):
 
 class _Study(Struct):
     name: str
-    seed: int
+    seed: Seed
     text: str
     library: str = ""
     lacking: dict[str, str] = {}
@@ -149,11 +155,11 @@ class _Asked(Struct):
     who: str
     title: str
     started: str
-    machine: dict[str, Any]
+    machine: StoredMachine
     environment: dict[str, str]
     asks: list[_Ask]
     order: list[tuple[Natural, Natural]]
-    seed: int = 0
+    seed: Seed = 0
     study: _Study | None = None
     settings: list[_Proven] = []
     pair: _Pair | None = None
@@ -211,17 +217,40 @@ def read_asked(text: bytes) -> Asked:
         ValueError: a member is missing, of the wrong kind or out of range; the message says which.
     """
     asked = _ASKED.decode(text)
-    datetime.fromisoformat(asked.started)
+    check_start(asked.started)
     asks = tuple(map(_ask, asked.asks))
     for number, repeat in asked.order:
         if number >= len(asks) or repeat >= asks[number].repeats:
             raise ValueError(f"its order names launch {repeat} of ask {number}, which is not there")
+    sizes = [cell_count(ask.knobs) for ask in asks]
+    check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
     return Asked(
-        asked.who, asked.title, asked.started, codec.from_json(asked.machine), asked.environment, asks,
+        asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), asks,
         tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
         settings=tuple(map(_proven, asked.settings)),
         pair=Pair(**_members(asked.pair)) if asked.pair else None,
     )  # fmt: skip
+
+
+def check_start(text: str) -> None:
+    """Looks at when a run started.
+
+    Raises:
+        ValueError: no ISO 8601 with an offset, or not of our time.
+    """
+    started = datetime.fromisoformat(text)
+    if started.tzinfo is None or not 1970 < started.year < 3000:
+        raise ValueError(f"its start is {text!r}, no date with an offset from UTC")
+
+
+def check_cells(count: int) -> None:
+    """Looks at how many cells a run asks for: a few lists of values multiply.
+
+    Raises:
+        ValueError: more than anybody measures.
+    """
+    if count > MOST_CELLS:
+        raise ValueError(f"it asks for more than {MOST_CELLS} cells")
 
 
 def start_line(planned: Planned, was_asked: bool) -> str:

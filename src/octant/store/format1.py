@@ -3,16 +3,16 @@
 import hashlib
 import json
 import re
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from octant.ask import Ask, Presentation, Shape, Subject
-from octant.machine import codec
+from octant.ask import Ask, Presentation, Shape, Subject, cell_count
 from octant.record.format1 import NAMES
-from octant.store.asked import Asked, Count, Host, Natural, StudyAsked
+from octant.store.asked import Asked, Count, Host, Natural, Seed, StudyAsked, check_cells, check_start
+from octant.store.environment import recorded
+from octant.store.machine import StoredMachine
 
 _OLD_MODE = Literal["one", "star", "threads", "all"]
 
@@ -48,7 +48,7 @@ class _Launch(Struct):
 
 class _Study(Struct):
     name: str
-    seed: int
+    seed: Seed
     text: str
     library: str = ""
     lacking: dict[str, str] = {}
@@ -58,7 +58,7 @@ class _Asked(Struct):
     schema: Literal[1]
     title: str
     started: str
-    machine: dict[str, Any]
+    machine: StoredMachine
     environment: dict[str, str]
     launches: list[_Launch]
     study: _Study | None = None
@@ -75,7 +75,8 @@ def read_asked(text: bytes) -> Asked:
         ValueError: a member is missing, of the wrong kind or out of range; the message says which.
     """
     asked = _ASKED.decode(text)
-    datetime.fromisoformat(asked.started)
+    check_start(asked.started)
+    check_cells(sum(cell_count(launch.knobs) for launch in asked.launches))
     repeats: dict[str, int] = {}
     for launch in asked.launches:
         key = launch.ask(1).key
@@ -91,7 +92,7 @@ def read_asked(text: bytes) -> Asked:
     study = asked.study
     return Asked(
         _who(asked), asked.title, asked.started,
-        codec.from_json(asked.machine), asked.environment, tuple(asks.values()), tuple(order),
+        asked.machine.machine(), recorded(asked.environment), tuple(asks.values()), tuple(order),
         study.seed if study else 0,
         StudyAsked(study.name, study.seed, study.text, study.library, study.lacking) if study else None,
         keys,

@@ -1,6 +1,9 @@
 """Reads a file of lines that may still grow: each line once, with the place it lies at, and what is wrong with it."""
 
+import hashlib
+import io
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +13,9 @@ from octant.record.lines import Reader
 
 MOST_BYTES = 64 << 20
 """Of one line; a record is at most 4 MiB."""
+MOST_DAMAGED = 10_000
+"""Lines of a file that are no records, before the rest of it is left unread."""
+_EMPTY = re.compile(rb"\n*")
 
 
 @dataclass(frozen=True)
@@ -33,9 +39,9 @@ class Tail:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damaged: list[str] = []
-        self.torn = False  # whether the last line has no end, as yet
+        self.torn = ""  # what is wrong with the last line, where it has no end as yet
+        self.number = 0  # of the line that was read last, from 1
         self._offset = 0
-        self._number = 0
 
     def lines(self) -> Iterator[tuple[Line, bytes]]:
         """Each whole line that came since; none where there is no file. A line without an end stays for the next time.
@@ -43,7 +49,7 @@ class Tail:
         Raises:
             OSError: the file cannot be read.
         """
-        self.torn = False
+        self.torn = ""
         try:
             file = self.path.open("rb")
         except FileNotFoundError:
@@ -52,21 +58,36 @@ class Tail:
             if file.seek(0, os.SEEK_END) == self._offset:
                 return
             file.seek(self._offset)
-            while text := file.readline(MOST_BYTES):
+            while (text := file.readline(MOST_BYTES)) and len(self.damaged) <= MOST_DAMAGED:
                 if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skip_line(file.readline)):
-                    self.torn = True
+                    self.torn = f"{self.path.name}, line {self.number + 1}: torn: it has no end"
                     return
                 line = Line(self.path, self._offset, len(text))
                 self._offset = file.tell()
-                self._number += 1
-                if not text.endswith(b"\n"):
+                self.number += 1
+                if len(self.damaged) == MOST_DAMAGED:
+                    self.reject(f"more than {MOST_DAMAGED} lines are damaged; the rest is not read")
+                elif not text.endswith(b"\n"):
                     self.reject(f"longer than {MOST_BYTES >> 20} MiB")
-                elif text.strip():
+                elif text == b"\n":
+                    self._skip_empty(file)
+                else:
                     yield line, text
 
     def reject(self, why: str) -> None:
         """Notes that the line that was read last is damaged."""
-        self.damaged.append(f"{self.path.name}, line {self._number}: {why}")
+        self.damaged.append(f"{self.path.name}, line {self.number}: {why}")
+
+    def _skip_empty(self, file: io.BufferedReader) -> None:
+        """Counts empty lines by the block: there may be a hundred million."""
+        while ahead := file.peek():
+            found = _EMPTY.match(ahead)
+            count = found.end() if found else 0
+            file.seek(count, os.SEEK_CUR)
+            self._offset += count
+            self.number += count
+            if count < len(ahead):
+                return
 
 
 def _skip_line(more: Callable[[int], bytes]) -> bool:
@@ -89,6 +110,7 @@ class Records:
         self.tail = Tail(path)
         self._keys = keys
         self._reader = Reader(started)
+        self._points: dict[bytes, int] = {}  # by digest: the number of the line
 
     def read_new(self) -> tuple[list[Point], list[Failure]]:
         """Those behind what was read before.
@@ -104,6 +126,11 @@ class Records:
             except RecordError as error:
                 self.tail.reject(str(error))
                 continue
+            if isinstance(record, Point):
+                first = self._points.setdefault(hashlib.blake2b(text, digest_size=16).digest(), self.tail.number)
+                if first != self.tail.number:  # no two measurements agree in every sample
+                    self.tail.reject(f"repeats line {first}")
+                    continue
             if record is not None and record.launch in self._keys:
                 record = replace(record, launch=self._keys[record.launch])
             if isinstance(record, Point):

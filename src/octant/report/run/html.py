@@ -23,10 +23,12 @@ from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.machine import text as machine
 from octant.report.run import results, tidy
+from octant.report.run.sharing import cleaned
 from octant.report.run.text import mark
+from octant.store import files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from octant.analysis.figures import Figure, LaunchFigure
@@ -35,19 +37,27 @@ if TYPE_CHECKING:
     from octant.report.charts.picture import Picture
     from octant.workload import Workload
 
+    Clean = Callable[[str], str]
+
 MOST_FIGURES = 1000
 """Figures with a row and details of their own on a page."""
 MOST_SAMPLES = 400_000
 """Samples on a page, some 2 MB; above, each launch keeps evenly chosen ones."""
 
 
-def write(summary: Summary, path: Path) -> Path:
+def write(summary: Summary, path: Path, clean: Clean = str) -> Path:
     """Writes the report of a run and gives its path.
+
+    Args:
+        clean: what every text of the run goes through (`sharing.cleaner`).
 
     Raises:
         Refusal: the file cannot be written.
     """
-    return save(render(summary), path)
+    save(render(summary, clean), path)
+    if path.parent == summary.run.folder:  # a store is its owner's alone
+        path.chmod(files.FILE_MODE)
+    return path
 
 
 def save(page: str, path: Path) -> Path:
@@ -65,13 +75,16 @@ def save(page: str, path: Path) -> Path:
     return path
 
 
-def render(summary: Summary) -> str:
+def render(summary: Summary, clean: Clean = str) -> str:
     """The report as a text."""
     run, listed = summary.run, listed_figures(summary)
     numbers = {id(figure): i for i, figure in enumerate(listed)}
     drawn = pictures(summary)
     kept, count = _sample_numbers(listed)
     environment = templates()
+    environment.finalize = (
+        lambda value: clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    )
     environment.globals.update(
         number=lambda figure: numbers[id(figure)], values=_value_texts, quantiles=quantile_texts, given=given_text,
         share=share_text, further=lambda figure: results.further_figures(summary, figure),
@@ -88,7 +101,7 @@ def render(summary: Summary) -> str:
         claims=_claim_marks(listed),
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
         pictures=drawn,
-        drawing=Markup(drawing.svg(run.machine)),  # noqa: S704 - drawing.py escapes its texts
+        drawing=Markup(clean(drawing.svg(run.machine))),  # noqa: S704 - drawing.py escapes its texts
         words=drawing.description(run.machine),
         pages=machine.pages_text(run.machine.page_sizes),
         settings=list(machine.setting_texts(run.machine.system)),
@@ -98,7 +111,7 @@ def render(summary: Summary) -> str:
         style=page_file("style.css"),
         script=page_file("page.js"),
         plotly=plotly(),
-        data=json_markup(_data(summary, listed, drawn)),
+        data=json_markup(_data(summary, listed, drawn, clean)),
     )
 
 
@@ -196,22 +209,22 @@ def _sample_numbers(listed: Sequence[Figure]) -> tuple[int, int]:
     return min(MOST_SAMPLES, sum(len(one.samples) for one in launches)), sum(one.count for one in launches)
 
 
-def _data(summary: Summary, listed: Sequence[Figure], drawn: Sequence[Picture]) -> dict[str, Any]:
+def _data(summary: Summary, listed: Sequence[Figure], drawn: Sequence[Picture], clean: Clean) -> dict[str, Any]:
     there = sum(len(launch.samples) for figure in listed for launch in figure.launches)
     return {
         "run": {"run": summary.run.id},
-        "document": _pack(tidy.document(summary)),
-        "pictures": [asdict(picture) for picture in drawn],
-        "figures": [_figure_data(figure, min(1.0, MOST_SAMPLES / (there or 1))) for figure in listed],
+        "document": _pack(cleaned(tidy.document(summary), clean)),
+        "pictures": [cleaned(asdict(picture), clean) for picture in drawn],
+        "figures": [_figure_data(figure, min(1.0, MOST_SAMPLES / (there or 1)), clean) for figure in listed],
     }
 
 
-def _figure_data(figure: Figure, share: float) -> dict[str, Any]:
+def _figure_data(figure: Figure, share: float, clean: Clean) -> dict[str, Any]:
     """What the page draws of a figure, with that share of the samples that it keeps."""
     value = figure.value
     kept = [thin(launch.samples.tolist(), max(2, int(share * len(launch.samples)))) for launch in figure.launches]
     return {
-        "title": figure.name,
+        "title": clean(figure.name),
         "metric": figure.metric.name,
         "unit": figure.metric.unit,
         "interval": [value.low, value.middle, value.high] if value else None,

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from octant.failure import Exit, Refusal, suggestion
 from octant.report.run.results import further_figures
+from octant.report.run.sharing import cleaned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
@@ -84,7 +85,7 @@ class ResultLine:
     passed: bool | None  # whether the check's value is within its bound
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: there are millions, and that takes three times as long
 class SampleLine:
     """One sample of one series, as measured. A time in ns covers `batch` chunks or steps."""
 
@@ -214,9 +215,13 @@ def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, seri
         )  # fmt: skip
 
 
-def as_json(summary: Summary, report: Path | None = None) -> str:
-    """The whole summary: run, figures, results, failures, disagreements, and the path of a report that was written."""
-    return json.dumps(document(summary, report), indent=2, ensure_ascii=False, allow_nan=False)
+def as_json(summary: Summary, report: Path | None = None, clean: Callable[[str], str] = str) -> str:
+    """The whole summary: run, figures, results, failures, disagreements, and the path of a report that was written.
+
+    Args:
+        clean: what every text goes through (`sharing.cleaner`).
+    """
+    return json.dumps(cleaned(document(summary, report), clean), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
@@ -237,7 +242,7 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "results": [_structure(line) for line in result_lines(summary)],
         "failures": [asdict(failure) for failure in run.failures],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
-        "damaged_lines": list(run.damaged),
+        "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),
         **({"report": str(report)} if report else {}),
     }
@@ -251,8 +256,11 @@ def _doubts(figure: Figure) -> list[dict[str, str]]:
     return [{"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.doubts]
 
 
-def write(summary: Summary, form: str, what: What, file: BinaryIO) -> None:
+def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callable[[str], str] = str) -> None:
     """Writes figures, results or samples in a format; only one point's samples are in memory at a time.
+
+    Args:
+        clean: what every text goes through (`sharing.cleaner`).
 
     Raises:
         Refusal: no such format, or Parquet without DuckDB.
@@ -261,9 +269,11 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO) -> None:
     if form not in FORMATS:
         raise Refusal(f"cannot export to {form!r} (no such format); {suggestion(form, FORMATS)}", Exit.WRONG_WORD)
     if form == "json" and what == "figures":
-        file.write(as_json(summary).encode() + b"\n")
+        file.write(as_json(summary, clean=clean).encode() + b"\n")
         return
     kind, lines = _lines(summary, what)
+    if clean is not str:
+        lines = (kind(**cleaned(vars(line), clean)) for line in lines)
     if form == "json":
         for line in lines:
             file.write(json.dumps(vars(line), ensure_ascii=False).encode() + b"\n")
