@@ -56,7 +56,7 @@ def questions(draw: st.DrawFn) -> list[str]:
     size = str(draw(st.sampled_from(sizes)))
     traffic = ["-t", draw(st.sampled_from([*NAMES, "gfft"]))]
     link = ["-c", CLASSES.get(name, "link")]
-    number = draw(st.sampled_from([-1, 0, 1, 2, 3, 8, 64, 2**31]))
+    number = draw(st.sampled_from([0, 1, 2, 3, 8, 64, 2**31 - 1]))
     at, parameter = ["-n", size], ["-p", str(number)]
     few = ["--sizes", size, *draw(st.sampled_from([[], ["--job", "1"], ["--job", "0:1"], ["--job", "1,0"]]))]
     policy = draw(st.sampled_from([[], ["--policy", "spread"], ["--policy", "recompute"]]))
@@ -68,10 +68,10 @@ def questions(draw: st.DrawFn) -> list[str]:
                 ["scale", name, *traffic, *few, *parameter, *solver],
                 ["explain", name, *traffic, *at, *parameter],
                 ["diff", name, "bgp" if name == "bare" else name, *traffic, *few],
-                ["reach", name, draw(st.sampled_from(["1e-300", "1e9", "1e300"])), *traffic, *at, *parameter],
+                ["reach", name, draw(st.sampled_from(["1e-300", "1e9", "1e18"])), *traffic, *at, *parameter],
                 ["bracket", name, "--against", draw(st.sampled_from(["valiant", "indirect"])), *traffic, *at],
                 ["fail", name, *link, *traffic, *at, *parameter, *policy],
-                ["fail", name, *link, *traffic, *at, *policy, "--random", str(number), "--trials", "3"],
+                ["fail", name, *link, *traffic, *at, *policy, "--random", str(min(max(number, 1), 2**20)), "--trials", "3"],
                 ["recover", name, *link, *traffic, *at, *parameter, "--megabytes", "0.02", "--fails", "2us"],
                 ["loads", name, *traffic, *few],
             ]
