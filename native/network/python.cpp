@@ -473,6 +473,10 @@ void bind_network(nb::module_& m) {
 
 NB_MODULE(_network, m) {
     m.doc() = "Network model: topologies, routings, traffic and solvers";
+    m.attr("MOST_NODES") = most_nodes;
+    m.attr("MOST_VERTICES") = most_vertices;
+    m.attr("MOST_LINKS") = most_links;
+    m.attr("MOST_DIMENSIONS") = most_dimensions;
     bind_values(m);
     bind_topologies(m);
     bind_network(m);
