@@ -373,9 +373,11 @@ void check_network(Topology const& net, Reader& in, unsigned kind) {
         }
         Traffic traffic{.uniform = false};
         traffic.flows = in.flag() ? bisection(net.nodes()) : permutation("shift", net.nodes(), in.number(9));
-        auto const second = net.route(choice(in, kind), health);
-        auto const balanced = solve_adaptive(net, health, *routing, *second, traffic, one.cost, 8);
-        require(!std::isnan(balanced.most_rounds_per_s) && !std::isnan(balanced.elsewhere), "a split is a number");
+        if (in.below(8) == 0) {  // costs more than all the rest
+            auto const second = net.route(choice(in, kind), health);
+            auto const balanced = solve_adaptive(net, health, *routing, *second, traffic, one.cost, 4);
+            require(!std::isnan(balanced.most_rounds_per_s) && !std::isnan(balanced.elsewhere), "a split is a number");
+        }
         std::vector<LinkId> links(at(net.links() - net.fabric()));
         std::iota(links.begin(), links.end(), net.fabric());
         static_cast<void>(fail_at_random(net, how, traffic, one.cost, links, in.number(3), 0, 2, one.seed));

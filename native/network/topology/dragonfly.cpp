@@ -94,8 +94,8 @@ std::string Dragonfly::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> Dragonfly::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_dragonfly(*this, choice, health);
+    auto own = route_dragonfly(*this, choice, health);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 }  // namespace octant::network

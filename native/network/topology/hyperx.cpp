@@ -64,8 +64,8 @@ std::string HyperX::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> HyperX::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_hyperx(*this, choice);
+    auto own = route_hyperx(*this, choice);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 }  // namespace octant::network

@@ -53,8 +53,8 @@ std::string Torus::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> Torus::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_torus(*this, choice);
+    auto own = route_torus(*this, choice);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 }  // namespace octant::network

@@ -127,8 +127,8 @@ int TwoLevel::alike(int supernode) const {
 }
 
 std::unique_ptr<Routing> TwoLevel::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_two_level(*this, choice, health);
+    auto own = route_two_level(*this, choice, health);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 bool TwoLevel::all_compute(std::vector<Node> const& nodes) const {
