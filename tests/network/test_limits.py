@@ -96,18 +96,22 @@ def test_link_classes_must_be_those_of_the_shape(kind: str) -> None:
 
 def test_a_graph_is_checked_link_by_link() -> None:
     def graph(nodes: int, vertices: int, a: list[int], b: list[int], kind: list[int], classes: int = 1) -> None:
-        columns = (np.array(column, np.int32) for column in (a, b, kind))
-        _network.graph(nodes, vertices, *columns, rows(classes), "memory")
+        ends = np.array(a, np.int32), np.array(b, np.int32)
+        _network.graph(nodes, vertices, *ends, np.array(kind, np.int32), rows(classes), "memory")
 
     graph(2, 3, [0, 2], [2, 1], [0, 0])
     for numbers in (
         (2, 3, [0], [2, 1], [0, 0]), (2, 3, [0], [2], []), (2, 3, [0], [3], [0]), (2, 3, [-1], [1], [0]),
-        (2, 3, [0], [0], [0]), (2, 3, [0], [1], [1]), (2, 3, [0], [1], [-1]), (0, 3, [], [], []),
-        (4, 3, [], [], []), (2**20 + 1, INT_MAX, [], [], []), (2, INT_MAX, [], [], []), (-1, 3, [], [], []),
-        (2, 3, [], [], [], 0), (2, 3, [], [], [], 300),
+        (2, 3, [0], [0], [0]), (2, 3, [0], [1], [1]), (2, 3, [0], [1], [-1]),
     ):  # fmt: skip
         with pytest.raises(ValueError, match="cannot "):
             graph(*numbers)
+    for nodes, vertices in ((0, 3), (4, 3), (2**20 + 1, INT_MAX), (2, INT_MAX), (-1, 3)):
+        with pytest.raises(ValueError, match="cannot "):
+            graph(nodes, vertices, [], [], [])
+    for classes in (0, 300):
+        with pytest.raises(ValueError, match="cannot "):
+            graph(2, 3, [0], [1], [0], classes)
 
 
 def test_numbers_beyond_the_network_name_nothing() -> None:

@@ -1,6 +1,7 @@
 """The reference in docs/network-model.md names every key, routing and policy that there is, and no other."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -23,7 +24,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "unexplained": files.Unexplained,
     **KINDS,
 }
-SMALL = {
+SMALL: dict[str, dict[str, Any]] = {
     "two-level-direct": {"supernodes": 3, "drawers": 2, "octants": 2},
     "torus": {"sizes": [3, 2]},
     "fat-tree": {"down": [2, 2], "up": [2]},

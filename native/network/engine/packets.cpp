@@ -15,6 +15,7 @@ namespace {
 
 constexpr double most_packets = 1e8;
 constexpr std::int64_t most_in_flight = 4'000'000;
+constexpr int most_ways = 64;  // that one packet finds dead; of a graph with a bridge there may be any number
 constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
 struct Event {
@@ -273,6 +274,7 @@ class Simulation {
         if (options_.timeout_ps <= 0) return;  // no recovery: the packet is gone, and its place in the window with it
         std::int64_t again_ps = ps + options_.timeout_ps;
         if (++packet.failures > options_.retries) {
+            if (packet.failures - options_.retries > most_ways) return;  // it stays undelivered
             again_ps += options_.ping_ps;
             std::uint64_t const bad = name_of(paths_[id]);
             if (std::find(sender.given_up.begin(), sender.given_up.end(), bad) == sender.given_up.end()) {
