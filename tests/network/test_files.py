@@ -76,6 +76,7 @@ def test_every_network_of_the_catalogue_loads(name: str) -> None:
         ('ordered"', 'ordered"\n[windows]\nshift = 0', ("windows.shift",)),
         ('ordered"', 'ordered"\n[windows]\nshift = nan', ("windows.shift",)),
         ('ordered"', 'ordered"\n[residual.shift]\nper_doubling = nan\nfrom_nodes = 1\nsource = "s"', ("doubling",)),
+        ('"mine"', '"mine"\n[offload."a b/c"]\nradix = 2', ("offload",)),
         ("[4, 4]", "[1048577]", ("line 4", "topology.sizes")),
         ("[4, 4]", "[4, 4, 1, 1, 1, 1, 1, 1, 1]", ("line 4", "topology.sizes")),
         ('"mine"', '"a/../../pwn"', ("line 1", "name")),

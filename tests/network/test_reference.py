@@ -20,6 +20,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "packet": files.Packet,
     "routing": files.RoutingWords,
     "residual.*": files.Residual,
+    "offload.*": files.Offload,
     "published.*": files.Published,
     "unexplained": files.Unexplained,
     **KINDS,

@@ -156,7 +156,7 @@ class NetworkFile(_File):
     routing: RoutingWords
     windows: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
     residual: dict[str, Residual] = {}
-    offload: dict[Annotated[str, Field(pattern=r"[a-z][a-z0-9-]{0,31}")], Offload] = {}
+    offload: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], Offload] = {}
     published: dict[str, Published] = {}
     unexplained: tuple[Unexplained, ...] = ()
     node: str = "node"  # what the vendor calls one
