@@ -55,7 +55,7 @@ def test_every_network_of_the_catalogue_loads(name: str) -> None:
         ("[4, 4]", "[]", ("line 4", "topology.sizes")),
         ("latency =", "latancy =", ("line 7", "no such key")),
         ('"torus"', '"taurus"', ("line 2", "'taurus'", "did you mean torus?")),
-        ('kind = "torus"', "", ("'kind' is missing", "fat-tree")),
+        ('kind = "torus"', "", ("line 2", "topology.kind", "missing")),
         ('"1 GB/s"', "nan", ("line 6", "positive")),
         ('"1 GB/s"', "inf", ("line 6", "out of range")),
         ('"1 GB/s"', "0", ("line 6", "positive")),

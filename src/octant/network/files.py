@@ -12,8 +12,8 @@ from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
 from octant.network.shape import MOST_NODES
-from octant.network.topologies import KINDS, Topology
-from octant.untrusted import parse_toml, read_text
+from octant.network.topologies import Topology
+from octant.untrusted import Mistake, mistakes, parse_toml, read_text
 
 UNLIMITED = math.inf
 _MOST_EXTENDED = 16
@@ -312,8 +312,8 @@ def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
     try:
         return NetworkFile.model_validate(table)
     except ValidationError as error:
-        problems = error.errors()
-        lines = [_sentence(text, origin, problem) for problem in problems[:_MOST_MISTAKES]]
+        problems = mistakes(error, NetworkFile)
+        lines = [_sentence(text, origin, mistake) for mistake in problems[:_MOST_MISTAKES]]
         if len(problems) > _MOST_MISTAKES:
             lines.append(f"and {len(problems) - _MOST_MISTAKES} more")
         raise Refusal("\n".join(lines), Exit.WRONG_WORD) from error
@@ -385,21 +385,10 @@ def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _sentence(text: str, origin: str, problem: Any) -> str:
-    where = [str(part) for part in problem["loc"] if not str(part).startswith("function-") and part not in KINDS]
-    line = _line_of(text, where)
-    reason = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        reason = "there is no such key; remove it or correct its spelling"
-    elif problem["type"] == "missing":
-        reason = "this key is missing; add it"
-    elif problem["type"] == "union_tag_not_found":
-        reason = f"the key 'kind' is missing; {suggestion('', KINDS)}"
-    elif problem["type"] == "union_tag_invalid":
-        kind = problem["ctx"]["tag"]
-        reason = f"there is no kind {kind[:_SHOWN]!r} of network; {suggestion(kind, KINDS)}"
-    key = ".".join(where) or "file"
-    return f"cannot load {origin}{f', line {line}' if line else ''}: {key}: {reason}"
+def _sentence(text: str, origin: str, mistake: Mistake) -> str:
+    line = _line_of(text, list(mistake.path))
+    key = ".".join(mistake.path) or "file"
+    return f"cannot load {origin}{f', line {line}' if line else ''}: {key}: {mistake.reason}; {mistake.hint}"
 
 
 def _line_of(text: str, where: list[str]) -> int | None:
