@@ -173,5 +173,5 @@ def test_a_packet_gives_up_where_every_path_is_dead() -> None:
     bridge = next(link for link in range(topology.fabric, topology.links) if topology.ends()[1][link] == 1)
     pattern = flows(machine, np.array([0], np.int32), np.array([1], np.int32), np.array([3.0]))
     found = recover(machine, pattern, bridge, 0.0, 1e-6, 1e-6)
-    assert found.undelivered > 0
-    assert found.lost < 1000
+    assert found.undelivered_packets > 0
+    assert found.lost_packets < 1000

@@ -54,7 +54,7 @@ def test_every_network_of_the_catalogue_loads(name: str) -> None:
         ("[4, 4]", "[400000, 400000]", ("line 2", "too many")),
         ("[4, 4]", "[]", ("line 4", "topology.sizes")),
         ("latency =", "latancy =", ("line 7", "no such key")),
-        ('"torus"', '"taurus"', ("line 2", "'taurus'", "did you mean torus?")),
+        ('"torus"', '"taurus"', ("line 3", "'taurus'", "did you mean torus?")),
         ('kind = "torus"', "", ("line 2", "topology.kind", "missing")),
         ('"1 GB/s"', "nan", ("line 6", "positive")),
         ('"1 GB/s"', "inf", ("line 6", "out of range")),
