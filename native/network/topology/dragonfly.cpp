@@ -41,14 +41,9 @@ Dragonfly::Dragonfly(DragonflyShape shape, std::vector<LinkClass> classes, SelfT
       gang_(ports_ / (shape.groups - 1)),
       extra_(ports_ % (shape.groups - 1) / 2),
       opposite_(ports_ % (shape.groups - 1) % 2 == 1),
-      global_(shape.groups * shape.routers * (shape.routers - 1)) {}
-
-int Dragonfly::port(int ahead, int k) const {
-    if (k < gang_) return k * (shape_.groups - 1) + ahead - 1;
-    int const first = gang_ * (shape_.groups - 1);
-    if (ahead <= extra_) return first + ahead - 1;
-    if (ahead >= shape_.groups - extra_) return first + 2 * extra_ - (shape_.groups - ahead);
-    return first + 2 * extra_;
+      global_(shape.groups * shape.routers * (shape.routers - 1)) {
+    for (std::int64_t port = 0; port < ports_; ++port)
+        router_of_port_.push_back(static_cast<int>(port * shape_.routers / ports_));
 }
 
 std::pair<int, int> Dragonfly::ahead_and_k(int port) const {

@@ -34,8 +34,7 @@ class Dragonfly final : public Topology {
     [[nodiscard]] int group_of(int router) const { return router / shape_.routers; }
     // Router of `group` that holds link `k` of the gang to `other`; cabling looks the same from every group.
     [[nodiscard]] int gateway(int group, int other, int k) const {
-        std::int64_t const place = std::int64_t{port(ahead_of(group, other), k)} * shape_.routers;
-        return group * shape_.routers + static_cast<int>(place / ports_);
+        return group * shape_.routers + router_of_port_[at(port(ahead_of(group, other), k))];
     }
     [[nodiscard]] LinkId group_link_of(int from, int to) const {  // routers of one group
         int const x = from % shape_.routers;
@@ -65,7 +64,12 @@ class Dragonfly final : public Topology {
     [[nodiscard]] bool has_extra(int ahead) const {
         return std::min(ahead, shape_.groups - ahead) <= extra_ || (opposite_ && 2 * ahead == shape_.groups);
     }
-    [[nodiscard]] int port(int ahead, int k) const;  // of the global link `k` to the group so far ahead
+    // Of the global link `k` to the group so far ahead.
+    [[nodiscard]] int port(int ahead, int k) const {
+        int const first = k * (shape_.groups - 1);
+        if (k < gang_ || ahead <= extra_) return first + ahead - 1;
+        return ahead >= shape_.groups - extra_ ? first + 2 * extra_ - (shape_.groups - ahead) : first + 2 * extra_;
+    }
     [[nodiscard]] std::pair<int, int> ahead_and_k(int port) const;
 
     DragonflyShape shape_;
@@ -73,6 +77,7 @@ class Dragonfly final : public Topology {
     int gang_;       // global links between any two groups, at least
     int extra_;      // groups on either side to which there is one more
     bool opposite_;  // and one more to the opposite group
+    std::vector<int> router_of_port_;
     LinkId global_;  // first global link, relative to the fabric
 };
 
