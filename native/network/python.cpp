@@ -65,10 +65,6 @@ std::vector<LinkClass> classes(Classes const& rows) {
     for (auto const& [name, bytes_per_s, packets_per_s, latency_ps] : rows) {
         result.push_back({name, bytes_per_s, packets_per_s, latency_ps});
     }
-    if (result.size() <= first_fabric_class) {
-        throw std::invalid_argument(
-            "cannot build a network without link classes (three of endpoints, then the fabric's)");
-    }
     return result;
 }
 
@@ -79,6 +75,27 @@ SelfTraffic self_traffic(std::string const& name) {
     throw std::invalid_argument("cannot send to oneself over '" + name + "'; try memory, endpoint or free");
 }
 
+// What Python names by number is there, or std::invalid_argument is thrown.
+LinkId known_link(Topology const& topology, LinkId link) {
+    if (link >= 0 && link < topology.links()) return link;
+    throw std::invalid_argument("cannot name link " + std::to_string(link) + " (the network has 0 … " +
+                                std::to_string(topology.links() - 1) + ")");
+}
+
+Node known_node(Topology const& topology, Node node) {
+    if (node >= 0 && node < topology.nodes()) return node;
+    throw std::invalid_argument("cannot name node " + std::to_string(node) + " (the network has 0 … " +
+                                std::to_string(topology.nodes() - 1) + ")");
+}
+
+// An answer about a network of that size.
+Solution const& answer_about(Topology const& topology, Solution const& answer) {
+    bool fits = answer.loads.empty() || answer.loads.size() == at(topology.links());
+    for (auto const& group : answer.groups) fits = fits && group.link >= 0 && group.link < topology.links();
+    if (!fits) throw std::invalid_argument("cannot use the answer about one network for another");
+    return answer;
+}
+
 // A topology with its routing and health: what solvers need, kept together so that nothing dangles.
 class Network {
   public:
@@ -86,6 +103,10 @@ class Network {
         : topology_(std::move(topology)), choice_(std::move(choice)), health_{std::move(scale)} {
         if (!health_.scale.empty() && health_.scale.size() != at(topology_->links())) {
             throw std::invalid_argument("cannot apply failures (one number per link is needed)");
+        }
+        for (double const left : health_.scale) {
+            if (left >= 0 && left <= 1) continue;
+            throw std::invalid_argument("cannot leave " + std::to_string(left) + " of a link; try 0 to 1");
         }
         routing_ = topology_->route(choice_, health_);
     }
@@ -234,11 +255,20 @@ void bind_topologies(nb::module_& m) {
         .def_prop_ro("vertices", &Topology::vertices)
         .def_prop_ro("links", &Topology::links)
         .def_prop_ro("fabric", &Topology::fabric)
-        .def("class_of", &Topology::class_of, "link"_a)
-        .def("name", &Topology::name, "link"_a)
-        .def("node_name", &Topology::node_name, "node"_a)
-        .def("entry", &Topology::entry, "node"_a)
-        .def("relation", &Topology::relation, "source"_a, "target"_a)
+        .def(
+            "class_of", [](Topology const& t, LinkId link) { return t.class_of(known_link(t, link)); }, "link"_a)
+        .def(
+            "name", [](Topology const& t, LinkId link) { return t.name(known_link(t, link)); }, "link"_a)
+        .def(
+            "node_name", [](Topology const& t, Node node) { return t.node_name(known_node(t, node)); }, "node"_a)
+        .def(
+            "entry", [](Topology const& t, Node node) { return t.entry(known_node(t, node)); }, "node"_a)
+        .def(
+            "relation",
+            [](Topology const& t, Node source, Node target) {
+                return t.relation(known_node(t, source), known_node(t, target));
+            },
+            "source"_a, "target"_a)
         .def("link_classes",
              [](Topology const& topology) {
                  std::vector<std::int32_t> result;
@@ -351,7 +381,8 @@ void bind_network(nb::module_& m) {
         .def(
             "closed_queue",
             [](Network const& n, Solution const& answer, UnitCost const& shape, double senders, double window) {
-                return closed_queue_rate(n.topology(), n.health(), shape, answer, senders, window);
+                return closed_queue_rate(n.topology(), n.health(), shape, answer_about(n.topology(), answer), senders,
+                                         window);
             },
             "answer"_a, "shape"_a, "senders"_a, "window"_a, Release())
         .def(
@@ -391,12 +422,17 @@ void bind_network(nb::module_& m) {
             "fail_at_random",
             [](Network const& n, Traffic const& traffic, UnitCost const& shape, std::vector<LinkId> const& links,
                int count, double left, int trials, std::uint64_t seed) {
+                for (LinkId const link : links) known_link(n.topology(), link);
                 return fail_at_random(n.topology(), n.choice(), traffic, shape, links, count, left, trials, seed);
             },
             "traffic"_a, "shape"_a, "links"_a, "count"_a, "left"_a, "trials"_a, "seed"_a, Release())
         .def(
             "adaptive",
             [](Network const& n, Network const& second, Traffic const& traffic, UnitCost const& shape, int rounds) {
+                if (n.topology().nodes() != second.topology().nodes() ||
+                    n.topology().links() != second.topology().links()) {
+                    throw std::invalid_argument("cannot balance traffic between routings of different networks");
+                }
                 auto found =
                     solve_adaptive(n.topology(), n.health(), n.routing(), second.routing(), traffic, shape, rounds);
                 return std::tuple(std::move(found.answer), found.most_rounds_per_s, found.elsewhere);
@@ -406,7 +442,8 @@ void bind_network(nb::module_& m) {
             "causes",
             [](Network const& n, Traffic const& traffic, LinkId link) {
                 std::vector<std::tuple<std::string, int, int, double>> rows;
-                for (auto const& c : causes(n.topology(), n.routing(), traffic, link)) {
+                check_traffic(traffic, n.topology());
+                for (auto const& c : causes(n.topology(), n.routing(), traffic, known_link(n.topology(), link))) {
                     rows.emplace_back(c.relation, c.hop, c.job, c.units);
                 }
                 return rows;
@@ -416,7 +453,7 @@ void bind_network(nb::module_& m) {
             "shares",
             [](Network const& n, Node source, Node target) {
                 std::vector<Share> found;
-                n.routing().shares(source, target, found);
+                n.routing().shares(known_node(n.topology(), source), known_node(n.topology(), target), found);
                 std::vector<std::tuple<LinkId, double>> rows;
                 for (auto const& share : found) rows.emplace_back(share.link, share.part);
                 return rows;
@@ -426,7 +463,7 @@ void bind_network(nb::module_& m) {
             "path",
             [](Network const& n, Node source, Node target, std::uint64_t draw) {
                 std::vector<LinkId> links;
-                n.routing().path(source, target, draw, links);
+                n.routing().path(known_node(n.topology(), source), known_node(n.topology(), target), draw, links);
                 return links;
             },
             "source"_a, "target"_a, "draw"_a);
@@ -436,6 +473,10 @@ void bind_network(nb::module_& m) {
 
 NB_MODULE(_network, m) {
     m.doc() = "Network model: topologies, routings, traffic and solvers";
+    m.attr("MOST_NODES") = most_nodes;
+    m.attr("MOST_VERTICES") = most_vertices;
+    m.attr("MOST_LINKS") = most_links;
+    m.attr("MOST_DIMENSIONS") = most_dimensions;
     bind_values(m);
     bind_topologies(m);
     bind_network(m);

@@ -6,6 +6,11 @@ from typing import Annotated
 import numpy
 from numpy.typing import NDArray
 
+MOST_NODES: int
+MOST_VERTICES: int
+MOST_LINKS: int
+MOST_DIMENSIONS: int
+
 class UnitCost:
     """What one unit of traffic costs"""
 

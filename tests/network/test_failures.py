@@ -163,3 +163,15 @@ def test_on_demand_detection_fails_over_and_loses_nothing() -> None:
     assert silent.undelivered_packets > 0
     assert silent.time_s == float("inf")
     assert recover(cluster, pattern, port, 20e-6, 100e-6, 10e-6) == mended
+
+
+def test_a_packet_gives_up_where_every_path_is_dead() -> None:
+    """2^20 paths lead to the bridge that fails: no sender can find each of them dead."""
+    ladder = "".join(f"s{i}{a} s{i + 1}{b}\n" for i in range(20) for a in "ab" for b in "ab")
+    machine = network("graph", hosts="n", edges=f"n1 s0a\nn1 s0b\n{ladder}s20a t\ns20b t\nt n2\n")
+    topology = machine.build()
+    bridge = next(link for link in range(topology.fabric, topology.links) if topology.ends()[1][link] == 1)
+    pattern = flows(machine, np.array([0], np.int32), np.array([1], np.int32), np.array([3.0]))
+    found = recover(machine, pattern, bridge, 0.0, 1e-6, 1e-6)
+    assert found.undelivered_packets > 0
+    assert found.lost_packets < 1000

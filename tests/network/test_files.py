@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from networks import network
 from octant.failure import Refusal
 from octant.network import files, load, make, names, solve
 from octant.network.files import parse
@@ -53,10 +54,38 @@ def test_every_network_of_the_catalogue_loads(name: str) -> None:
         ("[4, 4]", "[400000, 400000]", ("line 2", "too many")),
         ("[4, 4]", "[]", ("line 4", "topology.sizes")),
         ("latency =", "latancy =", ("line 7", "no such key")),
-        ('"torus"', '"taurus"', ("line 2", "'taurus'")),
+        ('"torus"', '"taurus"', ("line 3", "'taurus'", "did you mean torus?")),
+        ('kind = "torus"', "", ("line 2", "topology.kind", "missing")),
+        ('"1 GB/s"', "nan", ("line 6", "positive")),
+        ('"1 GB/s"', "inf", ("line 6", "out of range")),
+        ('"1 GB/s"', "0", ("line 6", "positive")),
+        ('"1 GB/s"', "1" + "0" * 400, ("line 6", "out of range")),
+        ('"1 GB/s"', "1" + "0" * 5000, ("cannot read",)),
+        ('"1 GB/s"', '"1e999 GB/s"', ("line 6", "out of range")),
+        ('"1 GB/s"', '"' + "9" * 5000 + ' GB/s"', ("line 6", "cannot read '999")),
+        ('"1 GB/s"', '"1 GX/s"', ("line 6", "no unit 'GX/s'", "bit/s", "Gi")),
+        ('"1 GB/s"', "true", ("line 6", "cannot read a bool")),
+        ("bytes_per_s = 2e9", "packets_per_s = -1.0", ("line 9", "positive")),
+        ("bytes_per_s = 2e9", "packets_per_s = 1e300", ("line 9", "out of range")),
+        ('"100 ns"', "nan", ("line 7", "out of range")),
+        ('"100 ns"', "-1", ("line 7", "out of range")),
+        ('"100 ns"', '"100 ns"\nlanes = 0', ("line 8", "links.link.lanes")),
+        ('"100 ns"', '"100 ns"\nlanes = 1' + "0" * 400, ("line 8", "links.link.lanes")),
+        ('ordered"', 'ordered"\norder = [99999999999999999999]', ("routing.order",)),
+        ('ordered"', 'ordered"\norder = [0, 0]', ("routing", "occurs twice")),
+        ('ordered"', 'ordered"\n[windows]\nshift = 0', ("windows.shift",)),
+        ('ordered"', 'ordered"\n[windows]\nshift = nan', ("windows.shift",)),
+        ('ordered"', 'ordered"\n[residual.shift]\nper_doubling = nan\nfrom_nodes = 1\nsource = "s"', ("doubling",)),
+        ('"mine"', '"mine"\n[offload."a b/c"]\nradix = 2', ("offload",)),
+        ("[4, 4]", "[1048577]", ("line 4", "topology.sizes")),
+        ("[4, 4]", "[4, 4, 1, 1, 1, 1, 1, 1, 1]", ("line 4", "topology.sizes")),
+        ('"mine"', '"a/../../pwn"', ("line 1", "name")),
+        ('"mine"', '"-o"', ("line 1", "name")),
+        ('"mine"', '"' + "m" * 101 + '"', ("line 1", "name")),
+        ("[4, 4]", "[" * 5000 + "4" + "]" * 5000, ("nested deeper",)),
         ('name = "mine"', "", ("name", "missing")),
         ("[links.link]", "[links.wire]", ("missing: link", "unknown: wire")),
-        ("sizes = [4, 4]", "sizes = [4, 4", ("as TOML", "line 5")),
+        ("sizes = [4, 4]", "sizes = [4, 4", ("cannot read", "line 5")),
         ('"1 GB/s"', '{ value = 1e9, calibrated_on = { uniform = [0] } }', ("line 6", "calibrated_on", "greater than")),
         ('"1 GB/s"', "{ value = 1e9, calibrated_on = { uniform = [] } }", ("line 6", "calibrated_on")),
         ('"1 GB/s"', "{ value = 1e9, calibrated = { uniform = [1] } }", ("line 6", "no such key")),
@@ -242,3 +271,140 @@ def test_a_file_says_on_which_published_points_it_was_calibrated() -> None:
     assert machine.calibrated_on("ptrans", 24) == machine.calibrated_on("uniform", 1) == ()
     ring = [load("power575-ib").calibrated_on("random-ring", nodes) for nodes in (1, 2, 4)]
     assert ring == [("local bytes/s",), ("injection bytes/s",), ("residual factor of random-ring",)]
+
+
+SHAPES = {
+    "torus": ("dimension-ordered", ("link",)),
+    "hyperx": ("dimension-ordered", ("link",)),
+    "fat-tree": ("d-mod-k", ("port", "trunk")),
+    "dragonfly": ("minimal", ("group", "global")),
+    "two-level-direct": ("direct", ("L-local", "L-remote", "D")),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [
+        ("hyperx", "sizes = [1048576]\nnodes_per_router = 1"),
+        ("hyperx", "sizes = [50000]\nnodes_per_router = 1"),
+        ("hyperx", "sizes = [8, 8]\nnodes_per_router = 1048576"),
+        ("dragonfly", "groups = 2\nrouters = 46341\nnodes_per_router = 1\nglobal_links = 1"),
+        ("dragonfly", "groups = 2\nrouters = 1024\nnodes_per_router = 1\nglobal_links = 1048576"),
+        ("fat-tree", "down = [2, 2, 2]\nup = [1048576, 1048576]"),
+        ("fat-tree", "planes = 64\ndown = [1024, 1024]\nup = [1024]"),
+        ("torus", "sizes = [1048576, 2]"),
+        ("two-level-direct", "supernodes = 1048576"),
+        ("two-level-direct", "supernodes = 1024\ndrawers = 1\noctants = 2\nlinks_per_host = 64\nd_ports = 256"),
+    ],
+)
+def test_a_shape_beyond_the_limits_is_refused(kind: str, keys: str) -> None:
+    routing, classes = SHAPES[kind]
+    links = "".join(f"[links.{name}]\n" for name in classes)
+    text = f'name = "big"\n[topology]\nkind = "{kind}"\n{keys}\n{links}[routing]\nname = "{routing}"\n'
+    with pytest.raises(Refusal, match=r"(nodes|switches|links) are too many"):
+        parse(text, "big.toml")
+
+
+@pytest.mark.parametrize("name", ["bgp", "dragonfly-example", "power775", "hyperx-example", "power575-ib"])
+@pytest.mark.parametrize("size", [0, -1, 2**20 + 1, 1_000_000_007, 10**400])
+def test_a_size_that_nothing_has_is_refused_at_once(name: str, size: int) -> None:
+    with pytest.raises(Refusal, match="try 1 to 1048576"):
+        load(name).at_size(size)
+
+
+def test_a_network_at_its_own_size_is_the_same_network() -> None:
+    torus = parse(GOOD.replace("[4, 4]", "[2, 8]"), "mine.toml")
+    assert torus.at_size(16).topology == torus.topology
+    flat = network("hyperx", sizes=[4, 8], nodes_per_router=1)
+    assert flat.at_size(4).topology == flat.topology
+
+
+def test_binary_units_are_read() -> None:
+    mine = parse(GOOD.replace("1 GB/s", "2 GiB/s"), "mine.toml")
+    assert mine.links["link"].bytes_per_s is not None
+    assert mine.links["link"].bytes_per_s.value == 2 * 2**30
+
+
+BESIDE = (
+    'name = "lab"\n[topology]\nkind = "graph"\nhosts = "n"\nedges = "{edges}"\n[links.link]\n[routing]\nname = "ecmp"\n'
+)
+
+
+def test_edges_stay_beside_their_file(tmp_path: Path) -> None:
+    secret, lab = tmp_path / "secret", tmp_path / "lab"
+    secret.write_text("root:x:0:0 s1\n")
+    (lab / "cables").mkdir(parents=True)
+    (lab / "cables" / "good").write_text("n1 s1\n")
+    (lab / "out").symlink_to(secret)
+    (lab / "up").symlink_to(tmp_path)
+    path = lab / "lab.toml"
+    path.write_text(BESIDE.format(edges="cables/good"))
+    assert load(str(path)).topology.nodes() == 1
+    for edges in ("../secret", str(secret), "out", "up/secret", "cables/../../secret", "\\u0000", "/dev/zero"):
+        path.write_text(BESIDE.format(edges=edges))
+        with pytest.raises(Refusal, match="no file beside it") as refused:
+            load(str(path))
+        assert "x:0:0" not in str(refused.value)
+        path.write_text(f'extends = "{edges}"\n')
+        with pytest.raises(Refusal, match="no file beside it"):
+            load(str(path))
+
+
+def test_a_file_may_not_say_where_its_edges_are_looked_for(tmp_path: Path) -> None:
+    path = tmp_path / "lab.toml"
+    path.write_text(BESIDE.format(edges="passwd").replace("hosts =", 'folder = "/etc"\nhosts ='))
+    with pytest.raises(Refusal):
+        load(str(path))
+
+
+def test_what_is_no_edge_list_is_hardly_quoted() -> None:
+    with pytest.raises(Refusal, match="line 1") as refused:
+        parse(GRAPH.format(edges="password = " + "s3cret " * 1000).replace("'''\n", "'''", 1), "lab.toml")
+    assert len(str(refused.value)) < 200
+
+
+def test_edges_of_a_base_lie_beside_the_base(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "cables").write_text("n1 s1\nn2 s1\n")
+    (tmp_path / "base" / "lab.toml").write_text(BESIDE.format(edges="cables"))
+    (tmp_path / "mine.toml").write_text('extends = "base/lab.toml"\nname = "mine"\n')
+    assert load(str(tmp_path / "mine.toml")).topology.nodes() == 2
+
+
+def test_a_long_chain_of_files_is_refused(tmp_path: Path) -> None:
+    for i in range(40):
+        (tmp_path / f"{i}.toml").write_text(f'extends = "{i + 1}.toml"\n')
+    (tmp_path / "40.toml").write_text(GOOD)
+    with pytest.raises(Refusal, match="more than 16 files"):
+        load(str(tmp_path / "0.toml"))
+    assert load(str(tmp_path / "30.toml")).name == "mine"
+
+
+@pytest.mark.parametrize(
+    "classes", ["[]", '["a", "a"]', '["injection"]', '["a b"]', '["a#"]', '[""]', "[" + '"a",' * 100 + "]"]
+)
+def test_link_classes_of_a_graph_are_words(classes: str) -> None:
+    with pytest.raises(Refusal):
+        parse(GRAPH.format(edges="n1 s1").replace('["fast", "slow"]', classes), "lab.toml")
+
+
+def test_a_graph_without_cables_is_refused() -> None:
+    with pytest.raises(Refusal, match="no cable"):
+        parse(GRAPH.format(edges="# none").replace("classes", 'order = ["n1"]\nclasses'), "lab.toml")
+
+
+def test_too_many_cables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octant.network.graph.MOST_CABLES", 3)
+    with pytest.raises(Refusal, match="line 4: more than 3 cables"):
+        parse(GRAPH.format(edges="n1 s1\nn2 s1\nn3 s1\nn4 s1\n").replace("'''\n", "'''", 1), "lab.toml")
+
+
+def test_many_mistakes_are_cut_short() -> None:
+    with pytest.raises(Refusal, match="and 80 more"):
+        parse(GOOD + "[windows]\n" + "".join(f"w{i} = 0\n" for i in range(100)), "mine.toml")
+
+
+def test_an_input_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    with pytest.raises(Refusal, match="no plain file"):
+        load(str(tmp_path / "zero.toml"))

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/limits.hpp"
+
 namespace octant::network {
 
 using Node = std::int32_t;    // an endpoint
@@ -71,8 +73,8 @@ struct Health {
 // A shape of network. Links are numbered: injection, ejection and local of every node, then the fabric.
 class Topology {
   public:
-    Topology(Node nodes, std::vector<LinkClass> classes, SelfTraffic self)
-        : nodes_(nodes), self_(self), classes_(std::move(classes)) {}
+    // Throws std::invalid_argument where the shape is too large or the link classes are not those that it needs.
+    Topology(Extent const& extent, std::vector<LinkClass> classes, SelfTraffic self);
     virtual ~Topology() = default;
     Topology(Topology const&) = delete;
     Topology& operator=(Topology const&) = delete;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <queue>
+#include <unordered_set>
 
 #include "engine/solvers.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double most_packets = 1e8;
 constexpr std::int64_t most_in_flight = 4'000'000;
+constexpr int most_ways = 64;     // that one packet finds dead; of a graph with a bridge there may be any number
 constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
 struct Event {
@@ -47,7 +49,7 @@ struct Sender {
     std::vector<Leg> legs{};  // none: anywhere
     std::size_t leg = 0;
     std::int64_t sent = 0;
-    std::vector<std::uint64_t> given_up{};  // paths that were found dead
+    std::unordered_set<std::uint64_t> given_up{};  // paths that were found dead
 };
 
 // Packets of one flow; a billionth less, so that rounding makes no packet of its own.
@@ -235,7 +237,7 @@ class Simulation {
         for (int attempt = 0; attempt < 256; ++attempt, ++packet.draw) {
             paths_[id].clear();
             routing_.path(senders_[packet.sender].from, packet.to, packet.draw, paths_[id]);
-            if (gone.empty() || std::find(gone.begin(), gone.end(), name_of(paths_[id])) == gone.end()) return true;
+            if (gone.empty() || !gone.contains(name_of(paths_[id]))) return true;
         }
         return false;
     }
@@ -273,12 +275,10 @@ class Simulation {
         if (options_.timeout_ps <= 0) return;  // no recovery: the packet is gone, and its place in the window with it
         std::int64_t again_ps = ps + options_.timeout_ps;
         if (++packet.failures > options_.retries) {
+            if (packet.failures - options_.retries > most_ways) return;  // it stays undelivered
             again_ps += options_.ping_ps;
-            std::uint64_t const bad = name_of(paths_[id]);
-            if (std::find(sender.given_up.begin(), sender.given_up.end(), bad) == sender.given_up.end()) {
-                sender.given_up.push_back(bad);
+            if (sender.given_up.insert(name_of(paths_[id])).second)
                 recovery_.detected_ps = std::max(recovery_.detected_ps, again_ps - options_.fails_ps);
-            }
             if (!choose_path(id)) return;  // there is no other way: the packet stays undelivered
         }
         ++recovery_.resent;

@@ -15,10 +15,11 @@ class Gangs {
 
     template <class Sink>
     void each(int from, int to, Sink&& sink) const {
+        int const gang = net_.gang(from, to);
         int up = 0;
-        for (int k = 0; k < net_.gang(); ++k) up += usable(from, to, k) ? 1 : 0;
-        for (int k = 0; k < net_.gang(); ++k) {
-            if (up == 0 || usable(from, to, k)) sink(k, 1.0 / (up == 0 ? net_.gang() : up));
+        for (int k = 0; k < gang; ++k) up += usable(from, to, k) ? 1 : 0;
+        for (int k = 0; k < gang; ++k) {
+            if (up == 0 || usable(from, to, k)) sink(k, 1.0 / (up == 0 ? gang : up));
         }
     }
     [[nodiscard]] int choose(int from, int to, std::uint64_t draw) const {

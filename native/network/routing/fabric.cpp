@@ -6,6 +6,11 @@ namespace octant::network {
 
 Fabric::Fabric(Topology const& topology, Health const& health) : topology_(topology) {
     auto const vertices = at(topology.vertices());
+    if (vertices > unreachable) {  // the longest path has one hop less
+        throw std::invalid_argument("cannot find shortest paths over " + std::to_string(vertices) +
+                                    " nodes and switches (at most " + std::to_string(unreachable) +
+                                    "); try a smaller network or the topology's own routing");
+    }
     first_out_.assign(vertices + 1, 0);
     first_in_ = first_out_;
     auto const each = [&](auto&& sink) {

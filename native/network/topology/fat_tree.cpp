@@ -8,27 +8,33 @@ namespace octant::network {
 
 namespace {
 
-Node checked_nodes(FatTreeShape const& shape) {
-    if (shape.planes < 1 || shape.down.empty() || shape.up.size() + 1 != shape.down.size()) {
+Extent extent_of(FatTreeShape const& shape) {
+    if (shape.down.empty() || shape.down.size() > most_dimensions || shape.up.size() + 1 != shape.down.size()) {
         throw std::invalid_argument(
-            "cannot build a fat tree (one number of children per level, and one of parents per "
-            "level but the top, are needed)");
+            "cannot build a fat tree (one number of children per level, and one of parents per level but the top, are "
+            "needed, and 1 to " +
+            std::to_string(most_dimensions) + " levels)");
     }
-    Node nodes = 1;
-    for (int const children : shape.down) {
-        if (children < 1) throw std::invalid_argument("cannot build a fat tree whose switches have no children");
-        nodes *= children;
+    require_part("fat-tree", "planes", shape.planes);
+    std::span const down(shape.down), up(shape.up);
+    Count const nodes = product("fat-tree", "children of a switch", down);
+    Count switches = 0, links = nodes;
+    for (std::size_t level = 0; level < down.size(); ++level) {
+        Count const here = product("fat-tree", "children of a switch", down.subspan(level + 1)) *
+                           product("fat-tree", "parents of a switch", up.first(level));
+        switches = switches + here;
+        if (level < up.size()) {
+            require_part("fat-tree", "parents of a switch", up[level]);
+            links = links + here * up[level];
+        }
     }
-    for (int const parents : shape.up) {
-        if (parents < 1) throw std::invalid_argument("cannot build a fat tree whose switches have no parents");
-    }
-    return nodes;
+    return {"fat-tree", nodes, nodes + switches * shape.planes, links * 2 * shape.planes, 2};
 }
 
 }  // namespace
 
 FatTree::FatTree(FatTreeShape shape, std::vector<LinkClass> classes, SelfTraffic self)
-    : Topology(checked_nodes(shape), std::move(classes), self), shape_(std::move(shape)) {
+    : Topology(extent_of(shape), std::move(classes), self), shape_(std::move(shape)) {
     below_.push_back(1);
     columns_.push_back(1);
     first_.push_back(0);
@@ -84,8 +90,8 @@ std::string FatTree::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> FatTree::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_fat_tree(*this, choice, health);
+    auto own = route_fat_tree(*this, choice, health);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 }  // namespace octant::network

@@ -5,8 +5,21 @@
 
 namespace octant::network {
 
+namespace {
+
+Extent extent_of(GraphShape const& shape) {
+    if (shape.vertices < shape.nodes) {
+        throw std::invalid_argument("cannot build a graph of " + std::to_string(shape.vertices) +
+                                    " vertices, of which " + std::to_string(shape.nodes) +
+                                    " are nodes; nodes are vertices too");
+    }
+    return {"graph", shape.nodes, shape.vertices, static_cast<std::int64_t>(shape.links.size()), 0};
+}
+
+}  // namespace
+
 Graph::Graph(GraphShape shape, std::vector<LinkClass> classes, SelfTraffic self)
-    : Topology(shape.nodes, std::move(classes), self), shape_(std::move(shape)) {
+    : Topology(extent_of(shape), std::move(classes), self), shape_(std::move(shape)) {
     int const kinds = static_cast<int>(this->classes().size()) - first_fabric_class;
     if (shape_.link_class.size() != shape_.links.size()) {
         throw std::invalid_argument("cannot build a graph (every link needs a class)");

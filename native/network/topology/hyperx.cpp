@@ -8,22 +8,22 @@ namespace octant::network {
 
 namespace {
 
-Node checked_nodes(HyperXShape const& shape) {
-    if (shape.sizes.empty() || shape.nodes < 1)
-        throw std::invalid_argument("cannot build a HyperX without sizes or nodes");
-    Node nodes = shape.nodes;
-    for (int const size : shape.sizes) {
-        if (size < 1)
-            throw std::invalid_argument("cannot build a HyperX with a dimension of size " + std::to_string(size));
-        nodes *= size;
+Extent extent_of(HyperXShape const& shape) {
+    if (shape.sizes.empty() || shape.sizes.size() > most_dimensions) {
+        throw std::invalid_argument("cannot build a HyperX of " + std::to_string(shape.sizes.size()) +
+                                    " dimensions; try 1 to " + std::to_string(most_dimensions));
     }
-    return nodes;
+    Count const routers = product("HyperX", "routers along a dimension", shape.sizes);
+    require_part("HyperX", "nodes per router", shape.nodes);
+    Count degree = 0;
+    for (int const size : shape.sizes) degree = degree + (size - 1);
+    return {"HyperX", routers * shape.nodes, routers * shape.nodes + routers, routers * degree, 1};
 }
 
 }  // namespace
 
 HyperX::HyperX(HyperXShape shape, std::vector<LinkClass> classes, SelfTraffic self)
-    : Topology(checked_nodes(shape), std::move(classes), self), shape_(std::move(shape)) {
+    : Topology(extent_of(shape), std::move(classes), self), shape_(std::move(shape)) {
     int stride = 1;
     for (int const size : shape_.sizes) {
         strides_.push_back(stride);
@@ -64,8 +64,8 @@ std::string HyperX::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> HyperX::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_hyperx(*this, choice);
+    auto own = route_hyperx(*this, choice);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 }  // namespace octant::network

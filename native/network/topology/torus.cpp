@@ -8,23 +8,20 @@ namespace octant::network {
 
 namespace {
 
-Node checked_nodes(TorusShape const& shape) {
-    if (shape.sizes.empty() || shape.sizes.size() != shape.wraps.size()) {
-        throw std::invalid_argument("cannot build a torus (one size and one wrap per dimension are needed)");
+Extent extent_of(TorusShape const& shape) {
+    std::size_t const dimensions = shape.sizes.size();
+    if (dimensions < 1 || dimensions > most_dimensions || dimensions != shape.wraps.size()) {
+        throw std::invalid_argument("cannot build a torus (one size and one wrap per dimension are needed, and 1 to " +
+                                    std::to_string(most_dimensions) + " dimensions)");
     }
-    Node nodes = 1;
-    for (int const size : shape.sizes) {
-        if (size < 1)
-            throw std::invalid_argument("cannot build a torus with a dimension of size " + std::to_string(size));
-        nodes *= size;
-    }
-    return nodes;
+    Count const nodes = product("torus", "nodes along a dimension", shape.sizes);
+    return {"torus", nodes, nodes, nodes * static_cast<int>(2 * dimensions), 1};
 }
 
 }  // namespace
 
 Torus::Torus(TorusShape shape, std::vector<LinkClass> classes, SelfTraffic self)
-    : Topology(checked_nodes(shape), std::move(classes), self), shape_(std::move(shape)) {
+    : Topology(extent_of(shape), std::move(classes), self), shape_(std::move(shape)) {
     int stride = 1;
     for (int const size : shape_.sizes) {
         strides_.push_back(stride);
@@ -56,8 +53,8 @@ std::string Torus::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> Torus::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_torus(*this, choice);
+    auto own = route_torus(*this, choice);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 }  // namespace octant::network

@@ -13,11 +13,33 @@ namespace octant::network {
 
 namespace {
 
-Node checked_nodes(TwoLevelShape const& shape) {
-    if (shape.supernodes < 1 || shape.drawers < 1 || shape.octants < 2 || shape.gang < 1) {
-        throw std::invalid_argument("cannot build a two-level network without supernodes, drawers, octants or D links");
+constexpr std::string_view kind_name = "two-level-direct";
+
+void require_holes(TwoLevelShape const& shape) {
+    int const octants = shape.drawers * shape.octants;
+    std::set<int> const holes(shape.holes.begin(), shape.holes.end());
+    if (!holes.empty() && (*holes.begin() < 0 || *holes.rbegin() >= octants)) {
+        throw std::invalid_argument("cannot leave out octants that a supernode lacks (it has 0 … " +
+                                    std::to_string(octants - 1) + ")");
     }
-    return shape.supernodes * shape.drawers * shape.octants;
+    if (holes.size() == at(octants)) {
+        throw std::invalid_argument("cannot build supernodes without an octant that computes; try fewer holes");
+    }
+}
+
+Extent extent_of(TwoLevelShape const& shape) {
+    require_part(kind_name, "supernodes", shape.supernodes);
+    require_part(kind_name, "drawers per supernode", shape.drawers);
+    require_part(kind_name, "octants per drawer", shape.octants);
+    require_part(kind_name, "links per host", shape.gang);
+    require_part(kind_name, "D ports per octant", shape.d_ports);
+    if (shape.octants < 2) throw std::invalid_argument("cannot build drawers of one octant; try 2 or more");
+    Count const octants = Count(shape.drawers) * shape.octants;  // of a supernode
+    Count const nodes = octants * shape.supernodes;
+    Count const l_links = nodes * (octants.value() - 1);
+    Count const d_links = Count(shape.supernodes) * (shape.supernodes - 1) * shape.gang *
+                          (shape.host_in_every_drawer ? shape.drawers : 1);
+    return {kind_name, nodes, nodes, l_links + d_links, 3};
 }
 
 // Groups of links, one for all of a class that carry exactly the same load: there are few different loads.
@@ -38,7 +60,8 @@ class Groups {
 }  // namespace
 
 TwoLevel::TwoLevel(TwoLevelShape shape, std::vector<LinkClass> classes, SelfTraffic self)
-    : Topology(checked_nodes(shape), std::move(classes), self), shape_(std::move(shape)) {
+    : Topology(extent_of(shape), std::move(classes), self), shape_(std::move(shape)) {
+    require_holes(shape_);
     per_supernode_ = shape_.drawers * shape_.octants;
     hosts_ = shape_.host_in_every_drawer ? shape_.drawers : 1;
     int const among = shape_.host_in_every_drawer ? shape_.octants : per_supernode_;
@@ -104,8 +127,8 @@ int TwoLevel::alike(int supernode) const {
 }
 
 std::unique_ptr<Routing> TwoLevel::route(RoutingChoice const& choice, Health const& health) const {
-    if (choice.policy == "recompute") return shortest_paths(*this, health);
-    return route_two_level(*this, choice, health);
+    auto own = route_two_level(*this, choice, health);  // refuses what it does not know, whatever the policy
+    return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
 bool TwoLevel::all_compute(std::vector<Node> const& nodes) const {

@@ -1,4 +1,5 @@
 // Rings, halos, bisection and incast.
+#include <algorithm>
 #include <numeric>
 
 #include "traffic/patterns.hpp"
@@ -7,6 +8,7 @@ namespace octant::network {
 
 Flows ring(int ranks, std::uint64_t seed) {
     if (ranks < 2) throw std::invalid_argument("cannot make a ring of fewer than two ranks");
+    require_ranks(ranks);
     std::vector<Node> order(at(ranks));
     std::iota(order.begin(), order.end(), 0);
     if (seed != 0) order = shuffled(ranks, seed);
@@ -20,12 +22,9 @@ Flows ring(int ranks, std::uint64_t seed) {
 }
 
 Flows halo(std::vector<int> const& sizes, bool periodic) {
-    Node ranks = 1;
-    for (int const size : sizes) {
-        if (size < 1)
-            throw std::invalid_argument("cannot make a halo on a grid with a side of " + std::to_string(size));
-        ranks *= size;
-    }
+    auto const ranks =
+        static_cast<Node>(std::min(product("halo", "ranks along a side", sizes).value(), most_ranks + 1));
+    require_ranks(ranks);
     Flows flows;
     for (Node r = 0; r < ranks; ++r) {
         Node stride = 1;
@@ -43,6 +42,7 @@ Flows halo(std::vector<int> const& sizes, bool periodic) {
 }
 
 Flows bisection(int ranks) {
+    require_ranks(ranks);
     Flows flows;
     for (Node r = 0; r < ranks / 2; ++r) {
         flows.push(r, r + ranks / 2);
@@ -52,6 +52,7 @@ Flows bisection(int ranks) {
 }
 
 Flows incast(int ranks, int target) {
+    require_ranks(ranks);
     if (target < 0 || target >= ranks)
         throw std::invalid_argument("cannot send all to rank " + std::to_string(target) + " (no such rank)");
     Flows flows;

@@ -5,6 +5,9 @@
 
 namespace octant::network {
 
+// Throws std::invalid_argument where a pattern of that many ranks would not fit into memory, or has none.
+void require_ranks(std::int64_t ranks);
+
 // shift (by `parameter`), transpose (of a square), reverse, tornado, bit-reverse, random (seed `parameter`).
 [[nodiscard]] Flows permutation(std::string const& name, int ranks, std::int64_t parameter);
 

@@ -29,6 +29,12 @@ int root_of(std::string const& name, int ranks) {
 
 }  // namespace
 
+void require_ranks(std::int64_t ranks) {
+    if (ranks >= 1 && ranks <= most_ranks) return;
+    throw std::invalid_argument("cannot make traffic of " + std::to_string(ranks) + " ranks; try 1 to " +
+                                std::to_string(most_ranks));
+}
+
 std::vector<Node> shuffled(int count, std::uint64_t seed) {
     std::vector<Node> order(at(count));
     std::iota(order.begin(), order.end(), 0);
@@ -41,7 +47,7 @@ std::vector<Node> shuffled(int count, std::uint64_t seed) {
 }
 
 Flows permutation(std::string const& name, int ranks, std::int64_t parameter) {
-    if (ranks < 1) refuse(name, ranks, "there must be one at least");
+    require_ranks(ranks);
     Flows flows;
     auto const each = [&](auto&& to) {
         for (Node r = 0; r < ranks; ++r) flows.push(r, to(r));

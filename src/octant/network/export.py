@@ -17,6 +17,7 @@ def edges(network: NetworkFile) -> str:
     lines = [
         f"# {network.name}: {topology.nodes} nodes (vertices 0 … {topology.nodes - 1}), {topology.vertices} vertices"
     ]
+    lines += [f"# note: {note}" for note in network.topology.notes()]
     lines.append("# from to class bytes_per_s packets_per_s latency_s")
     rows = {}
     for name in network.class_names:
@@ -34,7 +35,7 @@ def edges(network: NetworkFile) -> str:
 
 def simgrid(network: NetworkFile) -> str:
     """SimGrid's platform XML of all nodes that compute."""
-    return simgrid_xml(platform(network, network.topology.active()))
+    return simgrid_xml(platform(network, network.topology.active()), network.topology.notes())
 
 
 FORMATS: Mapping[str, Callable[[NetworkFile], str]] = {"edges": edges, "graph": graph_file, "simgrid": simgrid}

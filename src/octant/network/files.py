@@ -2,19 +2,23 @@
 
 import math
 import re
-import tomllib
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
+from octant.network.shape import MOST_NODES
 from octant.network.topologies import Topology
+from octant.untrusted import Mistake, mistakes, parse_toml, read_text
 
 UNLIMITED = math.inf
+_MOST_EXTENDED = 16
+_MOST_MISTAKES = 20
+_SHOWN = 100  # characters of a foreign name in a message
 
 
 class _File(BaseModel):
@@ -80,18 +84,27 @@ Policy = Literal["stall", "twin", "spread", "recompute"]
 class RoutingWords(_File):
     """How packets find their way, and what becomes of those whose link is down."""
 
-    name: str
+    name: Annotated[str, Field(max_length=40)]
     policy: Policy = "stall"
-    order: tuple[int, ...] = ()
+    order: Annotated[
+        tuple[Annotated[int, Field(ge=0, lt=_network.MOST_DIMENSIONS)], ...], Field(max_length=_network.MOST_DIMENSIONS)
+    ] = ()  # of dimensions
     split_ties: bool = True
     with_direct: bool = False
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for dimension in self.order:
+            if self.order.count(dimension) > 1:
+                raise ValueError(f"dimension {dimension} occurs twice in 'order'; name each once")
+        return self
 
 
 class Residual(_File):
     """What the model does not explain, as an empirical factor: rate × (1 - per_doubling × log2(nodes / from_nodes))."""
 
     per_doubling: float = Field(ge=0, le=0.5)
-    from_nodes: int = Field(ge=1)
+    from_nodes: int = Field(ge=1, le=MOST_NODES)
     source: str
     calibrated_on: Points = {}  # published points that it was fitted to
 
@@ -117,7 +130,7 @@ class Published(_File):
     metric: str
     size: str  # column
     total: str = ""  # metric of the whole system, divided by the column `nodes`
-    scale: float = 1.0  # to base units
+    scale: Annotated[float, Field(gt=0, le=1e18)] = 1.0  # to base units
     where: dict[str, str] = {}
 
 
@@ -133,7 +146,7 @@ class Unexplained(_File):
 class NetworkFile(_File):
     """A machine's network as its author wrote it. A key we do not know is an error, so a typo is never ignored."""
 
-    name: str = Field(pattern=r"[A-Za-z0-9][\w.+-]*")
+    name: str = Field(pattern=r"^[A-Za-z0-9][\w.+-]{0,99}$")  # of files too: no slash
     title: str = ""
     sources: tuple[str, ...] = ()
     topology: Annotated[Topology, Field(discriminator="kind")]
@@ -143,7 +156,7 @@ class NetworkFile(_File):
     routing: RoutingWords
     windows: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
     residual: dict[str, Residual] = {}
-    offload: dict[Annotated[str, Field(pattern=r"[a-z][a-z0-9-]{0,31}")], Offload] = {}
+    offload: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], Offload] = {}
     published: dict[str, Published] = {}
     unexplained: tuple[Unexplained, ...] = ()
     node: str = "node"  # what the vendor calls one
@@ -212,8 +225,8 @@ class NetworkFile(_File):
 
     def at_size(self, size: int) -> "NetworkFile":
         """The same machine at another size (supernodes, groups, nodes: what its shape counts in)."""
-        if size < 1:
-            raise Refusal(f"cannot build {self.name} with size {size}; try 1 or more", Exit.WRONG_WORD)
+        if not 1 <= size <= MOST_NODES:
+            raise Refusal(f"cannot build {self.name} with that size; try 1 to {MOST_NODES}", Exit.WRONG_WORD)
         try:
             return self.model_copy(update={"topology": self.topology.at_size(size)})
         except ValidationError as error:
@@ -280,66 +293,86 @@ def load(name: str) -> NetworkFile:
     """
     path = Path(name)
     if path.suffix == ".toml" or "/" in name:
-        try:
-            return parse(path.read_text(encoding="utf-8"), name, path.parent)
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is no text"
-            raise Refusal(f"cannot read {name} ({why}); try one of {', '.join(names())}") from error
+        return parse(read_text(path, "network file"), name, path.parent)
     if name not in names():
         raise Refusal(
             f"cannot find the network {name!r} (no .toml file, nor in the catalogue); {suggestion(name, names())}",
             Exit.WRONG_WORD,
         )
-    return parse((resources.files("octant.catalogue") / "networks" / f"{name}.toml").read_text(encoding="utf-8"), name)
+    return parse(_of_catalogue(name), name)
 
 
 def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
-    """A network from the text of a file; `origin` names it in errors. Edge lists are looked for in `folder`.
+    """A network from the text of a file; `origin` names it in errors. Files that it names are looked for in `folder`.
 
     Raises:
         Refusal: every mistake with its line, the reason and the fix.
     """
-    table = _table(text, origin)
-    table = _extend(table, origin, folder, (origin,))
-    topology = table.get("topology")
-    if isinstance(topology, dict) and isinstance(topology.get("edges"), str) and folder is not None:
-        table["topology"] = {**topology, "folder": str(folder)}
+    table = _table(text, origin, folder, (origin,))
     try:
         return NetworkFile.model_validate(table)
     except ValidationError as error:
-        lines = [_sentence(text, origin, problem) for problem in error.errors()]
+        problems = mistakes(error, NetworkFile)
+        lines = [_sentence(text, origin, mistake) for mistake in problems[:_MOST_MISTAKES]]
+        if len(problems) > _MOST_MISTAKES:
+            lines.append(f"and {len(problems) - _MOST_MISTAKES} more")
         raise Refusal("\n".join(lines), Exit.WRONG_WORD) from error
 
 
-def _table(text: str, origin: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise Refusal(f"cannot read {origin} as TOML ({error}); correct that line", Exit.WRONG_WORD) from error
+def _of_catalogue(name: str) -> str:
+    return (resources.files("octant.catalogue") / "networks" / f"{name}.toml").read_text(encoding="utf-8")
 
 
-def _extend(table: dict[str, Any], origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
-    """The file laid over the one that it extends, key by key."""
+def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
+    """The file laid over the one that it extends, key by key, with the cables that it names in place."""
+    table = parse_toml(text, f"network file {origin}")
+    topology = table.get("topology")
+    if isinstance(topology, dict) and folder is not None:
+        edges = topology.get("edges")
+        if isinstance(edges, str) and "\n" not in edges:
+            table["topology"] = {**topology, "edges": read_text(_beside(folder, edges, origin), "edge list")}
     base = table.pop("extends", None)
     if base is None:
         return table
-    if not isinstance(base, str) or base in seen:
-        chain = " → ".join([*seen, str(base)])
+    if len(seen) > _MOST_EXTENDED:
+        raise Refusal(
+            f"cannot load {seen[0]} (more than {_MOST_EXTENDED} files extend one another); remove one 'extends'",
+            Exit.WRONG_WORD,
+        )
+    if not isinstance(base, str):
+        raise Refusal(f"cannot load {origin} ('extends' is no name); give a network or a file", Exit.WRONG_WORD)
+    if base in names():
+        return _merge(_table(_of_catalogue(base), base, None, (*seen, base)), table)
+    path = _beside(folder or Path(), base, origin)
+    if str(path) in seen:
+        chain = " → ".join([*seen, str(path)])
         raise Refusal(
             f"cannot load {origin} (files extend one another in a cycle: {chain}); remove one 'extends'",
             Exit.WRONG_WORD,
         )
-    if base in names():
-        text = (resources.files("octant.catalogue") / "networks" / f"{base}.toml").read_text(encoding="utf-8")
-    else:
-        path = (folder or Path()) / base
-        if not path.is_file():
-            raise Refusal(
-                f"cannot load {origin} (it extends {base!r}, which is neither a file nor in the catalogue)",
-                Exit.WRONG_WORD,
-            )
-        text = path.read_text(encoding="utf-8")
-    return _merge(_extend(_table(text, base), base, folder, (*seen, base)), table)
+    if not path.is_file():
+        raise Refusal(
+            f"cannot load {origin} (it extends {base!r}, which is neither a file nor in the catalogue); "
+            f"{suggestion(base, names())}",
+            Exit.WRONG_WORD,
+        )
+    below = _table(read_text(path, "network file"), str(path), path.parent, (*seen, str(path)))
+    return _merge(below, table)
+
+
+def _beside(folder: Path, name: str, origin: str) -> Path:
+    """The file of that name in the folder of a network file, or in one below it; links that lead out are not."""
+    path = folder / name
+    try:
+        within = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # a zero byte, a name too long, links in a circle
+        within = False
+    if Path(name).is_absolute() or ".." in Path(name).parts or not within:
+        raise Refusal(
+            f"cannot load {origin} ({name[:_SHOWN]!r} is no file beside it); give the name of a file in its folder",
+            Exit.WRONG_WORD,
+        )
+    return path
 
 
 def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
@@ -352,17 +385,10 @@ def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _sentence(text: str, origin: str, problem: Any) -> str:
-    where = [str(part) for part in problem["loc"] if not str(part).startswith(("two-level", "function-"))]
-    where = [part for part in where if part not in ("torus", "fat-tree", "dragonfly", "hyperx", "graph")]
-    line = _line_of(text, where)
-    reason = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        reason = "there is no such key; remove it or correct its spelling"
-    elif problem["type"] == "missing":
-        reason = "this key is missing; add it"
-    key = ".".join(where) or "file"
-    return f"cannot load {origin}{f', line {line}' if line else ''}: {key}: {reason}"
+def _sentence(text: str, origin: str, mistake: Mistake) -> str:
+    line = _line_of(text, list(mistake.path))
+    key = ".".join(mistake.path) or "file"
+    return f"cannot load {origin}{f', line {line}' if line else ''}: {key}: {mistake.reason}; {mistake.hint}"
 
 
 def _line_of(text: str, where: list[str]) -> int | None:

@@ -34,6 +34,7 @@ def edge_list(network: NetworkFile) -> str:
         )
     )
     lines = [f"# {network.name}: cables of {topology.nodes} nodes; a b class"]
+    lines += [f"# note: {note}" for note in network.topology.notes()]
     if not own:
         lines += [f"n{node} {names[entry]} endpoint" for node, entry in enumerate(entries)]
     for (a, b, kind), count in directed.items():

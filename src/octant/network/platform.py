@@ -12,7 +12,7 @@ from octant.network.solve import engine
 from octant.network.traffic import Cost, bulk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from octant.network.files import NetworkFile
     from octant.network.traffic import Nodes
@@ -103,8 +103,10 @@ def speed(network: NetworkFile, number: int, cost: Cost) -> tuple[float, float]:
     return min(rates), link.latency
 
 
-def simgrid_xml(exported: Platform) -> str:
+def simgrid_xml(exported: Platform, notes: Sequence[str] = ()) -> str:
     """The platform in SimGrid's XML (version 4.1 of its format, for SimGrid 3.32): explicit hosts, links and routes.
+
+    `notes` become comments.
 
     Every link is one direction. A route to itself is always given: without it SimGrid falls back to a loopback of
     498 MB/s and 15 microseconds.
@@ -112,7 +114,8 @@ def simgrid_xml(exported: Platform) -> str:
     lines = ["<?xml version='1.0'?>", f'<!DOCTYPE platform SYSTEM "{_DTD}">']
     if exported.split:
         text = f"{exported.split} pairs are spread over several routes in the model; SimGrid has one route per pair"
-        lines.append(f"<!-- {text} -->")
+        notes = [*notes, text]
+    lines += [f"<!-- {note} -->" for note in notes]
     lines += ['<platform version="4.1">', f'  <zone id={quoteattr(exported.name)} routing="Full">']
     lines += [f'    <host id={quoteattr(host)} speed="1Gf"/>' for host in exported.hosts]
     lines.append(_link(FREE, math.inf, 0.0, ""))

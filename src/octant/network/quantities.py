@@ -8,25 +8,33 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 _NUMBER = re.compile(r"\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
 _PREFIX = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 _BYTES = {"B/s": 1.0, "bit/s": 0.125, "b/s": 0.125}
 _EVENTS = {"packets/s": 1.0, "pkt/s": 1.0, "messages/s": 1.0, "msg/s": 1.0, "updates/s": 1.0, "up/s": 1.0}
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
 
 
-def _rate_units(units: dict[str, float]) -> dict[str, float]:
-    return {prefix + unit: scale * factor for unit, factor in units.items() for prefix, scale in _PREFIX.items()}
+_RATES = "B/s or bit/s, with k, M, G, T or Ki, Mi, Gi, Ti before it"
+_SHOWN = 60  # characters of what somebody wrote
+
+
+def _rate_units(units: dict[str, float], prefixes: dict[str, float]) -> dict[str, float]:
+    return {prefix + unit: scale * factor for unit, factor in units.items() for prefix, scale in prefixes.items()}
 
 
 def _read(value: object, units: dict[str, float], what: str, example: str) -> float:
     """A number in base units from a number or a text with a unit."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"cannot read {value!r} as a {what}; try {example}")
+        raise ValueError(f"cannot read a {type(value).__name__} as a {what}; try {example}")
     if not isinstance(value, str):
-        return float(value)
-    match = _NUMBER.fullmatch(value)
+        try:
+            return float(value)
+        except OverflowError:  # an integer of hundreds of digits
+            return math.inf
+    match = _NUMBER.fullmatch(value) if len(value) <= _SHOWN else None
     if match is None or (match[2] is not None and match[2] not in units):
         unit = f" (it has no unit {match[2]!r})" if match and match[2] else ""
-        raise ValueError(f"cannot read {value!r} as a {what}{unit}; try {example}")
+        raise ValueError(f"cannot read {value[:_SHOWN]!r} as a {what}{unit}; try {example}")
     return float(match[1]) * units.get(match[2] or "", 1.0)
 
 
@@ -39,14 +47,15 @@ def _within_bounds(value: float, low: float, high: float, what: str, example: st
 
 
 def bytes_per_s(value: object) -> float:
-    """Bytes per second from `24e9`, `"24 GB/s"` or `"10 Gbit/s"`."""
-    read = _read(value, _rate_units(_BYTES), "rate in bytes", '"24 GB/s"')
+    """Bytes per second from `24e9`, `"24 GB/s"`, `"22 GiB/s"` or `"10 Gbit/s"`."""
+    units = _rate_units(_BYTES, {**_PREFIX, **_BINARY})
+    read = _read(value, units, "rate in bytes", f'"24 GB/s" ({_RATES})')
     return _within_bounds(read, 1e3, 1e15, "rate in bytes", '"24 GB/s"')
 
 
 def packets_per_s(value: object) -> float:
     """Packets per second from `0.18e9` or `"0.18 Gpackets/s"`."""
-    read = _read(value, _rate_units(_EVENTS), "rate of packets", '"0.18 Gpackets/s"')
+    read = _read(value, _rate_units(_EVENTS, _PREFIX), "rate of packets", '"0.18 Gpackets/s"')
     return _within_bounds(read, 1.0, 1e13, "rate of packets", '"0.18 Gpackets/s"')
 
 

@@ -107,7 +107,8 @@ def _point(
     high = solve(sized.at_edge("high"), pattern, solver, settings).rate_per_s
     tightest = answer.bottleneck
     before, after = network.topology.model_dump(), sized.topology.model_dump()
-    thinned = [f"{k} = {after[k]}" for k in ("hosts", "links_per_host") if before.get(k) != after.get(k)]
+    thinned = [f"{k} = {after[k]}" for k in ("hosts", "links_per_host", "down") if before.get(k) != after.get(k)]
+    notes = [f"cabling assumed: {', '.join(thinned)}"] if thinned else []
     return ScalePoint(
         size=size,
         nodes=len(pattern.active),
@@ -121,7 +122,7 @@ def _point(
         headroom=answer.runner_up.headroom if answer.runner_up else None,
         bound=answer.bound,
         published=known,
-        assumption=f"cabling assumed: {', '.join(thinned)}" if thinned else "",
+        assumption="; ".join([*notes, *sized.topology.notes()]),
         note=no_detour(sized),
     )
 

@@ -236,8 +236,8 @@ def _flow_rates(pattern: Pattern, rates: NDArray[np.float64]) -> FlowRates | Non
 
 
 def _notes(network: NetworkFile, pattern: Pattern) -> tuple[str, ...]:
-    """Flows that stay inside a node, and a routing that has no ways at this size."""
-    found = []
+    """What the shape leaves uneven, flows that stay inside a node, and a routing that has no ways at this size."""
+    found = list(network.topology.notes())
     if pattern.flows is not None and (inside := int(np.sum(pattern.flows.sources == pattern.flows.targets))):
         found.append(f"{inside:,} of {len(pattern.flows):,} flows stay inside their nodes and do not cross the network")
     if detour := no_detour(network):

@@ -1,54 +1,19 @@
 """Topologies as files describe them: one class per generator, with what it takes to build it at another size."""
 
 import math
-from abc import ABC, abstractmethod
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from octant import _network
 from octant.failure import Exit, Refusal
-from octant.network import ibnet
-
-MOST_NODES = 2**20
-Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
-Rows = list[tuple[str, float, float, int]]
+from octant.network.graph import Graph
+from octant.network.shape import MOST_NODES, Count, Rows, Shape, Sides, require_size
+from octant.units import counted
 
 
-class _Topology(BaseModel, ABC):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    size_word: ClassVar[str] = "nodes"  # what `at_size` counts
-
-    def size(self) -> int:
-        """Present size, in what `at_size` counts."""
-        return self.nodes()
-
-    def nodes_per_part(self) -> int:
-        """Nodes of one supernode or group, in which jobs are counted; 1 where they are counted in nodes."""
-        return 1
-
-    @abstractmethod
-    def link_classes(self) -> tuple[str, ...]:
-        """Names of the fabric's link classes, in the engine's order."""
-
-    def active(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-        """Nodes that take part in traffic."""
-        return np.arange(self.nodes(), dtype=np.int32)
-
-    @abstractmethod
-    def nodes(self) -> int:
-        """Endpoints, idle ones included."""
-
-
-def _sensible(shape: _Topology) -> None:
-    if shape.nodes() > MOST_NODES:
-        raise ValueError(f"{shape.nodes():,} nodes are too many (at most {MOST_NODES:,}); try smaller numbers")
-
-
-class TwoLevelDirect(_Topology):
+class TwoLevelDirect(Shape):
     """Octants in drawers in supernodes, every pair joined at both levels (IBM Power 775).
 
     `links_per_host` D links join a host octant to each other supernode; supernode j hangs on octant j mod 8 of every
@@ -64,15 +29,17 @@ class TwoLevelDirect(_Topology):
     hosts: Literal["drawer", "supernode"] = "drawer"
     assignment: Literal["modulo", "block"] = "modulo"
     d_ports: Annotated[int, Field(ge=1, le=256)] = 16
-    holes: tuple[int, ...] = ()  # octants of every supernode that are not compute nodes
-    job_supernodes: int | None = Field(None, ge=1)  # traffic stays within the first so many
+    holes: Annotated[
+        tuple[Annotated[int, Field(ge=0, lt=64 * 64)], ...], Field(max_length=64 * 64)
+    ] = ()  # octants of every supernode that are not compute nodes
+    job_supernodes: Count | None = None  # traffic stays within the first so many
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        _sensible(self)
+        require_size(self)
         size = self.drawers * self.octants
         for hole in self.holes:
-            if not 0 <= hole < size:
+            if hole >= size:
                 raise ValueError(f"hole {hole} is no octant of a supernode (0 … {size - 1})")
         if len(set(self.holes)) >= size:
             raise ValueError("no octant is left to compute; name fewer holes")
@@ -97,6 +64,25 @@ class TwoLevelDirect(_Topology):
     def nodes(self) -> int:
         """All octants."""
         return self.supernodes * self.drawers * self.octants
+
+    def switches(self) -> int:
+        """None: octants are their own."""
+        return 0
+
+    def fabric_links(self) -> int:
+        """L links within supernodes, D links between them."""
+        hosts = self.drawers if self.hosts == "drawer" else 1
+        d_links = self.supernodes * (self.supernodes - 1) * hosts * self.links_per_host
+        return self.nodes() * (self.drawers * self.octants - 1) + d_links
+
+    def notes(self) -> tuple[str, ...]:
+        """Octants that could hold D links and hold none, where blocks of supernodes do not come out even."""
+        among = self.octants if self.hosts == "drawer" else self.octants * self.drawers
+        block = math.ceil(self.supernodes / among)
+        idle = among - math.ceil(self.supernodes / block)
+        if self.assignment == "modulo" or block == 1 or not idle:
+            return ()
+        return (f"blocks of {block} supernodes leave {idle} of {among} octants of a {self.hosts} without D links",)
 
     def active(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """Compute octants of the job's supernodes."""
@@ -125,16 +111,16 @@ class TwoLevelDirect(_Topology):
         )  # fmt: skip
 
 
-class Torus(_Topology):
+class Torus(Shape):
     """Torus or mesh, chosen per dimension (`wraps`); node numbers run through the first dimension fastest."""
 
     kind: Literal["torus"]
-    sizes: tuple[Count, ...] = Field(min_length=1, max_length=8)
-    wraps: tuple[bool, ...] | bool = True
+    sizes: Sides
+    wraps: Annotated[tuple[bool, ...], Field(max_length=_network.MOST_DIMENSIONS)] | bool = True
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        _sensible(self)
+        require_size(self)
         if not isinstance(self.wraps, bool) and len(self.wraps) != len(self.sizes):
             raise ValueError(
                 f"{len(self.wraps)} wraps do not fit {len(self.sizes)} dimensions; give one each, or one for all"
@@ -149,12 +135,22 @@ class Torus(_Topology):
         """Product of the sizes."""
         return math.prod(self.sizes)
 
+    def switches(self) -> int:
+        """None: nodes are their own."""
+        return 0
+
+    def fabric_links(self) -> int:
+        """Two per node and dimension; where a mesh ends they lead nowhere."""
+        return 2 * self.nodes() * len(self.sizes)
+
     def wrapped(self) -> tuple[bool, ...]:
         """One answer per dimension."""
         return (self.wraps,) * len(self.sizes) if isinstance(self.wraps, bool) else self.wraps
 
     def at_size(self, nodes: int) -> Self:
-        """The same dimensions with about equal sides: `nodes` must be such a product, e.g. 512 = 8 × 8 × 8."""
+        """The same dimensions with about equal sides, the longest first: 512 = 8 × 8 × 8, 1024 = 16 × 8 × 8."""
+        if nodes == self.nodes():
+            return self
         left, sides = nodes, []
         for remaining in range(len(self.sizes), 0, -1):
             side = next(d for d in range(max(1, math.ceil(left ** (1 / remaining) - 1e-9)), left + 1) if left % d == 0)
@@ -167,22 +163,22 @@ class Torus(_Topology):
         return _network.torus(list(self.sizes), list(self.wrapped()), rows, to_itself)
 
 
-class FatTree(_Topology):
+class FatTree(Shape):
     """Fat tree, once per plane: `down` and `up` are children and parents of a switch, leaf level first."""
 
     kind: Literal["fat-tree"]
     planes: Annotated[int, Field(ge=1, le=64)] = 1
-    down: tuple[Count, ...] = Field(min_length=1, max_length=6)
-    up: tuple[Count, ...] = ()
-    job_nodes: int | None = Field(None, ge=1)
+    down: Sides
+    up: Annotated[tuple[Count, ...], Field(max_length=_network.MOST_DIMENSIONS - 1)] = ()
+    job_nodes: Count | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        _sensible(self)
         if len(self.up) != len(self.down) - 1:
             raise ValueError(
                 f"{len(self.up)} numbers of parents do not fit {len(self.down)} levels; give one per level but the top"
             )
+        require_size(self)
         if self.job_nodes is not None and self.job_nodes > self.nodes():
             raise ValueError(f"a job on {self.job_nodes} nodes does not fit {self.nodes()}; enlarge 'down'")
         return self
@@ -201,6 +197,19 @@ class FatTree(_Topology):
         """Product of the children."""
         return math.prod(self.down)
 
+    def _switches_of_levels(self) -> list[int]:
+        """Of one plane, leaf level first: one for each subtree and column."""
+        return [math.prod(self.down[level + 1 :]) * math.prod(self.up[:level]) for level in range(len(self.down))]
+
+    def switches(self) -> int:
+        """Of all levels and planes."""
+        return self.planes * sum(self._switches_of_levels())
+
+    def fabric_links(self) -> int:
+        """Ports of the nodes and trunks between levels, in every plane."""
+        trunks = sum(count * up for count, up in zip(self._switches_of_levels(), self.up, strict=False))
+        return 2 * self.planes * (self.nodes() + trunks)
+
     def active(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """The job's nodes."""
         return np.arange(self.job_nodes or self.nodes(), dtype=np.int32)
@@ -216,18 +225,23 @@ class FatTree(_Topology):
         return _network.fat_tree(self.planes, list(self.down), list(self.up), rows, to_itself)
 
 
-class Dragonfly(_Topology):
-    """Routers fully connected in groups, groups fully connected by global links."""
+class Dragonfly(Shape):
+    """Routers fully connected in groups, groups fully connected by global links.
+
+    Port j of a group's global links leads j + 1 groups on, and again from the first with the ports that are left (the
+    relative, or palmtree, arrangement); ports of the last, incomplete round lead to the nearest groups on both sides,
+    and to the opposite one. Links lie evenly over the routers of a group.
+    """
 
     kind: Literal["dragonfly"]
-    groups: int = Field(ge=2, le=MOST_NODES)
+    groups: Annotated[int, Field(ge=2, le=MOST_NODES)]
     routers: Count
     nodes_per_router: Count
     global_links: Count
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        _sensible(self)
+        require_size(self)
         if self.routers * self.global_links < self.groups - 1:
             have = self.routers * self.global_links
             raise ValueError(
@@ -253,6 +267,35 @@ class Dragonfly(_Topology):
         """All nodes."""
         return self.groups * self.routers * self.nodes_per_router
 
+    def switches(self) -> int:
+        """All routers."""
+        return self.groups * self.routers
+
+    def _shared_out(self) -> tuple[int, int, int]:
+        """Global links of a group to every other group, other groups to which there is one more, and ports left."""
+        gang, left = divmod(self.routers * self.global_links, self.groups - 1)
+        unused = left % 2 * (self.groups % 2)  # a cable needs two ends, and all groups look alike
+        return gang, left - unused, unused
+
+    def fabric_links(self) -> int:
+        """Links within groups, and global ones."""
+        gang, extra, _ = self._shared_out()
+        return self.switches() * (self.routers - 1) + self.groups * (gang * (self.groups - 1) + extra)
+
+    def notes(self) -> tuple[str, ...]:
+        """Pairs of groups with different numbers of links, and ports without a cable."""
+        gang, extra, unused = self._shared_out()
+        found = []
+        if extra:
+            fewer = self.groups - 1 - extra
+            found.append(
+                f"a group has {counted(gang + 1, 'global link')} to each of {counted(extra, 'group')} and {gang} to "
+                f"each of {fewer} others: {self.routers * self.global_links} ports do not divide by {self.groups - 1}"
+            )
+        if unused:
+            found.append("one global port of every group stays unused")
+        return tuple(found)
+
     def at_size(self, groups: int) -> Self:
         """The same groups, another number of them."""
         return type(self).model_validate({**self.model_dump(), "groups": groups})
@@ -262,16 +305,16 @@ class Dragonfly(_Topology):
         return _network.dragonfly(self.groups, self.routers, self.nodes_per_router, self.global_links, rows, to_itself)
 
 
-class HyperX(_Topology):
+class HyperX(Shape):
     """Routers on a lattice, fully connected along every dimension."""
 
     kind: Literal["hyperx"]
-    sizes: tuple[Count, ...] = Field(min_length=1, max_length=8)
+    sizes: Sides
     nodes_per_router: Count
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        _sensible(self)
+        require_size(self)
         return self
 
     size_word: ClassVar[str] = "side"
@@ -288,8 +331,18 @@ class HyperX(_Topology):
         """All nodes."""
         return math.prod(self.sizes) * self.nodes_per_router
 
+    def switches(self) -> int:
+        """All routers."""
+        return math.prod(self.sizes)
+
+    def fabric_links(self) -> int:
+        """Of every router, one to each other along every dimension."""
+        return self.switches() * sum(size - 1 for size in self.sizes)
+
     def at_size(self, side: int) -> Self:
         """The same number of dimensions, each of that size."""
+        if side == self.size():
+            return self
         return type(self).model_validate({**self.model_dump(), "sizes": (side,) * len(self.sizes)})
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
@@ -297,102 +350,13 @@ class HyperX(_Topology):
         return _network.hyperx(list(self.sizes), self.nodes_per_router, rows, to_itself)
 
 
-class Graph(_Topology):
-    """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
-
-    Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches.
-    """
-
-    kind: Literal["graph"]
-    edges: str
-    hosts: str = ""
-    order: tuple[str, ...] = ()  # names of the nodes by number; those not named follow as the cables mention them
-    classes: tuple[str, ...] = ("link",)
-    folder: str = ""
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        graph = self.read()
-        _sensible(self)
-        seen = {0}
-        queue = [0]
-        neighbours: dict[int, list[int]] = {}
-        for a, b, _ in graph[1]:
-            neighbours.setdefault(a, []).append(b)
-            neighbours.setdefault(b, []).append(a)
-        while queue:
-            fresh = [v for v in neighbours.get(queue.pop(), []) if v not in seen]
-            seen.update(fresh)
-            queue.extend(fresh)
-        lost = [name for name, number in graph[0].items() if number not in seen]
-        if lost:
-            raise ValueError(
-                f"the network is disconnected ({', '.join(lost[:5])} cannot be reached); add the missing cables"
-            )
-        return self
-
-    def _text(self) -> str:
-        if "\n" in self.edges or not self.folder:
-            return self.edges
-        return (Path(self.folder) / self.edges).read_text(encoding="utf-8")
-
-    def prefix(self) -> str:
-        """How the names of nodes begin."""
-        return self.hosts or (ibnet.HOSTS if ibnet.is_dump(self._text()) else "")
-
-    def read(self) -> tuple[dict[str, int], list[tuple[int, int, int]]]:
-        """Numbers of the vertices by name, nodes first, and the cables as (a, b, class)."""
-        text, prefix = self._text(), self.prefix()
-        rows = ibnet.cables(text, self.classes) if ibnet.is_dump(text) else self._cables(text)
-        names = list(dict.fromkeys([*self.order, *(name for row in rows for name in row[:2])]))
-        ordered = sorted(names, key=lambda name: not name.startswith(prefix))
-        number_of = {name: i for i, name in enumerate(ordered)}
-        if not any(name.startswith(prefix) for name in names):
-            raise ValueError(f"no vertex begins with {prefix!r}; set 'hosts' to how the names of nodes begin")
-        return number_of, [(number_of[a], number_of[b], kind) for a, b, kind in rows]
-
-    def _cables(self, text: str) -> list[tuple[str, str, int]]:
-        rows = []
-        for number, line in enumerate(text.splitlines(), start=1):
-            words = line.split("#")[0].split()
-            if not words:
-                continue
-            if len(words) not in (2, 3):
-                raise ValueError(f"edge list, line {number}: {line.strip()!r} is no cable; write: a b [class]")
-            kind = words[2] if len(words) == 3 else self.classes[0]
-            if kind not in self.classes:
-                raise ValueError(f"edge list, line {number}: no class {kind!r}; known are {', '.join(self.classes)}")
-            if words[0] == words[1]:
-                raise ValueError(
-                    f"edge list, line {number}: {words[0]!r} is cabled to itself, a cycle of one; remove it"
-                )
-            rows.append((words[0], words[1], self.classes.index(kind)))
-        return rows
-
-    def link_classes(self) -> tuple[str, ...]:
-        """As named."""
-        return self.classes
-
-    def nodes(self) -> int:
-        """Vertices that are nodes."""
-        prefix = self.prefix()
-        return sum(name.startswith(prefix) for name in self.read()[0])
-
-    def at_size(self, nodes: int) -> Self:
-        """A graph has one size."""
-        if nodes == self.nodes():
-            return self
-        raise Refusal(
-            f"cannot build this graph with {nodes} nodes (it is given link by link with {self.nodes()}); try that size",
-            Exit.WRONG_WORD,
-        )
-
-    def build(self, rows: Rows, to_itself: str) -> _network.Topology:
-        """The engine's topology; every cable is two links."""
-        names, cables = self.read()
-        a, b, kind = (np.array(column, dtype=np.int32) for column in zip(*cables, strict=True))
-        ends = np.concatenate([a, b]), np.concatenate([b, a])
-        return _network.graph(self.nodes(), len(names), *ends, np.concatenate([kind, kind]), rows, to_itself)
-
-
+KINDS: dict[str, type[Shape]] = {
+    "two-level-direct": TwoLevelDirect,
+    "torus": Torus,
+    "fat-tree": FatTree,
+    "dragonfly": Dragonfly,
+    "hyperx": HyperX,
+    "graph": Graph,
+}
+"""The shapes by the word that a file names them with."""
 Topology = TwoLevelDirect | Torus | FatTree | Dragonfly | HyperX | Graph

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from octant import __version__, stats, units
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.report import claims
 from octant.report.charts.curve import share_text
 from octant.report.charts.picture import thin
@@ -66,6 +66,8 @@ def save(page: str, path: Path) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
+    if path.is_dir():
+        raise Refusal(f"cannot write {path} (it is a folder); try -o with a file of yours", Exit.WRONG_WORD)
     try:
         partial = path.with_name(path.name + ".part")  # a reader never sees half a report
         partial.write_text(page, encoding="utf-8")

@@ -1,0 +1,147 @@
+"""A network given cable by cable."""
+
+from functools import lru_cache
+from typing import Annotated, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from octant import _network
+from octant.failure import Exit, Refusal, suggestion
+from octant.network import ibnet
+from octant.network.shape import MOST_NODES, Rows, Shape, require_size
+
+MOST_CABLES = 2**20
+_SHOWN = 40  # characters of a foreign line in a message
+_RESERVED = ("injection", "ejection", "local")  # the classes of every network's endpoints
+
+Word = Annotated[str, Field(pattern=r"^[^\s#]{1,200}$")]
+ClassWord = Annotated[str, Field(pattern=r"^[^\s#]{1,64}$")]
+
+
+class Cables(NamedTuple):
+    """Numbers of the vertices by name, nodes first; how many are nodes; and the cables as (a, b, class)."""
+
+    numbers: dict[str, int]
+    nodes: int
+    rows: list[tuple[int, int, int]]
+
+
+class Graph(Shape):
+    """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
+
+    Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches.
+    """
+
+    kind: Literal["graph"]
+    edges: str
+    hosts: Annotated[str, Field(max_length=200)] = ""
+    order: Annotated[tuple[Word, ...], Field(max_length=MOST_NODES)] = ()
+    classes: Annotated[tuple[ClassWord, ...], Field(min_length=1, max_length=64)] = ("link",)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        for name in self.classes:
+            if name in _RESERVED or self.classes.count(name) > 1:
+                raise ValueError(f"link class {name!r} occurs twice, or is one of the endpoints'; rename one")
+        require_size(self)
+        _require_connected(self.read())
+        return self
+
+    def read(self) -> Cables:
+        """The cables with their ends numbered.
+
+        Raises:
+            ValueError: the text is no list of cables, or too long a one; the message names the line.
+        """
+        return _read(self.edges, self.hosts, self.order, self.classes)
+
+    def link_classes(self) -> tuple[str, ...]:
+        """As named."""
+        return self.classes
+
+    def nodes(self) -> int:
+        """Vertices that are nodes."""
+        return self.read().nodes
+
+    def switches(self) -> int:
+        """All other vertices."""
+        return len(self.read().numbers) - self.nodes()
+
+    def fabric_links(self) -> int:
+        """Two per cable."""
+        return 2 * len(self.read().rows)
+
+    def at_size(self, nodes: int) -> Self:
+        """A graph has one size."""
+        if nodes == self.nodes():
+            return self
+        raise Refusal(
+            f"cannot build this graph with {nodes} nodes (it is given link by link with {self.nodes()}); try that size",
+            Exit.WRONG_WORD,
+        )
+
+    def build(self, rows: Rows, to_itself: str) -> _network.Topology:
+        """The engine's topology; every cable is two links."""
+        names, nodes, cables = self.read()
+        a, b, kind = (np.array(column, dtype=np.int32) for column in zip(*cables, strict=True))
+        ends = np.concatenate([a, b]), np.concatenate([b, a])
+        return _network.graph(nodes, len(names), *ends, np.concatenate([kind, kind]), rows, to_itself)
+
+
+@lru_cache(maxsize=8)
+def _read(text: str, hosts: str, order: tuple[str, ...], classes: tuple[str, ...]) -> Cables:
+    dump = ibnet.is_dump(text)
+    rows = ibnet.cables(text, classes) if dump else _cables(text, classes)
+    if len(rows) > MOST_CABLES:
+        raise ValueError(f"{len(rows):,} cables are too many (at most {MOST_CABLES:,}); try a smaller network")
+    prefix = hosts or (ibnet.HOSTS if dump else "")
+    names = list(dict.fromkeys([*order, *(name for row in rows for name in row[:2])]))
+    nodes = sum(name.startswith(prefix) for name in names)
+    if not nodes:
+        raise ValueError(f"no vertex begins with {prefix!r}; set 'hosts' to how the names of nodes begin")
+    if not rows:
+        raise ValueError("there is no cable; add lines: a b [class]")
+    number_of = {name: i for i, name in enumerate(sorted(names, key=lambda name: not name.startswith(prefix)))}
+    return Cables(number_of, nodes, [(number_of[a], number_of[b], kind) for a, b, kind in rows])
+
+
+def _cables(text: str, classes: tuple[str, ...]) -> list[tuple[str, str, int]]:
+    rows: list[tuple[str, str, int]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        where = f"edge list, line {number}"
+        if len(rows) == MOST_CABLES:
+            raise ValueError(f"{where}: more than {MOST_CABLES:,} cables; try a smaller network")
+        if len(words) not in (2, 3) or max(map(len, words)) > 200:
+            raise ValueError(f"{where}: {_shown(line.strip())} is no cable; write: a b [class]")
+        kind = words[2] if len(words) == 3 else classes[0]
+        if kind not in classes:
+            raise ValueError(f"{where}: no class {_shown(kind)}; {suggestion(kind, classes)}")
+        if words[0] == words[1]:
+            raise ValueError(f"{where}: {_shown(words[0])} is cabled to itself, a cycle of one; remove it")
+        rows.append((words[0], words[1], classes.index(kind)))
+    return rows
+
+
+def _shown(words: str) -> str:
+    """What a message quotes of a file: its author knows the line, and nobody else learns more of it."""
+    return repr(words if len(words) <= _SHOWN else words[:_SHOWN] + "…")
+
+
+def _require_connected(cables: Cables) -> None:
+    neighbours: dict[int, list[int]] = {}
+    for a, b, _ in cables.rows:
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    seen, queue = {0}, [0]
+    while queue:
+        fresh = {v for v in neighbours.get(queue.pop(), []) if v not in seen}
+        seen.update(fresh)
+        queue.extend(fresh)
+    lost = [name for name, number in cables.numbers.items() if number not in seen]
+    if lost:
+        shown = ", ".join(map(_shown, lost[:5]))
+        raise ValueError(f"the network is disconnected ({shown} cannot be reached); add the missing cables")
