@@ -8,7 +8,7 @@ from octant.machine.tree import Tree, parse_cpus
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"
 _KINDS: dict[str, CacheKind] = {"Data": "data", "Instruction": "instruction", "Unified": "unified"}
-_SIZE = re.compile(r"(\d+)([KMG]?)")
+_SIZE = re.compile(r"([0-9]{1,9})([KMG]?)")
 
 
 def topology(tree: Tree, affinity: CpuSet, memory_bytes: int) -> Topology:
@@ -39,7 +39,9 @@ def _online(tree: Tree) -> CpuSet:
     switched = {n for n in tree.numbers(CPU, "cpu") if tree.text(f"{CPU}/cpu{n}/online") != "0"}
     if switched:
         return frozenset(switched)
-    return frozenset(int(n) for n in re.findall(r"(?m)^processor\s*:\s*(\d+)", tree.text("proc/cpuinfo") or ""))
+    return frozenset(
+        int(n) for n in re.findall(r"(?m)^processor\s*:\s*([0-9]{1,4})\s*$", tree.text("proc/cpuinfo") or "")
+    )
 
 
 def _cpus(tree: Tree, online: CpuSet, nodes: tuple[NumaNode, ...]) -> tuple[Cpu, ...]:
@@ -93,9 +95,9 @@ def _nodes(tree: Tree, online: CpuSet, memory_bytes: int) -> tuple[NumaNode, ...
     found = []
     for number in numbers:
         folder = f"{NODE}/node{number}"
-        size = re.search(r"MemTotal:\s*(\d+) kB", tree.text(f"{folder}/meminfo") or "")
+        size = re.search(r"MemTotal:\s*([0-9]{1,15}) kB", tree.text(f"{folder}/meminfo") or "")
         words = (tree.text(f"{folder}/distance") or "").split()
-        distances = tuple(map(int, words)) if all(map(str.isdecimal, words)) else ()
+        distances = tuple(map(int, words)) if all(re.fullmatch("[0-9]{1,9}", word) for word in words) else ()
         cpus = (tree.cpus(f"{folder}/cpulist") or frozenset()) & online
         if cpus or size:
             found.append(NumaNode(number, cpus, int(size[1]) * 1024 if size else 0, distances))
