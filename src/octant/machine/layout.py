@@ -3,6 +3,7 @@
 import re
 
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
+from octant.machine.synthetic import MOST_HERE
 from octant.machine.tree import Tree, parse_cpus
 
 CPU = "sys/devices/system/cpu"
@@ -15,9 +16,11 @@ def topology(tree: Tree, affinity: CpuSet, memory_bytes: int) -> Topology:
     """The topology below `tree`, limited to the process's mask `affinity`.
 
     Raises:
-        ValueError: no hardware thread is described.
+        ValueError: no hardware thread is described, or more than a machine has.
     """
     online = _online(tree)
+    if len(online) > MOST_HERE:
+        raise ValueError(f"cannot use a machine of {len(online)} hardware threads; the most are {MOST_HERE}")
     if not online:
         raise ValueError(
             f"cannot discover a machine below {str(tree.root)!r} (no CPU is described); try a recorded one"
@@ -33,10 +36,10 @@ def topology(tree: Tree, affinity: CpuSet, memory_bytes: int) -> Topology:
 
 def _online(tree: Tree) -> CpuSet:
     """The hardware threads that are online; from `/proc/cpuinfo` where there is no list."""
-    listed = tree.cpus(f"{CPU}/online")
+    listed, folders = tree.cpus(f"{CPU}/online"), tree.numbers(CPU, "cpu")
     if listed:
-        return listed
-    switched = {n for n in tree.numbers(CPU, "cpu") if tree.text(f"{CPU}/cpu{n}/online") != "0"}
+        return (listed & frozenset(folders)) or listed
+    switched = {n for n in folders if tree.text(f"{CPU}/cpu{n}/online") != "0"}
     if switched:
         return frozenset(switched)
     return frozenset(
