@@ -28,6 +28,9 @@ TEXTS = (
     "9" * 5000, "f" * 200_000, "0-65535", "0-65536", "0-99999999999", "1" * 19, "1" * 20, "1GiB", "1e6", "999999TiB",
 )  # fmt: skip
 _PIECES = (*"\"'`[]{}()<>&;:,.=|\\/*+-#@!?~^%$ \t\r\n\0", "<!DOCTYPE x>", "]]>", "--", "${HOME}", "\ufeff", "\u2028")
+_DEEP = "\ue000"
+"""Stands for `_ARRAYS`, arrays that are nested deeper than Python takes."""
+_ARRAYS = "[" * 20_000 + "]" * 20_000
 _NUMBER = re.compile(rb"\d+")
 _WORD = re.compile(rb"[\w.+-]+")
 
@@ -146,9 +149,9 @@ def _value(rng: random.Random) -> Any:
             return rng.choice((True, False, None, [], {}, [[]], {"": {}}, [None], [""], [0], {"a": 0}))
         case 6:
             deep: list[Any] = []
-            for _ in range(rng.choice((2, 60, 70, 400))):
+            for _ in range(rng.choice((2, 60, 70))):
                 deep = [deep]
-            return deep
+            return rng.choice((deep, _DEEP))
         case _:
             return [_number(rng)] * rng.choice((2, 65, 1000))
 
@@ -207,7 +210,8 @@ def _inside_json(data: bytes, rng: random.Random) -> bytes | None:
 
 
 def _json(tree: Any) -> bytes:
-    return json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogateescape")
+    text = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).replace(f'"{_DEEP}"', _ARRAYS)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _inside_toml(data: bytes, rng: random.Random) -> bytes | None:
@@ -228,6 +232,8 @@ def _toml(value: Any) -> str:
             return "[" + ", ".join(map(_toml, value)) + "]"
         case bool():
             return "true" if value else "false"
+        case str() if value == _DEEP:
+            return _ARRAYS
         case int() | float():
             return str(value)
         case None:
