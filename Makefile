@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test quick check format bench constraints docs new-workload dev openmpi test-openmpi sanitize browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test quick check format bench constraints docs new-workload dev openmpi test-openmpi sanitize fuzz browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,14 @@ sanitize: setup  ## test kernels under the address and undefined-behaviour sanit
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset asan >/dev/null
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error
+
+N := 300
+fuzz: setup  ## put changed inputs to every reader of foreign text, the network module under the sanitizers (N for each)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset asan >/dev/null
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan --target _network
+	compiler=$${CXX:-c++}; LD_PRELOAD="$$($$compiler -print-file-name=libasan.so) $$($$compiler -print-file-name=libstdc++.so.6)" \
+		ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=4:hard_rss_limit_mb=3000 \
+		$(BIN)/python tests/fuzz/run.py --network build/asan/native/network --inputs $(N)
 
 quick: setup  ## run the tests that build nothing and start no native program, in a minute
 	$(BIN)/pytest -q --quick -n 2

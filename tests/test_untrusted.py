@@ -1,6 +1,8 @@
 """Input of others: bounded, and refused with the next step."""
 
 import os
+import resource
+import time
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -98,3 +100,30 @@ def test_a_table_that_a_model_refuses_is_told_in_our_words(table: dict[str, obje
     with pytest.raises(ValidationError) as refused:
         Root.model_validate(table)
     assert [str(mistake) for mistake in mistakes(refused.value, Root)] == [said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 2**18 + "a = 1",
+        "[" + "a." * 2**18 + "a]",
+        '"a".' * 2**18 + "a = 1",
+        "b = {" + "a . " * 2**16 + "a = 1}",
+        "".join(f"b{i}.{'a.' * 60}a = 1\n" for i in range(2**12)),
+        "".join(f"a{i} = []\n" for i in range(60_000)),
+        "a = [" + "1," * 600_000 + "]",
+        "." * 2**24,
+    ],
+)
+def test_what_a_reader_of_toml_takes_gigabytes_for_is_refused(text: str) -> None:
+    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    with pytest.raises(Refusal, match="nested deeper"):
+        parse_toml(text, "study")
+    assert time.process_time() - begun < 2
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 256 * 1024
+
+
+def test_long_texts_in_toml_are_read() -> None:
+    edges = "n1.site.org s1.site.org\n" * 20_000
+    note = "It is so. " * 60
+    assert parse_toml(f"edges = '''\n{edges}'''\nnote = \"{note}\"\nx = 1.5", "network file")["edges"] == edges

@@ -19,6 +19,11 @@ FILE_LIMIT = 16 * 2**20
 """Bytes of the largest input file, where its reader names no other limit."""
 DEEPEST = 64
 """Levels of tables, arrays and objects in an input."""
+MOST_KEYS = 50_000
+"""Keys, tables and arrays in a TOML document: Python's reader takes up to a kilobyte for each part of a key."""
+MOST_VALUES = 500_000
+"""Further values in one: they take 2 µs each."""
+_KEY_PART = re.compile(r"[^\n=,#\[\]{}]*")
 
 
 def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
@@ -49,8 +54,10 @@ def parse_toml(text: str, what: str) -> dict[str, Any]:
     """A TOML document; `what` names it in the refusal: `network file x.toml`.
 
     Raises:
-        Refusal: it is no TOML, nested deeper than `DEEPEST`, or has an integer of thousands of digits.
+        Refusal: it is no TOML, nested deeper than `DEEPEST`, has more than `MOST_KEYS` or `MOST_VALUES`, or an integer
+            of thousands of digits.
     """
+    _check_keys(text, what)
     try:
         found = tomllib.loads(text)
     except RecursionError:
@@ -83,6 +90,23 @@ def _no_constant(word: str) -> None:
 
 def _too_deep(what: str) -> Refusal:
     return Refusal(f"cannot read the {what} (nested deeper than {DEEPEST} levels); make it flatter", Exit.WRONG_WORD)
+
+
+def _check_keys(text: str, what: str) -> None:
+    """Refuses what `tomllib` takes gigabytes for: its memory for a key grows with the square of the key's parts."""
+    keys, values = text.count("=") + text.count("["), max(text.count(","), text.count("."))
+    run = long = 0
+    for part in text.split(".") if values <= MOST_VALUES else ():
+        run = run + 1 if _KEY_PART.fullmatch(part) else 0
+        long += run > 3
+        if run > DEEPEST:
+            raise _too_deep(what)
+    if keys > MOST_KEYS or values > MOST_VALUES or long > MOST_KEYS:
+        raise Refusal(
+            f"cannot read the {what} (more than {MOST_KEYS} keys and arrays or {MOST_VALUES} values, or nested deeper "
+            f"than {DEEPEST} levels); put long lists into a file of their own",
+            Exit.WRONG_WORD,
+        )
 
 
 def _check_depth(value: object, what: str) -> None:

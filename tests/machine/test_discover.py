@@ -369,3 +369,15 @@ def test_garbage_in_any_file_never_stops_discovery(garbage: str, tmp_path: Path)
         assert machine.topology.allowed, file
         assert from_json(to_json(machine)) == machine
         file.write_bytes(kept)
+
+
+def test_a_recording_is_read_from_plain_files(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "meminfo").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "proc" / "cpuinfo")
+    tree = Tree(tmp_path)
+    assert tree.text("proc/meminfo") is None
+    assert tree.text("proc/cpuinfo") is None
+    with (tmp_path / "proc" / "stat").open("wb") as file:
+        file.truncate(40 * 2**20)
+    assert len(tree.text("proc/stat") or "") <= 16 * 2**20

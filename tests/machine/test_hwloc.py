@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from octant.machine.hwloc import load, read_xml, write_xml
-from octant.machine.synthetic import parse_cpus, read_synthetic
+from octant.machine.load import load as load_machine
+from octant.machine.synthetic import parse_cpus, parse_mask, read_synthetic
 from octant.placement import set_text
 from paths import MACHINES
 
@@ -138,3 +139,56 @@ def test_numbers_with_strides() -> None:
     assert parse_cpus("0-14:2,3") == {0, 2, 3, 4, 6, 8, 10, 12, 14}
     with pytest.raises(ValueError, match="cannot read"):
         parse_cpus("3-1")
+
+
+PU = '<object type="PU" os_index="0" cpuset="0x1"/>'
+
+
+@pytest.mark.parametrize(
+    ("inside", "words"),
+    [
+        ('<object type="PU" os_index="-1"/>', "os_index='-1' of a PU is no number from 0 to 65535"),
+        ('<object type="PU" os_index="10000000000000000000000"/>', "os_index='1000"),
+        ('<object type="PU" os_index="²"/>', "os_index"),
+        (PU + PU, "two objects PU have one os_index"),
+        (PU + '<object type="NUMANode" os_index="1"/>' * 2, "two objects NUMANode"),
+        (PU + '<object type="L2Cache" cache_size="-1"/>', "cache_size='-1' of a L2Cache"),
+        (PU + '<object type="NUMANode" os_index="0" local_memory="many"/>', "local_memory='many'"),
+        ('<object type="PU" os_index="0" cpuset="0xg"/>', "'0xg' is no set"),
+        (f'<object type="PU" os_index="0" cpuset="{"f" * 200_000}"/>', "is no set"),
+        ('<object type="Group">' * 50_000 + PU + "</object>" * 50_000, "nested deeper than 64"),
+        ("", "no hardware threads"),
+    ],
+)
+def test_what_is_no_machine_is_refused(inside: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        read_xml(f'<topology version="2.0"><object type="Machine">{inside}</object></topology>')
+
+
+@pytest.mark.parametrize("head", ['<!DOCTYPE topology [<!ENTITY a "b">]>', '<!DOCTYPE topology SYSTEM "/etc/passwd">'])
+def test_a_document_type_of_its_own_is_refused(head: str) -> None:
+    with pytest.raises(ValueError, match="document type or entities"):
+        read_xml(f'{head}<topology version="2.0"><object type="Machine">{PU}</object></topology>')
+
+
+def test_a_cache_of_no_hardware_thread_here_is_left_out() -> None:
+    inside = f'<object type="L3Cache" cpuset="0x4" cache_size="8"/>{PU}'
+    topology = read_xml(f'<topology version="2.0"><object type="Machine">{inside}</object></topology>')
+    assert topology.caches == ()
+    assert topology.groups("l3") == (frozenset({0}),)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + ":y", "none.xml", "a\0b"])
+def test_a_machine_that_is_not_there_is_named(name: str) -> None:
+    with pytest.raises(ValueError, match="cannot read"):
+        load(name)
+    with pytest.raises(ValueError, match="cannot read"):
+        load_machine(name)
+
+
+def test_masks_have_a_length() -> None:
+    assert parse_mask("0xf0") == {4, 5, 6, 7}
+    assert max(parse_mask("0x1" + "0" * 4095)) == 16380
+    for text in ("", "0x", "g", "f" * 17_000, "f" * 200_000):
+        with pytest.raises(ValueError, match=r"cannot (read|use)"):
+            parse_mask(text)

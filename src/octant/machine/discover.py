@@ -78,7 +78,7 @@ def _allowed_cpus(tree: Tree) -> CpuSet:
 def _further(tree: Tree) -> dict[str, int]:
     """Facts that are only compared with others."""
     text = tree.text("proc/cpuinfo") or ""
-    clock = re.search(r"(?m)^cpu MHz\s*:\s*([\d.]+)", text)
+    clock = re.search(r"(?m)^cpu MHz\s*:\s*(\d{1,9}(?:\.\d{1,9})?)", text)
     facts = {"cpuinfo_cpus": len(re.findall(r"(?m)^processor\s*:\s*\d+", text))}
     return facts | ({"cpuinfo_hz": int(float(clock[1]) * 1e6)} if clock else {})
 

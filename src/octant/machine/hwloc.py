@@ -1,5 +1,6 @@
 """Reads and writes topologies in hwloc's XML (format 2 and 3), and reads hwloc's synthetic descriptions."""
 
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
@@ -8,11 +9,14 @@ from pathlib import Path
 
 from octant.failure import Refusal
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
-from octant.machine.synthetic import read_synthetic
-from octant.untrusted import read_text
+from octant.machine.synthetic import MOST_CPUS, MOST_HERE, read_synthetic
+from octant.untrusted import DEEPEST, read_text
 
 _DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
-_CACHE = re.compile(r"L(\d)(i?)Cache")
+_CACHE = re.compile(r"L([1-9])(i?)Cache")
+_WORDS = re.compile(r"(0x)?[0-9a-fA-F]{0,8}(,(0x)?[0-9a-fA-F]{0,8})*")
+_MOST_BYTES = 1 << 60
+"""Of a cache, and of a memory node."""
 _KINDS: dict[str, CacheKind] = {"0": "unified", "1": "data", "2": "instruction"}
 _FAST_MEMORY = frozenset({"HBM", "MCDRAM"})
 _CORE_TYPES = {"IntelCore": "performance", "IntelAtom": "efficiency"}
@@ -33,13 +37,13 @@ def load(source: str | Path) -> Topology:
     See `read_synthetic` for what a `.synthetic` file may hold.
 
     Raises:
-        ValueError: neither a file that can be read nor a description.
+        ValueError: neither a file that can be read nor a description, or one of no topology.
     """
-    path = Path(source)
-    if isinstance(source, str) and ":" in source and not path.exists():
+    # os.path: that of pathlib fails on names that are too long
+    if isinstance(source, str) and ":" in source and not os.path.exists(source):  # noqa: PTH110
         return read_synthetic(source)
     try:
-        text = read_text(path, "machine")
+        text = read_text(Path(source), "machine")
     except Refusal as refusal:
         why = str(refusal).partition("; ")[0]
         raise ValueError(
@@ -57,7 +61,8 @@ def read_xml(text: str) -> Topology:
     Linux shows it.
 
     Raises:
-        ValueError: no such XML, or one with entities or a document type of its own.
+        ValueError: no such XML, one with entities or a document type of its own, objects nested too deep, or a number
+            that is none, out of range, or given to two objects.
     """
     body = _DOCTYPE.sub("", text, count=1)
     if "<!DOCTYPE" in body or "<!ENTITY" in body:
@@ -76,7 +81,12 @@ def read_xml(text: str) -> Topology:
     reader = _Reader(_cpu_kinds(root))
     reader.walk(machine, _Place())
     if not reader.cpus:
-        raise ValueError("cannot read the topology (it has no hardware threads)")
+        raise ValueError("cannot read the topology (it has no hardware threads); try 'lstopo --of xml'")
+    if len(reader.cpus) > MOST_HERE:
+        raise ValueError(f"cannot use a topology of {len(reader.cpus)} hardware threads; try 1 to {MOST_HERE}")
+    for what, numbers in (("PU", [cpu.os for cpu in reader.cpus]), ("NUMANode", [node[0] for node in reader.nodes])):
+        if len(set(numbers)) < len(numbers):
+            raise ValueError(f"cannot read the topology (two objects {what} have one os_index); try 'lstopo --of xml'")
     return reader.topology(_numbers(machine.get("allowed_cpuset")), _distances(root))
 
 
@@ -90,7 +100,9 @@ class _Reader:
         self.nodes: list[tuple[int, CpuSet, int, bool]] = []  # number, threads, bytes, fast memory
         self.counts = {"Package": 0, "Die": 0, "Core": 0}
 
-    def walk(self, item: ET.Element, place: _Place) -> None:
+    def walk(self, item: ET.Element, place: _Place, depth: int = 1) -> None:
+        if depth > DEEPEST:
+            raise ValueError(f"cannot read the topology (nested deeper than {DEEPEST} levels); try 'lstopo --of xml'")
         kind = item.get("type", "")
         cpus = _numbers(item.get("cpuset"))
         if kind in self.counts:
@@ -102,17 +114,17 @@ class _Reader:
                 number if kind == "Core" else place.core,
             )
         elif kind == "NUMANode":
-            number, memory = int(item.get("os_index", "0")), int(item.get("local_memory", "0"))
+            number, memory = _number(item, "os_index", MOST_CPUS - 1), _number(item, "local_memory", _MOST_BYTES)
             self.nodes.append((number, cpus, memory, item.get("subtype") in _FAST_MEMORY))
         elif match := _CACHE.fullmatch(kind):
-            shape = int(item.get("cache_size", "0")), int(item.get("cache_linesize", "64"))
+            shape = _number(item, "cache_size", _MOST_BYTES), _number(item, "cache_linesize", _MOST_BYTES, "64")
             name = "instruction" if match[2] else _KINDS.get(item.get("cache_type", "0"), "unified")
             self.caches.append(Cache(int(match[1]), name, *shape, cpus))
         elif kind == "PU":
-            number = int(item.get("os_index", "0"))
+            number = _number(item, "os_index", MOST_CPUS - 1)
             self.cpus.append(Cpu(number, place.core, place.package, 0, place.die, self.kinds.get(number, "")))
         for child in item.findall("object"):
-            self.walk(child, place)
+            self.walk(child, place, depth + 1)
 
     def topology(self, allowed: CpuSet, distances: dict[int, tuple[int, ...]]) -> Topology:
         """Gives each hardware thread its memory node: the smallest ordinary one that contains it."""
@@ -129,21 +141,30 @@ class _Reader:
             Cpu(c.os, c.core, c.package, home[c.os], c.die, c.kind) for c in sorted(self.cpus, key=lambda c: c.os)
         )
         online = frozenset(home)
-        caches = tuple(Cache(c.level, c.kind, c.size_bytes, c.line_bytes, c.cpus & online) for c in self.caches)
-        return Topology(cpus, caches, numa, (allowed & online) or online)
+        caches = (Cache(c.level, c.kind, c.size_bytes, c.line_bytes, c.cpus & online) for c in self.caches)
+        return Topology(cpus, tuple(cache for cache in caches if cache.cpus), numa, (allowed & online) or online)
 
 
 def _numbers(mask: str | None) -> CpuSet:
     """The numbers in one of hwloc's bitmaps: hexadecimal 32-bit words, highest first; an empty word is 0."""
     if not mask:
         return frozenset()
-    words = mask.split(",")
-    if words[0] == "0xf...f":  # infinite: every number from here on; no machine's set is written so
-        words = words[1:]
-    bits = 0
-    for word in words:
-        bits = (bits << 32) | int(word or "0", 16)
+    body = mask.removeprefix("0xf...f").removeprefix(",")  # infinite; no machine's set is written so
+    words = body.split(",")
+    if 32 * len(words) > MOST_CPUS or not _WORDS.fullmatch(body):
+        raise ValueError(f"cannot read the topology ({mask[:40]!r} is no set of its threads); try 'lstopo --of xml'")
+    bits = int("".join(word.removeprefix("0x").rjust(8, "0") for word in words), 16)
     return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1)
+
+
+def _number(item: ET.Element, key: str, most: int, default: str = "0") -> int:
+    text = item.get(key, default)
+    if not re.fullmatch("[0-9]{1,20}", text) or int(text) > most:
+        raise ValueError(
+            f"cannot read the topology ({key}={text[:40]!r} of a {item.get('type')} is no number from 0 to {most}); "
+            "try 'lstopo --of xml'"
+        )
+    return int(text)
 
 
 def _mask(numbers: Iterable[int]) -> str:
@@ -174,12 +195,18 @@ def _distances(root: ET.Element) -> dict[int, tuple[int, ...]]:
             continue
         if matrix.get("name", "NUMALatency") != "NUMALatency":
             continue
-        nodes = [int(n) for part in matrix.findall("indexes") for n in (part.text or "").split()]
-        values = [int(n) for part in matrix.findall("u64values") for n in (part.text or "").split()]
+        nodes, values = _listed(matrix, "indexes"), _listed(matrix, "u64values")
         if nodes and len(values) == len(nodes) ** 2:
             size = len(nodes)
             return {node: tuple(values[i * size : (i + 1) * size]) for i, node in enumerate(nodes)}
     return {}
+
+
+def _listed(matrix: ET.Element, tag: str) -> list[int]:
+    words = [word for part in matrix.findall(tag) for word in (part.text or "").split()]
+    if not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
+        raise ValueError(f"cannot read the topology (the {tag} of its distances are no numbers); try 'lstopo --of xml'")
+    return [int(word) for word in words]
 
 
 def write_xml(topology: Topology) -> str:

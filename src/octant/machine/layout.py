@@ -3,21 +3,24 @@
 import re
 
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
+from octant.machine.synthetic import MOST_HERE
 from octant.machine.tree import Tree, parse_cpus
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"
 _KINDS: dict[str, CacheKind] = {"Data": "data", "Instruction": "instruction", "Unified": "unified"}
-_SIZE = re.compile(r"(\d+)([KMG]?)")
+_SIZE = re.compile(r"([0-9]{1,9})([KMG]?)")
 
 
 def topology(tree: Tree, affinity: CpuSet, memory_bytes: int) -> Topology:
     """The topology below `tree`, limited to the process's mask `affinity`.
 
     Raises:
-        ValueError: no hardware thread is described.
+        ValueError: no hardware thread is described, or more than a machine has.
     """
     online = _online(tree)
+    if len(online) > MOST_HERE:
+        raise ValueError(f"cannot use a machine of {len(online)} hardware threads; the most are {MOST_HERE}")
     if not online:
         raise ValueError(
             f"cannot discover a machine below {str(tree.root)!r} (no CPU is described); try a recorded one"
@@ -33,13 +36,15 @@ def topology(tree: Tree, affinity: CpuSet, memory_bytes: int) -> Topology:
 
 def _online(tree: Tree) -> CpuSet:
     """The hardware threads that are online; from `/proc/cpuinfo` where there is no list."""
-    listed = tree.cpus(f"{CPU}/online")
+    listed, folders = tree.cpus(f"{CPU}/online"), tree.numbers(CPU, "cpu")
     if listed:
-        return listed
-    switched = {n for n in tree.numbers(CPU, "cpu") if tree.text(f"{CPU}/cpu{n}/online") != "0"}
+        return (listed & frozenset(folders)) or listed
+    switched = {n for n in folders if tree.text(f"{CPU}/cpu{n}/online") != "0"}
     if switched:
         return frozenset(switched)
-    return frozenset(int(n) for n in re.findall(r"(?m)^processor\s*:\s*(\d+)", tree.text("proc/cpuinfo") or ""))
+    return frozenset(
+        int(n) for n in re.findall(r"(?m)^processor\s*:\s*([0-9]{1,4})\s*$", tree.text("proc/cpuinfo") or "")
+    )
 
 
 def _cpus(tree: Tree, online: CpuSet, nodes: tuple[NumaNode, ...]) -> tuple[Cpu, ...]:
@@ -93,9 +98,9 @@ def _nodes(tree: Tree, online: CpuSet, memory_bytes: int) -> tuple[NumaNode, ...
     found = []
     for number in numbers:
         folder = f"{NODE}/node{number}"
-        size = re.search(r"MemTotal:\s*(\d+) kB", tree.text(f"{folder}/meminfo") or "")
+        size = re.search(r"MemTotal:\s*([0-9]{1,15}) kB", tree.text(f"{folder}/meminfo") or "")
         words = (tree.text(f"{folder}/distance") or "").split()
-        distances = tuple(map(int, words)) if all(map(str.isdecimal, words)) else ()
+        distances = tuple(map(int, words)) if all(re.fullmatch("[0-9]{1,9}", word) for word in words) else ()
         cpus = (tree.cpus(f"{folder}/cpulist") or frozenset()) & online
         if cpus or size:
             found.append(NumaNode(number, cpus, int(size[1]) * 1024 if size else 0, distances))

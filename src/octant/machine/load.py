@@ -1,5 +1,6 @@
 """A machine by its name on the command line: this one, a file, a recording, or a description."""
 
+import os
 from pathlib import Path
 
 from octant.machine import PageSize, Topology
@@ -16,7 +17,7 @@ def load(name: str) -> tuple[Topology, tuple[PageSize, ...] | None]:
     Raises:
         ValueError: none of them.
     """
-    if name == "here" or Path(name).is_dir():
+    if name == "here" or os.path.isdir(name):  # noqa: PTH112 - that of pathlib fails on names that are too long
         machine = discover(Path("/") if name == "here" else Path(name))
         return machine.topology, machine.page_sizes
     return hwloc_reader.load(name), None

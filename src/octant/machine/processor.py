@@ -5,6 +5,7 @@ import re
 from octant.machine import Processor
 from octant.machine.tree import Tree
 
+_MHZ = r"\d{1,9}(?:\.\d{1,9})?"
 _ARM_VENDORS = {  # the "implementer" byte of MIDR_EL1, Arm Architecture Reference Manual
     "0x41": "Arm", "0x42": "Broadcom", "0x43": "Cavium", "0x46": "Fujitsu", "0x48": "HiSilicon",
     "0x4e": "NVIDIA", "0x51": "Qualcomm", "0x61": "Apple", "0xc0": "Ampere",
@@ -39,7 +40,7 @@ def processor(tree: Tree) -> Processor:
 
 def _power_flags(cpu: str) -> frozenset[str]:
     """POWER lists no flags: VMX is shown, VSX came with POWER7 (Power ISA 2.06), MMA with POWER10 (3.1)."""
-    generation = re.match(r"POWER(\d+)", cpu)
+    generation = re.match(r"POWER([0-9]{1,3})", cpu)
     number = int(generation[1]) if generation else 0
     units = (("altivec", "altivec" in cpu), ("vsx", number >= 7), ("mma", number >= 10))
     return frozenset(name for name, present in units if present)
@@ -51,7 +52,7 @@ def model_numbers(tree: Tree) -> dict[str, str]:
     keys = {"family": "cpu family", "model": "model", "stepping": "stepping"}
     if "cpu family" not in info:
         return {}
-    return {name: info[key] for name, key in keys.items() if info.get(key, "").isdigit()}
+    return {name: info[key] for name, key in keys.items() if re.fullmatch("[0-9]{1,9}", info.get(key, ""))}
 
 
 def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
@@ -60,18 +61,18 @@ def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
     khz = tree.number(f"{folder}/cpufreq/base_frequency")
     if khz:
         return khz * 1e3
-    named = re.search(r"@ *([\d.]+) *GHz", info.get("model name", ""))
+    named = re.search(r"@ *(\d{1,6}(?:\.\d{1,9})?) *GHz", info.get("model name", ""))
     if named:
         return float(named[1]) * 1e9
-    stated = re.match(r"[\d.]+", info.get("clock", ""))  # POWER: "3800.000000MHz"
+    stated = re.match(_MHZ, info.get("clock", ""))  # POWER: "3800.000000MHz"
     mhz = float(stated[0]) if stated else tree.number(f"{folder}/acpi_cppc/nominal_freq")
     if mhz:
         return mhz * 1e6
-    steps = re.findall(r"\d+", tree.text(f"{folder}/cpufreq/scaling_available_frequencies") or "")
+    steps = re.findall("[0-9]{1,15}", tree.text(f"{folder}/cpufreq/scaling_available_frequencies") or "")
     if steps:
         return max(map(int, steps)) * 1e3
     limit_khz = tree.number(f"{folder}/cpufreq/cpuinfo_max_freq")
     if "cpu MHz" not in info:  # on x86 the limit is the turbo's, on Arm the design's clock
         return limit_khz * 1e3 if limit_khz else None
-    stated = re.match(r"[\d.]+", info["cpu MHz"])  # with a frequency driver this is the clock of the moment
+    stated = re.match(_MHZ, info["cpu MHz"])  # with a frequency driver this is the clock of the moment
     return float(stated[0]) * 1e6 if stated and not limit_khz else None

@@ -18,8 +18,11 @@ _TYPES = {
 }  # fmt: skip
 _SIZES = {"l1": 32 << 10, "l1i": 32 << 10, "l2": 256 << 10, "l3": 16 << 20, "l4": 64 << 20, "l5": 256 << 20}
 _LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))?\s*(\]?)")
-_MOST_CPUS = 1 << 16
-_MOST_HERE = 1 << 13  # hardware threads of a description
+_RANGE = re.compile(r"\s*([0-9]{1,18})(?:-([0-9]{1,18})(?::([0-9]{1,18}))?)?\s*")
+MOST_CPUS = 1 << 16
+"""Their numbers, and those of memory nodes, are below."""
+MOST_HERE = 1 << 13
+"""Hardware threads of one machine: as many as Linux counts."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ def read_synthetic(text: str) -> Topology:
     if not tree or tree[-1].kind != "pu":
         raise ValueError(f"cannot read {text.strip()!r} as a topology (it must end in pu); try 'core:4 pu:2'")
     total = math.prod(level.count for level in tree)
-    if not 0 < total <= _MOST_HERE:
-        raise ValueError(f"cannot use a topology of {total} hardware threads; try 1 to {_MOST_HERE}")
+    if not 0 < total <= MOST_HERE:
+        raise ValueError(f"cannot use a topology of {total} hardware threads; try 1 to {MOST_HERE}")
     numbers = _indexes(tree, total)
     kinds = {c: name for name, cpus in _kinds(extra.get("kinds", "")) for c in cpus}
     allowed = parse_cpus(extra["allowed"]) if "allowed" in extra else frozenset(numbers)
@@ -66,11 +69,11 @@ def parse_cpus(text: str) -> CpuSet:
     """
     found: set[int] = set()
     for part in text.strip().split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", part)
+        match = _RANGE.fullmatch(part)
         if match is None or int(match[3] or 1) == 0 or int(match[2] or match[1]) < int(match[1]):
-            raise ValueError(f"cannot read {part.strip()!r} as numbers; try 0-3,8 or 0-14:2")
-        if int(match[2] or match[1]) >= _MOST_CPUS:
-            raise ValueError(f"cannot use {part.strip()!r}: numbers end at {_MOST_CPUS - 1}")
+            raise ValueError(f"cannot read {part.strip()[:60]!r} as numbers; try 0-3,8 or 0-14:2")
+        if int(match[2] or match[1]) >= MOST_CPUS:
+            raise ValueError(f"cannot use {part.strip()!r}: numbers end at {MOST_CPUS - 1}")
         found.update(range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1)))
     return frozenset(found)
 
@@ -84,8 +87,8 @@ def parse_mask(text: str) -> CpuSet:
     digits = text.replace("0x", "").replace("0X", "").replace(",", "").strip()
     if not re.fullmatch("[0-9a-fA-F]+", digits):
         raise ValueError(f"cannot read {text[:60]!r} as a mask; try 0xf0")
-    if len(digits) > _MOST_CPUS // 4:
-        raise ValueError(f"cannot use a mask of {len(digits)} digits (at most {_MOST_CPUS // 4}); try 0xf0")
+    if len(digits) > MOST_CPUS // 4:
+        raise ValueError(f"cannot use a mask of {len(digits)} digits (at most {MOST_CPUS // 4}); try 0xf0")
     return frozenset(place for place, bit in enumerate(reversed(f"{int(digits, 16):b}")) if bit == "1")
 
 

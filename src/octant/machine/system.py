@@ -69,14 +69,14 @@ def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...
             PageSize(kib * 1024, tree.number(f"{folder}/nr_hugepages"), tree.number(f"{folder}/free_hugepages"))
         )
     if base_bytes is None:
-        shown = re.search(r"KernelPageSize:\s*(\d+) kB", tree.text("proc/self/smaps") or "")
+        shown = re.search(r"KernelPageSize:\s*([0-9]{1,12}) kB", tree.text("proc/self/smaps") or "")
         base_bytes = int(shown[1]) * 1024 if shown else 4096
     return (PageSize(base_bytes), *sorted(pools, key=lambda page: page.size_bytes))
 
 
 def _pool_sizes(tree: Tree) -> list[int]:
     names = tree.names("sys/kernel/mm/hugepages")
-    return [int(match[1]) for name in names if (match := re.fullmatch(r"hugepages-(\d+)kB", name))]
+    return [int(match[1]) for name in names if (match := re.fullmatch(r"hugepages-([0-9]{1,12})kB", name))]
 
 
 def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -98,7 +98,7 @@ def _pages(tree: Tree) -> Iterator[tuple[str, str]]:
     sizes = [
         (int(match[1]), chosen(tree.text(f"{THP}/{name}/enabled")))
         for name in tree.names(THP)
-        if (match := re.fullmatch(r"hugepages-(\d+)kB", name))
+        if (match := re.fullmatch(r"hugepages-([0-9]{1,12})kB", name))
     ]
     yield "thp_sizes", " ".join(f"{kib}kB={word}" for kib, word in sorted(sizes) if word not in ("", "never"))
 
@@ -162,15 +162,16 @@ def _limits(tree: Tree) -> Iterator[tuple[str, str]]:
 def _quota(tree: Tree, folder: str) -> float | None:
     """The processor time per time that a control group grants, or `None` where it sets no bound."""
     both = (tree.text(f"{folder}/cpu.max") or "").split()
-    if len(both) == 2 and both[0].isdigit():
+    if len(both) == 2 and all(re.fullmatch("[1-9][0-9]{0,17}", word) for word in both):
         return int(both[0]) / int(both[1])
     quota, period = tree.number(f"{folder}/cpu.cfs_quota_us"), tree.number(f"{folder}/cpu.cfs_period_us")
     return quota / period if quota and period and quota > 0 else None
 
 
 def _time(tree: Tree) -> Iterator[tuple[str, str]]:
-    ticks = re.match(r"cpu\s+([\d ]+)", tree.text("proc/stat") or "")
-    spent = [int(word) for word in ticks[1].split()][:8] if ticks else []
+    ticks = re.match(r"cpu\s+([^\n]*)", tree.text("proc/stat") or "")
+    words = ticks[1].split()[:8] if ticks else []
+    spent = [int(word) for word in words if re.fullmatch("[0-9]{1,18}", word)]
     yield "steal_fraction", f"{spent[7] / sum(spent):.3g}" if len(spent) == 8 and any(spent) else ""
     swap = memory_table(tree)
     if "SwapTotal" in swap:
@@ -182,4 +183,4 @@ def _time(tree: Tree) -> Iterator[tuple[str, str]]:
 def memory_table(tree: Tree) -> dict[str, int]:
     """`/proc/meminfo` in bytes."""
     table = tree.table("proc/meminfo").items()
-    return {key: int(value.split()[0]) * 1024 for key, value in table if re.fullmatch(r"\d+ kB", value)}
+    return {key: int(value.split()[0]) * 1024 for key, value in table if re.fullmatch("[0-9]{1,15} kB", value)}

@@ -1,11 +1,16 @@
 """A read-only view of the files in which a kernel describes its machine: the live ones or a recorded copy."""
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
 from octant.machine import CpuSet
+from octant.machine.synthetic import MOST_CPUS
 from octant.machine.synthetic import parse_cpus as parse_numbers
+from octant.untrusted import FILE_LIMIT
 
 
 def parse_cpus(text: str) -> CpuSet:
@@ -28,6 +33,18 @@ def cpus_text(cpus: Iterable[int]) -> str:
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
 
 
+def _plain_text(path: Path) -> str:
+    """The text of a plain file, which those of a kernel are; a recording may hold others.
+
+    Raises:
+        OSError: it is none, or cannot be read.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "no plain file", str(path))
+        return file.read(FILE_LIMIT).decode("utf-8", "replace")
+
+
 class Tree:
     """Files below `root`; whatever cannot be read is `None`, because every kernel lacks some of them.
 
@@ -43,7 +60,7 @@ class Tree:
         """The stripped text of a file, or `None` where it is absent or not readable."""
         if path not in self.read:
             try:
-                self.read[path] = (self.root / path).read_bytes().decode("utf-8", "replace")
+                self.read[path] = _plain_text(self.root / path)
             except OSError:
                 return None
         return self.read[path].strip().strip("\0")
@@ -55,7 +72,7 @@ class Tree:
     def number(self, path: str) -> int | None:
         """The file's whole number, or `None` where there is none."""
         text = self.text(path)
-        return int(text) if text and re.fullmatch(r"-?\d+", text) else None
+        return int(text) if text and re.fullmatch(r"-?[0-9]{1,19}", text) else None
 
     def cpus(self, path: str) -> CpuSet | None:
         """The file's list of hardware threads, or `None` where it has none."""
@@ -66,9 +83,9 @@ class Tree:
             return None
 
     def numbers(self, folder: str, prefix: str) -> list[int]:
-        """The numbers `n` of the entries `prefix<n>` in a folder, ascending."""
+        """The numbers `n` of the entries `prefix<n>` in a folder, ascending, as far as a machine has so many."""
         names = (name.removeprefix(prefix) for name in self.names(folder) if name.startswith(prefix))
-        return sorted(int(name) for name in names if name.isdigit())
+        return sorted(int(name) for name in names if re.fullmatch("[0-9]{1,5}", name) and int(name) < MOST_CPUS)
 
     def names(self, folder: str) -> list[str]:
         """The names of a folder's entries, sorted; none where it cannot be listed."""

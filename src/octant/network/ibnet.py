@@ -8,7 +8,6 @@ HOSTS = "ca:"
 
 _DEVICE = re.compile(r'(Switch|Ca)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]*)"')
 _PORT = re.compile(r'\[(\d+)\](?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\](?:\([0-9a-fA-F]+\))?(.*)')
-_SPEED = re.compile(r"(\d+x[A-Z]{2,3}\d*)\s*$")
 
 
 def is_dump(text: str) -> bool:
@@ -38,8 +37,8 @@ def cables(text: str, classes: Sequence[str]) -> list[tuple[str, str, int]]:
                 raise ValueError(
                     f"ibnetdiscover dump, line {number}: a port before any Switch or Ca line; give the whole dump"
                 )
-            speed = _SPEED.search(port[4])
-            kind_number = classes.index(speed[1]) if speed and speed[1] in classes else 0
+            speed = ["", *port[4].split()][-1]
+            kind_number = classes.index(speed) if speed in classes else 0
             ends = tuple(sorted([(device, port[1]), (port[2], port[3])]))
             found[ends] = (device, port[2], kind_number)
     unknown = {end for a, b, _ in found.values() for end in (a, b)} - set(names)

@@ -6,7 +6,7 @@ from html import escape
 
 from rich.text import Text
 
-from octant.machine import Topology
+from octant.machine import CpuSet, Topology
 from octant.placement import Placement, RankPlace, set_text
 from octant.placement.expressions import objects
 from octant.units import bytes_text
@@ -70,14 +70,20 @@ def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[i
     """Packages with their domains, all hardware threads included, also those that may not be used."""
     cells = _cells(topology, ranks)
     full = Topology(topology.cpus, topology.caches, topology.numa, frozenset(cell for cell in cells))
-    cores = objects(full, "core")
     last = {cpu: i for i, group in enumerate(objects(full, "l4")) for cpu in group}
-    for index, package in enumerate(objects(full, "package")):
+    packages = objects(full, "package")
+    home = {cpu: i for i, package in enumerate(packages) for cpu in package}
+    nodes = {cpu: node for node in topology.numa for cpu in node.cpus}
+    found: list[dict[int, list[CpuSet]]] = [{} for _ in packages]  # of each, the cores by node
+    for core in objects(full, "core"):
+        for number in {nodes[cpu].os for cpu in core if cpu in nodes}:
+            found[home[min(core)]].setdefault(number, []).append(core)
+    for index, package in enumerate(packages):
         inside = []
-        for node in sorted(topology.numa, key=lambda n: min(n.cpus & package, default=1 << 30)):
-            held = [core for core in cores if core <= package and core & node.cpus]
-            if not held:
-                continue
+        for node in sorted(
+            (n for n in topology.numa if n.os in found[index]), key=lambda n: min(n.cpus & package, default=1 << 30)
+        ):
+            held = found[index][node.os]
             rows: dict[int, list[tuple[_Cell, ...]]] = {}
             split = len({last[min(core)] for core in held}) < len(held)
             for core in held:

@@ -92,7 +92,7 @@ def _domain(tag: str, topology: Topology) -> list[int]:
     """Hardware threads of one domain such as S0, siblings side by side."""
     unit = _DOMAINS.get(tag[:1])
     groups = objects(topology, unit) if unit else ()
-    index = int(tag[1:]) if tag[1:].isdigit() else 0 if tag == "N" else -1
+    index = int(tag[1:]) if re.fullmatch("[0-9]{1,9}", tag[1:]) else 0 if tag == "N" else -1
     if not 0 <= index < len(groups):
         kinds = ", ".join(f"{k}0-{k}{len(objects(topology, u)) - 1}" for k, u in _DOMAINS.items() if k != "N")
         raise ValueError(f"no domain {tag!r}; there are N, {kinds}")
@@ -111,7 +111,7 @@ def _firsts(cpus: list[int], topology: Topology) -> list[int]:
 
 
 def _numbers(words: list[str]) -> list[int]:
-    if not all(word.isdigit() for word in words):
+    if not all(re.fullmatch("[0-9]{1,18}", word) for word in words):
         raise ValueError(f"cannot read {':'.join(words)!r} as numbers; try E:S0:8:1:2")
     return [int(word) for word in words]
 
@@ -166,7 +166,7 @@ def _logical(words: list[str], topology: Topology) -> list[int]:
 
 def _either_way(text: str) -> list[int]:
     """Numbers of a range, also of one that counts down: `3-1`."""
-    down = re.fullmatch(r"(\d+)-(\d+)", text)
+    down = re.fullmatch("([0-9]{1,9})-([0-9]{1,9})", text)
     if down and int(down[1]) > int(down[2]):
         return sorted(parse_cpus(f"{down[2]}-{down[1]}"), reverse=True)
     return sorted(parse_cpus(text))
@@ -222,7 +222,7 @@ def _indexes(text: str, count: int, link: str) -> list[int]:
     simple = {"all": range(count), "odd": range(1, count, 2), "even": range(0, count, 2)}
     if text in simple:
         return list(simple[text])
-    match = re.fullmatch(r"(\d+)(?:(-)(\d*)|:(\d+))?", text)
+    match = re.fullmatch("([0-9]{1,9})(?:(-)([0-9]{0,9})|:([0-9]{1,9}))?", text)
     if match is None:
         raise ValueError(f"cannot read the index of {link!r}; try 2, 0-3, 4-, 2:3, all, odd or even")
     first = int(match[1])

@@ -26,16 +26,18 @@ def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = 
     order = [cpu.os for core in ordered_cores(topology) for cpu in core]
     order += sorted(frozenset().union(*sets) - set(order))
     lists = [tuple(cpu for cpu in order if cpu in held) for held in sets]
-    return explicit(lists, threads or max(1, min(_cores(held, topology) for held in sets)))
+    cores = topology.groups("core")
+    return explicit(lists, threads or max(1, min(_cores(held, cores) for held in set(sets))))
 
 
-def _cores(held: CpuSet, topology: Topology) -> int:
-    return sum(1 for core in topology.groups("core") if core & held)
+def _cores(held: CpuSet, cores: Sequence[CpuSet]) -> int:
+    return sum(1 for core in cores if core & held)
 
 
 def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None) -> Iterator[Request]:
     smt = sorted({1, topology.smt(), 2, 4} & set(range(1, topology.smt() + 1)))
-    cores = min(_cores(held, topology) for held in sets)
+    all_cores = topology.groups("core")
+    cores = min(_cores(held, all_cores) for held in set(sets))
     orders = [o for o in _ORDERS if o != "scatter:l3" or any(cache.level == 3 for cache in topology.caches)]
     counts = [threads] if threads else sorted({cores, min(len(held) for held in sets), 1}, reverse=True)
     if threads is None and cores > 0:

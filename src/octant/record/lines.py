@@ -299,7 +299,7 @@ def _decode(line: bytes) -> _Point | _Launch | _Failure:
     body = unseal(line)
     try:
         return _LINE.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"a field is missing or wrong ({error})") from error
 
 

@@ -325,7 +325,7 @@ def _read(folder: Path) -> StoredRun:
     try:
         text = path.read_bytes()
         question = format1.read_asked(text) if format1.is_ours(text) else asked.read_asked(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refusal(f"cannot read {path} ({error}); restore it from a copy, or move its run away") from error
     records = Records(folder / "records.jsonl", question.keys, question.started)
     points, failures = records.read_new()

@@ -296,7 +296,7 @@ def read_start(line: bytes, asks: Mapping[str, Ask]) -> Planned:
     body = unseal(line)
     try:
         start = _START.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"a field is missing or wrong ({error})") from error
     ask = _ask(start.ask) if start.ask else asks.get(start.launch.rpartition("-")[0])
     if ask is None or Launch(ask, start.repeat).key != start.launch:

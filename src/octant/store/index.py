@@ -77,7 +77,7 @@ def _stamp(folder: Path) -> str:
 def _decode(row: bytes) -> Listed | None:
     try:
         return _ROW.decode(row)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 
@@ -108,7 +108,7 @@ def _connect(path: Path) -> sqlite3.Connection | None:
             index.execute(f"PRAGMA user_version = {_VERSION}")
         index.execute(_TABLE)
         index.execute("SELECT id, stamp, row FROM runs LIMIT 1").fetchone()
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite3.Error, UnicodeDecodeError):  # sqlite3 decodes what it quotes of a broken schema
         if index:
             index.close()
         return None
@@ -117,13 +117,14 @@ def _connect(path: Path) -> sqlite3.Connection | None:
 
 def _stored_rows(index: sqlite3.Connection) -> Mapping[str, tuple[str, bytes]]:
     try:
-        return {name: (stamp, row) for name, stamp, row in index.execute("SELECT id, stamp, row FROM runs")}
-    except sqlite3.Error:
+        rows = index.execute("SELECT id, stamp, row FROM runs")
+        return {name: (stamp, row) for name, stamp, row in rows if isinstance(row, bytes)}
+    except (sqlite3.Error, UnicodeDecodeError):
         return {}
 
 
 def _keep(index: sqlite3.Connection, fresh: Iterable[tuple[str, str, bytes]], gone: Iterable[str]) -> None:
-    with contextlib.suppress(sqlite3.Error):  # somebody else is writing it, or the disk is full
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):  # somebody else is writing it, or the disk is full
         index.execute("BEGIN IMMEDIATE")
         index.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", fresh)
         index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in gone])

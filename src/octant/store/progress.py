@@ -31,7 +31,7 @@ def progress_of(records: Path, launch: str) -> Reached | None:
     try:
         with path_of(records).open("rb") as file:
             progress = _PROGRESS.decode(file.read(MOST_BYTES))
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, RecursionError):
         return None
     return progress if progress.launch == launch else None
 

@@ -8,8 +8,8 @@ from octant.machine.synthetic import parse_cpus
 from octant.placement import set_text
 from octant.placement.expressions import objects
 
-MARK = r"^\s*rank\s*\d+\s*="
-_LINE = re.compile(r"rank\s*(\d+)\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S+))?")
+MARK = r"^[ \t]*rank[ \t]*\d+[ \t]*="
+_LINE = re.compile(r"rank\s*([0-9]{1,9})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S+))?")
 
 
 def write(sets: list[CpuSet], topology: Topology) -> str:
@@ -27,7 +27,7 @@ def read(text: str, topology: Topology, hwthreads: bool, overload: bool) -> list
     """
     found: dict[int, CpuSet | None] = {}
     hosts: dict[str, int] = {}
-    taken: CpuSet = frozenset()
+    taken: set[int] = set()
     for number, line in _lines(text):
         where = f"line {number} of the rank file ({line!r})"
         match = _LINE.fullmatch(line)
@@ -47,7 +47,7 @@ def read(text: str, topology: Topology, hwthreads: bool, overload: bool) -> list
             raise ValueError(
                 f"cannot use {where}: Open MPI 5 refuses ranks that share cores; try --bind-to core:overload-allowed"
             )
-        taken |= held or frozenset()
+        taken.update(held or ())
         found[rank] = held
     if len(hosts) > 1:
         raise ValueError(

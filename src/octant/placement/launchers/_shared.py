@@ -14,6 +14,10 @@ from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, Request
 
 PROGRAM = "PROGRAM"
+LONGEST_OPTIONS = 1 << 16
+"""Characters of lines of options; rank files and map files may be longer."""
+MOST_RANKS = 1 << 12
+"""Of one node, and threads of one of its ranks."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -103,13 +107,14 @@ class Line:
                     return word[len(name) :]
         return None
 
-    def number(self, *names: str) -> int | None:
-        """The same as a number.
+    def number(self, *names: str, most: int = MOST_RANKS) -> int | None:
+        """The same as a number from 1 to `most`.
 
         Raises:
             ValueError: it is none.
         """
-        return _whole(names[0], self.option(*names))
+        value = self.option(*names)
+        return None if value is None else whole(names[0], value, most)
 
     def value(self, variable: str) -> str:
         """What a variable is set to.
@@ -124,27 +129,39 @@ class Line:
     def threads(self) -> int | None:
         """OpenMP's number of threads, of the outermost level."""
         value = self.variables.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return int(value) if value.isdecimal() and 0 < int(value) <= MOST else None
+        return int(value) if re.fullmatch("[0-9]{1,9}", value) and 0 < int(value) <= MOST_RANKS else None
 
     def number_of(self, variable: str) -> int | None:
-        """A variable's value as a number.
+        """A variable's value as a number from 1 on.
 
         Raises:
             ValueError: it is none.
         """
-        return _whole(variable, self.variables.get(variable))
+        value = self.variables.get(variable)
+        return None if value is None else whole(variable, value)
 
 
-def _whole(name: str, value: str | None) -> int | None:
-    if value is None:
-        return None
-    if not value.isdecimal() or not 0 < int(value) <= MOST:
-        raise ValueError(f"cannot read {name} {value}: that is not a number from 1 to {MOST}")
+def whole(name: str, value: str, most: int = MOST_RANKS, least: int = 1) -> int:
+    """A number in its bounds.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not re.fullmatch("[0-9]{1,9}", value) or not least <= int(value) <= most:
+        raise ValueError(f"cannot read {name} {value[:60]}: that is not a number from {least} to {most}")
     return int(value)
 
 
 def read_line(text: str) -> Line:
-    """Assignments and arguments of pasted lines (`export A=b`, `A=b mpiexec -n 4 prog`, with `\\` at ends)."""
+    """Assignments and arguments of pasted lines (`export A=b`, `A=b mpiexec -n 4 prog`, with `\\` at ends).
+
+    Raises:
+        ValueError: too long, or with an open quotation.
+    """
+    if len(text) > LONGEST_OPTIONS:
+        raise ValueError(
+            f"cannot read lines of {len(text)} characters (at most {LONGEST_OPTIONS}); try those of one launcher"
+        )
     variables: dict[str, str] = {}
     words: list[str] = []
     for row in text.replace("\\\n", " ").splitlines():
@@ -203,7 +220,15 @@ def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str
 def reading_of_masks(
     sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()
 ) -> Reading:
-    """A reading of plain masks, one per rank; an OpenMP runtime is assumed to give each thread its part."""
+    """A reading of plain masks, one per rank; an OpenMP runtime is assumed to give each thread its part.
+
+    Raises:
+        ValueError: too many threads.
+    """
+    if len(sets) * (threads or 1) > MOST:
+        raise ValueError(
+            f"cannot draw {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); try fewer"
+        )
     request = recognise(sets, topology, threads)
     try:
         ranks = plan(topology, request).ranks

@@ -11,7 +11,7 @@ from octant.placement.torus import coordinates, letter_orders, read_map, write_m
 
 TITLE = "Blue Gene/L, /P and /Q"
 MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
-_PLACES = r"^\s*\d+(\s+\d+){3,5}\s*(#.*)?$"  # one place per line
+_PLACES = r"^[ \t]*\d+([ \t]+\d+){3,5}[ \t]*(#.*)?$"  # one place per line
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:

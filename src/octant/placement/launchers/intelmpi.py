@@ -91,5 +91,7 @@ def _domains(domain: str, variables: dict[str, str], topology: Topology, threads
             f"cannot read I_MPI_PIN_DOMAIN={domain}; read are masks, {', '.join(_UNITS)}, omp and N:compact"
         )
     units = objects(topology, "core" if variables.get("I_MPI_PIN_CELL", "unit") == "core" else "thread")
-    width = int(size) if size.isdigit() else threads or 1
+    width = _shared.whole("I_MPI_PIN_DOMAIN", size) if size.isdigit() else threads or 1
+    if width > len(units):
+        raise ValueError(f"cannot use I_MPI_PIN_DOMAIN={domain}: there are {len(units)} units on this topology")
     return [frozenset().union(*units[i : i + width]) for i in range(0, len(units) - width + 1, width)]

@@ -45,7 +45,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     parts = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
     fine = "granularity=fine" in parts or "granularity=thread" in parts
     kind = next((w for w in parts if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
-    numbers = [int(w) for w in parts if w.isdigit()]
+    numbers = [_shared.whole("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
     count = line.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
         notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")

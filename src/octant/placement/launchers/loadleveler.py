@@ -66,7 +66,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     affinity = re.fullmatch(r"(core|cpu)\s*(?:\(\s*(\d+)\s*\))?", words.get("task_affinity", "core(0)"))
     if affinity is None:
         raise ValueError(f"cannot read task_affinity = {words['task_affinity']}; try core(1) or cpu(2)")
-    number = int(affinity[2] or 1)
+    number = _shared.whole("task_affinity", affinity[2] or "1", least=0)
     memory = {"mcm_mem_req": Memory("bind"), "mcm_mem_pref": Memory("local")}
     policy = next((memory[word] for word in options if word in memory), Memory())
     smt = 1 if affinity[1] == "core" else 0
@@ -77,13 +77,13 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         request = Request(1, 1, "numa", order, memory=policy, near=near, share=True)  # type: ignore[arg-type]
     else:
         unit = "core" if smt == 1 else "hwthread"
-        smt = int(per_core) if per_core.isdigit() and smt != 1 else smt
+        smt = _shared.whole("cpus_per_core", per_core) if per_core.isdigit() and smt != 1 else smt
         request = Request(1, number, unit, order, smt, memory=policy, near=near)  # type: ignore[arg-type]
     if not spread:
         notes.append(ACCUMULATES)
     tasks = words.get("tasks_per_node", words.get("total_tasks", ""))
     if tasks.isdigit():
-        request = Request(**{**vars(request), "ranks": int(tasks)})
+        request = Request(**{**vars(request), "ranks": _shared.whole("tasks", tasks)})
     else:
         request, remark = _shared.fill_ranks(request, topology)
         notes += remark

@@ -105,20 +105,20 @@ def _covering(held: CpuSet, topology: Topology) -> CpuSet:
 def _walk(objs: Sequence[CpuSet], first: int, count: int, domain: CpuSet | None) -> CpuSet:
     held: set[int] = set()
     at = first
-    for _ in range(count):
+    for _ in range(min(count, len(objs))):  # then it comes to the same ones again
         held |= objs[at]
-        steps = [(at + i) % len(objs) for i in range(1, len(objs) + 1)]
-        at = steps[0] if domain is None else next((k for k in steps if objs[k] <= domain), at)
+        steps = ((at + i) % len(objs) for i in range(1, len(objs) + 1))
+        at = next((k for k in steps if domain is None or objs[k] <= domain), at)
     return frozenset(held)
 
 
 def _unit(text: str, topology: Topology) -> tuple[tuple[CpuSet, ...], int]:
     name, _, count = text.partition(":")
-    if name not in _UNITS or (count and not count.isdigit()) or count == "0":
+    if name not in _UNITS:
         raise ValueError(f"cannot read {text!r}; Hydra knows {', '.join(_UNITS)}, each with :COUNT, and user:")
     if not _has(topology, name):
         raise ValueError(f"cannot find any {name} on this topology; Hydra stops with an error")
-    return objects(topology, _UNITS[name]), int(count or 1)
+    return objects(topology, _UNITS[name]), _shared.whole(name, count or "1")
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
@@ -157,4 +157,4 @@ def from_syntax(text: str, topology: Topology) -> Reading:
 
 def _user(entry: str) -> list[CpuSet]:
     listed, _, times = entry.partition("x")
-    return [parse_cpus(listed.replace("+", ","))] * int(times or 1)
+    return [parse_cpus(listed.replace("+", ","))] * _shared.whole("user:", times or "1")

@@ -7,7 +7,7 @@ from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Memory, Request
 
 TITLE = "numactl"
-MARK = r"^\s*(\w+=\S+\s+)*numactl\s"
+MARK = r"^[ \t]*(\w+=\S+[ \t]+)*numactl\s"
 BINDS = "process"
 _VALUED = ("-C", "--physcpubind", "-N", "--cpunodebind", "-i", "--interleave", "-m", "--membind", "-p", "--preferred")
 

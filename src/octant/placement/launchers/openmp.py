@@ -10,7 +10,7 @@ from octant.placement.expressions import objects
 from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import Request
+from octant.placement.request import MOST, Request
 
 TITLE = "OpenMP (any runtime)"
 MARK = r"OMP_PLACES|OMP_PROC_BIND"
@@ -114,7 +114,7 @@ def parse_places(text: str, topology: Topology) -> list[CpuSet]:
     name = re.fullmatch(r"(\w+)(?:\((\d+)\))?", text.strip().lower())
     if name and name[1] in _PLACES:
         found = list(objects(topology, _PLACES[name[1]]))
-        return found[: int(name[2])] if name[2] else found
+        return found[: _shared.whole("OMP_PLACES", name[2])] if name[2] else found
     places: list[CpuSet] = []
     for match in re.finditer(r"\{([^}]*)\}(?::(\d+)(?::(-?\d+))?)?|([^,{}]+)", text):
         if match[4] is not None:
@@ -122,8 +122,11 @@ def parse_places(text: str, topology: Topology) -> list[CpuSet]:
                 raise ValueError(f"OMP_PLACES={text} cannot be read; try cores, threads or {{0,1}},{{2,3}}")
             continue
         held = frozenset().union(*(_interval(part) for part in re.split(r",(?![^(]*\))", match[1])))
-        stride = int(match[3] or len(held))
-        places += [frozenset(cpu + i * stride for cpu in held) for i in range(int(match[2] or 1))]
+        stride = int((match[3] or str(len(held)))[:10])
+        count = _shared.whole("OMP_PLACES", match[2] or "1")
+        if count * len(held) > MOST or len(places) > MOST:
+            raise ValueError(f"OMP_PLACES={text[:60]} names more than {MOST} hardware threads")
+        places += [frozenset(cpu + i * stride for cpu in held) for i in range(count)]
     usable = [place & topology.allowed for place in places if place & topology.allowed]
     if not usable:
         raise ValueError(f"OMP_PLACES={text} names no hardware thread that this job may use")
@@ -134,5 +137,6 @@ def _interval(text: str) -> CpuSet:
     match = re.fullmatch(r"\s*(\d+)(?::(\d+)(?::(\d+))?)?\s*", text)
     if match is None:
         return parse_cpus(text)
-    step = int(match[3] or 1)
-    return frozenset(range(int(match[1]), int(match[1]) + int(match[2] or 1) * step, step))
+    first = _shared.whole("OMP_PLACES", match[1], least=0)
+    count, step = (_shared.whole("OMP_PLACES", part or "1") for part in match.groups()[1:])
+    return frozenset(range(first, first + count * step, step))

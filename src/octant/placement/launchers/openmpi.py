@@ -9,7 +9,7 @@ from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
 from octant.placement.launchers import Reading, Syntax, _rankfile, _shared
-from octant.placement.request import MOST, Request
+from octant.placement.request import Request
 
 TITLE = "Open MPI 5"
 MARK = (
@@ -212,22 +212,20 @@ def _read_options(line: _shared.Line) -> _Options:
     words = _mapping(line).lower().split(":")
     per = None
     if words[0] == "ppr":
-        if len(words) < 3 or not words[1].isdecimal() or not 0 < int(words[1]) <= MOST:
+        if len(words) < 3:
             raise ValueError(f"cannot read --map-by {':'.join(words)}; try ppr:2:numa")
-        per, words = int(words[1]), words[2:]
+        per, words = _shared.whole("--map-by ppr", words[1]), words[2:]
     unit = words[0] or "core"
     if unit not in _UNITS or (unit == "node" and per is None) or (unit == "slot" and per):
         known = ", ".join(name for name in _UNITS if name not in (("slot",) if per else ("node",)))
         raise ValueError(f"cannot read --map-by {unit}; Open MPI knows {known}, ppr, pe-list, rankfile")
     width = next((word[3:] for word in words if word.startswith("pe=")), None)
-    if width is not None and (not width.isdecimal() or not int(width)):
-        raise ValueError(f"cannot read PE={width}; try PE=2")
     bind = (line.option("--bind-to", "--bindto") or "").lower().split(":")[0]
     if bind and bind != "none" and (bind not in _UNITS or bind in ("node", "slot")):
         raise ValueError(f"cannot read --bind-to {bind}; Open MPI knows none, {', '.join(_WIDTH)}")
     return _Options(
         unit,
-        int(width) if width else None,
+        None if width is None else _shared.whole("PE", width),
         per,
         "hwtcpus" in words or "--use-hwthread-cpus" in line.arguments,
         "span" in words,

@@ -48,7 +48,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     )
     value = line.variables.get("MP_TASK_AFFINITY", "").upper()
     kind, _, number = value.partition(":")
-    threads = int(number) if number.isdigit() else 1
+    threads = _shared.whole("MP_TASK_AFFINITY", number) if number.isdigit() else 1
     known = {
         "MCM": Request(1, 1, "numa", share=True),
         "CORE": Request(1, threads, "core"),

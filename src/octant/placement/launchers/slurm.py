@@ -8,7 +8,7 @@ from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
 from octant.placement.launchers import Reading, Syntax, _shared
-from octant.placement.request import Request
+from octant.placement.request import MOST_OF_TORUS, Request
 
 TITLE = "Slurm (srun)"
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
@@ -108,11 +108,12 @@ def from_syntax(text: str, topology: Topology) -> Reading:
 def _ranks(line: _shared.Line, batch: _shared.Line, notes: list[str]) -> int:
     """Ranks of one node: those of the job distributed over its nodes."""
     each = line.number("--ntasks-per-node") or batch.number("--ntasks-per-node")
-    every = line.number("-n", "--ntasks") or batch.number("-n", "--ntasks")
-    nodes = line.number("-N", "--nodes") or batch.number("-N", "--nodes") or 1
+    every = line.number("-n", "--ntasks", most=MOST_OF_TORUS) or batch.number("-n", "--ntasks", most=MOST_OF_TORUS)
+    nodes = line.number("-N", "--nodes", most=MOST_OF_TORUS) or batch.number("-N", "--nodes", most=MOST_OF_TORUS) or 1
     if nodes > 1:
         notes.append(f"one of {nodes} nodes is drawn")
-    return min(each or every or 1, -(-every // nodes)) if every else each or 1
+    ranks = min(each or every or 1, -(-every // nodes)) if every else each or 1
+    return _shared.whole("-n", str(ranks))
 
 
 def _order(line: _shared.Line) -> str:

@@ -9,7 +9,7 @@ from octant.placement.launchers import Reading, Syntax, _shared
 from octant.placement.request import Request
 
 TITLE = "taskset (util-linux)"
-MARK = r"^\s*(\w+=\S+\s+)*taskset\s"
+MARK = r"^[ \t]*(\w+=\S+[ \t]+)*taskset\s"
 BINDS = "process"
 
 
@@ -34,12 +34,12 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         if line.arguments[:1] != ["taskset"]:
             continue
         options = _shared.own_arguments(line.arguments, ())
-        listed, mask = [*line.arguments, ""][len(options)], r"(0x)?[0-9a-fA-F]+"
+        listed = [*line.arguments, ""][len(options)]
         if any(re.fullmatch(r"-[ac]*p[acp]*|--pid", word) for word in options):
             raise ValueError(f"cannot draw {row!r} (-p changes a running process); try 'taskset -c 0-3 PROGRAM'")
         if any(re.fullmatch(r"-a*c[ac]*|--cpu-list", word) for word in options):
             sets.append(parse_cpus(listed))
-        elif re.fullmatch(mask, listed):
+        elif re.fullmatch(r"(0x)?[0-9a-fA-F]+", listed):
             sets.append(parse_mask(listed))
         else:
             raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")

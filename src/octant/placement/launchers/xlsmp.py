@@ -13,6 +13,7 @@ from octant.placement.request import Request, explicit
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"
 BINDS = "threads"
+_STEPS = {"startproc": "0", "stride": "1"}
 _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thread"}
 
 
@@ -44,14 +45,13 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     line = _shared.read_line(text)
     pairs = dict(re.findall(r"(\w+)=([^:\s]+)", line.value("XLSMPOPTS")))
     threads = line.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
-    if not threads.isdigit() or int(threads) == 0:
-        raise ValueError(f"cannot read {threads} as a number of threads")
+    count = _shared.whole("the number of threads", threads)
     if not pairs:
         raise ValueError(f"cannot read XLSMPOPTS={line.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
     if not {"startproc", "stride", "procs", "bind", "bindlist"} & set(pairs):
         notes = ["XLSMPOPTS without startproc, procs or bind binds nothing: every thread may run wherever its rank may"]
-        return openmp.one_rank((topology.allowed,) * int(threads), topology, notes)
-    cpus = _cpus(pairs, int(threads), topology)
+        return openmp.one_rank((topology.allowed,) * count, topology, notes)
+    cpus = _cpus(pairs, count, topology)
     missing = sorted(set(cpus) - topology.allowed)
     if missing:
         raise ValueError(f"cannot bind to logical CPU {missing[0]}: this topology does not have it, or the job may not")
@@ -63,7 +63,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         notes.append(
             f"threads share cores: logical CPUs count hardware threads; a stride of {topology.smt()} avoids it"
         )
-    return _shared.reading_of_request(explicit([tuple(cpus)], int(threads)), topology, notes)
+    return _shared.reading_of_request(explicit([tuple(cpus)], count), topology, notes)
 
 
 def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:
@@ -73,13 +73,13 @@ def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:
     if "bindlist" in pairs or "bind" in pairs:
         kind, _, value = pairs.get("bindlist", pairs.get("bind", "")).partition("=")
         raise_unknown = kind not in _RESOURCES
-        numbers = [int(n) for n in value.split(",") if n.isdigit()]
+        numbers = [_shared.whole(kind, n, least=0) for n in value.split(",") if n.isdigit()]
         if raise_unknown or not numbers or ("bind" in pairs and len(numbers) != 3):
             raise ValueError(f"cannot read XLSMPOPTS {pairs}; try bindlist=MCM=0,1 or bind=PROC=0,16,2")
         if "bind" in pairs:
             numbers = [numbers[0] + i * numbers[2] for i in range(threads)]
         return _on_resources([numbers[i % len(numbers)] for i in range(threads)], _RESOURCES[kind], topology)
-    start, stride = int(pairs.get("startproc", "0")), int(pairs.get("stride", "1"))
+    start, stride = (_shared.whole(key, pairs.get(key, otherwise), least=0) for key, otherwise in _STEPS.items())
     return [start + i * stride for i in range(threads)]
 
 
