@@ -14,14 +14,14 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from octant import __version__, stats, units
-from octant.failure import Refusal
+from octant import __version__, output, stats, units
 from octant.report import claims
 from octant.report.charts.curve import share_text
 from octant.report.charts.picture import thin
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.machine import text as machine
+from octant.report.plain import clean_lines
 from octant.report.run import results, tidy
 from octant.report.run.sharing import cleaned
 from octant.report.run.text import mark
@@ -66,12 +66,7 @@ def save(page: str, path: Path) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
-    try:
-        partial = path.with_name(path.name + ".part")  # a reader never sees half a report
-        partial.write_text(page, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise Refusal(f"cannot write {path} ({error.strerror}); try -o with a file of yours") from error
+    output.save(path, clean_lines(page), "try -o with a file of yours")
     return path
 
 
