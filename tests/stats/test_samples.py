@@ -95,6 +95,13 @@ def test_correlation_time_is_between_one_and_half_the_samples(samples: list[floa
     assert 1 <= stats.correlation_time(samples) <= max(1, len(samples) / 2)
 
 
+def test_fewer_than_six_samples_that_count_give_the_whole_range_whatever_their_number() -> None:
+    few, enough = stats.median_interval(range(59), correlation=10), stats.median_interval(range(60), correlation=10)
+    assert (few.low, few.high) == (0, 58)
+    assert enough.low > 0
+    assert enough.high < 59
+
+
 def test_an_empty_set_has_no_median() -> None:
     with pytest.raises(ValueError, match="at least one sample"):
         stats.median_interval([])
