@@ -58,7 +58,7 @@ def test_windows_are_shorter_where_few_long_ones_are_whole() -> None:
 
 def test_where_no_window_is_whole_all_count() -> None:
     half = lane(STEADY, gaps=dict.fromkeys(range(1, 100), 1000))
-    rates, share = summed_rates([half, lane([1000] * 200, thread=1)], [10.0, 10.0], 0)
+    rates, share = summed_rates([half, lane([1000] * 200, thread=1, begin=500)], [10.0, 10.0], 0)
     assert share == 0
     assert rates.mean() == pytest.approx(1.5e7, rel=0.01)
 
