@@ -107,6 +107,13 @@ def test_an_empty_set_has_no_median() -> None:
         stats.median_interval([])
 
 
+def test_outliers_are_further_than_five_spreads_from_the_median_wherever_that_lies() -> None:
+    edge = 5 * 1.4826
+    assert not stats.outliers([-1, -1, 0, 1, edge]).any()
+    assert list(stats.outliers([-1, -1, 0, 1, 1.001 * edge])) == [False] * 4 + [True]
+    assert list(stats.outliers([999, 999, 1000, 1001, 1001 + edge])) == [False] * 4 + [True]
+
+
 def test_outliers_are_found_beside_a_constant_and_beside_noise() -> None:
     assert list(stats.outliers([1, 1, 1, 1, 9])) == [False, False, False, False, True]
     values = np.append(np.random.default_rng(4).normal(size=1000), [8.0])
