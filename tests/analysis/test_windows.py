@@ -82,3 +82,19 @@ def test_a_step_that_one_rank_does_outside_is_left_out_for_its_group() -> None:
 
 def test_without_gaps_nobody_knows_what_was_at_once() -> None:
     assert steps_at_once([replace(lane([1000] * 10, group=0), gap_ns=None), lane([1000] * 10, group=1)]) is None
+
+
+def test_pauses_within_a_burst_are_part_of_it_and_long_ones_part_bursts() -> None:
+    """A step's usual distance is 1000 ns here: a pause of 20 of them is inside, one of 21 between two bursts."""
+    for pause, inside in ((20_000, True), (21_000, False)):
+        other = lane([1000] * 10, rank=1, gaps={5: pause}, group=1)
+        kept = steps_at_once([lane([1000] * 31, group=0), other])
+        assert kept is not None
+        assert list(np.flatnonzero(~kept[0])) == ([30] if inside else [*range(5, 26)])
+
+
+def test_one_step_is_a_burst() -> None:
+    kept = steps_at_once([lane([1000] * 3, group=0), lane([1000], rank=1, begin=1000, group=1)])
+    assert kept is not None
+    assert list(kept[0]) == [False, True, False]
+    assert list(kept[1]) == [True]

@@ -36,10 +36,12 @@ AREAS = {
     "record": Area(("record/*",), ("tests/record", "tests/store/test_format1.py")),
     "store": Area(("store/*",), ("tests/store", "tests/test_output.py")),
     "planner": Area(
-        ("placement/planner.py", "placement/draw.py", "placement/request.py"),
+        ("placement/planner.py", "placement/request.py"),
         ("tests/placement/test_planner.py", "tests/placement/test_request.py", "tests/placement/test_expressions.py"),
     ),
-    "verdict": Area(("study/verdict.py", "stats/verdicts.py", "study/kinds/*"), ("tests/study",), ("is_rare",)),
+    "verdict": Area(
+        ("study/verdict.py", "stats/verdicts.py", "study/kinds/*"), ("tests/study",), ("is_rare", "another_file")
+    ),
 }
 
 
@@ -58,9 +60,12 @@ def main() -> int:
     tried = random.Random(asked.seed).sample(left, asked.sample) if 0 < asked.sample < len(left) else left
     mutmut(folder, "run", "--max-children", str(asked.jobs), *tried)
     found = results(folder)
-    survivors = sorted(name for name in tried if found.get(name) not in ("killed", "timeout", "caught by type check"))
+    if not found.keys() >= set(tried) or any(found[name] == "not checked" for name in tried):
+        print("cannot try the mutants (the tests fail without one); see above", file=sys.stderr)
+        return 1
+    survivors = sorted(name for name in tried if found[name] not in ("killed", "timeout", "caught by type check"))
     for name in survivors:
-        print(f"{found.get(name, 'not run')}: {name}")
+        print(f"{found[name]}: {name}")
     print(score_text(asked.area, len(tried), len(survivors), len(left), len(names) - len(left)))
     return 0
 
