@@ -9,7 +9,7 @@ import pytest
 
 from fake_run import STARTED, WORKLOADS, fake_run, fake_summary, machine
 from octant import stats
-from octant.analysis.compare import Comparison, Comparisons, compare
+from octant.analysis.compare import Comparison, Comparisons, compare, share_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
 from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
@@ -325,3 +325,18 @@ def test_values_without_a_ratio_are_not_comparable_in_equal_points_either(value:
     row = dataclasses.replace(before.figures[0], equal=(before.figures[1],))
     found = compare(dataclasses.replace(before, figures=(row,)), dataclasses.replace(after, figures=after.figures[:1]))
     assert [one.why for one in found.figures] == [(f"{value:g} in A",)]
+
+
+def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:
+    noise = changed_workloads(fake_run(), {"node/noise"})
+    others = changed_workloads(fake_run(), {"node/stream", "mpi/pingpong"})
+    assert share_figures(noise, fake_run())
+    assert share_figures(fake_run(), noise)
+    assert not share_figures(noise, others)
+    assert not share_figures(others, noise)
+    assert not share_figures(noise, with_knobs(noise, quantum="200us"))
+
+
+def changed_workloads(run: StoredRun, kept: set[str]) -> StoredRun:
+    """The run with the points of these workloads alone."""
+    return dataclasses.replace(run, points=tuple(point for point in run.points if point.workload in kept))

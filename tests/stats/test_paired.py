@@ -236,3 +236,9 @@ def test_more_figures_need_more_rounds() -> None:
 def test_no_verdict_has_numbers_that_hide_everything() -> None:
     found = one(np.zeros(2))
     assert (found.p, found.hidden, found.findable) == (1, math.inf, math.inf)
+
+
+@pytest.mark.filterwarnings("error")
+def test_differences_without_spread_are_certain_and_no_difference_is_none() -> None:
+    assert float(paired_p(np.full(4, 0.125))) == 0
+    assert float(paired_p(np.zeros(4))) == 1

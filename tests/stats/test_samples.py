@@ -155,3 +155,14 @@ def test_the_half_quantile_is_the_median(samples: list[float]) -> None:
 def test_relative_half_width_of_zero_is_zero() -> None:
     assert stats.Interval(0, 0, 1).relative_half_width == 0
     assert stats.Interval(9, 10, 11).relative_half_width == pytest.approx(0.1)
+
+
+def test_correlation_time_of_series_worked_by_hand() -> None:
+    assert stats.correlation_time([1, 1, 2, 2]) == pytest.approx(1.5)  # sides - - + +: 1 + 1/4, then - 1/2 - 1/4
+    assert stats.correlation_time([1, 1, 2]) == 1, "too few to tell"
+    assert stats.correlation_time([1, 2, 1, 2]) == 1, "neighbours that part are not fewer samples"
+
+
+def test_many_samples_at_the_median_are_no_correlation() -> None:
+    rare = np.random.default_rng(7).random(4000) < 0.2
+    assert stats.correlation_time(1.0 + rare) < 1.5

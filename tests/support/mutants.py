@@ -2,8 +2,8 @@
 
 Mutants are made by mutmut in a copy of the sources, so that no installed package is in the way; the last line is the
 score, with its 95 % interval where a random sample was tried. What survives is listed before it; `mutmut show NAME`
-in the folder of the area prints its difference. Those in `tests/data/equivalent-mutants.toml` change no behaviour,
-each with the reason, and are not counted.
+in the folder of the area prints its difference. Survivors that `tests/data/equivalent-mutants.toml` lists, each with
+the reason why it changes no behaviour, are not counted; nor are those that take a check of lengths from a `zip`.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -55,18 +56,17 @@ def main() -> int:
     asked = parser.parse_args()
     folder = prepare(asked.area)
     names = every_mutant(folder)
-    known = equivalent(asked.area)
-    left = sorted(set(names) - known.keys())
-    tried = random.Random(asked.seed).sample(left, asked.sample) if 0 < asked.sample < len(left) else left
+    tried = random.Random(asked.seed).sample(names, asked.sample) if 0 < asked.sample < len(names) else names
     mutmut(folder, "run", "--max-children", str(asked.jobs), *tried)
     found = results(folder)
     if not found.keys() >= set(tried) or any(found[name] == "not checked" for name in tried):
         print("cannot try the mutants (the tests fail without one); see above", file=sys.stderr)
         return 1
     survivors = sorted(name for name in tried if found[name] not in ("killed", "timeout", "caught by type check"))
+    same = [name for name in survivors if is_equivalent(*changed_lines(mutmut(folder, "show", name)))]
     for name in survivors:
-        print(f"{found[name]}: {name}")
-    print(score_text(asked.area, len(tried), len(survivors), len(left), len(names) - len(left)))
+        print(f"{'equivalent' if name in same else found[name]}: {name}")
+    print(score_text(asked.area, len(tried) - len(same), len(survivors) - len(same), len(names), len(same)))
     return 0
 
 
@@ -126,17 +126,25 @@ def results(folder: Path) -> dict[str, str]:
     return {name: outcome for name, _, outcome in lines if name}
 
 
-def equivalent(area: str) -> dict[str, str]:
-    """Names of mutants that change no behaviour, with the reasons."""
-    reasons: dict[str, dict[str, str]] = tomllib.loads((DATA / "equivalent-mutants.toml").read_text())
-    return reasons.get(area, {})
+def changed_lines(difference: str) -> tuple[str, str]:
+    """The lines that a mutant replaces, and those that it puts there, without blanks around them."""
+    lines = [line for line in difference.splitlines() if line[:3] not in ("---", "+++")]
+    was, now = ("\n".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+    return was, now
+
+
+def is_equivalent(was: str, now: str) -> bool:
+    """Whether a mutant is known to change no behaviour."""
+    listed = tomllib.loads((DATA / "equivalent-mutants.toml").read_text())["mutant"]
+    without = [re.sub(r",? *strict=\w+|, (?=\))", "", lines) for lines in (was, now)]
+    return without[0] == without[1] or any((one["was"], one["now"]) == (was, now) for one in listed)
 
 
 def score_text(area: str, tried: int, survived: int, of: int, excluded: int) -> str:
-    """`stats: 92.1 % of 480 mutants killed (38 survived, 12 equivalent)`; a sample has its interval (Wilson 1927)."""
+    """`stats: 92.1 % of 480 mutants killed (38 survived), 12 equivalent`; a sample has its interval (Wilson 1927)."""
     share = 1 - survived / tried
-    text = f"{area}: {100 * share:.1f} % of {tried} mutants killed ({survived} survived, {excluded} equivalent)"
-    if tried == of:
+    text = f"{area}: {100 * share:.1f} % of {tried} mutants killed ({survived} survived), {excluded} equivalent"
+    if tried + excluded == of:
         return text
     z2 = 1.96**2
     middle = (share + z2 / (2 * tried)) / (1 + z2 / tried)
