@@ -165,4 +165,4 @@ def test_correlation_time_of_series_worked_by_hand() -> None:
 
 def test_many_samples_at_the_median_are_no_correlation() -> None:
     rare = np.random.default_rng(7).random(4000) < 0.2
-    assert stats.correlation_time(1.0 + rare) < 1.5
+    assert stats.correlation_time((1.0 + rare).tolist()) < 1.5

@@ -41,7 +41,14 @@ AREAS = {
         ("tests/placement/test_planner.py", "tests/placement/test_request.py", "tests/placement/test_expressions.py"),
     ),
     "verdict": Area(
-        ("study/verdict.py", "stats/verdicts.py", "study/kinds/*"), ("tests/study",), ("is_rare", "another_file")
+        ("study/verdict.py", "stats/verdicts.py", "study/kinds/*"),
+        (
+            "tests/study/test_verdict.py",
+            "tests/study/test_kinds.py",
+            "tests/stats/test_paired.py",
+            "tests/stats/test_occasions.py",
+        ),
+        ("is_rare", "another_file", "alarm", "four_of_five"),
     ),
 }
 
