@@ -64,10 +64,11 @@ def main() -> int:
     folder = prepare(asked.area)
     names = every_mutant(folder)
     tried = random.Random(asked.seed).sample(names, asked.sample) if 0 < asked.sample < len(names) else names
-    mutmut(folder, "run", "--max-children", str(asked.jobs), *tried)
+    said = mutmut(folder, "run", "--max-children", str(asked.jobs), *tried)
     found = results(folder)
     if not found.keys() >= set(tried) or any(found[name] == "not checked" for name in tried):
-        print("cannot try the mutants (the tests fail without one); see above", file=sys.stderr)
+        print(*re.split("[\r\n]+", said)[-20:], sep="\n")
+        print("cannot try the mutants (a test fails without one); correct it", file=sys.stderr)
         return 1
     survivors = sorted(name for name in tried if found[name] not in ("killed", "timeout", "caught by type check"))
     same = [name for name in survivors if is_equivalent(*changed_lines(mutmut(folder, "show", name)))]
