@@ -168,6 +168,10 @@ def test_other_surroundings_are_listed() -> None:
     found = compared(changed(BASE, "node/gemm", given=(base,)), changed(other, "node/gemm", given=(huge,)))
     assert ("machine", "fake", "other") in found.differences
     assert ("hardware threads allowed", "2", "4") in found.differences
+    system = {**machine().system, "thp": "always", "zone": "on"}
+    more = dataclasses.replace(BASE, machine=dataclasses.replace(machine(), system=system))
+    assert compared(BASE, more).differences == (("thp", "madvise", "always"), ("zone", "not set", "on"))
+    assert ("zone", "on", "not set") in compared(more, BASE).differences
     pages = [why for figure in found.figures for why in figure.why if why.startswith("huge")]
     assert pages == ["huge pages: 0.0 % in A, 100 % in B"] * 3
 

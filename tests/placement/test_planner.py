@@ -343,3 +343,12 @@ def test_memory_of_unknown_size_counts_as_memory() -> None:
     numa = tuple(replace(node, memory_bytes=0) for node in reference().numa)
     placement = plan(replace(reference(), numa=numa), parse_request("4x1,unit=numa,memory=interleave"))
     assert placement.ranks[0].memory == (0, 1, 2, 3)
+
+
+def test_units_are_shared_in_turn_when_asked_and_remarks_name_the_level_that_is_missing() -> None:
+    placement = plan(reference(), parse_request("6x1,unit=numa,oversubscribe=yes"))
+    assert cpus(placement) == ["0-7", "8-15", "16-23", "24-31", "0-7", "8-15"]
+    no_l3 = plan(reference(), parse_request("1x1,unit=l3")).remarks
+    assert no_l3 == ("this topology has no L3 cache: each rank has the next smaller unit to itself",)
+    with_l2 = plan(load("l2:2 core:1 pu:1"), parse_request("1x1,unit=l2")).remarks
+    assert with_l2 == ()

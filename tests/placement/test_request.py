@@ -161,3 +161,10 @@ def test_the_most_threads_may_be_asked_for() -> None:
     assert Request(ranks=MOST).ranks == MOST
     with pytest.raises(ValueError, match=f"more than {MOST} threads"):
         Request(ranks=MOST // 2 + 1, threads=2)
+
+
+def test_explicit_lists_give_the_numbers_that_are_not_given() -> None:
+    assert parse_request("cpus=0-3/4-7").threads == 4
+    assert parse_request("threads=2,cpus=0-3/4-7") == Request(2, 2, cpus=((0, 1, 2, 3), (4, 5, 6, 7)))
+    with pytest.raises(ValueError, match="no answer 'maybe'; try yes, no"):
+        parse_request("4x2,share=maybe")
