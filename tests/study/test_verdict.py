@@ -55,6 +55,8 @@ BARS = st.one_of(
         (Interval(0.97, 1.0, 1.01), Bar(within=(0.98, 1.02)), "undecided"),
         (Interval(1.03, 1.04, 1.05), Bar(within=(0.98, 1.02)), "does not hold"),
         (Interval(1.0, 1.0, 1.0), Bar(above=1.0), "does not hold"),
+        (Interval(0.9, 0.95, 1.0), Bar(below=1.0), "undecided"),
+        (Interval(1.0, 1.1, 1.2), Bar(above=1.0), "undecided"),
     ],
 )
 def test_an_interval_against_a_bar(here: Interval, bar: Bar, status: str) -> None:
@@ -290,6 +292,9 @@ def test_a_step_is_found_where_it_is() -> None:
     assert knee([1, 2, 4, 8], [1.0, 1.1, 3.0, 3.1], 1.5, "lower") == 4
     assert knee([1, 2, 4, 8], [9.0, 9.1, 3.0, 3.1], 1.5, "higher") == 4
     assert knee([1, 2, 4, 8], [1.0, 1.1, 1.2, 1.3], 1.5, "lower") is None
+    assert knee([1, 2, 4, 8], [3.0, 9.0, 5.0, 5.0], 1.5, "higher") == 4, "worse than the best, not than the first"
+    assert knee([1, 2, 4, 8], [9.0, 3.0, 5.0, 5.0], 1.5, "lower") == 4
+    assert knee([1, 2], [3.0, 2.0], 1.5, "higher") == 2, "by the factor itself"
 
 
 @given(st.lists(POSITIVE, min_size=2, max_size=20), st.floats(1.01, 3))
@@ -511,3 +516,57 @@ def test_factors_show_three_digits() -> None:
 def test_each_kind_says_what_it_found(test: str, why: str) -> None:
     found = judged(test, {"m a": A, "m b": B, "n a": A, "n b": C})
     assert (found.status, found.why) == ("holds", why)
+
+
+def test_most_asks_at_the_end_of_the_axis_and_what_is_open_counts_neither_way() -> None:
+    test = 'kind = "most", of = { which = "b" }, share = 0.9'
+    values = {"m a": curve(4, 4, 4, 4), "m b": curve(9, 9, 9, 4), "n a": curve(4, 4, 4, 4), "n b": curve(4, 4, 4, 9)}
+    found = judged(test, values, AXIS)
+    assert found.status == "does not hold"
+    assert found.why.startswith("1 of 2 gain here: m ×1.00, n ×2.25")
+    few = {"": measured(20.0, 20.0)}
+    assert judged(test, {"m a": A, "m b": few, "n a": A, "n b": B}).status == "undecided"
+    less = judged(test, {"m a": A, "m b": few, "n a": B, "n b": A})
+    assert less.status == "does not hold", "one that does not gain is too many"
+
+
+def test_models_are_judged_by_their_bounds_and_launches_change_nothing() -> None:
+    def model(*values: float) -> dict[str, StudyValue]:
+        return {at: StudyValue(modelled=Interval(x, 2 * x, 3 * x)) for at, x in zip(SIZES, values, strict=True)}
+
+    flat = judged('kind = "spread", measure = "m", bar = { below = 2.5 }', {"m a": model(1, 2, 1, 2)}, AXIS)
+    assert (flat.status, flat.here) == ("holds", Interval(2, 2, 2))
+    assert flat.why == "×2.00 here, largest over smallest (the bar: below 2.5)"
+    test = 'kind = "interaction", measure = "m", versus = "n", of = { which = "b" }, bar = { above = 1.5 }'
+    places = ', at = "1KiB", versus_at = "1KiB"'
+    open_ = judged(
+        test.replace(", bar", f"{places}, bar"),
+        {"m a": model(1, 1, 1, 1), "m b": model(2, 2, 2, 2), "n a": model(1, 1, 1, 1), "n b": model(1, 1, 1, 1)},
+        AXIS,
+    )
+    assert open_.here is not None
+    assert open_.here.middle == pytest.approx(2)
+    assert open_.more_launches is None
+
+
+def test_a_ratio_says_where_on_the_axis_both_sides_are() -> None:
+    test = 'kind = "ratio", measure = "m", at = "1KiB", to_at = "4KiB", bar = { above = 1.5 }'
+    found = judged(test, {"m a": curve(8, 8, 4, 4)}, AXIS)
+    assert found.why == "×2.00 here for m at 1KiB over 4KiB (the bar: above 1.5)"
+    sides = {"m a": curve(1, 1, 1, 1), "m b": curve(3, 1, 1, 1)}
+    one = judged(test.replace(', to_at = "4KiB"', ', of = { which = "b" }'), sides, AXIS)
+    assert one.why == "×3.00 here for m, b over a at 1KiB (the bar: above 1.5)"
+
+
+def test_what_a_finding_needs_is_looked_for_on_this_machine() -> None:
+    test = 'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }'
+    asked = study(test)
+    finding = asked.findings[0].model_copy(update={"needs": ("numa>=1", "numa>=2", "smt>=9")})
+    asked = asked.model_copy(update={"findings": (finding,)})
+    cells = {Cell("m", ("a",)): A, Cell("m", ("b",)): B}
+    values = StudyValues({"m": RATE, "n": RATE}, cells, {}, {})
+    (here,) = verdicts(asked, values, machine())
+    assert (here.status, here.why) == ("cannot be tested here", "one NUMA domain")
+    assert here.finding.id == "p6-locality-best"
+    assert verdicts(asked, values, machine(nodes=2))[0].why.startswith("one hardware thread")
+    assert verdicts(asked, values, None)[0].status == "holds", "a model needs no machine"

@@ -43,8 +43,7 @@ AREAS = {
     "verdict": Area(
         ("study/verdict.py", "stats/verdicts.py", "study/kinds/*"),
         (
-            "tests/study/test_verdict.py",
-            "tests/study/test_kinds.py",
+            "tests/study",
             "tests/stats/test_paired.py",
             "tests/stats/test_occasions.py",
         ),
