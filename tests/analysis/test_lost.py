@@ -136,3 +136,12 @@ def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> N
     crowded = replace(point(taken=(taken(0, S, S // 4, 3 * S // 4),)), share_cores=True)
     (found,) = doubts_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
     assert found.grade == Grade.DOUBTFUL
+
+
+def test_lanes_that_work_alone_have_the_mean_of_their_quotas() -> None:
+    """One rank lost half of its time to its own quota, the other nothing: a quarter of what all lanes had."""
+    ranks = (taken(0, S, S // 2, 0, S // 2, "/job/0"), taken(1, S, S, 0))
+    given = (Given("a", (0,), ((0,),)), Given("a", (1,), ((1,),)))
+    lost = lost_time_of(point("chunks", ranks=2, taken=ranks, given=given))
+    assert lost is not None
+    assert (lost.throttled, lost.share) == pytest.approx((0.25, 0.25))

@@ -11,11 +11,12 @@ from fake_kernel import ask
 from fake_run import machine
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.failure import Exit, Refusal
+from octant.launch import Planned
 from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.lines import seal, unseal
 from octant.store import Pair, Store, StudyAsked, files
-from octant.store.asked import Asked, Planned, ProvenSetting, asked_text, read_asked, read_start, start_line
+from octant.store.asked import Asked, ProvenSetting, asked_text, read_asked, read_start, start_line
 from octant.store.progress import path_of, progress_of
 
 ASK = Ask(
