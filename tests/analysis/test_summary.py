@@ -143,3 +143,16 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     shown = io.StringIO()
     text.show(summarise(stored(launches, points, failures), WORKLOADS), shown)
     assert "no value:" not in shown.getvalue(), "there is one"
+
+
+def test_points_that_nobody_asked_come_last_under_the_name_of_their_workload() -> None:
+    stray = [
+        point(workload="node/stream", launch=f"stray-{number}", knobs={"bytes": size}, counts={"bytes_read": 1000},
+              lanes=(lane(durations(1_000_000)),))
+        for number, size in enumerate(("2MiB", "4MiB"))
+    ]  # fmt: skip
+    launches = [Launch(ask, 0) for ask in (ROW, CURVE)]
+    points = [*stray, *launched(CURVE, "64KiB", 500_000)[:1], *launched(ROW, "1MiB", 1_000_000)[:1]]
+    found = summarise(stored(launches, points), WORKLOADS)
+    assert [figure.title for figure in found.figures] == ["row", "curve, bytes 64KiB", "stream", "stream"]
+    assert [figure.knobs["bytes"] for figure in found.figures[2:]] == ["2MiB", "4MiB"]
