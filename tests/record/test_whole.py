@@ -215,3 +215,24 @@ def test_quantiles_of_a_sketch_are_its_values() -> None:
     with pytest.raises(ValueError, match="an empty sketch has no quantiles"):
         Sketch().quantile(0.5)
     assert np.array_equal(sketch.sample(100), sketch.sample(4))
+
+
+def test_what_is_no_number_is_not_sealed() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        seal({"value": float("nan")})
+
+
+@pytest.mark.parametrize(
+    ("lane", "said"),
+    [
+        ({"duration_ns": [20]}, "a list of samples is wrong .begins and durations of a lane differ in number"),
+        ({"duration_ns": [20, -1]}, "a sample took less than no time"),
+        ({"duration_ns": [20, float("inf")]}, "a sample took less than no time"),
+    ],
+)
+def test_samples_of_format_1_that_cannot_be_are_refused(lane: dict[str, Any], said: str) -> None:
+    wrong = {**FIRST, "samples": {"lanes": [{**FIRST["samples"]["lanes"][0], **lane}]}}
+    found = Reader().read(json.dumps(wrong).encode())
+    assert isinstance(found, Point)
+    with pytest.raises(RecordError, match=said):
+        found.read()

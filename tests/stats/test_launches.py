@@ -66,6 +66,8 @@ def test_equal_points_that_disagree_are_a_doubt() -> None:
     assert found.kind == "equal points differ"
     assert found.text == "equal points of this run differ by 10 % (100 ns and 110 ns)"
     assert doubts_about_equal_points([near, exact(102, 103, 101)]) == ()  # within 3 %
+    (twice,) = doubts_about_equal_points([near, exact(200, 202, 198)])
+    assert twice.text == "equal points of this run differ by 100 % (100 and 200)"
     noisy = (100, 110, 90)  # a spread of 10 %
     assert doubts_about_equal_points([exact(*noisy), exact(*(1.25 * value for value in noisy))]) == ()  # three spreads
     assert doubts_about_equal_points([exact(*noisy), exact(*(1.4 * value for value in noisy))]) != ()

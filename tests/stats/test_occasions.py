@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from octant.stats.intervals import Period
 from octant.stats.occasions import TwoRuns, occasion_verdicts
+from octant.stats.student import smallest_effect
 from octant.stats.verdicts import Verdict
 
 MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
@@ -112,3 +113,16 @@ def test_a_p_value_at_the_threshold_is_a_difference() -> None:
     runs = TwoRuns(np.array([0, 0.01, -0.01, 0.02]), np.array([0, 0.01, -0.01, 0.02]) + 0.05, NONE)
     assert occasion_verdicts([runs], PERIOD, threshold=runs.p())[0].word == "differs"
     assert occasion_verdicts([runs], PERIOD, threshold=0.999 * runs.p())[0].word == "no difference seen"
+
+
+def test_what_could_be_found_is_what_as_many_paired_rounds_would_find() -> None:
+    history = np.array([0.0, 0.02, -0.02, 0.01])
+    found = verdict(np.zeros(6), np.zeros(6), history)
+    error = math.sqrt(2 * history.var(ddof=1))
+    assert found.findable == pytest.approx(math.expm1(smallest_effect(4, 0.05) * 2 * error))
+    assert found.speed is not None
+    assert found.speed.kind == "student"
+
+
+def test_launches_without_spread_have_all_their_degrees_of_freedom() -> None:
+    assert TwoRuns(np.zeros(4), np.ones(6), NONE).error() == (0, 8)

@@ -166,3 +166,8 @@ def test_correlation_time_of_series_worked_by_hand() -> None:
 def test_many_samples_at_the_median_are_no_correlation() -> None:
     rare = np.random.default_rng(7).random(4000) < 0.2
     assert stats.correlation_time((1.0 + rare).tolist()) < 1.5
+
+
+def test_twelve_samples_are_enough_for_a_drift() -> None:
+    assert stats.drift([1.0] * 6 + [2.0] * 6) == pytest.approx(1)
+    assert stats.drift([1.0] * 5 + [2.0] * 6) == 0
