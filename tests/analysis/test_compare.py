@@ -344,3 +344,31 @@ def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:
 def changed_workloads(run: StoredRun, kept: set[str]) -> StoredRun:
     """The run with the points of these workloads alone."""
     return dataclasses.replace(run, points=tuple(point for point in run.points if point.workload in kept))
+
+
+def test_what_is_asked_to_compare_once_more_are_the_asks_of_both_sides() -> None:
+    after = rows(1.1)
+    both = compared(BASE, after)
+    shown = {ask.key for ask in BASE.asks if ask.show.table}
+    assert {(before.key, other.key) for before, other in both.couples()} == {(key, key) for key in shown}
+    assert len(both.couples()) == len(shown), "each once"
+    fewer = dataclasses.replace(after, points=tuple(p for p in after.points if p.workload != "node/gemm"), failures=())
+    gemm = next(ask for ask in BASE.asks if ask.subject.workload == "node/gemm")
+    assert gemm.key not in {before.key for before, _ in compared(BASE, fewer).couples()}
+    failure = dataclasses.replace(
+        BASE.failures[0], workload="node/gemm", launch=f"{gemm.key}-0", knobs=dict(gemm.knobs), reason="killed"
+    )
+    failed = compared(BASE, dataclasses.replace(fewer, failures=(failure,)))
+    assert (gemm.key, gemm.key) in {(a.key, b.key) for a, b in failed.couples()}, (
+        "what failed in B is to be measured there too"
+    )
+
+
+def test_what_only_one_run_has_keeps_its_figure() -> None:
+    fewer = dataclasses.replace(BASE, points=tuple(p for p in BASE.points if p.workload != "node/gemm"), failures=())
+    assert {(one.before is None, one.after is None) for one in compared(fewer, BASE).of("not comparable")} == {
+        (True, False)
+    }
+    assert {(one.before is None, one.after is None) for one in compared(BASE, fewer).of("not comparable")} == {
+        (False, True)
+    }

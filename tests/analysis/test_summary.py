@@ -156,3 +156,18 @@ def test_points_that_nobody_asked_come_last_under_the_name_of_their_workload() -
     found = summarise(stored(launches, points), WORKLOADS)
     assert [figure.title for figure in found.figures] == ["row", "curve, bytes 64KiB", "stream", "stream"]
     assert [figure.knobs["bytes"] for figure in found.figures[2:]] == ["2MiB", "4MiB"]
+
+
+def test_a_headline_is_found_by_no_name_and_by_its_own() -> None:
+    found = summary(1_000_000, 1_010_000)
+    row = at(found, "row")
+    assert found.figure(row, "") is row
+    assert found.figure(row, row.metric.name) is row
+    assert found.figure(row, "no such metric") is None
+
+
+def test_sizes_in_titles_are_written_as_people_read_them_only_where_that_says_the_same() -> None:
+    curve = Ask(STREAM, {"bytes": "65536,1000000"}, show=Presentation("curve"))
+    points = [one for size in ("65536", "1000000") for one in launched(curve, size, 500_000)]
+    found = summarise(stored([Launch(curve, 0)], points), WORKLOADS)
+    assert [figure.title for figure in found.figures] == ["curve, bytes 64 KiB", "curve, bytes 1000000"]
