@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test quick check format bench constraints docs new-workload dev openmpi test-openmpi sanitize fuzz browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test quick check format bench constraints docs new-workload dev openmpi test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,17 @@ format: setup  ## format the sources
 
 bench: setup  ## compare Octant with its peers, as ratios (on a quiet machine)
 	ended=0; for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || ended=1; done; exit $$ended
+
+AREA ?= stats
+SAMPLE ?= 0
+MUTANTS := build/mutants/.venv
+mutants: setup  ## mutate AREA=stats (analysis, record, store, planner, verdict) and count what its tests kill; SAMPLE=250 of them
+# In an environment of its own: an editable install would put the sources in the place of the mutants.
+	@test -x $(MUTANTS)/bin/mutmut || { $(PYTHON) -m venv $(MUTANTS) && \
+		echo $(CURDIR)/$(VENV)/lib/python3*/site-packages >$$(echo $(MUTANTS)/lib/python3*/site-packages)/octant.pth && \
+		$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["mutants"], \
+		sep="\n")' | $(MUTANTS)/bin/pip install -q -r /dev/stdin; }
+	PYTHONPATH=tests/support $(MUTANTS)/bin/python tests/support/mutants.py $(AREA) --sample $(SAMPLE)
 
 docs: setup  ## build the documentation, in docs/_build
 	$(BIN)/pip install -q myst-parser sphinx

@@ -20,6 +20,7 @@ from paths import ROOT, Octant
 settings.register_profile(
     "octant", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
+settings.register_profile("mutants", settings.get_profile("octant"), derandomize=True, max_examples=15)
 settings.load_profile("octant")
 
 collect_ignore_glob = ["tests/workloads/throwaway/*"]  # a workload of `test_one_folder.py`, which runs its test

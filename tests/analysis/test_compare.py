@@ -9,7 +9,7 @@ import pytest
 
 from fake_run import STARTED, WORKLOADS, fake_run, fake_summary, machine
 from octant import stats
-from octant.analysis.compare import Comparison, Comparisons, compare
+from octant.analysis.compare import Comparison, Comparisons, compare, share_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
 from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
@@ -168,6 +168,10 @@ def test_other_surroundings_are_listed() -> None:
     found = compared(changed(BASE, "node/gemm", given=(base,)), changed(other, "node/gemm", given=(huge,)))
     assert ("machine", "fake", "other") in found.differences
     assert ("hardware threads allowed", "2", "4") in found.differences
+    system = {**machine().system, "thp": "always", "zone": "on"}
+    more = dataclasses.replace(BASE, machine=dataclasses.replace(machine(), system=system))
+    assert compared(BASE, more).differences == (("thp", "madvise", "always"), ("zone", "not set", "on"))
+    assert ("zone", "on", "not set") in compared(more, BASE).differences
     pages = [why for figure in found.figures for why in figure.why if why.startswith("huge")]
     assert pages == ["huge pages: 0.0 % in A, 100 % in B"] * 3
 
@@ -325,3 +329,46 @@ def test_values_without_a_ratio_are_not_comparable_in_equal_points_either(value:
     row = dataclasses.replace(before.figures[0], equal=(before.figures[1],))
     found = compare(dataclasses.replace(before, figures=(row,)), dataclasses.replace(after, figures=after.figures[:1]))
     assert [one.why for one in found.figures] == [(f"{value:g} in A",)]
+
+
+def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:
+    noise = changed_workloads(fake_run(), {"node/noise"})
+    others = changed_workloads(fake_run(), {"node/stream", "mpi/pingpong"})
+    assert share_figures(noise, fake_run())
+    assert share_figures(fake_run(), noise)
+    assert not share_figures(noise, others)
+    assert not share_figures(others, noise)
+    assert not share_figures(noise, with_knobs(noise, quantum="200us"))
+
+
+def changed_workloads(run: StoredRun, kept: set[str]) -> StoredRun:
+    """The run with the points of these workloads alone."""
+    return dataclasses.replace(run, points=tuple(point for point in run.points if point.workload in kept))
+
+
+def test_what_is_asked_to_compare_once_more_are_the_asks_of_both_sides() -> None:
+    after = rows(1.1)
+    both = compared(BASE, after)
+    shown = {ask.key for ask in BASE.asks if ask.show.table}
+    assert {(before.key, other.key) for before, other in both.couples()} == {(key, key) for key in shown}
+    assert len(both.couples()) == len(shown), "each once"
+    fewer = dataclasses.replace(after, points=tuple(p for p in after.points if p.workload != "node/gemm"), failures=())
+    gemm = next(ask for ask in BASE.asks if ask.subject.workload == "node/gemm")
+    assert gemm.key not in {before.key for before, _ in compared(BASE, fewer).couples()}
+    failure = dataclasses.replace(
+        BASE.failures[0], workload="node/gemm", launch=f"{gemm.key}-0", knobs=dict(gemm.knobs), reason="killed"
+    )
+    failed = compared(BASE, dataclasses.replace(fewer, failures=(failure,)))
+    assert (gemm.key, gemm.key) in {(a.key, b.key) for a, b in failed.couples()}, (
+        "what failed in B is to be measured there too"
+    )
+
+
+def test_what_only_one_run_has_keeps_its_figure() -> None:
+    fewer = dataclasses.replace(BASE, points=tuple(p for p in BASE.points if p.workload != "node/gemm"), failures=())
+    assert {(one.before is None, one.after is None) for one in compared(fewer, BASE).of("not comparable")} == {
+        (True, False)
+    }
+    assert {(one.before is None, one.after is None) for one in compared(BASE, fewer).of("not comparable")} == {
+        (False, True)
+    }

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fake_run import lane, machine, point
+from fake_run import WORKLOADS, lane, machine, point
 from octant import stats
 from octant.analysis import figures
 from octant.analysis.doubts import doubts_about, doubts_about_samples
-from octant.analysis.figures import Figure, LaunchFigure, figure
+from octant.analysis.figures import Figure, LaunchFigure, figure, figures_of
 from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Best, Known, Limit, Provides, pattern
@@ -526,3 +526,10 @@ def test_what_is_not_measurable_has_no_share_of_its_limit_and_is_none() -> None:
     wide = figure(WORKLOAD, [launched(ns, n) for n, ns in enumerate((1000, 1800, 1300))])
     assert with_limit(dataclasses.replace(wide, workload=least(0.5e-6)), NOTHING, machine()).of_limit is None
     assert not figures.known_limits([(wide, ["memory traffic"])], machine()).by_name
+
+
+def test_a_figure_carries_the_name_of_its_workload_until_an_ask_names_it() -> None:
+    workload = WORKLOADS["node/stream"]
+    found = figures_of(workload, [point(workload="node/stream", lanes=(lane([1000] * 10),))], workload.metrics[:1])
+    (one,) = found.values()
+    assert (one.title, one.label) == ("node/stream", "node/stream")

@@ -147,3 +147,15 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         loggp.fit([(1, 1e-6), (2, 1e-6), (2, 2e-6)])
     with pytest.raises(ValueError, match="positive"):
         loggp.fit([(1, 1e-6), (2, 0.0), (3, 1e-6)])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6))
+def test_least_squares_without_negative_coefficients_meet_their_conditions(seed: int, columns: int) -> None:
+    """Karush, Kuhn, Tucker: no coefficient is negative, and the error falls along none that could still grow."""
+    draw = np.random.default_rng(seed)
+    rows, target = draw.normal(size=(8, columns)), draw.normal(size=8)
+    x = loggp._non_negative(rows, target)
+    gradient = rows.T @ (target - rows @ x)
+    assert (x >= 0).all()
+    assert gradient[x > 0] == pytest.approx(0, abs=1e-7)
+    assert (gradient <= 1e-7).all()

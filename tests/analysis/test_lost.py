@@ -136,3 +136,29 @@ def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> N
     crowded = replace(point(taken=(taken(0, S, S // 4, 3 * S // 4),)), share_cores=True)
     (found,) = doubts_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
     assert found.grade == Grade.DOUBTFUL
+
+
+def test_lanes_that_work_alone_have_the_mean_of_their_quotas() -> None:
+    """One rank lost half of its time to its own quota, the other nothing: a quarter of what all lanes had."""
+    ranks = (taken(0, S, S // 2, 0, S // 2, "/job/0"), taken(1, S, S, 0))
+    given = (Given("a", (0,), ((0,),)), Given("a", (1,), ((1,),)))
+    lost = lost_time_of(point("chunks", ranks=2, taken=ranks, given=given))
+    assert lost is not None
+    assert (lost.throttled, lost.share) == pytest.approx((0.25, 0.25))
+
+
+def test_a_share_of_lost_time_that_the_clocks_contradict_is_doubtful() -> None:
+    share = Metric("lost", "1", "lower", seconds(), of_lost_time=True)
+    tenth = point(taken=(taken(0, S, 9 * S // 10, 0),))
+    (found,) = doubts_about_lost(tenth, share, 0.16, Sketch())
+    assert found.kind == "sources disagree"
+    assert found.text == "16 % of the time was lost, 10 % by the threads' own clocks"
+    assert [doubts_about_lost(tenth, share, value, Sketch()) for value in (0.06, 0.1, 0.149)] == [(), (), ()]
+    assert doubts_about_lost(tenth, share, 0.04, Sketch()) != ()
+
+
+def test_steal_of_ranks_that_said_nothing_of_their_threads_is_of_one_cpu() -> None:
+    one = Taken(1, (S,), (S,), (0,), elapsed_ns=2 * S, stolen_ns=S)
+    lost = lost_time_of(point(ranks=2, taken=(one,), given=(Given("n", (0, 1), ((0, 1),)),)))
+    assert lost is not None
+    assert lost.steal == pytest.approx(0.5)

@@ -128,6 +128,8 @@ def test_roles_that_are_not_measured_take_no_part() -> None:
     loaded = point(chase, load, pace="chunks", work=work)
     assert value(per("loads"), loaded) == pytest.approx(1e-6)
     assert value(rate("bytes_read", role="load"), loaded) == pytest.approx(7 / 900e-6)
+    assert value(seconds(role="load"), loaded) == pytest.approx(900e-6)
+    assert value(seconds(), loaded) == pytest.approx(100e-6)
 
 
 def test_what_all_roles_of_a_step_do_counts_and_the_first_ones_time() -> None:

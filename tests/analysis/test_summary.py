@@ -143,3 +143,31 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     shown = io.StringIO()
     text.show(summarise(stored(launches, points, failures), WORKLOADS), shown)
     assert "no value:" not in shown.getvalue(), "there is one"
+
+
+def test_points_that_nobody_asked_come_last_under_the_name_of_their_workload() -> None:
+    stray = [
+        point(workload="node/stream", launch=f"stray-{number}", knobs={"bytes": size}, counts={"bytes_read": 1000},
+              lanes=(lane(durations(1_000_000)),))
+        for number, size in enumerate(("2MiB", "4MiB"))
+    ]  # fmt: skip
+    launches = [Launch(ask, 0) for ask in (ROW, CURVE)]
+    points = [*stray, *launched(CURVE, "64KiB", 500_000)[:1], *launched(ROW, "1MiB", 1_000_000)[:1]]
+    found = summarise(stored(launches, points), WORKLOADS)
+    assert [figure.title for figure in found.figures] == ["row", "curve, bytes 64KiB", "stream", "stream"]
+    assert [figure.knobs["bytes"] for figure in found.figures[2:]] == ["2MiB", "4MiB"]
+
+
+def test_a_headline_is_found_by_no_name_and_by_its_own() -> None:
+    found = summary(1_000_000, 1_010_000)
+    row = at(found, "row")
+    assert found.figure(row, "") is row
+    assert found.figure(row, row.metric.name) is row
+    assert found.figure(row, "no such metric") is None
+
+
+def test_sizes_in_titles_are_written_as_people_read_them_only_where_that_says_the_same() -> None:
+    curve = Ask(STREAM, {"bytes": "65536,1000000"}, show=Presentation("curve"))
+    points = [one for size in ("65536", "1000000") for one in launched(curve, size, 500_000)]
+    found = summarise(stored([Launch(curve, 0)], points), WORKLOADS)
+    assert [figure.title for figure in found.figures] == ["curve, bytes 64 KiB", "curve, bytes 1000000"]

@@ -81,6 +81,12 @@ def test_hardware_threads_that_do_not_exist_are_refused_with_those_that_are_allo
     assert f"cannot bind to hardware threads {CPUS[0]},4095 (allowed: " in done.stderr
 
 
+def test_a_mask_of_which_the_system_takes_a_part_is_refused_with_that_part(bind: Bind) -> None:
+    done = bind("--widen", "--rank", "0", f"cpus={CPUS[0]},4095")
+    assert done.returncode == 3
+    assert f"cannot bind to hardware threads {CPUS[0]},4095 (given: {CPUS[0]})" in done.stderr
+
+
 @pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
 def test_a_mask_set_before_is_not_left_unless_asked(program: Path, needs: Callable[[str], str]) -> None:
     narrow = [needs("taskset"), "-c", str(CPUS[0]), str(program)]

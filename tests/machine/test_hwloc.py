@@ -112,6 +112,22 @@ def test_other_xml_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "declared",
+    [
+        '<!DOCTYPE topology [<!ENTITY a "b">]>',
+        '<!DOCTYPE topology SYSTEM "file:///etc/passwd">',
+        '<!DOCTYPE topology SYSTEM "hwloc2.dtd" [<!ENTITY a "b">]>',
+    ],
+)
+def test_a_topology_that_declares_entities_is_refused_though_it_is_whole(declared: str) -> None:
+    own = '<!DOCTYPE topology SYSTEM "hwloc2.dtd">'
+    text = write_xml(read_synthetic("core:2 pu:1"))
+    assert len(read_xml(text).cpus) == 2
+    with pytest.raises(ValueError, match="declares a document type or entities"):
+        read_xml(text.replace(own, declared))
+
+
+@pytest.mark.parametrize(
     ("text", "word"),
     [
         ("pack:2 core:4", "pu"),

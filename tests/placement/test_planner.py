@@ -295,3 +295,60 @@ def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:
     assert cpus(plan(node, Request(2, torus=(2, 1, 1), map=places))) == ["1", "0"]
     with pytest.raises(DoesNotFit, match=r"rank 2 of the map at place 2 of its node, which holds 2.*fits: 2x1"):
         plan(node, Request(3, torus=(2, 1, 1), map=places))
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "said"),
+    [
+        ("999x1,unit=l2", "epyc-2s-nps4.synthetic", "by L2 caches (there are "),
+        ("99x1,unit=l3", "epyc-2s-nps4.synthetic", "by L3 caches (there are "),
+        ("9x1,unit=numa", "frameworks-node.synthetic", "9 ranks x 1 threads by NUMA domains (there are 4, each of"),
+        ("9x1,unit=package", "frameworks-node.synthetic", "by packages (there are 2, each of which one rank has to"),
+        ("9x9,unit=package,share=yes", "frameworks-node.synthetic", "by packages (there are 2);"),
+        ("17x1", "frameworks-node.synthetic", "17 ranks x 1 threads (16 cores may be used, which with smt=1 hold 16 "),
+        ("40x1,smt=all", "frameworks-node.synthetic", "(16 cores may be used, which with smt=all hold 32 threads)"),
+        ("9x1,kind=performance", "hybrid-laptop.xml", "performance cores may be used"),
+        (
+            "2x1,cpus=0/999",
+            "frameworks-node.synthetic",
+            "hardware threads 999 (this job may use 0-31); nothing like it",
+        ),
+    ],
+)
+def test_refusals_count_what_there_is(text: str, on: str, said: str) -> None:
+    with pytest.raises(DoesNotFit) as refusal:
+        plan(machine(on), parse_request(text))
+    assert said in str(refusal.value)
+
+
+def test_an_explicit_list_may_be_shared_by_more_threads_when_asked() -> None:
+    placement = plan(reference(), parse_request("1x5,cpus=4+6,oversubscribe=yes"))
+    assert [set_text(cpus) for cpus in placement.ranks[0].threads] == ["4", "6", "4", "6", "4"]
+
+
+def test_an_explicit_list_is_dealt_to_threads_and_the_last_has_the_rest() -> None:
+    placement = plan(reference(), parse_request("1x2,cpus=0+2+4+6+8"))
+    assert [set_text(cpus) for cpus in placement.ranks[0].threads] == ["0,2", "4,6,8"]
+
+
+def test_a_node_that_holds_no_rank_of_a_torus_is_refused_with_its_size() -> None:
+    node = load("core:2 pu:1")
+    with pytest.raises(DoesNotFit, match=r"1 ranks x 3 threads \(2 cores may be used.*hold 2 threads\); nothing like"):
+        plan(node, Request(1, 3, order="XYZT", torus=(2, 1, 1)))
+    with pytest.raises(DoesNotFit, match="cannot map 5 ranks on 2x1x1x2 places; the most is 4"):
+        plan(node, Request(5, order="XYZT", torus=(2, 1, 1)))
+
+
+def test_memory_of_unknown_size_counts_as_memory() -> None:
+    numa = tuple(replace(node, memory_bytes=0) for node in reference().numa)
+    placement = plan(replace(reference(), numa=numa), parse_request("4x1,unit=numa,memory=interleave"))
+    assert placement.ranks[0].memory == (0, 1, 2, 3)
+
+
+def test_units_are_shared_in_turn_when_asked_and_remarks_name_the_level_that_is_missing() -> None:
+    placement = plan(reference(), parse_request("6x1,unit=numa,oversubscribe=yes"))
+    assert cpus(placement) == ["0-7", "8-15", "16-23", "24-31", "0-7", "8-15"]
+    no_l3 = plan(reference(), parse_request("1x1,unit=l3")).remarks
+    assert no_l3 == ("this topology has no L3 cache: each rank has the next smaller unit to itself",)
+    with_l2 = plan(load("l2:2 core:1 pu:1"), parse_request("1x1,unit=l2")).remarks
+    assert with_l2 == ()

@@ -2,12 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.placement.request import Memory, Request, parse_request
+from octant.placement.request import MOST, Memory, Request, parse_request
 from octant.placement.torus import coordinates, read_map, write_map
 
 REQUEST = st.builds(
@@ -134,3 +135,36 @@ def test_a_map_file_is_a_value(tmp_path: Path) -> None:
     ]:
         with pytest.raises(ValueError, match=words):
             parse_request(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"threads": 0}, "cannot place 1 ranks x 0 threads (both start at 1)"),
+        ({"smt": -1}, "cannot use -1 hardware threads per core; try 1, 2, 4, 8 or all"),
+        ({"heap": "small"}, "no heap 'small'; try default, huge"),
+        ({"kind": "fast"}, "no kind 'fast'; try "),
+        ({"near": "me"}, "no near 'me'; try any, adapter"),
+        ({"memory": Memory("default", (1,))}, "cannot give nodes with memory=default; try memory=bind:0"),
+        ({"memory": Memory("preferred", (1, 2))}, "cannot prefer memory without exactly one node"),
+        ({"order": "ABCDET", "torus": (2, 2, 2)}, "by ABCDET without a torus of 5 dimensions"),
+        ({"map": ((0, 0, 0, 0),)}, "cannot use a map without its torus; try torus=8x8x16"),
+        ({"ranks": 2, "cpus": ((0,),)}, "cannot place 2 ranks on 1 lists; give one list per rank"),
+    ],
+)
+def test_requests_that_contradict_themselves_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Request(**changes)
+
+
+def test_the_most_threads_may_be_asked_for() -> None:
+    assert Request(ranks=MOST).ranks == MOST
+    with pytest.raises(ValueError, match=f"more than {MOST} threads"):
+        Request(ranks=MOST // 2 + 1, threads=2)
+
+
+def test_explicit_lists_give_the_numbers_that_are_not_given() -> None:
+    assert parse_request("cpus=0-3/4-7").threads == 4
+    assert parse_request("threads=2,cpus=0-3/4-7") == Request(2, 2, cpus=((0, 1, 2, 3), (4, 5, 6, 7)))
+    with pytest.raises(ValueError, match="no answer 'maybe'; try yes, no"):
+        parse_request("4x2,share=maybe")

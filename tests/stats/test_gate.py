@@ -111,6 +111,12 @@ def test_until_sure_rarely_says_same_at_the_margin() -> None:
     assert np.mean(["same" in row for row in words]) <= 0.05
 
 
+def test_until_sure_decides_from_the_fifth_round_on() -> None:
+    """The greatest e-value of n rounds is (1 + n) to the power of (n - 1) / 2: 11 for four, 36 for five."""
+    words = [until_sure_verdicts([1e-3 * NOISE[:rounds] - 0.1], PERIOD)[0].word for rounds in (4, 5)]
+    assert words == ["cannot tell", "slower"]
+
+
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_until_sure_has_no_verdict_on_a_figure_that_answered_in_few_rounds(rounds: int) -> None:

@@ -113,6 +113,17 @@ def test_the_next_launch_lies_in_its_interval() -> None:
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
     assert next_launch(exact(*FIVE), PERIOD) is None
     assert next_launch(exact(*EIGHT), PERIOD) == next_value(EIGHT, "next launch", PERIOD)
+    following = next_value(EIGHT, "next launch", PERIOD)
+    assert following.middle == pytest.approx(math.exp(np.log(EIGHT).mean()))
+    assert following.low * following.high == pytest.approx(following.middle**2)
+    assert following.kind == "student"
+    spread = np.log(EIGHT).std(ddof=1)
+    assert math.log(following.high / following.middle) == pytest.approx(2.364624252 * spread * math.sqrt(9 / 8))
+    assert [median_over_launches(exact(*EIGHT[:k]), PERIOD).kind for k in (3, 5, 6)] == [
+        "student",
+        "student",
+        "order statistics",
+    ]
 
 
 def test_two_launches_give_both_values_and_one_its_own_interval() -> None:

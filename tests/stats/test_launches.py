@@ -54,6 +54,10 @@ def test_the_width_of_a_share_counts_in_points() -> None:
         {one.kind: one.grade for one in doubts_over_launches(exact(*lost), estimate, whole)} for whole in (False, True)
     ]
     assert kinds == [{"wide interval": Grade.INVALID}, {}]
+    half = (estimate.high - estimate.low) / 2
+    wide = [20 * value for value in lost]  # the interval is twenty times as wide
+    (found,) = doubts_over_launches(exact(*wide), median_over_launches(exact(*wide), PERIOD), of_whole=True)
+    assert found.text == f"the interval is ± {100 * 20 * half:.0f} points: not measurable here"
 
 
 def test_equal_points_that_disagree_are_a_doubt() -> None:
@@ -62,6 +66,8 @@ def test_equal_points_that_disagree_are_a_doubt() -> None:
     assert found.kind == "equal points differ"
     assert found.text == "equal points of this run differ by 10 % (100 ns and 110 ns)"
     assert doubts_about_equal_points([near, exact(102, 103, 101)]) == ()  # within 3 %
+    (twice,) = doubts_about_equal_points([near, exact(200, 202, 198)])
+    assert twice.text == "equal points of this run differ by 100 % (100 and 200)"
     noisy = (100, 110, 90)  # a spread of 10 %
     assert doubts_about_equal_points([exact(*noisy), exact(*(1.25 * value for value in noisy))]) == ()  # three spreads
     assert doubts_about_equal_points([exact(*noisy), exact(*(1.4 * value for value in noisy))]) != ()
@@ -84,3 +90,18 @@ def test_one_doubt_of_each_kind_is_left_the_worst_first() -> None:
     notes = [doubt("outliers", "7 % outliers"), doubt("outliers", "9 % outliers")]
     lost = [*graded("lost time", 0.02, "2 %"), *graded("lost time", 0.6, "60 %"), *graded("lost time", 0.3, "30 %")]
     assert worst_of_each_kind([*notes, *lost]) == (lost[1], notes[0])
+
+
+def test_doubts_about_launches_have_their_numbers() -> None:
+    def texts(*values: float) -> list[str]:
+        return [one.text for one in doubts_over_launches(exact(*values), median_over_launches(exact(*values), PERIOD))]
+
+    assert texts(100) == ["only 1 launch"]
+    assert texts(100, 101) == ["only 2 launches"]
+    (wide,) = texts(95, 100, 105, 95, 100, 105)
+    assert wide == "the interval is ± 5 %"
+    (invalid,) = texts(50, 100, 200, 50, 100, 200)
+    assert invalid.endswith(" %: not measurable here")
+    assert texts(*range(100, 108)) == [
+        "launches resemble their neighbours (correlation 0.6): the interval is too narrow"
+    ]

@@ -95,3 +95,16 @@ def test_readings_that_do_not_fit_are_refused() -> None:
         lost_time([[0.0]], [[0.0]], [[0.0]])
     with pytest.raises(ValueError, match="no wall time"):
         lost_time([[]], None, [[]])
+
+
+def test_waits_are_shares_of_the_time_that_was_measured() -> None:
+    lost = lost_time([[10.0, 10.0]], [[10.0, 10.0]], [[1.0, 1.0]])
+    assert lost.wait == pytest.approx(0.1)
+    assert lost_time([[10.0]], None, [[25.0]]).wait == 1
+
+
+def test_half_of_what_was_lost_names_the_cause() -> None:
+    assert lost_time([[1.0]], [[0.5]], [[0.5]], throttled_s=0.25).cause == "a CPU quota"
+    assert lost_time([[1.0]], [[0.5]], [[0.5]], throttled_s=0.2499).cause == "other work on the same CPUs"
+    assert lost_time([[1.0]], [[0.5]], [[0.25]]).cause == "other work on the same CPUs"
+    assert lost_time([[1.0]], [[0.5]], [[0.2499]], steal_s=0.25).cause == "the hypervisor"

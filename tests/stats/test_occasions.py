@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from octant.stats.intervals import Period
 from octant.stats.occasions import TwoRuns, occasion_verdicts
+from octant.stats.student import smallest_effect
 from octant.stats.verdicts import Verdict
 
 MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
@@ -86,3 +87,42 @@ def test_many_figures_are_corrected() -> None:
     assert slight.p() == pytest.approx(0.03, abs=0.015)
     assert occasion_verdicts([slight], PERIOD)[0].word == "differs"
     assert occasion_verdicts([slight, *[clean] * 29], PERIOD)[0].word == "no difference seen"
+
+
+def test_the_interval_for_other_occasions_is_students_with_the_spread_between_them() -> None:
+    launches = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.0])
+    history = np.array([0.0, 0.02, -0.02, 0.01])
+    found = verdict(launches, launches + 0.05, history)
+    error = math.sqrt(2 * history.var(ddof=1) + 2 * launches.var(ddof=1) / 6)
+    assert found.speed is not None
+    ends = 0.05 + 3.182446305 * error * np.array([-1, 0, 1])  # t of 97.5 % with 3 degrees of freedom
+    assert [found.speed.low, found.speed.middle, found.speed.high] == pytest.approx(list(np.exp(ends)))
+    assert found.hidden == pytest.approx(math.expm1(0.05 + 3.182446305 * error))
+    assert (found.number, found.unit) == (6, "launches on each side")
+
+
+@pytest.mark.parametrize(("reach", "word"), [(0.999, "same"), (1.001, "cannot tell")])
+def test_same_means_that_the_interval_of_90_percent_lies_within_the_margin(reach: float, word: str) -> None:
+    history = np.array([1.0, -1.0, 1.0, -1.0])
+    error = math.sqrt(2 * history.var(ddof=1))
+    history *= reach * math.log1p(0.03) / (2.353363435 * error)  # t of 95 % with 3 degrees of freedom
+    assert verdict(np.zeros(4), np.zeros(4), history).word == word
+
+
+def test_a_p_value_at_the_threshold_is_a_difference() -> None:
+    runs = TwoRuns(np.array([0, 0.01, -0.01, 0.02]), np.array([0, 0.01, -0.01, 0.02]) + 0.05, NONE)
+    assert occasion_verdicts([runs], PERIOD, threshold=runs.p())[0].word == "differs"
+    assert occasion_verdicts([runs], PERIOD, threshold=0.999 * runs.p())[0].word == "no difference seen"
+
+
+def test_what_could_be_found_is_what_as_many_paired_rounds_would_find() -> None:
+    history = np.array([0.0, 0.02, -0.02, 0.01])
+    found = verdict(np.zeros(6), np.zeros(6), history)
+    error = math.sqrt(2 * history.var(ddof=1))
+    assert found.findable == pytest.approx(math.expm1(smallest_effect(4, 0.05) * 2 * error))
+    assert found.speed is not None
+    assert found.speed.kind == "student"
+
+
+def test_launches_without_spread_have_all_their_degrees_of_freedom() -> None:
+    assert TwoRuns(np.zeros(4), np.ones(6), NONE).error() == (0, 8)

@@ -12,7 +12,7 @@ from octant.stats.gate import e_value
 from octant.stats.intervals import Period
 from octant.stats.multiple import benjamini_hochberg, holm
 from octant.stats.occasions import TwoRuns
-from octant.stats.paired import paired_bounds, paired_p, paired_verdicts, student_p
+from octant.stats.paired import is_same, paired_bounds, paired_p, paired_verdicts, student_p
 from octant.stats.student import two_sided_p
 from octant.stats.verdicts import Verdict, log_speeds
 
@@ -201,6 +201,50 @@ def test_what_could_have_been_found_is_found_in_four_of_five() -> None:
 
 
 def test_speeds_of_times_are_their_reciprocals() -> None:
-    assert log_speeds([2.0, 4.0], "higher") == pytest.approx(-log_speeds([2.0, 4.0], "lower"))
-    with pytest.raises(ValueError, match="not all positive"):
+    assert log_speeds([2.0, 4.0], "higher") == pytest.approx([math.log(2), math.log(4)])
+    assert log_speeds([2.0, 4.0], "lower") == pytest.approx([-math.log(2), -math.log(4)])
+    with pytest.raises(ValueError, match=r"^cannot compare values by their ratio \(they are not all positive\)$"):
         log_speeds([1.0, 0.0], "lower")
+
+
+@pytest.mark.parametrize(("rounds", "kind"), [(4, "student"), (11, "student"), (12, "signed ranks")])
+def test_intervals_say_how_they_were_made(rounds: int, kind: str) -> None:
+    speed = one(np.linspace(0.1, 0.2, rounds)).speed
+    assert speed is not None
+    assert speed.kind == kind
+
+
+def test_same_needs_four_rounds_within_the_margin_and_off_its_ends() -> None:
+    end = math.log1p(0.03)
+    assert not is_same(np.zeros(3), 0.03)
+    assert is_same(np.zeros(4), 0.03)
+    assert [is_same(np.full(4, at), 0.03) for at in (-end, -0.99 * end, 0.99 * end, end)] == [False, True, True, False]
+
+
+def test_no_number_of_rounds_finds_a_margin_of_nothing() -> None:
+    found = one(np.array([-0.02, 0.01, 0.02, -0.01]), margin=0)
+    assert (found.word, found.needed) == ("cannot tell", None)
+
+
+def test_more_figures_need_more_rounds() -> None:
+    x = 40 * np.array([-0.002, 0.001, 0.002, -0.001, 0.0015, -0.0015])
+    alone, among = one(x).needed, paired_verdicts([x] * 30, PERIOD)[0].needed
+    assert alone is not None
+    assert among is not None
+    assert among > 1.5 * alone
+
+
+def test_no_verdict_has_numbers_that_hide_everything() -> None:
+    found = one(np.zeros(2))
+    assert (found.p, found.hidden, found.findable) == (1, math.inf, math.inf)
+
+
+@pytest.mark.filterwarnings("error")
+def test_differences_without_spread_are_certain_and_no_difference_is_none() -> None:
+    assert float(paired_p(np.full(4, 0.125))) == 0
+    assert float(paired_p(np.zeros(4))) == 1
+
+
+def test_a_round_without_a_difference_counts_half_for_either_side() -> None:
+    """All others positive: the rank sum of the negative ones is a half, which 2 of 4096 assignments reach."""
+    assert float(paired_p(np.arange(12.0))) == pytest.approx(2 * 2 / 2**12)

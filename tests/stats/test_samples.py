@@ -95,9 +95,23 @@ def test_correlation_time_is_between_one_and_half_the_samples(samples: list[floa
     assert 1 <= stats.correlation_time(samples) <= max(1, len(samples) / 2)
 
 
+def test_fewer_than_six_samples_that_count_give_the_whole_range_whatever_their_number() -> None:
+    few, enough = stats.median_interval(range(59), correlation=10), stats.median_interval(range(60), correlation=10)
+    assert (few.low, few.high) == (0, 58)
+    assert enough.low > 0
+    assert enough.high < 59
+
+
 def test_an_empty_set_has_no_median() -> None:
     with pytest.raises(ValueError, match="at least one sample"):
         stats.median_interval([])
+
+
+def test_outliers_are_further_than_five_spreads_from_the_median_wherever_that_lies() -> None:
+    edge = 5 * 1.4826
+    assert not stats.outliers([-1, -1, 0, 1, edge]).any()
+    assert list(stats.outliers([-1, -1, 0, 1, 1.001 * edge])) == [False] * 4 + [True]
+    assert list(stats.outliers([999, 999, 1000, 1001, 1001 + edge])) == [False] * 4 + [True]
 
 
 def test_outliers_are_found_beside_a_constant_and_beside_noise() -> None:
@@ -141,3 +155,19 @@ def test_the_half_quantile_is_the_median(samples: list[float]) -> None:
 def test_relative_half_width_of_zero_is_zero() -> None:
     assert stats.Interval(0, 0, 1).relative_half_width == 0
     assert stats.Interval(9, 10, 11).relative_half_width == pytest.approx(0.1)
+
+
+def test_correlation_time_of_series_worked_by_hand() -> None:
+    assert stats.correlation_time([1, 1, 2, 2]) == pytest.approx(1.5)  # sides - - + +: 1 + 1/4, then - 1/2 - 1/4
+    assert stats.correlation_time([1, 1, 2]) == 1, "too few to tell"
+    assert stats.correlation_time([1, 2, 1, 2]) == 1, "neighbours that part are not fewer samples"
+
+
+def test_many_samples_at_the_median_are_no_correlation() -> None:
+    rare = np.random.default_rng(7).random(4000) < 0.2
+    assert stats.correlation_time((1.0 + rare).tolist()) < 1.5
+
+
+def test_twelve_samples_are_enough_for_a_drift() -> None:
+    assert stats.drift([1.0] * 6 + [2.0] * 6) == pytest.approx(1)
+    assert stats.drift([1.0] * 5 + [2.0] * 6) == 0

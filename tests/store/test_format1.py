@@ -74,6 +74,14 @@ def test_a_torn_line_of_it_is_asked_again(store: Store) -> None:
     assert (left.repeat, left.started_knobs["bytes"]) == (1, "1MiB")
 
 
+def test_another_schema_is_refused(store: Store) -> None:
+    run = store.runs()[0]
+    text = (run.folder / "asked.json").read_text()
+    (run.folder / "asked.json").write_text(text.replace('"schema": 1', '"schema": 2', 1))
+    with pytest.raises(Refusal, match=r"asked\.json.*schema"):
+        store.read(run.id)
+
+
 def test_what_is_no_launch_of_it_is_refused(store: Store) -> None:
     run = store.runs()[0]
     asked = json.loads((run.folder / "asked.json").read_text())

@@ -19,7 +19,19 @@ from octant.study.file import Study
 from octant.study.kinds.knee import knee
 from octant.study.parts import Bar
 from octant.study.values import CannotTest, LaunchValue, Quantity, StudyValue, StudyValues
-from octant.study.verdict import Verdict, judge, launches_needed, verdicts
+from octant.study.verdict import (
+    Effect,
+    Verdict,
+    doubts_text,
+    ends_text,
+    judge,
+    judge_effect,
+    launches_needed,
+    more_text,
+    status_of,
+    undecided_judgement,
+    verdicts,
+)
 
 POSITIVE = st.floats(0.01, 100)
 INTERVALS = st.tuples(POSITIVE, POSITIVE, POSITIVE).map(sorted).map(lambda three: Interval(*three))
@@ -43,6 +55,8 @@ BARS = st.one_of(
         (Interval(0.97, 1.0, 1.01), Bar(within=(0.98, 1.02)), "undecided"),
         (Interval(1.03, 1.04, 1.05), Bar(within=(0.98, 1.02)), "does not hold"),
         (Interval(1.0, 1.0, 1.0), Bar(above=1.0), "does not hold"),
+        (Interval(0.9, 0.95, 1.0), Bar(below=1.0), "undecided"),
+        (Interval(1.0, 1.1, 1.2), Bar(above=1.0), "undecided"),
     ],
 )
 def test_an_interval_against_a_bar(here: Interval, bar: Bar, status: str) -> None:
@@ -69,6 +83,87 @@ def test_launches_needed_follow_the_square_root() -> None:
     """10 launches, 0.1 from the bar, 0.2 of reach towards it: 4 times as many, 30 more."""
     assert launches_needed(Interval(0.9, 1.1, 1.3), Bar(above=1.0), 10) == 30
     assert launches_needed(Interval(0.9, 1.0, 1.1), Bar(above=1.0), 10) is None
+
+
+@pytest.mark.parametrize(
+    ("here", "bar", "launches", "more"),
+    [
+        (Interval(0.5, 0.75, 1.25), Bar(below=1.0), 10, 30),
+        (Interval(0.9, 1.0, 1.1), Bar(within=(0.95, 1.08)), 10, 30),  # the nearer end decides
+        (Interval(0.9, 1.0, 1.1), Bar(within=(0.92, 1.05)), 10, 30),
+        (Interval(0.9, 1.0, 1.02), Bar(within=(0.95, 1.05)), 10, 30),  # the other end is not reached
+        (Interval(0.9, 1.0, 1.3), Bar(within=(0.95, 1.1)), 10, 80),
+        (Interval(2, 3, 4), Bar(above=1.0), 10, 1),  # decided: one more changes nothing
+        (Interval(-15, 0, 15), Bar(above=1.0), 4, 896),
+        (Interval(-16, 0, 16), Bar(above=1.0), 4, None),  # over a thousand
+        (Interval(1, 1, 1), Bar(above=1.0), 4, None),
+        (Interval(0.5, 1, 2), Bar(above=1.5), 0, None),
+        (Interval(0.5, 1, 2), Bar(above=1.5), 1, 3),
+        (Interval(0.5, 1, 2), Bar(above=1.5), 3, 1),
+    ],
+)
+def test_launches_needed_are_those_of_the_end_that_needs_most(
+    here: Interval, bar: Bar, launches: int, more: int | None
+) -> None:
+    assert launches_needed(here, bar, launches) == more
+
+
+@pytest.mark.parametrize(
+    ("more", "launches", "least", "text"),
+    [
+        (None, 6, 4, "how many more launches would decide is not known"),
+        (5, 0, 4, "the model's own bounds leave it open"),
+        (1, 6, 4, "about 1 more launch of each would decide"),
+        (5, 4, 4, "about 5 more launches of each would decide"),
+        (3, 1, 4, "1 launch of each is too few; at least 3 more launches of each are needed"),
+        (1, 3, 4, "3 launches of each are too few; at least 1 more launch of each is needed"),
+        (2, 4, 6, "4 launches of each are too few; at least 2 more launches of each are needed"),
+    ],
+)
+def test_what_would_decide_is_said(more: int | None, launches: int, least: int, text: str) -> None:
+    assert more_text(more, launches, least) == text
+
+
+def test_doubts_and_ends_are_named_once_and_notes_not() -> None:
+    drift, same = doubt("drift", "drifts by 9 %"), doubt("drift", "drifts by 7 %")
+    effects = [
+        Effect(Interval(1, 2, 3), 6, (drift, doubt("outliers", "7 % outliers"))),
+        Effect(Interval(1, 2, 3), 6, (same, doubt("short phase", "a short phase")), ends="the range of the rounds"),
+        Effect(Interval(2, 2, 2), 6, ends="nothing"),
+    ]
+    assert doubts_text(effects) == "; measured in doubt: drifts by 9 %, a short phase"
+    assert doubts_text(effects[2:]) == ""
+    assert ends_text(effects) == "; in brackets: the model's own bounds; in brackets: the range of the rounds"
+    assert ends_text(effects[2:]) == ""
+
+
+@pytest.mark.parametrize(
+    ("launches", "least", "status"), [(0, 4, "holds"), (3, 4, "undecided"), (4, 4, "holds"), (4, 6, "undecided")]
+)
+def test_too_few_launches_leave_it_open_and_a_model_needs_none(launches: int, least: int, status: str) -> None:
+    assert status_of(Effect(Interval(2, 3, 4), launches, least=least), Bar(above=1.0)) == status
+
+
+def test_what_is_left_open_says_how_many_launches_would_decide_all_of_it() -> None:
+    bar = Bar(above=1.0)
+    near, far = Effect(Interval(0.9, 1.1, 1.3), 10), Effect(Interval(0.5, 1.1, 1.7), 12)
+    found = undecided_judgement(bar, [near, far], [near, far, Effect(Interval(2, 3, 4), 8)], "two are open")
+    assert (found.status, found.more_launches) == ("undecided", 420)
+    assert found.why == "two are open; about 420 more launches of each would decide"
+    hopeless = undecided_judgement(bar, [near, Effect(Interval(0.9, 1.0, 1.1), 10)], [near], "open")
+    assert (hopeless.why, hopeless.more_launches) == ("open; how many more launches would decide is not known", None)
+
+
+def test_a_judgement_says_what_was_found_against_which_bar() -> None:
+    found = judge_effect(Effect(Interval(1.8, 1.9, 2.0), 6, DOUBTS), Bar(above=1.5), " for b")
+    assert (found.status, found.here, found.here_is) == ("holds", Interval(1.8, 1.9, 2.0), "the model's own bounds")
+    assert found.why == (
+        "×1.90 [1.80, 2.00] here for b (the bar: above 1.5; in brackets: the model's own bounds); "
+        "measured in doubt: drifts by +9 %"
+    )
+    undecided = judge_effect(Effect(Interval(0.9, 1.1, 1.3), 10), Bar(above=1.0), "")
+    assert undecided.more_launches == 30
+    assert undecided.why.endswith("; about 30 more launches of each would decide")
 
 
 RATE, FLOPS = Quantity("B/s", "higher"), Quantity("flop/s", "higher")
@@ -197,6 +292,9 @@ def test_a_step_is_found_where_it_is() -> None:
     assert knee([1, 2, 4, 8], [1.0, 1.1, 3.0, 3.1], 1.5, "lower") == 4
     assert knee([1, 2, 4, 8], [9.0, 9.1, 3.0, 3.1], 1.5, "higher") == 4
     assert knee([1, 2, 4, 8], [1.0, 1.1, 1.2, 1.3], 1.5, "lower") is None
+    assert knee([1, 2, 4, 8], [3.0, 9.0, 5.0, 5.0], 1.5, "higher") == 4, "worse than the best, not than the first"
+    assert knee([1, 2, 4, 8], [9.0, 3.0, 5.0, 5.0], 1.5, "lower") == 4
+    assert knee([1, 2], [3.0, 2.0], 1.5, "higher") == 2, "by the factor itself"
 
 
 @given(st.lists(POSITIVE, min_size=2, max_size=20), st.floats(1.01, 3))
@@ -395,3 +493,80 @@ def test_factors_show_three_digits() -> None:
     assert factor_text(Interval(1.8, 1.9, 2.0)) == "×1.90 [1.80, 2.00]"
     assert factor_text(Interval(2, 2, 2)) == "×2.00"
     assert not math.isnan(float(factor_text(Interval(123.4, 123.4, 123.4))[1:]))
+
+
+@pytest.mark.parametrize(
+    ("test", "why"),
+    [
+        (
+            'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.5 }',
+            "×2.00 here for m, b over a (the bar: above 1.5)",
+        ),
+        (
+            'kind = "order", measure = "m", places = [{ which = "b" }, {}]',
+            "b > baseline: ×2.00 from one to the next here",
+        ),
+        ('kind = "most", of = { which = "b" }, share = 1.0', "2 of 2 gain here: m ×2.00, n ×4.00"),
+        (
+            'kind = "interaction", measure = "n", versus = "m", of = { which = "b" }, bar = { above = 1.5 }',
+            "×2.00 here: n ×4.00 over m ×2.00 (the bar: above 1.5)",
+        ),
+    ],
+)
+def test_each_kind_says_what_it_found(test: str, why: str) -> None:
+    found = judged(test, {"m a": A, "m b": B, "n a": A, "n b": C})
+    assert (found.status, found.why) == ("holds", why)
+
+
+def test_most_asks_at_the_end_of_the_axis_and_what_is_open_counts_neither_way() -> None:
+    test = 'kind = "most", of = { which = "b" }, share = 0.9'
+    values = {"m a": curve(4, 4, 4, 4), "m b": curve(9, 9, 9, 4), "n a": curve(4, 4, 4, 4), "n b": curve(4, 4, 4, 9)}
+    found = judged(test, values, AXIS)
+    assert found.status == "does not hold"
+    assert found.why.startswith("1 of 2 gain here: m ×1.00, n ×2.25")
+    few = {"": measured(20.0, 20.0)}
+    assert judged(test, {"m a": A, "m b": few, "n a": A, "n b": B}).status == "undecided"
+    less = judged(test, {"m a": A, "m b": few, "n a": B, "n b": A})
+    assert less.status == "does not hold", "one that does not gain is too many"
+
+
+def test_models_are_judged_by_their_bounds_and_launches_change_nothing() -> None:
+    def model(*values: float) -> dict[str, StudyValue]:
+        return {at: StudyValue(modelled=Interval(x, 2 * x, 3 * x)) for at, x in zip(SIZES, values, strict=True)}
+
+    flat = judged('kind = "spread", measure = "m", bar = { below = 2.5 }', {"m a": model(1, 2, 1, 2)}, AXIS)
+    assert (flat.status, flat.here) == ("holds", Interval(2, 2, 2))
+    assert flat.why == "×2.00 here, largest over smallest (the bar: below 2.5)"
+    test = 'kind = "interaction", measure = "m", versus = "n", of = { which = "b" }, bar = { above = 1.5 }'
+    places = ', at = "1KiB", versus_at = "1KiB"'
+    open_ = judged(
+        test.replace(", bar", f"{places}, bar"),
+        {"m a": model(1, 1, 1, 1), "m b": model(2, 2, 2, 2), "n a": model(1, 1, 1, 1), "n b": model(1, 1, 1, 1)},
+        AXIS,
+    )
+    assert open_.here is not None
+    assert open_.here.middle == pytest.approx(2)
+    assert open_.more_launches is None
+
+
+def test_a_ratio_says_where_on_the_axis_both_sides_are() -> None:
+    test = 'kind = "ratio", measure = "m", at = "1KiB", to_at = "4KiB", bar = { above = 1.5 }'
+    found = judged(test, {"m a": curve(8, 8, 4, 4)}, AXIS)
+    assert found.why == "×2.00 here for m at 1KiB over 4KiB (the bar: above 1.5)"
+    sides = {"m a": curve(1, 1, 1, 1), "m b": curve(3, 1, 1, 1)}
+    one = judged(test.replace(', to_at = "4KiB"', ', of = { which = "b" }'), sides, AXIS)
+    assert one.why == "×3.00 here for m, b over a at 1KiB (the bar: above 1.5)"
+
+
+def test_what_a_finding_needs_is_looked_for_on_this_machine() -> None:
+    test = 'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }'
+    asked = study(test)
+    finding = asked.findings[0].model_copy(update={"needs": ("numa>=1", "numa>=2", "smt>=9")})
+    asked = asked.model_copy(update={"findings": (finding,)})
+    cells = {Cell("m", ("a",)): A, Cell("m", ("b",)): B}
+    values = StudyValues({"m": RATE, "n": RATE}, cells, {}, {})
+    (here,) = verdicts(asked, values, machine())
+    assert (here.status, here.why) == ("cannot be tested here", "one NUMA domain")
+    assert here.finding.id == "p6-locality-best"
+    assert verdicts(asked, values, machine(nodes=2))[0].why.startswith("one hardware thread")
+    assert verdicts(asked, values, None)[0].status == "holds", "a model needs no machine"

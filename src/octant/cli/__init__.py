@@ -51,10 +51,12 @@ def _unabridged(app: typer.Typer) -> None:
 
 def main() -> None:
     """Entry point of the command `octant`."""
-    if "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower():
-        from octant.report.plain import make_streams_patient
+    from octant.report import plain
 
-        make_streams_patient(json="--json" in sys.argv)
+    json = "--json" in sys.argv
+    if "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower():
+        plain.make_streams_patient(json)
+    plain.clean_streams(json)
     try:
         application()()
     except Refusal as refusal:

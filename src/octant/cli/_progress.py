@@ -9,6 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from octant.report.plain import clean
 from octant.units import counted
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class Clock:
 
 def _title(step: Step) -> str:
     ask = step.planned.launch.ask
-    return ": ".join(dict.fromkeys([ask.subject.name, ask.show.title or ask.subject.name]))
+    return clean(": ".join(dict.fromkeys([ask.subject.name, ask.show.title or ask.subject.name])))
 
 
 class _Lines:
@@ -195,7 +196,7 @@ def _bar(clock: Clock) -> Iterator[Observe]:
         TextColumn("{task.fields[count]}"),
         BarColumn(bar_width=24),
         TimeElapsedColumn(),
-        TextColumn("about {task.fields[left]} s left  {task.description}"),
+        TextColumn("about {task.fields[left]} s left  {task.description}", markup=False),
     )
     drawn_s = 0.0
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

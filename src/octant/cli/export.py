@@ -36,6 +36,7 @@ def export(
     """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON."""
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
+    from octant.output import opened
     from octant.report.run import sharing, tidy
 
     if samples and results:
@@ -52,8 +53,5 @@ def export(
     if output is None:
         tidy.write(summary, form, what, sys.stdout.buffer, clean)
         return
-    try:
-        with output.open("wb") as file:
-            tidy.write(summary, form, what, file, clean)
-    except OSError as error:
-        raise Refusal(f"cannot write {output} ({error.strerror}); try -o with a file of yours") from error
+    with opened(output, "try -o with a file of yours") as file:
+        tidy.write(summary, form, what, file, clean)

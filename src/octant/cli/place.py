@@ -52,12 +52,14 @@ def place(
     """Show where ranks and threads go, print it for any launcher, or read launcher options back."""
     import sys
 
+    from octant import output
     from octant.failure import Exit, Refusal
     from octant.machine.load import load
     from octant.placement.draw import as_svg
     from octant.placement.planner import DoesNotFit
     from octant.placement.translate import request_text, translate
     from octant.report.placement import text as writer
+    from octant.report.plain import clean_lines
 
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:
@@ -67,11 +69,10 @@ def place(
         topology, page_sizes = load(on)
         answer = translate(text, topology, launcher or (), lines=lines is not None, page_sizes=page_sizes)
         if svg is not None:
-            svg.write_text(as_svg(topology, answer.placement, f"{answer.request}"), encoding="utf-8")
+            drawing = clean_lines(as_svg(topology, answer.placement, f"{answer.request}"))
+            output.save(svg, drawing, "try another --svg FILE")
     except DoesNotFit as refusal:
         raise Refusal(str(refusal), code=Exit.NOT_SUPPORTED) from refusal
-    except OSError as error:
-        raise Refusal(f"cannot write the drawing ({error.strerror}); try another --svg FILE") from error
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_WORD) from error
     print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))

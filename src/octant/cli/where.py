@@ -36,18 +36,15 @@ def where(
 
     The program keeps its input, output and exit code; the table goes to standard error.
     """
-    from octant.failure import Refusal
     from octant.launch import bind as words
     from octant.launch.compare import differences
     from octant.launch.launchers import JobSize
     from octant.launch.watch import watch
+    from octant.output import save
     from octant.report.placement import where as report
 
-    try:
-        if to is not None:
-            to.write_text("", encoding="utf-8")  # before the program runs, which may take hours
-    except OSError as error:
-        raise Refusal(f"cannot write {str(to)!r} ({error.strerror}); try another --to FILE") from error
+    if to is not None:
+        save(to, "", "try another --to FILE")  # before the program runs, which may take hours
     asked = _request(place) if place else None
     shape = JobSize(ranks or (asked.request.ranks if asked else 1))
     seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [])
@@ -56,7 +53,7 @@ def where(
     if to is None:
         typer.echo(text, err=True)
     else:
-        to.write_text(text + "\n", encoding="utf-8")
+        save(to, text + "\n", "try another --to FILE")
     raise typer.Exit(seen.code)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from octant.failure import Refusal
 from octant.launch.jobs import Job, batch_system
+from octant.output import save
 
 _PATIENCE_S = 60
 
@@ -17,13 +18,7 @@ def write(system: str, job: Job, path: Path) -> None:
         Refusal: no such system, or the file cannot be written.
     """
     text = batch_system(system).script(job)
-    try:
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o755)
-    except OSError as error:
-        raise Refusal(
-            f"cannot write the job script {path} ({error.strerror}); try --script in a folder of yours"
-        ) from error
+    save(path, text, "try --script in a folder of yours", mode=0o777)
 
 
 def submit(system: str, path: Path) -> str:

@@ -327,7 +327,7 @@ def _explicit(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
 
 def _on_torus(topology: Topology, request: Request) -> Placement:
     """Every node is like this one; a rank's last coordinate is its place in the node, in compact order."""
-    local = replace(request, torus=(), map=(), map_file="", order="compact", ranks=1)
+    local = replace(request, torus=(), map=(), map_file="", order="compact")
     per_node = len(slots(topology, local)) // request.threads
     if not per_node:
         raise DoesNotFit(_too_many(topology, request, len(slots(topology, local))), None)

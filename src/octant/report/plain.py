@@ -1,14 +1,73 @@
-"""Text for terminals and pipes that cannot take every character: the nearest ASCII, or JSON's own escapes."""
+"""Text that every terminal, pipe and program can take: no control characters; the nearest ASCII, or JSON's escapes."""
 
 import codecs
 import io
+import re
 import sys
+from collections.abc import Iterable
+from typing import Any, TextIO, cast
 
 ASCII = {"µ": "u", "…": "...", "–": "-", "×": "x", "→": "->", "·": "-"} | dict.fromkeys("▏▎▍", " ")
 ASCII |= dict.fromkeys("▌▋▊▉█", "#") | dict.fromkeys("“”", '"') | {"’": "'", "−": "-", "≤": "<=", "≥": ">=", "²": "2"}
 ASCII |= {"│": "|", "─": "-", "•": "*", "³": "3", "▓": "%"} | dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯", "+")
 ASCII |= dict(zip("▁▂▃▄▅▆▇", "_.:-=+*", strict=True))  # heights
 TABLE = str.maketrans(ASCII)
+
+COLOUR = "\x1b\\[[0-9;]*m"
+# Unicode's control characters, line ends, changes of direction, and half characters.
+CONTROL = "[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_IN_LINE, _IN_LINES = re.compile(f"[\t\n]|{CONTROL}"), re.compile(CONTROL)
+_COLOUR_OR_CONTROL = re.compile(f"({COLOUR})|{CONTROL}")
+
+
+def clean(text: str) -> str:
+    """Text from outside as part of a line, each control character shown as �, so that it cannot steer a terminal."""
+    return _IN_LINE.sub("�", text)
+
+
+def clean_lines(text: str) -> str:
+    """The same for whole lines: ends of lines and tabs stay."""
+    return _IN_LINES.sub("�", text)
+
+
+def escaped(json: str) -> str:
+    """JSON with its control characters escaped: those that JSON need not escape, but terminals obey, too."""
+    return _IN_LINES.sub(lambda found: _escape(found[0]), json)
+
+
+class CleanStream:
+    """A text stream that takes no control characters: JSON's are escaped, and colours reach a terminal.
+
+    What is written with Rich goes past it, and is cleaned by those who write it.
+    """
+
+    def __init__(self, stream: TextIO, json: bool) -> None:
+        self.rich_proxied_file = stream  # Rich looks for this name
+        self._terminal, self._json = stream.isatty(), json
+
+    def write(self, text: str) -> int:
+        """Writes the text without what could steer the terminal."""
+        if self._json:
+            shown = escaped(text)
+        elif self._terminal:
+            shown = _COLOUR_OR_CONTROL.sub(lambda found: found[1] or "�", text)
+        else:
+            shown = clean_lines(text)
+        self.rich_proxied_file.write(shown)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Writes them one by one."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rich_proxied_file, name)
+
+
+def clean_streams(json: bool) -> None:
+    """Standard streams take no control characters; `json`: JSON is asked for."""
+    sys.stdout, sys.stderr = (cast("TextIO", CleanStream(stream, json)) for stream in (sys.stdout, sys.stderr))
 
 
 def in_ascii(text: str) -> str:

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from octant.output import replacing
+
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 
 
@@ -20,14 +22,12 @@ def write_durably(path: Path, text: str) -> None:
     """Whole or not at all, so that who reads the store meanwhile, or after the disk was full, finds no half of it.
 
     Raises:
-        OSError: it cannot be written, or somebody else is writing it.
+        OSError: it cannot be written.
     """
-    partial = path.with_suffix(".part")
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE), "wb") as file:
+    with replacing(path, FILE_MODE) as file:
         file.write(text.encode())
         file.flush()
         os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def open_for_append(path: Path) -> int:

@@ -186,7 +186,7 @@ def launches_needed(here: Bounded, bar: Bar, launches: int, least: int = LEAST_R
         if here.low <= edge <= here.high:
             gap = abs(here.middle - edge)
             reach = here.high - here.middle if edge > here.middle else here.middle - here.low
-            if gap <= 1e-3 * max(reach, abs(edge) * 1e-9):
+            if reach >= gap * MOST:
                 return None
             wanted = max(wanted, math.ceil(launches * (reach / gap) ** 2))
     more = max(wanted, launches + 1) - launches

@@ -115,3 +115,28 @@ def test_parquet_without_duckdb_names_the_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(Refusal, match=r"pip install 'octant-hpc\[parquet\]'"):
         exported("parquet", "figures")
+
+
+@pytest.mark.parametrize(
+    ("title", "cell"),
+    [
+        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+        ("+1+1", "'+1+1"),
+        ("-1-1", "'-1-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "�=1"),
+        ("'=1", "''=1"),
+        ("-1.5e3", "-1.5e3"),
+        ("a=b", "a=b"),
+        ("\x1b[31mred", "�[31mred"),
+    ],
+)
+def test_no_cell_is_a_formula_and_numbers_stay(title: str, cell: str) -> None:
+    assert rows(exported("csv", run=retitled(RUN, title)))[0]["title"] == cell
+
+
+def test_formulas_are_texts_in_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "lines.parquet"
+    path.write_bytes(exported("parquet", run=retitled(RUN, "=1+1")))
+    assert duckdb.read_parquet(str(path)).filter("title = '=1+1'").shape[0] > 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from rich.text import Text
 
 from octant import units
+from octant.report.plain import clean
 from octant.report.run import text
 from octant.report.run.tidy import number
 
@@ -79,14 +80,14 @@ def _only_lines(found: Comparisons, width: int) -> list[Text]:
     ):
         if alone:
             names = Counter(one.figure.workload.name for one in alone)
-            listed = ", ".join(f"{text.clean(name)} {number}" for name, number in names.most_common())
+            listed = ", ".join(f"{clean(name)} {number}" for name, number in names.most_common())
             what = units.counted(len(alone), "figure")
             page += [Text(), *_wrap(f"{what} only in {side}: {listed}; --all lists them", width, "")]
     return page
 
 
 def _run_line(name: str, run: str, title: str, machine: str) -> Text:
-    return Text.assemble((f"{name} ", "bold"), f"{run}  {text.clean(title)}  ", (text.clean(machine), "dim"))
+    return Text.assemble((f"{name} ", "bold"), f"{run}  {clean(title)}  ", (clean(machine), "dim"))
 
 
 def _figure_lines(one: Comparison, found: Comparisons, width: int) -> list[Text]:
@@ -105,11 +106,11 @@ def _figure_lines(one: Comparison, found: Comparisons, width: int) -> list[Text]
 
 
 def _name(one: Comparison) -> str:
-    return text.clean(f"{one.figure.workload.name}: {one.figure.name}")
+    return clean(f"{one.figure.workload.name}: {one.figure.name}")
 
 
 def _why(one: Comparison) -> str:
-    return text.clean("; ".join(one.why))
+    return clean("; ".join(one.why))
 
 
 def _values(one: Comparison) -> str:

@@ -14,14 +14,14 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from octant import __version__, stats, units
-from octant.failure import Exit, Refusal
+from octant import __version__, output, stats, units
 from octant.report import claims
 from octant.report.charts.curve import share_text
 from octant.report.charts.picture import thin
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.machine import text as machine
+from octant.report.plain import clean_lines
 from octant.report.run import results, tidy
 from octant.report.run.sharing import cleaned
 from octant.report.run.text import mark
@@ -54,26 +54,17 @@ def write(summary: Summary, path: Path, clean: Clean = str) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
-    save(render(summary, clean), path)
-    if path.parent == summary.run.folder:  # a store is its owner's alone
-        path.chmod(files.FILE_MODE)
-    return path
+    stored = path.parent == summary.run.folder  # a store is its owner's alone
+    return save(render(summary, clean), path, files.FILE_MODE if stored else output.FILE_MODE)
 
 
-def save(page: str, path: Path) -> Path:
-    """Writes a page and gives its path.
+def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
+    """Writes a page and gives its path; `mode` is its permissions, less the umask.
 
     Raises:
         Refusal: the file cannot be written.
     """
-    if path.is_dir():
-        raise Refusal(f"cannot write {path} (it is a folder); try -o with a file of yours", Exit.WRONG_WORD)
-    try:
-        partial = path.with_name(path.name + ".part")  # a reader never sees half a report
-        partial.write_text(page, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise Refusal(f"cannot write {path} ({error.strerror}); try -o with a file of yours") from error
+    output.save(path, clean_lines(page), "try -o with a file of yours", mode)
     return path
 
 

@@ -14,7 +14,7 @@ from octant import units
 from octant.report import claims
 from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
-from octant.report.plain import in_ascii
+from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
     terminal = file.isatty()
     console = Console(file=file, highlight=False, soft_wrap=True, color_system="auto" if terminal else None)
     for line in draw(console.width if terminal else 100):
+        line.plain = clean_lines(line.plain)
         shown = in_ascii(line.plain).encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(shown) if plain else line)
 
@@ -220,8 +221,3 @@ def _wrap(text: str, width: int, style: str, hang: int) -> list[Text]:
 
 def _knobs(knobs: Mapping[str, str]) -> str:
     return " ".join(f"{name}={value}" for name, value in knobs.items())
-
-
-def clean(text: str) -> str:
-    """Text from outside without control characters, so that it cannot steer the terminal."""
-    return "".join(c if c.isprintable() else "�" for c in text)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from octant.failure import Exit, Refusal, suggestion
+from octant.report.plain import clean_lines, escaped
 from octant.report.run.results import further_figures
 from octant.report.run.sharing import cleaned
 
@@ -269,16 +270,16 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
     if form not in FORMATS:
         raise Refusal(f"cannot export to {form!r} (no such format); {suggestion(form, FORMATS)}", Exit.WRONG_WORD)
     if form == "json" and what == "figures":
-        file.write(as_json(summary, clean=clean).encode() + b"\n")
+        file.write(escaped(as_json(summary, clean=clean)).encode() + b"\n")
         return
     kind, lines = _lines(summary, what)
     if clean is not str:
         lines = (kind(**cleaned(vars(line), clean)) for line in lines)
     if form == "json":
         for line in lines:
-            file.write(json.dumps(vars(line), ensure_ascii=False).encode() + b"\n")
+            file.write(escaped(json.dumps(vars(line), ensure_ascii=False)).encode() + b"\n")
     elif form == "csv":
-        _write_csv(kind, lines, file)
+        _write_csv(kind, lines, file, neutral)
     else:
         _write_parquet(kind, lines, file)
 
@@ -289,15 +290,37 @@ def _lines(summary: Summary, what: What) -> tuple[type[Line], Iterable[Line]]:
     return (ResultLine, result_lines(summary)) if what == "results" else (SampleLine, sample_lines(summary))
 
 
-def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
+def neutral(cell: str) -> str:
+    """A text of a CSV file that no spreadsheet takes for a formula: an apostrophe before what could begin one.
+
+    So that removing the apostrophe from the cells that begin with one gives the texts back, those that begin with one
+    get another. Numbers stay as they are.
+    """
+    shown = clean_lines(cell)
+    return f"'{shown}" if shown.startswith(tuple("=+-@\t'")) and not _is_number(shown) else shown
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO, shown: Callable[[str], str]) -> None:
     """RFC 4180, decimal points whatever the locale, floats in the shortest form that reads back exactly."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(field.name for field in fields(kind))
     for line in lines:
-        values = vars(line).values()
-        writer.writerow("" if v is None else str(v).lower() if isinstance(v, bool) else v for v in values)
+        writer.writerow(_cell(value, shown) for value in vars(line).values())
     text.detach()
+
+
+def _cell(value: str | float | None, shown: Callable[[str], str]) -> str | float:
+    if isinstance(value, str):
+        return shown(value)
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else value
 
 
 SQL_TYPES = {"str": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "bool": "BOOLEAN"}
@@ -315,7 +338,7 @@ def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> N
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "lines.csv", Path(folder) / "lines.parquet"
         with source.open("wb") as text:
-            _write_csv(kind, lines, text)
+            _write_csv(kind, lines, text, clean_lines)
         with duckdb.connect() as connection:
             query = "SELECT * FROM read_csv(?, header = true, columns = ?, force_not_null = ?)"
             words = [name for name, sort in types.items() if sort == "VARCHAR"]

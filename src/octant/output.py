@@ -1,0 +1,92 @@
+"""Writes files for users: whole or not at all, never through a link, never into a device."""
+
+import contextlib
+import os
+import secrets
+import signal
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from octant.failure import Exit, Refusal
+
+FILE_MODE = 0o666
+"""Permissions of a file for users, less the umask."""
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+@contextlib.contextmanager
+def replacing(path: Path, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
+    """A file that takes the place of `path` when the block ends, and is removed when it fails or is interrupted.
+
+    Until then it lies beside `path` under a name that nobody can guess and no other process uses.
+
+    Args:
+        path: what is written.
+        mode: its permissions, less the umask.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    partial = path.with_name(f".octant-{secrets.token_hex(8)}.part")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        with _sigterm_raises(), os.fdopen(descriptor, "wb") as file:
+            yield file
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def opened(path: Path, otherwise: str, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
+    """The same for a file that the user named; `otherwise` is what the refusal advises: `try -o with another file`.
+
+    Raises:
+        Refusal: it cannot be written, or there is something else than a plain file: a link, a device, a folder.
+    """
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            kind = stat.S_IFMT(path.lstat().st_mode)
+            if kind != stat.S_IFREG:
+                raise Refusal(
+                    f"cannot write {path} (it is {_KINDS.get(kind, 'no plain file')}); {otherwise}", Exit.WRONG_WORD
+                )
+        with replacing(path, mode) as file:
+            yield file
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name, or no name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Refusal(f"cannot write {path} ({reason}); {otherwise}") from error
+
+
+def save(path: Path, text: str, otherwise: str, mode: int = FILE_MODE) -> None:
+    """Writes a text where the user wants it; `otherwise` and `mode` as above.
+
+    Raises:
+        Refusal: as `opened`.
+    """
+    with opened(path, otherwise, mode) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+
+@contextlib.contextmanager
+def _sigterm_raises() -> Iterator[None]:
+    """A batch system that ends the job is answered as Ctrl-C is, so that nothing is left behind."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

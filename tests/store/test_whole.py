@@ -1,0 +1,214 @@
+"""Every member of what a run asked and started is read back into its own place: here each has a value of its own."""
+
+import dataclasses
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_kernel import ask
+from fake_run import fake_run, machine, write_run
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.failure import Exit, Refusal
+from octant.launch import Planned
+from octant.machine import codec
+from octant.placement import RankPlace
+from octant.record import RecordError
+from octant.record.lines import seal, unseal
+from octant.store import Pair, Store, StudyAsked, files, format1, new_ids, open_store
+from octant.store.asked import Asked, ProvenSetting, asked_text, read_asked, read_start, start_line
+from octant.store.index import Listed
+from octant.store.progress import path_of, progress_of, remove_leftovers
+
+ASK = Ask(
+    Subject("mpi/pingpong"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec"), {"UCX_TLS": "tcp"},
+    Presentation("a curve", False), 3,
+)  # fmt: skip
+OTHER = Ask(Subject("", ("sleep", "1")), repeats=2)
+STUDY = StudyAsked(
+    "page-size", 7, "question = '?'", "mpich", {"A": "why"}, {"m a": "key"}, {"m b": "absent"}, {"m": {"1": "1KiB"}}
+)
+ASKED = Asked(
+    "study page-size", "a question", "2026-11-22T07:35:00+00:00", machine(), {"OMP_NUM_THREADS": "2"}, (ASK, OTHER),
+    ((1, 1), (0, 2), (0, 0)), 5, STUDY,
+    settings=(ProvenSetting("eager-limit=1KiB", {"X": "1024"}, {"X": ("1024", "1K")}, "effect", "seen", "doubted"),),
+    pair=Pair("20261122-073500-1111", "20261121-073500-2222", 6, "any time"),
+)  # fmt: skip
+PLANNED = Planned(
+    Launch(ASK, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
+    (RankPlace(0, frozenset({0, 1}), (frozenset({0}), frozenset({1})), (0,)),
+     RankPlace(1, frozenset({2, 3}), (frozenset({2, 3}),), (1, 2))),
+    11.5, 22.5, "0123456789abcdef",
+)  # fmt: skip
+
+
+def test_every_member_of_a_description_is_read_back() -> None:
+    assert read_asked(asked_text(ASKED).encode()) == ASKED
+    least = dataclasses.replace(ASKED, study=None, settings=(), pair=None, order=())
+    assert read_asked(asked_text(least).encode()) == least
+    assert not json.loads(asked_text(least)).keys() & {"study", "settings", "pair"}
+
+
+@pytest.mark.parametrize("order", [[[0, 3]], [[1, 2]], [[2, 0]]])
+def test_an_order_names_launches_that_were_asked(order: list[list[int]]) -> None:
+    members = json.loads(asked_text(ASKED))
+    assert read_asked(json.dumps({**members, "order": [[0, 2], [1, 1]]}).encode()).order == ((0, 2), (1, 1))
+    with pytest.raises(ValueError, match=r"its order names launch \d of ask \d, which is not there"):
+        read_asked(json.dumps({**members, "order": order}).encode())
+
+
+@pytest.mark.parametrize("was_asked", [True, False])
+def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
+    line = start_line(PLANNED, was_asked).encode()
+    assert read_start(line, {ASK.key: ASK} if was_asked else {}) == PLANNED
+    members = json.loads(line)
+    assert (members["format"], members["kind"]) == (2, "start")
+    assert ("ask" in members) != was_asked
+
+
+def test_a_start_of_what_nobody_asked_is_no_start() -> None:
+    line = start_line(PLANNED, True).encode()
+    with pytest.raises(RecordError, match=f"nobody asked for the launch {PLANNED.launch.key}"):
+        read_start(line, {})
+    members = json.loads(unseal(line))
+    members.pop("crc")
+    with pytest.raises(RecordError, match="nobody asked for the launch"):
+        read_start(seal({**members, "repeat": 1}).encode(), {ASK.key: ASK})
+    with pytest.raises(RecordError, match="a field is missing or wrong"):
+        read_start(seal({**members, "repeat": "x"}).encode(), {ASK.key: ASK})
+
+
+def test_a_start_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) -> None:
+    run = Store(tmp_path).create("q", machine(), [ask()])
+    planned = dataclasses.replace(PLANNED, launch=dataclasses.replace(run.launches[0], knobs={"bytes": "1KiB"}))
+    run.plan.write_text(f"{start_line(planned, True)}\n{start_line(PLANNED, True)}\n")
+    read = Store(tmp_path).read(run.id)
+    assert read.plans == {planned.launch.key: planned}
+    assert read.damaged == (f"plan.jsonl, line 2: nobody asked for the launch {PLANNED.launch.key}",)
+
+
+def test_progress_is_that_of_the_launch(tmp_path: Path) -> None:
+    records = tmp_path / "records.jsonl"
+    assert progress_of(records, "halo-0") is None
+    path_of(records).write_text('{"launch": "halo-0", "share": 0.25, "phase": "fill"}')
+    found = progress_of(records, "halo-0")
+    assert found is not None
+    assert (found.share, found.phase) == (0.25, "fill")
+    assert progress_of(records, "halo-1") is None
+    path_of(records).write_text('{"launch": "halo-0", "sha')
+    assert progress_of(records, "halo-0") is None
+
+
+def test_a_run_that_is_not_there_is_refused_with_the_five_newest(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    ids = sorted(store.create("q", machine(), [ask()]).id for _ in range(7))
+    with pytest.raises(Refusal) as refusal:
+        store.find("nothing")
+    assert refusal.value.code == Exit.WRONG_WORD
+    assert [one for one in ids if one in str(refusal.value)] == ids[-5:]
+    assert "last" in str(refusal.value)
+
+
+def test_a_line_is_torn_where_its_end_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    for text, torn in (("", False), ("a\n", False), ("a\nb", True), ("\n", False), ("a", True)):
+        path.write_text(text)
+        descriptor = files.open_for_append(path)
+        assert files.is_torn(descriptor) == torn, repr(text)
+        files.append_line(descriptor, "next")
+        os.close(descriptor)
+        assert path.read_text() == text + "\n" * torn + "next\n"
+
+
+FIRST: dict[str, Any] = {
+    "schema": 1, "title": "page sizes", "started": "2026-11-22T07:35:00+00:00", "machine": codec.to_json(machine()),
+    "environment": {"OMP_NUM_THREADS": "2"},
+    "launches": [
+        {"workload": "stream", "mode": "one", "ranks": 2, "knobs": {"bytes": "1MiB"}, "title": "a row", "repeat": 1,
+         "table": False, "place": "2x1", "launcher": "mpiexec", "hosts": ["n1"], "mpi": {"UCX_TLS": "tcp"}},
+        {"workload": "unheard", "mode": "one", "ranks": 2, "knobs": {}},
+        {"workload": "stream", "mode": "one", "ranks": 2, "knobs": {"bytes": "1MiB"}, "title": "a row", "repeat": 0,
+         "table": False, "place": "2x1", "launcher": "mpiexec", "hosts": ["n1"], "mpi": {"UCX_TLS": "tcp"}},
+    ],
+    "study": {"name": "page-size", "seed": 7, "text": "question = '?'", "library": "mpich", "lacking": {"A": "why"}},
+}  # fmt: skip
+
+
+def test_every_member_of_a_description_of_format_1_is_read() -> None:
+    found = format1.read_asked(json.dumps(FIRST).encode())
+    row = Ask(
+        Subject("node/stream"), {"bytes": "1MiB"}, Shape(2, "2x1", ("n1",), "mpiexec"), {"UCX_TLS": "tcp"},
+        Presentation("a row", False), 2,
+    )  # fmt: skip
+    plain = Ask(Subject("unheard"), {}, Shape(2))
+    assert dataclasses.replace(found, keys={}) == Asked(
+        "study page-size", "page sizes", "2026-11-22T07:35:00+00:00", machine(), {"OMP_NUM_THREADS": "2"},
+        (row, plain), ((0, 1), (1, 0), (0, 0)), 7,
+        StudyAsked("page-size", 7, "question = '?'", "mpich", {"A": "why"}),
+    )  # fmt: skip
+    assert sorted(found.keys.values()) == sorted([f"{row.key}-0", f"{row.key}-1", f"{plain.key}-0"])
+    assert [old.rpartition("-")[2] for old in found.keys] == ["1", "0", "0"]
+
+
+@pytest.mark.parametrize(("title", "who"), [("evaluate --quick", "evaluate"), ("stream", "run")])
+def test_who_asked_in_format_1_is_told_by_the_title(title: str, who: str) -> None:
+    members = {**FIRST, "title": title}
+    del members["study"]
+    found = format1.read_asked(json.dumps(members).encode())
+    assert (found.who, found.study, found.seed) == (who, None, 0)
+
+
+def test_a_list_has_every_member_of_a_run_and_nothing_of_one_that_cannot_be_read(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    run = store.create("a question", machine(name="vm"), [ask(2)], who="study page-size", study=STUDY)
+    bad = store.create("q", machine(), [ask()])
+    (bad.folder / "asked.json").write_text("{")
+    rows = {row.id: row for row in store.list_runs()}
+    assert dataclasses.replace(rows[run.id], fingerprint="") == Listed(
+        run.id, str(run.folder), "a question", "study page-size", run.started, "vm", "page-size", 0, 0, 2
+    )
+    assert rows[run.id].fingerprint == codec.fingerprint(run.machine)
+    refused = rows[bad.id]
+    assert refused.refused.startswith(f"cannot read {bad.folder / 'asked.json'}")
+    assert dataclasses.replace(refused, refused="") == Listed(bad.id, str(bad.folder), "", "", "", "", "", 0, 0, 0)
+
+
+def test_the_store_is_the_one_named_else_that_of_the_environment_else_one_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "b"))
+    assert open_store(tmp_path / "a").root == tmp_path / "a"
+    assert open_store().root == tmp_path / "b"
+    monkeypatch.delenv("OCTANT_STORE")
+    assert open_store().root == Path("octant-store")
+
+
+def test_ids_of_two_runs_sort_in_their_order() -> None:
+    for _ in range(20):
+        first, second = new_ids()
+        assert first < second
+        assert re.fullmatch(r"\d{8}-\d{6}-\d{3}[0-9a-f]{2}", first)
+
+
+def test_samples_of_every_point_can_be_read_again(tmp_path: Path) -> None:
+    run = write_run(fake_run(), tmp_path)
+    assert len(run.points) > 5
+    assert all(point.read().series or point.read().reduced for point in run.points)
+
+
+def test_what_a_killed_kernel_leaves_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    records = tmp_path / "records.jsonl"
+    scratch = tmp_path / "records.jsonl.scratch-7"
+    (scratch / "deep").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "kept").touch()
+    (tmp_path / "records.jsonl.scratch-8").symlink_to(tmp_path / "elsewhere")
+    for name in ("records.jsonl", "records.jsonl.progress", "records.jsonl.progress.new", "records.jsonl.mine"):
+        (tmp_path / name).touch()
+    remove_leftovers(records)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "records.jsonl", "records.jsonl.mine"]
+    assert (tmp_path / "elsewhere" / "kept").exists()
+    remove_leftovers(records)
