@@ -105,8 +105,8 @@ def test_points_without_a_launch_line_begin_with_their_run() -> None:
 
 FIRST: dict[str, Any] = {
     "schema": 1, "kind": "point", "workload": "stream", "run": "stream-0", "knobs": {"n": "3"}, "ranks": 4,
-    "threads": 2, "sampling": "lanes", "batch": 5, "warmup": 6, "stopped_by": "budget", "work": {"flops": 2, "loads": 0},
-    "verdict": {"check": "plain loop", "error": 0.5, "tolerance": 0.75},
+    "threads": 2, "sampling": "lanes", "batch": 5, "warmup": 6, "stopped_by": "budget",
+    "work": {"flops": 2, "loads": 0}, "verdict": {"check": "plain loop", "error": 0.5, "tolerance": 0.75},
     "clock": {"source": "TSC", "cost_ns": 1.5, "resolution_ns": 2.5},
     "sync": {"method": "barrier", "exit_skew_ns": [8, -9]}, "share_cores": True,
     "noise": {"during": {"time_s": 1}}, "notes": {"why": "because"}, "mpi": "MPICH", "build": {"compiler": "g++"},
