@@ -86,7 +86,7 @@ def test_lines_come_from_standard_input_too() -> None:
         (["--place", "1x1", "--on", "/nowhere/x.xml"], 2, "cannot read the machine"),
         (["--place", "1x1", "--on", REFERENCE, "--for", "mvapich"], 2, "cannot write for 'mvapich' (no such launcher)"),
         (["--from", "hello", "--on", REFERENCE], 2, "cannot recognise the launcher of"),
-        (["--place", "1x1", "--on", REFERENCE, "--svg", "/nowhere/x.svg"], 1, "cannot write the drawing"),
+        (["--place", "1x1", "--on", REFERENCE, "--svg", "/nowhere/x.svg"], 1, "cannot write /nowhere/x.svg"),
     ],
 )
 def test_refusals_have_their_code(words: list[str], code: int, said: str) -> None:

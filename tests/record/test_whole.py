@@ -104,9 +104,9 @@ def test_points_without_a_launch_line_begin_with_their_run() -> None:
 
 
 FIRST: dict[str, Any] = {
-    "schema": 1, "kind": "point", "workload": "stream", "run": "stream-0", "knobs": {"n": 3}, "ranks": 4, "threads": 2,
-    "sampling": "lanes", "batch": 5, "warmup": 6, "stopped_by": "budget", "work": {"flops": 2, "loads": 0},
-    "verdict": {"check": "plain loop", "error": 0.5, "tolerance": 0.75},
+    "schema": 1, "kind": "point", "workload": "stream", "run": "stream-0", "knobs": {"n": "3"}, "ranks": 4,
+    "threads": 2, "sampling": "lanes", "batch": 5, "warmup": 6, "stopped_by": "budget",
+    "work": {"flops": 2, "loads": 0}, "verdict": {"check": "plain loop", "error": 0.5, "tolerance": 0.75},
     "clock": {"source": "TSC", "cost_ns": 1.5, "resolution_ns": 2.5},
     "sync": {"method": "barrier", "exit_skew_ns": [8, -9]}, "share_cores": True,
     "noise": {"during": {"time_s": 1}}, "notes": {"why": "because"}, "mpi": "MPICH", "build": {"compiler": "g++"},
@@ -145,7 +145,7 @@ def test_steps_and_failures_of_format_1_have_their_names() -> None:
     assert (found.heads, series.head) == ((Head("step"),), Head("step"))
     assert series.gap_ns is None
     assert series.preempted == {1}
-    failure = {"schema": 1, "kind": "failure", "workload": "stream", "run": "stream-0", "knobs": {"n": 3}, "ranks": 4,
+    failure = {"schema": 1, "kind": "failure", "workload": "stream", "run": "stream-0", "knobs": {"n": "3"}, "ranks": 4,
                "reason": "no memory", "exit": 3}  # fmt: skip
     read = Reader().read(json.dumps(failure).encode())
     assert read == Failure("node/stream", "stream-0", {"n": "3"}, 4, "no memory", 3)
@@ -154,10 +154,9 @@ def test_steps_and_failures_of_format_1_have_their_names() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (json.dumps({"schema": 7}), "schema 7 is not one we read"),
-        (json.dumps({"schema": None}), "schema None is not one we read"),
-        (json.dumps({**FIRST, "threads": -1}), "a field is missing or wrong .*-1 is no count"),
-        ('{"schema": 1', "torn or no JSON line"),
+        (json.dumps({**FIRST, "schema": 7}), r"a field is missing or wrong \(Invalid enum value 7"),
+        (json.dumps({**FIRST, "threads": 0}), r"a field is missing or wrong \(Expected `int` >= 1.*threads"),
+        ('{"schema": 1', "torn, or a field is missing or wrong"),
         ("nonsense", "does not end with a checksum"),
         (seal({**POINT, "format": 3}), "its format is not one that this version reads .1, 2."),
         (seal(POINT).replace("halo-0", "halo-1"), "its checksum is another"),
@@ -174,26 +173,23 @@ def test_refusals_say_what_is_wrong(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"series": [{"name": "step"}]}, "the series step has no values"),
+        ({"series": [{"name": "step"}]}, "the series step has no list of values"),
         ({"series": [{"name": "step", "ns": [1, -2]}]}, "holds what is no count"),
         ({"series": [{"name": "step", "ns": [1, 2], "gap_ns": [1]}]}, "a list has 1 numbers where 2 are needed"),
-        ({"series": [{"name": "step", "values": ["x"]}]}, "a list of readings is wrong"),
+        ({"series": [{"name": "step", "ns": []}]}, "its series step has no samples"),
         ({"reduced": [{**POINT["reduced"][0], "sketch": {"count": 2}}]}, "a sketch of 2 values holds 0"),
     ],
 )
 def test_refusals_of_samples_say_what_is_wrong(changes: dict[str, Any], said: str) -> None:
-    found = Reader().read(seal({**POINT, **changes}).encode())
-    assert isinstance(found, Point)
     with pytest.raises(RecordError, match=said):
-        found.read()
+        Reader().read(seal({**POINT, **changes}).encode())
 
 
-def test_empty_lists_and_large_counts_keep_their_values() -> None:
+def test_large_counts_keep_their_values() -> None:
     most = 2**53 - 1
-    changes = {"series": [{"name": "step", "ns": []}, {"name": "step", "ns": [most, 1]}]}
-    found = Reader().read(seal({**POINT, **changes}).encode())
+    found = Reader().read(seal({**POINT, "series": [{"name": "step", "ns": [most, 1]}]}).encode())
     assert isinstance(found, Point)
-    assert [one.values.tolist() for one in found.read().series] == [[], [most, 1]]
+    assert found.read().series[0].values.tolist() == [most, 1]
 
 
 def test_batches_and_counts_are_those_of_the_group_and_role() -> None:
@@ -222,17 +218,8 @@ def test_what_is_no_number_is_not_sealed() -> None:
         seal({"value": float("nan")})
 
 
-@pytest.mark.parametrize(
-    ("lane", "said"),
-    [
-        ({"duration_ns": [20]}, "a list of samples is wrong .begins and durations of a lane differ in number"),
-        ({"duration_ns": [20, -1]}, "a sample took less than no time"),
-        ({"duration_ns": [20, float("inf")]}, "a sample took less than no time"),
-    ],
-)
-def test_samples_of_format_1_that_cannot_be_are_refused(lane: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize("lane", [{"duration_ns": [20]}, {"duration_ns": [20, -1]}, {"duration_ns": [20, 0]}])
+def test_samples_of_format_1_that_cannot_be_are_refused(lane: dict[str, Any]) -> None:
     wrong = {**FIRST, "samples": {"lanes": [{**FIRST["samples"]["lanes"][0], **lane}]}}
-    found = Reader().read(json.dumps(wrong).encode())
-    assert isinstance(found, Point)
-    with pytest.raises(RecordError, match=said):
-        found.read()
+    with pytest.raises(RecordError):
+        Reader().read(json.dumps(wrong).encode())
