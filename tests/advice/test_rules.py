@@ -7,6 +7,7 @@ import pytest
 
 import trees
 from octant.advice import SEVERITIES, Facts, all_rules, diagnose, page
+from octant.failure import Refusal
 from octant.machine import Disagreement, PageSize
 from octant.machine.surroundings import CoreTrial, OpenBlas, Process, Surroundings
 from octant.machine.trials import BINDING, FIXED_ADDRESSES, LARGE_STACK
@@ -244,7 +245,7 @@ def test_every_rule_has_a_case_and_a_page() -> None:
         assert title.endswith(".")
         assert not blank
         assert body
-    with pytest.raises(ValueError, match="try affinity"):
+    with pytest.raises(Refusal, match="try one of affinity"):
         page("nonsense")
 
 

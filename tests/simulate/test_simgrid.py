@@ -106,7 +106,7 @@ def test_a_kernel_runs_on_a_simulated_machine(tmp_path: Path, monkeypatch: pytes
     assert times[1].alone == pytest.approx(times[1].value, rel=1e-3)
     again = on_model.run(load("bgp"), "pingpong", ["bytes=0,64KiB", "samples=50"], 8)
     repeated = [figure.value for figure in again.figures]
-    assert repeated == pytest.approx([figure.value for figure in found.figures], rel=1e-9)  # simulated time repeats
+    assert repeated == pytest.approx([figure.value for figure in found.figures], rel=1e-4)  # simulated time repeats
     assert len(list(smpi.cache().iterdir())) == 1  # compiled once
 
 
@@ -156,7 +156,9 @@ def test_updates_are_sent_as_their_payload() -> None:
     assert (pattern.flows.units == 1000).all()
 
 
-@pytest.mark.parametrize(("other", "size", "words"), [("ns3", "8KiB", "try simgrid"), ("simgrid", "8 dozen", "64KiB")])
+@pytest.mark.parametrize(
+    ("other", "size", "words"), [("ns3", "8KiB", "try one of simgrid"), ("simgrid", "8 dozen", "64KiB")]
+)
 def test_a_question_that_nobody_can_answer_is_refused(other: str, size: str, words: str) -> None:
     with pytest.raises(Refusal, match=words) as refused:
         second_opinion(other, example("fat-tree-64"), "random", size)
@@ -166,7 +168,7 @@ def test_a_question_that_nobody_can_answer_is_refused(other: str, size: str, wor
 def test_only_messages_run_on_a_model() -> None:
     with pytest.raises(Refusal, match="only messages are simulated"):
         on_model.run(load("bgp"), "stream", [])
-    with pytest.raises(Refusal, match="try"):
+    with pytest.raises(Refusal, match="did you mean pingpong"):
         on_model.run(load("bgp"), "pinpong", [])
     with pytest.raises(Refusal, match="--ranks 64"):
         on_model.run(load("bgp"), "pingpong", [], 65)

@@ -25,7 +25,7 @@ def test_a_bare_name_serves_where_one_family_has_it() -> None:
     known = ("node/stream", "hpcc/stream", "mpi/pingpong")
     assert full_name("pingpong", known) == full_name("mpi/pingpong", known) == "mpi/pingpong"
     assert full_name("hpcc/stream", known) == "hpcc/stream"
-    with pytest.raises(LookupError, match="several workloads are called 'stream'; try node/stream, hpcc/stream"):
+    with pytest.raises(LookupError, match="several workloads are called 'stream'; try node/stream or hpcc/stream"):
         full_name("stream", known)
-    with pytest.raises(LookupError, match="no workload 'strem'; try node/stream, hpcc/stream, mpi/pingpong"):
+    with pytest.raises(LookupError, match="no workload 'strem'; did you mean"):
         full_name("strem", known)
