@@ -167,11 +167,11 @@ class Network:
     def price(
         self,
         operation: str,
-        algorithm: str,
+        algorithms: Sequence[str],
         node_of_rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: UnitCost,
-        tick: object | None,
-    ) -> list[tuple[int, float, bool, float, int, int, int, float, float, float, int]]: ...
+        instead: str,
+    ) -> list[list[tuple[int, float, bool, float, int, int, int, float, float, float, int]]]: ...
     def price_flows(
         self,
         sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -231,6 +231,7 @@ def incast(
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
 def collectives() -> list[tuple[str, str]]: ...
+def messages(operation: str, algorithm: str, ranks: int) -> float: ...
 def collective(
     operation: str, algorithm: str, ranks: int
 ) -> list[

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "engine/solvers.hpp"
+#include "engine/work.hpp"
 
 namespace octant::network {
 
@@ -17,6 +18,7 @@ namespace {
 constexpr double most_packets = 1e8;
 constexpr std::int64_t most_in_flight = 4'000'000;
 constexpr int most_ways = 64;     // that one packet finds dead; of a graph with a bridge there may be any number
+constexpr std::int64_t most_links_in_flight = 500'000'000;
 constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
 struct Event {
@@ -68,6 +70,11 @@ double count_packets(Traffic const& traffic, PacketOptions const& options) {
                   "a microsecond); try smaller flows, fewer nodes or another solver",
                   packets, most_packets);
     throw std::invalid_argument(text);
+}
+
+char const* instead(Traffic const& traffic, PacketOptions const& options) {
+    if (options.failing >= 0) return "smaller messages (--megabytes) or a smaller size";
+    return traffic.uniform ? "a smaller size, or --solver queue" : "smaller flows (--bytes), or --solver max-min";
 }
 
 // Each packet in flight is held in memory with its path.
@@ -132,7 +139,8 @@ class Simulation {
           traffic_(traffic),
           options_(options),
           recovery_(recovery),
-          servers_(topology, health, shape, options.units_per_packet, count_packets(traffic, options)) {
+          servers_(topology, health, shape, options.units_per_packet, count_packets(traffic, options)),
+          work_(count_packets(traffic, options), instead(traffic, options)) {
         free_ps_.assign(at(topology.links()), 0);
         carried_.assign(at(topology.links()), 0);
         if (!traffic.uniform) list_flows();
@@ -145,6 +153,7 @@ class Simulation {
         for (auto const& sender : senders_) total += sender.packets;
         for (std::size_t s = 0; s < senders_.size(); ++s) {
             for (int w = 0; w < options_.window && w < senders_[s].packets; ++w) launch(static_cast<std::uint32_t>(s));
+            if (s % some == 0) work_.did(0);
         }
         // Uniform senders go on until all of them together are done, so that none leaves early and eases the rest.
         std::int64_t const warm = traffic_.uniform ? total * 3 / 10 : 0;
@@ -152,7 +161,7 @@ class Simulation {
         while (!events_.empty() && delivered < total) {
             auto const [ps, number] = events_.top();
             events_.pop();
-            ++events;
+            if (++events % some == 0) count(some);
             if (!forward(ps, number)) continue;
             last_ps = ps;
             if (++delivered == warm) warm_ps = ps;
@@ -173,6 +182,13 @@ class Simulation {
     }
 
   private:
+    static constexpr std::int64_t some = 1024;  // events between two looks at the work
+
+    // A packet has an event at the end of every link of its path and one at its beginning.
+    [[gnu::noinline]] void count(std::int64_t events) {
+        work_.did(static_cast<double>(events * launched_) / static_cast<double>(launched_ + hops_));
+    }
+
     void list_flows() {
         Flows const& flows = traffic_.flows;
         std::map<std::pair<Node, int>, std::size_t> tasks;
@@ -222,6 +238,12 @@ class Simulation {
         }
         packets_[id] = {number, 0, draw, 0, to, part};
         if (choose_path(id)) events_.push({now_ps_, id});  // else every way is dead: it stays undelivered
+        ++launched_;
+        hops_ += static_cast<std::int64_t>(paths_[id].size());
+        if (hops_ > most_links_in_flight && launched_ == static_cast<std::int64_t>(packets_.size()))
+            throw std::invalid_argument("cannot keep so many packets in flight (their routes have more than " +
+                                        std::to_string(most_links_in_flight) +
+                                        " links); try --window 1, or a smaller size");
     }
 
     [[nodiscard]] static std::uint64_t name_of(std::vector<LinkId> const& path) {
@@ -306,6 +328,8 @@ class Simulation {
     std::vector<std::uint32_t> idle_;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::int64_t now_ps_ = 0;
+    std::int64_t launched_ = 0, hops_ = 0;  // packets, and links of all their paths
+    Work work_;                             // a step is a packet
 };
 
 }  // namespace
