@@ -485,11 +485,15 @@ NB_MODULE(_network, m) {
     bind_values(m);
     bind_topologies(m);
     bind_network(m);
+    static PyObject* const unknown_word = PyErr_NewException("octant._network.UnknownWord", PyExc_ValueError, nullptr);
+    m.attr("UnknownWord") = nb::handle(unknown_word);
     nb::register_exception_translator([](std::exception_ptr const& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
         } catch (Stopped const&) {
             PyErr_SetNone(PyExc_KeyboardInterrupt);
+        } catch (UnknownWord const& error) {
+            PyErr_SetObject(unknown_word, nb::make_tuple(error.what(), error.word, error.known).ptr());
         }
     });
     m.def("progress", [] {

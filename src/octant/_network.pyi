@@ -11,6 +11,9 @@ MOST_VERTICES: int
 MOST_LINKS: int
 MOST_DIMENSIONS: int
 
+class UnknownWord(ValueError):  # noqa: N818 - see Refusal
+    """A word that a closed list lacks: why, the word, the list"""
+
 class UnitCost:
     """What one unit of traffic costs"""
 

@@ -16,6 +16,7 @@ from octant.network import NetworkFile, load, make, solve
 from octant.network.collectives import FREE, MessageCosts, Program, ask, exchange, fastest, operations, programs
 from octant.network.files import parse
 from octant.network.traffic import Flows, place
+from paths import ROOT
 
 ALL = _network.collectives()
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16)
@@ -171,23 +172,33 @@ def test_a_buffer_smaller_than_the_ranks_is_not_cut_below_a_byte() -> None:
 
 
 # Alltoall of 8 KiB per pair on tori of 425 MB/s links, milliseconds: the fullest link of each step, without latencies,
-# then what SMPI (SimGrid 3.32) gives, whose ranks are not in step and whose messages have latencies, and how far above
-# the model that may lie. Of pairwise exchange and Bruck's algorithm the model explains the least.
+# then what SMPI (SimGrid 3.32) gives for the same routes without its factors, acknowledgements and computing; it adds
+# 16 bytes to a message, 0.2 % of 8 KiB.
 STATIC = [
-    ((4, 4, 4), "linear", 0.925, 0.934, 1.03), ((4, 4, 4), "ring", 2.159, 2.585, 1.2),
-    ((8, 8, 4), "ring", 14.50, 17.37, 1.2), ((8, 8, 8), "ring", 32.54, 37.51, 1.2),
-    ((4, 4, 4), "pairwise", 1.928, 2.772, 1.45), ((4, 4, 4), "bruck", 5.551, 9.03, 1.65),
+    ((4, 4, 4), "linear", 0.925, 0.9282), ((4, 4, 4), "ring", 2.159, 2.164264), ((8, 8, 4), "ring", 14.50, 14.559245),
+    ((4, 4, 4), "pairwise", 1.928, 1.932509), ((4, 4, 4), "bruck", 5.551, 5.552838),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sizes", "algorithm", "static_ms", "smpi_ms", "most"), STATIC)
+@pytest.mark.parametrize(("sizes", "algorithm", "static_ms", "smpi_ms"), STATIC)
 def test_alltoall_on_a_torus_takes_what_its_fullest_links_take(
-    sizes: tuple[int, ...], algorithm: str, static_ms: float, smpi_ms: float, most: float
+    sizes: tuple[int, ...], algorithm: str, static_ms: float, smpi_ms: float
 ) -> None:
     torus = network("torus", sizes=sizes, split_ties=False, rates={"link": 425e6, "endpoint": 1e12})
     found = program(torus, "alltoall", algorithm, int(np.prod(sizes))).seconds(8192) * 1e3
     assert found == pytest.approx(static_ms, rel=5e-4)
-    assert found < smpi_ms < found * most
+    assert found < smpi_ms < found * 1.005
+
+
+def test_alltoall_on_a_fat_tree_is_that_of_smpi_with_its_latencies() -> None:
+    """256 ranks, 2 GB/s, 1 us per link: every step passes two to four links; SMPI's ranks wait for each other less."""
+    text = (ROOT / "examples" / "networks" / "fat-tree-64.toml").read_text(encoding="utf-8")
+    tree = parse(text.replace("[8, 8]", "[16, 16]").replace("[8]", "[16]"), "fat-tree-256")
+    times = {one: program(tree, "alltoall", one, 256).seconds(8192) for one in ("ring", "pairwise")}
+    assert times["ring"] == pytest.approx(255 * (8192 / 2e9 + 4e-6), rel=1e-9)
+    assert times["pairwise"] == pytest.approx(255 * 8192 / 2e9 + (15 * 2 + 240 * 4) * 1e-6, rel=1e-9)
+    assert times["ring"] * 1e3 < 2.082711 < times["ring"] * 1.011e3
+    assert times["pairwise"] * 1e3 < 2.042465 < times["pairwise"] * 1.007e3
 
 
 def test_alltoall_at_once_is_the_static_load_of_uniform_traffic() -> None:

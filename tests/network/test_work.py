@@ -13,9 +13,10 @@ import pytest
 
 from networks import network, uniform
 from octant.failure import Refusal
-from octant.network import NetworkFile, make, solve
+from octant.network import NetworkFile, load, make, solve
 from octant.network.solve import Settings
 from octant.network.traffic import Flows, Pattern
+from octant.network.whatif import bracket, diff, with_routing
 
 WITH_TESTS = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
 
@@ -30,7 +31,7 @@ from octant.network.whatif import bracket
 from test_work import sizes_of_their_own
 def torus(*sizes, routing="dimension-ordered"):
     return network("torus", routing, sizes=sizes)
-some, many = torus(8, 8, 8), torus(14, 14, 14)
+some, many, spread = torus(8, 8, 8), torus(14, 14, 14), torus(16, 16, 8, routing="random-minimal")
 print("begins", flush=True)
 try:
     {question}
@@ -38,7 +39,7 @@ except KeyboardInterrupt:
     print("interrupted")
 """
 QUESTIONS = {
-    "enumeration": "(machine := torus(16, 16, 8, routing='random-minimal'), solve(machine, uniform(machine), 'enumeration'))",
+    "enumeration": "solve(spread, uniform(spread), 'enumeration')",
     "packets": "solve(many, make(many, 'random', bytes_each=10_000), 'packets')",
     "max-min": "solve(many, uniform(many), 'max-min')",
     "fluid": "solve(many, sizes_of_their_own(many, 20_000), 'fluid')",
@@ -71,8 +72,39 @@ def test_packets_over_long_routes_are_refused_with_an_estimate() -> None:
 def test_packets_in_flight_hold_a_bounded_number_of_links() -> None:
     ring = network("torus", sizes=(2**15,))
     flows = make(ring, "shift", 2**14, bytes_each=1000)
-    with pytest.raises(Refusal, match="their routes have more than 500000000 links.*try --window 1"):
+    with pytest.raises(Refusal, match=r"their routes have more than 500000000 links.*try --window 1"):
         solve(ring, flows, "packets", Settings(window=100, units_per_packet=1))
+
+
+def test_a_bracket_of_too_many_flows_names_commands_that_answer() -> None:
+    machine = load("power775")
+    whole, small = machine.at_size(512), machine.at_size(4)
+    with pytest.raises(Refusal, match=r"try a smaller --size, or `octant model diff` with --routing for both ways"):
+        bracket(whole, make(whole, "uniform"), "indirect")
+    assert bracket(small, make(small, "uniform"), "indirect").ideal_per_s > 0
+    indirect = with_routing("power775", "indirect", None)
+    assert diff(machine, indirect, "uniform", [512])[0].ratio == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("routing", "policy", "why"),
+    [
+        (
+            "random-minmal",
+            "stall",
+            r"cannot route 'random-minmal' on a torus network .*; did you mean random-minimal\?",
+        ),
+        ("x", "stall", "; try one of dimension-ordered, random-minimal, valiant$"),
+        ("valiant", "twin", "policy 'twin' to a torus network .*; try one of stall, recompute$"),
+    ],
+)
+def test_a_routing_or_policy_that_a_network_lacks_is_refused_with_a_suggestion(
+    routing: str, policy: str, why: str
+) -> None:
+    torus = network("torus", routing, sizes=(3, 3))
+    words = torus.routing.model_copy(update={"policy": policy})
+    with pytest.raises(Refusal, match=why):
+        solve(torus.model_copy(update={"routing": words}), uniform(torus))
 
 
 def test_fluid_with_a_completion_of_every_flow_is_refused_with_an_estimate() -> None:

@@ -11,7 +11,8 @@ namespace octant::network {
 namespace {
 
 constexpr std::size_t most_shares = 200'000'000;  // links of all flows, up to 24 bytes each
-constexpr std::size_t some = 1024;                // flows between two looks at the work
+constexpr char const* without_rates = "a smaller --size, or --solver auto";
+constexpr std::size_t some = 1024;  // flows between two looks at the work
 
 // Which links each flow uses and which flows each link carries; both as one flat list with offsets.
 struct Incidence {
@@ -44,8 +45,8 @@ Incidence incidence(Topology const& topology, Routing const& routing, Flows cons
         if (f % some == some - 1) work.did(weight / 2 * some);
         if (in.flow_link.size() > most_shares) {
             throw std::invalid_argument(
-                "cannot share links among so many flows (on more than 200 million links in all); try a smaller size, "
-                "fewer flows, or --solver auto");
+                std::string("cannot share links among so many flows (on more than 200 million links in all); try ") +
+                without_rates);
         }
     }
     in.link_first.assign(at(topology.links()) + 1, 0);
@@ -170,9 +171,9 @@ class FluidWork {
 Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                        UnitCost const& shape) {
     check_traffic(traffic, topology);
-    Flows const listed = traffic.uniform ? written_out(traffic) : Flows{};
+    Flows const listed = traffic.uniform ? written_out(traffic, without_rates) : Flows{};
     Flows const& flows = traffic.uniform ? listed : traffic.flows;
-    Work work(static_cast<double>(flows.size()), "a smaller size, fewer flows, or --solver auto");
+    Work work(static_cast<double>(flows.size()), without_rates);
     Incidence const in = incidence(topology, routing, flows, work, 1);
     Solution answer = loads_of(topology, health, in, flows, shape);
     answer.solver = "max-min";
@@ -191,7 +192,7 @@ Solution solve_max_min(Topology const& topology, Health const& health, Routing c
 Solution solve_fluid(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                      UnitCost const& shape) {
     check_traffic(traffic, topology);
-    Flows const flows = written_out(traffic);
+    Flows const flows = written_out(traffic, without_rates);
     FluidWork work(flows);
     Incidence const in = incidence(topology, routing, flows, work.whole(), 0);
     Solution answer = loads_of(topology, health, in, flows, shape);

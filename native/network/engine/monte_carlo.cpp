@@ -12,7 +12,8 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
                                    int trials, std::uint64_t seed) {
     if (count < 0 || at(count) > links.size()) {
         throw std::invalid_argument("cannot let " + std::to_string(count) + " links fail (there are " +
-                                    std::to_string(links.size()) + ")");
+                                    std::to_string(links.size()) + "); try --random 1 to " +
+                                    std::to_string(links.size()));
     }
     check_traffic(traffic, topology);
     std::vector<double> result(at(trials));

@@ -59,6 +59,12 @@ double packets_of(double units, PacketOptions const& options) {
     return std::ceil(units / options.units_per_packet - 1e-9);
 }
 
+// What to ask where that takes too long.
+char const* instead(Traffic const& traffic, PacketOptions const& options) {
+    if (options.failing >= 0) return "smaller messages (--megabytes) or a smaller size";
+    return traffic.uniform ? "a smaller size, or --solver queue" : "smaller flows (--bytes), or --solver max-min";
+}
+
 // All packets of a run, as a real number that cannot overflow; refuses more than can be simulated.
 double count_packets(Traffic const& traffic, PacketOptions const& options) {
     double packets = static_cast<double>(options.packets) * static_cast<double>(traffic.active.size());
@@ -67,14 +73,9 @@ double count_packets(Traffic const& traffic, PacketOptions const& options) {
     char text[200];
     std::snprintf(text, sizeof text,
                   "cannot simulate %.3g packets one by one (at most %.3g; each hop of each takes up to half "
-                  "a microsecond); try smaller flows, fewer nodes or another solver",
-                  packets, most_packets);
+                  "a microsecond); try %s",
+                  packets, most_packets, instead(traffic, options));
     throw std::invalid_argument(text);
-}
-
-char const* instead(Traffic const& traffic, PacketOptions const& options) {
-    if (options.failing >= 0) return "smaller messages (--megabytes) or a smaller size";
-    return traffic.uniform ? "a smaller size, or --solver queue" : "smaller flows (--bytes), or --solver max-min";
 }
 
 // Each packet in flight is held in memory with its path.
@@ -84,7 +85,7 @@ void check_in_flight(std::vector<Sender> const& senders, int window) {
     if (in_flight <= most_in_flight) return;
     throw std::invalid_argument("cannot keep " + std::to_string(in_flight) + " packets in flight (at most " +
                                 std::to_string(most_in_flight) +
-                                ", some 200 bytes each); try a smaller window or fewer nodes");
+                                ", some 200 bytes each); try a smaller --window or --size");
 }
 
 // What every link takes for a packet.

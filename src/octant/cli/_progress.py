@@ -65,7 +65,7 @@ def status_line() -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def model_progress() -> Iterator[None]:
-    """Shows how long the network engine takes, where that is more than two seconds; on a terminal also how far it is."""
+    """Shows how long the network engine takes, if more than two seconds; on a terminal also how far it is."""
     over = threading.Event()
     watch = threading.Thread(target=_watch_engine, args=(over,), daemon=True)
     watch.start()
