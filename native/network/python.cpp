@@ -8,8 +8,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
-#include <cmath>
 #include <csignal>
 
 #include "engine/adaptive.hpp"
@@ -141,30 +139,37 @@ PriceRow row_of(Topology const& topology, CollectiveStep const& step, StepPrice 
             price.link < 0 ? -1 : topology.class_of(price.link)};
 }
 
-// The steps of a collective with their prices. `tick`, where it is not None, is called a few times per second with the
-// share that is done.
-std::vector<PriceRow> price(Network const& n, std::string const& operation, std::string const& algorithm,
-                            In<Node> const& node_of_rank, UnitCost const& shape, nb::object const& tick) {
-    using Clock = std::chrono::steady_clock;
-    std::vector<Node> nodes = list(node_of_rank);
-    bool const ticking = !tick.is_none();
-    nb::gil_scoped_release const release;
-    auto const steps = collective(operation, algorithm, static_cast<int>(nodes.size()));
-    double size = 0, done = 0;
-    for (auto const& step : steps) size += static_cast<double>(step.size);
-    auto told = Clock::now();
-    StepPricer pricer(n.topology(), n.health(), n.routing(), std::move(nodes), shape);
-    std::vector<PriceRow> rows;
-    for (auto const& step : steps) {
-        step.messages([&](int from, int to, double pieces) {
-            pricer.send(from, to, pieces);
-            done += 1;
-            if (!ticking || std::fmod(done, 1024) != 0 || Clock::now() - told < std::chrono::milliseconds(200)) return;
-            told = Clock::now();
-            nb::gil_scoped_acquire const acquire;
-            tick(std::min(1.0, done / size));
-        });
-        rows.push_back(row_of(n.topology(), step, pricer.finish()));
+double messages_of(std::vector<CollectiveStep> const& steps) {
+    double messages = 0;
+    for (auto const& step : steps) messages += static_cast<double>(step.size);
+    return messages;
+}
+
+// The steps of a collective by each of several algorithms, with their prices. `instead` is what to try where that would
+// take too long.
+std::vector<std::vector<PriceRow>> price(Network const& n, std::string const& operation,
+                                         std::vector<std::string> const& algorithms, In<Node> const& node_of_rank,
+                                         UnitCost const& shape, std::string const& instead) {
+    std::vector<std::vector<CollectiveStep>> programs;
+    double messages = 0;
+    for (auto const& algorithm : algorithms) {
+        programs.push_back(collective(operation, algorithm, static_cast<int>(node_of_rank.size())));
+        messages += messages_of(programs.back());
+    }
+    Work work(messages, instead);
+    StepPricer pricer(n.topology(), n.health(), n.routing(), list(node_of_rank), shape);
+    std::vector<std::vector<PriceRow>> rows(programs.size());
+    for (std::size_t p = 0; p < programs.size(); ++p) {
+        for (auto const& step : programs[p]) {
+            constexpr int some = 64;
+            int sent = 0;
+            step.messages([&](int from, int to, double pieces) {
+                pricer.send(from, to, pieces);
+                if (++sent % some == 0) work.did(some);
+            });
+            work.did(sent % some);
+            rows[p].push_back(row_of(n.topology(), step, pricer.finish()));
+        }
     }
     return rows;
 }
@@ -399,8 +404,8 @@ void bind_network(nb::module_& m) {
             },
             "traffic"_a, "shape"_a, "units_per_packet"_a, "window"_a, "packets"_a, "seed"_a, "in_order"_a, "failing"_a,
             "fails_ps"_a, "timeout_ps"_a, "ping_ps"_a, "retries"_a, Release())
-        .def("price", &price, "operation"_a, "algorithm"_a, "node_of_rank"_a, "shape"_a, "tick"_a.none())
-        .def("price_flows", &price_flows, "sources"_a, "targets"_a, "units"_a, "node_of_rank"_a, "shape"_a)
+        .def("price", &price, "operation"_a, "algorithms"_a, "node_of_rank"_a, "shape"_a, "instead"_a, Release())
+        .def("price_flows", &price_flows, "sources"_a, "targets"_a, "units"_a, "node_of_rank"_a, "shape"_a, Release())
         .def(
             "each",
             [](Network const& n, std::vector<Traffic> const& traffics, UnitCost const& shape) {
@@ -480,11 +485,15 @@ NB_MODULE(_network, m) {
     bind_values(m);
     bind_topologies(m);
     bind_network(m);
+    static PyObject* const unknown_word = PyErr_NewException("octant._network.UnknownWord", PyExc_ValueError, nullptr);
+    m.attr("UnknownWord") = nb::handle(unknown_word);
     nb::register_exception_translator([](std::exception_ptr const& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
         } catch (Stopped const&) {
             PyErr_SetNone(PyExc_KeyboardInterrupt);
+        } catch (UnknownWord const& error) {
+            PyErr_SetObject(unknown_word, nb::make_tuple(error.what(), error.word, error.known).ptr());
         }
     });
     m.def("progress", [] {
@@ -505,6 +514,12 @@ NB_MODULE(_network, m) {
     m.def("bisection", [](int ranks) { return columns(bisection(ranks)); }, "ranks"_a);
     m.def("incast", [](int ranks, int target) { return columns(incast(ranks, target)); }, "ranks"_a, "target"_a);
     m.def("collectives", &collectives);
+    m.def(
+        "messages",
+        [](std::string const& operation, std::string const& algorithm, int ranks) {
+            return messages_of(collective(operation, algorithm, ranks));
+        },
+        "operation"_a, "algorithm"_a, "ranks"_a);
     m.def(
         "collective",
         [](std::string const& operation, std::string const& algorithm, int ranks) {

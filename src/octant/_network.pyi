@@ -11,6 +11,9 @@ MOST_VERTICES: int
 MOST_LINKS: int
 MOST_DIMENSIONS: int
 
+class UnknownWord(ValueError):  # noqa: N818 - see Refusal
+    """A word that a closed list lacks: why, the word, the list"""
+
 class UnitCost:
     """What one unit of traffic costs"""
 
@@ -167,11 +170,11 @@ class Network:
     def price(
         self,
         operation: str,
-        algorithm: str,
+        algorithms: Sequence[str],
         node_of_rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: UnitCost,
-        tick: object | None,
-    ) -> list[tuple[int, float, bool, float, int, int, int, float, float, float, int]]: ...
+        instead: str,
+    ) -> list[list[tuple[int, float, bool, float, int, int, int, float, float, float, int]]]: ...
     def price_flows(
         self,
         sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -231,6 +234,7 @@ def incast(
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
 def collectives() -> list[tuple[str, str]]: ...
+def messages(operation: str, algorithm: str, ranks: int) -> float: ...
 def collective(
     operation: str, algorithm: str, ranks: int
 ) -> list[

@@ -16,6 +16,7 @@ from octant.network import NetworkFile, load, make, solve
 from octant.network.collectives import FREE, MessageCosts, Program, ask, exchange, fastest, operations, programs
 from octant.network.files import parse
 from octant.network.traffic import Flows, place
+from paths import ROOT
 
 ALL = _network.collectives()
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16)
@@ -171,23 +172,33 @@ def test_a_buffer_smaller_than_the_ranks_is_not_cut_below_a_byte() -> None:
 
 
 # Alltoall of 8 KiB per pair on tori of 425 MB/s links, milliseconds: the fullest link of each step, without latencies,
-# then what SMPI (SimGrid 3.32) gives, whose ranks are not in step and whose messages have latencies, and how far above
-# the model that may lie. Of pairwise exchange and Bruck's algorithm the model explains the least.
+# then what SMPI (SimGrid 3.32) gives for the same routes without its factors, acknowledgements and computing; it adds
+# 16 bytes to a message, 0.2 % of 8 KiB.
 STATIC = [
-    ((4, 4, 4), "linear", 0.925, 0.934, 1.03), ((4, 4, 4), "ring", 2.159, 2.585, 1.2),
-    ((8, 8, 4), "ring", 14.50, 17.37, 1.2), ((8, 8, 8), "ring", 32.54, 37.51, 1.2),
-    ((4, 4, 4), "pairwise", 1.928, 2.772, 1.45), ((4, 4, 4), "bruck", 5.551, 9.03, 1.65),
+    ((4, 4, 4), "linear", 0.925, 0.9282), ((4, 4, 4), "ring", 2.159, 2.164264), ((8, 8, 4), "ring", 14.50, 14.559245),
+    ((4, 4, 4), "pairwise", 1.928, 1.932509), ((4, 4, 4), "bruck", 5.551, 5.552838),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sizes", "algorithm", "static_ms", "smpi_ms", "most"), STATIC)
+@pytest.mark.parametrize(("sizes", "algorithm", "static_ms", "smpi_ms"), STATIC)
 def test_alltoall_on_a_torus_takes_what_its_fullest_links_take(
-    sizes: tuple[int, ...], algorithm: str, static_ms: float, smpi_ms: float, most: float
+    sizes: tuple[int, ...], algorithm: str, static_ms: float, smpi_ms: float
 ) -> None:
     torus = network("torus", sizes=sizes, split_ties=False, rates={"link": 425e6, "endpoint": 1e12})
     found = program(torus, "alltoall", algorithm, int(np.prod(sizes))).seconds(8192) * 1e3
     assert found == pytest.approx(static_ms, rel=5e-4)
-    assert found < smpi_ms < found * most
+    assert found < smpi_ms < found * 1.005
+
+
+def test_alltoall_on_a_fat_tree_is_that_of_smpi_with_its_latencies() -> None:
+    """256 ranks, 2 GB/s, 1 us per link: every step passes two to four links; SMPI's ranks wait for each other less."""
+    text = (ROOT / "examples" / "networks" / "fat-tree-64.toml").read_text(encoding="utf-8")
+    tree = parse(text.replace("[8, 8]", "[16, 16]").replace("[8]", "[16]"), "fat-tree-256")
+    times = {one: program(tree, "alltoall", one, 256).seconds(8192) for one in ("ring", "pairwise")}
+    assert times["ring"] == pytest.approx(255 * (8192 / 2e9 + 4e-6), rel=1e-9)
+    assert times["pairwise"] == pytest.approx(255 * 8192 / 2e9 + (15 * 2 + 240 * 4) * 1e-6, rel=1e-9)
+    assert times["ring"] * 1e3 < 2.082711 < times["ring"] * 1.011e3
+    assert times["pairwise"] * 1e3 < 2.042465 < times["pairwise"] * 1.007e3
 
 
 def test_alltoall_at_once_is_the_static_load_of_uniform_traffic() -> None:
@@ -338,23 +349,15 @@ def test_ranks_have_a_bound() -> None:
         programs(switch(4), "barrier", np.zeros(2**20 + 1, np.int32), FREE)
 
 
-def test_what_takes_long_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.network.collectives._SHOW_AFTER_S", 0.0)
-    said: list[str] = []
-    torus = network("torus", sizes=[16, 16, 8])
-    programs(torus, "alltoall", np.arange(2048, dtype=np.int32), FREE, "linear", said.append)
-    assert said
-    assert all(text.startswith("alltoall by linear: ") and text.endswith(" s left") for text in said)
-
-
-def test_a_stop_is_obeyed_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(_: str) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("octant.network.collectives._SHOW_AFTER_S", 0.0)
-    torus = network("torus", sizes=[16, 16, 8])
-    with pytest.raises(KeyboardInterrupt):
-        programs(torus, "alltoall", np.arange(2048, dtype=np.int32), FREE, "linear", stop)
+def test_all_algorithms_are_refused_before_the_first_where_one_takes_too_long() -> None:
+    """Routes of a mesh of a million nodes have hundreds of links; the refusal names what can be asked."""
+    torus = network("torus", sizes=[1024, 1024], wraps=[False, False])
+    nodes = np.linspace(0, 2**20 - 1, 16384).astype(np.int32)
+    with pytest.raises(
+        Refusal, match=r"it would take about \d+ .* of processor time.*try --algorithm bruck, or fewer ranks"
+    ):
+        programs(torus, "alltoall", nodes, FREE)
+    assert programs(torus, "alltoall", nodes, FREE, "bruck")[0][0].at(8).steps == 14
 
 
 def test_a_ring_of_many_ranks_is_priced_once() -> None:

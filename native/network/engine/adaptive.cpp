@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/work.hpp"
+
 namespace octant::network {
 
 namespace {
@@ -16,15 +18,16 @@ struct Table {
     std::vector<Share> shares{};
 };
 
-Table tabulate(Routing const& routing, Flows const& flows) {
+Table tabulate(Routing const& routing, Flows const& flows, Work& work) {
     Table table;
     for (std::size_t f = 0; f < flows.size(); ++f) {
         routing.shares(flows.from[f], flows.to[f], table.shares);
         table.first.push_back(table.shares.size());
+        if (f % 1024 == 1023) work.did(0);
         if (table.shares.size() > most_shares) {
             throw std::invalid_argument(
-                "cannot balance so many flows over two ways (more than 30 million shares); "
-                "try a smaller network or fewer flows");
+                "cannot balance so many flows over two ways (more than 30 million shares); try a smaller --size, "
+                "or `octant model diff` with --routing for both ways without their ideal split");
         }
     }
     return table;
@@ -119,10 +122,12 @@ class Balance {
 Adaptive solve_adaptive(Topology const& topology, Health const& health, Routing const& first, Routing const& second,
                         Traffic const& traffic, UnitCost const& shape, int rounds) {
     check_traffic(traffic, topology);
-    Flows const flows = written_out(traffic);
+    Flows const flows = written_out(
+        traffic, "a smaller --size, or `octant model diff` with --routing for both ways without their ideal split");
     auto const capacity = capacities(topology, health, shape);
-    Table const one = tabulate(first, flows);
-    Table const two = tabulate(second, flows);
+    Work work(rounds + 1, "a smaller --size, or a --job on part of it");
+    Table const one = tabulate(first, flows, work);
+    Table const two = tabulate(second, flows, work);
     Balance balance(flows, one, two, capacity);
     Adaptive result{.answer = {.solver = "ideal adaptive"}, .most_rounds_per_s = unlimited, .elsewhere = 0};
     double best = unlimited, bound = 0;
@@ -137,6 +142,7 @@ Adaptive solve_adaptive(Topology const& topology, Health const& health, Routing 
         }
         if (best == 0 || best - bound <= 1e-4 * best) break;
         bound = std::max(bound, balance.step(8.0 + 2.0 * round));
+        work.did();
     }
     rank(topology, health, shape, result.answer);
     result.most_rounds_per_s = bound > 0 ? std::max(1 / bound, result.answer.rounds_per_s) : unlimited;

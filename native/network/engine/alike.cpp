@@ -24,7 +24,9 @@ class Destination {
         passing_.assign(hops_.size(), 0.0);
         for (Node const source : active_) {
             if (hops_[at(source)] == Fabric::unreachable)
-                throw std::invalid_argument("cannot route all traffic (no path joins some of its nodes)");
+                throw std::invalid_argument(
+                    "cannot route all traffic (no path joins some of its nodes); try `octant model export` to see what "
+                    "its links join");
             passing_[at(source)] = 1 / static_cast<double>(active_.size());
         }
         fabric_.spread(target, hops_, order_, passing_, sink);

@@ -219,7 +219,7 @@ std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice cons
         auto const fail = [&](LinkId link, LinkId back) { return sweep.fail(link, back); };
         if (sweep.can_fail(links.front())) return each_fails(links, backs, fail);
     }
-    Sweep sweep(topology, choice, written_out(traffic), shape);
+    Sweep sweep(topology, choice, written_out(traffic, "a smaller --size"), shape);
     sweep.prepare(links, backs);
     return each_fails(links, backs, [&](LinkId link, LinkId back) { return sweep.fail(link, back, left); });
 }

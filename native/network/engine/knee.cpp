@@ -18,7 +18,9 @@ double closed_queue_rate(Topology const& topology, Health const& health, UnitCos
     auto const visit = [&](LinkId link, double load, double links) {
         auto const& kind = topology.classes()[at(topology.class_of(link))];
         double const units_per_s = limit_of(kind, link < topology.fabric(), shape).units_per_s * health.left(link);
-        stations.push_back({load / units_per_s, links});
+        double const demand_s = load / units_per_s;
+        if (stations.empty() || stations.back().demand_s != demand_s) stations.push_back({demand_s, 0});
+        stations.back().links += links;  // one for all neighbours in the list that are alike
         latency_s += load * links * static_cast<double>(kind.latency_ps) * 1e-12;
     };
     for (auto const& group : answer.groups) visit(group.link, group.load, group.links);

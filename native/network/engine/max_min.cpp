@@ -4,10 +4,15 @@
 #include <queue>
 
 #include "engine/solvers.hpp"
+#include "engine/work.hpp"
 
 namespace octant::network {
 
 namespace {
+
+constexpr std::size_t most_shares = 200'000'000;  // links of all flows, up to 24 bytes each
+constexpr char const* without_rates = "a smaller --size, or --solver auto";
+constexpr std::size_t some = 1024;  // flows between two looks at the work
 
 // Which links each flow uses and which flows each link carries; both as one flat list with offsets.
 struct Incidence {
@@ -18,7 +23,8 @@ struct Incidence {
     std::vector<double> link_part;  // `part` in the order of link_flow
 };
 
-Incidence incidence(Topology const& topology, Routing const& routing, Flows const& flows) {
+// Does half of a step of `work` per flow, times `weight`.
+Incidence incidence(Topology const& topology, Routing const& routing, Flows const& flows, Work& work, double weight) {
     Incidence in;
     in.flow_first.reserve(flows.size() + 1);
     in.flow_first.push_back(0);
@@ -36,6 +42,12 @@ Incidence incidence(Topology const& topology, Routing const& routing, Flows cons
             if (!whole) in.part.push_back(share.part);
         }
         in.flow_first.push_back(in.flow_link.size());
+        if (f % some == some - 1) work.did(weight / 2 * some);
+        if (in.flow_link.size() > most_shares) {
+            throw std::invalid_argument(
+                std::string("cannot share links among so many flows (on more than 200 million links in all); try ") +
+                without_rates);
+        }
     }
     in.link_first.assign(at(topology.links()) + 1, 0);
     for (LinkId const link : in.flow_link) ++in.link_first[at(link) + 1];
@@ -63,8 +75,9 @@ struct Level {
 
 // Fills all links at the same pace; a full link freezes its flows. A link's level only rises when others freeze, so a
 // stale entry of the heap is put back with its new level. `open` tells which flows take part.
-void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<char> open,
-          std::vector<double>& rates) {
+// Does half of a step of `work` per flow, times `weight`.
+void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<char> open, std::vector<double>& rates,
+          Work& work, double weight) {
     std::size_t const links = capacity.size();
     std::vector<double> left = capacity;
     std::vector<double> wanted(links, 0.0);
@@ -83,7 +96,9 @@ void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<
     }
     std::priority_queue heap(std::greater<>{}, std::move(entries));
     std::fill(rates.begin(), rates.end(), unlimited);
+    std::size_t frozen = 0, levels = 0;
     while (!heap.empty()) {
+        if (++levels % some == 0) work.did(0);
         auto const [rate, link] = heap.top();
         heap.pop();
         std::size_t const l = at(link);
@@ -97,6 +112,7 @@ void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<
             if (!open[f]) continue;
             open[f] = 0;
             rates[f] = rate;
+            if (++frozen % some == 0) work.did(weight / 2 * some);
             for (std::size_t j = in.flow_first[f]; j < in.flow_first[f + 1]; ++j) {
                 std::size_t const other = at(in.flow_link[j]);
                 double const part = in.part.empty() ? 1.0 : in.part[j];
@@ -127,20 +143,44 @@ Solution loads_of(Topology const& topology, Health const& health, Incidence cons
     return answer;
 }
 
+// Filling costs as much as flows are open, so with as many ending each time the work is the square of their number.
+// The first few completions say little of how many there will be.
+class FluidWork {
+  public:
+    explicit FluidWork(Flows const& flows)
+        : open_(static_cast<double>(flows.size())),
+          work_(open_ * open_, "fewer sizes of flows, a smaller size, or --solver max-min") {}
+
+    [[nodiscard]] Work& whole() { return work_; }
+    void filled(std::vector<char> const& open) {
+        if (++fills_ % fills_at_once != 0) return;
+        auto const left = static_cast<double>(std::count(open.begin(), open.end(), 1));
+        work_.did(open_ * open_ - left * left);
+        open_ = left;
+    }
+
+  private:
+    static constexpr int fills_at_once = 16;
+    int fills_ = 0;
+    double open_;
+    Work work_;
+};
+
 }  // namespace
 
 Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                        UnitCost const& shape) {
     check_traffic(traffic, topology);
-    Flows const listed = traffic.uniform ? written_out(traffic) : Flows{};
+    Flows const listed = traffic.uniform ? written_out(traffic, without_rates) : Flows{};
     Flows const& flows = traffic.uniform ? listed : traffic.flows;
-    Incidence const in = incidence(topology, routing, flows);
+    Work work(static_cast<double>(flows.size()), without_rates);
+    Incidence const in = incidence(topology, routing, flows, work, 1);
     Solution answer = loads_of(topology, health, in, flows, shape);
     answer.solver = "max-min";
     answer.rates.assign(flows.size(), 0.0);
     std::vector<char> open(flows.size());  // a flow of nothing takes no share
     for (std::size_t f = 0; f < flows.size(); ++f) open[f] = flows.units[f] > 0 ? 1 : 0;
-    fill(in, capacities(topology, health, shape), std::move(open), answer.rates);
+    fill(in, capacities(topology, health, shape), std::move(open), answer.rates, work, 1);
     double slowest_s = 0;  // the round is over when the flow that needs longest at its rate is through
     for (std::size_t f = 0; f < flows.size(); ++f) {
         if (flows.units[f] > 0) slowest_s = std::max(slowest_s, flows.units[f] / answer.rates[f]);
@@ -152,8 +192,9 @@ Solution solve_max_min(Topology const& topology, Health const& health, Routing c
 Solution solve_fluid(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                      UnitCost const& shape) {
     check_traffic(traffic, topology);
-    Flows const flows = written_out(traffic);
-    Incidence const in = incidence(topology, routing, flows);
+    Flows const flows = written_out(traffic, without_rates);
+    FluidWork work(flows);
+    Incidence const in = incidence(topology, routing, flows, work.whole(), 0);
     Solution answer = loads_of(topology, health, in, flows, shape);
     answer.solver = "fluid";
     auto const capacity = capacities(topology, health, shape);
@@ -163,7 +204,7 @@ Solution solve_fluid(Topology const& topology, Health const& health, Routing con
     std::vector<double> rates(flows.size());
     double now_s = 0;
     while (std::find(open.begin(), open.end(), 1) != open.end()) {
-        fill(in, capacity, open, rates);
+        fill(in, capacity, open, rates, work.whole(), 0);
         if (answer.rates.empty()) answer.rates = rates;
         double next_s = unlimited;
         for (std::size_t f = 0; f < flows.size(); ++f) {
@@ -178,6 +219,7 @@ Solution solve_fluid(Topology const& topology, Health const& health, Routing con
             open[f] = left[f] > 0 ? 1 : 0;
         }
         now_s += next_s;
+        work.filled(open);
     }
     bool const stuck = std::find(open.begin(), open.end(), 1) != open.end();
     answer.rounds_per_s = stuck ? 0 : now_s > 0 ? 1 / now_s : unlimited;

@@ -12,7 +12,8 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
                                    int trials, std::uint64_t seed) {
     if (count < 0 || at(count) > links.size()) {
         throw std::invalid_argument("cannot let " + std::to_string(count) + " links fail (there are " +
-                                    std::to_string(links.size()) + ")");
+                                    std::to_string(links.size()) + "); try --random 1 to " +
+                                    std::to_string(links.size()));
     }
     check_traffic(traffic, topology);
     std::vector<double> result(at(trials));
@@ -47,10 +48,21 @@ std::vector<double> solve_each(Topology const& topology, Health const& health, R
                                std::vector<Traffic> const& traffics, UnitCost const& shape) {
     for (auto const& traffic : traffics) check_traffic(traffic, topology);
     std::vector<double> result(traffics.size());
+    Work work(static_cast<double>(traffics.size()), "a smaller size");
+    std::exception_ptr why;
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < traffics.size(); ++i) {
-        result[i] = solve_every_link(topology, health, routing, traffics[i], shape).rounds_per_s;
+        if (!work.go_on(0)) continue;
+        try {
+            result[i] = solve_every_link(topology, health, routing, traffics[i], shape).rounds_per_s;
+        } catch (...) {  // exceptions must not leave the parallel region
+#pragma omp critical
+            why = std::current_exception();
+        }
+        work.go_on();
     }
+    work.check();
+    if (why) std::rethrow_exception(why);
     return result;
 }
 

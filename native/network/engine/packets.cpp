@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "engine/solvers.hpp"
+#include "engine/work.hpp"
 
 namespace octant::network {
 
@@ -17,6 +18,7 @@ namespace {
 constexpr double most_packets = 1e8;
 constexpr std::int64_t most_in_flight = 4'000'000;
 constexpr int most_ways = 64;     // that one packet finds dead; of a graph with a bridge there may be any number
+constexpr std::int64_t most_links_in_flight = 500'000'000;
 constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
 struct Event {
@@ -57,6 +59,12 @@ double packets_of(double units, PacketOptions const& options) {
     return std::ceil(units / options.units_per_packet - 1e-9);
 }
 
+// What to ask where that takes too long.
+char const* instead(Traffic const& traffic, PacketOptions const& options) {
+    if (options.failing >= 0) return "smaller messages (--megabytes) or a smaller size";
+    return traffic.uniform ? "a smaller size, or --solver queue" : "smaller flows (--bytes), or --solver max-min";
+}
+
 // All packets of a run, as a real number that cannot overflow; refuses more than can be simulated.
 double count_packets(Traffic const& traffic, PacketOptions const& options) {
     double packets = static_cast<double>(options.packets) * static_cast<double>(traffic.active.size());
@@ -65,8 +73,8 @@ double count_packets(Traffic const& traffic, PacketOptions const& options) {
     char text[200];
     std::snprintf(text, sizeof text,
                   "cannot simulate %.3g packets one by one (at most %.3g; each hop of each takes up to half "
-                  "a microsecond); try smaller flows, fewer nodes or another solver",
-                  packets, most_packets);
+                  "a microsecond); try %s",
+                  packets, most_packets, instead(traffic, options));
     throw std::invalid_argument(text);
 }
 
@@ -77,7 +85,7 @@ void check_in_flight(std::vector<Sender> const& senders, int window) {
     if (in_flight <= most_in_flight) return;
     throw std::invalid_argument("cannot keep " + std::to_string(in_flight) + " packets in flight (at most " +
                                 std::to_string(most_in_flight) +
-                                ", some 200 bytes each); try a smaller window or fewer nodes");
+                                ", some 200 bytes each); try a smaller --window or --size");
 }
 
 // What every link takes for a packet.
@@ -132,7 +140,8 @@ class Simulation {
           traffic_(traffic),
           options_(options),
           recovery_(recovery),
-          servers_(topology, health, shape, options.units_per_packet, count_packets(traffic, options)) {
+          servers_(topology, health, shape, options.units_per_packet, count_packets(traffic, options)),
+          work_(count_packets(traffic, options), instead(traffic, options)) {
         free_ps_.assign(at(topology.links()), 0);
         carried_.assign(at(topology.links()), 0);
         if (!traffic.uniform) list_flows();
@@ -145,6 +154,7 @@ class Simulation {
         for (auto const& sender : senders_) total += sender.packets;
         for (std::size_t s = 0; s < senders_.size(); ++s) {
             for (int w = 0; w < options_.window && w < senders_[s].packets; ++w) launch(static_cast<std::uint32_t>(s));
+            if (s % some == 0) work_.did(0);
         }
         // Uniform senders go on until all of them together are done, so that none leaves early and eases the rest.
         std::int64_t const warm = traffic_.uniform ? total * 3 / 10 : 0;
@@ -152,7 +162,7 @@ class Simulation {
         while (!events_.empty() && delivered < total) {
             auto const [ps, number] = events_.top();
             events_.pop();
-            ++events;
+            if (++events % some == 0) count(some);
             if (!forward(ps, number)) continue;
             last_ps = ps;
             if (++delivered == warm) warm_ps = ps;
@@ -173,6 +183,13 @@ class Simulation {
     }
 
   private:
+    static constexpr std::int64_t some = 1024;  // events between two looks at the work
+
+    // A packet has an event at the end of every link of its path and one at its beginning.
+    [[gnu::noinline]] void count(std::int64_t events) {
+        work_.did(static_cast<double>(events * launched_) / static_cast<double>(launched_ + hops_));
+    }
+
     void list_flows() {
         Flows const& flows = traffic_.flows;
         std::map<std::pair<Node, int>, std::size_t> tasks;
@@ -222,6 +239,12 @@ class Simulation {
         }
         packets_[id] = {number, 0, draw, 0, to, part};
         if (choose_path(id)) events_.push({now_ps_, id});  // else every way is dead: it stays undelivered
+        ++launched_;
+        hops_ += static_cast<std::int64_t>(paths_[id].size());
+        if (hops_ > most_links_in_flight && launched_ == static_cast<std::int64_t>(packets_.size()))
+            throw std::invalid_argument("cannot keep so many packets in flight (their routes have more than " +
+                                        std::to_string(most_links_in_flight) +
+                                        " links); try --window 1, or a smaller size");
     }
 
     [[nodiscard]] static std::uint64_t name_of(std::vector<LinkId> const& path) {
@@ -306,6 +329,8 @@ class Simulation {
     std::vector<std::uint32_t> idle_;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::int64_t now_ps_ = 0;
+    std::int64_t launched_ = 0, hops_ = 0;  // packets, and links of all their paths
+    Work work_;                             // a step is a packet
 };
 
 }  // namespace

@@ -115,7 +115,9 @@ class Healthy {
         fabric_.measure(target, hops, order_);
         for (auto const& [source, units] : sources) {
             if (hops[at(source)] == Fabric::unreachable) {
-                throw std::invalid_argument("cannot route all traffic (no path joins some of its nodes)");
+                throw std::invalid_argument(
+                    "cannot route all traffic (no path joins some of its nodes); try `octant model export` to see what "
+                    "its links join");
             }
             passing[at(source)] = units;
         }

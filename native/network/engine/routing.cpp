@@ -5,19 +5,22 @@
 
 namespace octant::network {
 
-void refuse_routing(std::string_view topology, RoutingChoice const& choice, std::string_view known) {
-    throw std::invalid_argument("cannot route '" + choice.name + "' on a " + std::string(topology) +
-                                " network (it has no such routing); try " + std::string(known));
+void refuse_routing(std::string_view topology, RoutingChoice const& choice,
+                    std::vector<std::string_view> const& known) {
+    throw UnknownWord(
+        "cannot route '" + choice.name + "' on a " + std::string(topology) + " network (it has no such routing)",
+        choice.name, known);
 }
 
 void require_policy(RoutingChoice const& choice, std::string_view topology,
                     std::vector<std::string_view> const& known) {
     if (choice.policy == "recompute") return;  // served by shortest_paths, whatever the topology
     if (std::find(known.begin(), known.end(), choice.policy) != known.end()) return;
-    std::string list;
-    for (auto const name : known) list += std::string(name) + ", ";
-    throw std::invalid_argument("cannot apply failover policy '" + choice.policy + "' to a " + std::string(topology) +
-                                " network; try " + list + "recompute");
+    auto list = known;
+    list.push_back("recompute");
+    throw UnknownWord("cannot apply failover policy '" + choice.policy + "' to a " + std::string(topology) +
+                          " network (it has no such policy)",
+                      choice.policy, list);
 }
 
 std::vector<int> dimension_order(RoutingChoice const& choice, int dimensions) {
@@ -25,8 +28,10 @@ std::vector<int> dimension_order(RoutingChoice const& choice, int dimensions) {
     std::iota(natural.begin(), natural.end(), 0);
     if (choice.order.empty()) return natural;
     if (!std::is_permutation(natural.begin(), natural.end(), choice.order.begin(), choice.order.end())) {
-        throw std::invalid_argument(
-            "cannot go through the dimensions in that order (each must occur once); try 0, 1, 2");
+        std::string all;
+        for (int const dimension : natural) all += (all.empty() ? "" : ", ") + std::to_string(dimension);
+        throw std::invalid_argument("cannot go through the dimensions in that order (each must occur once); try " +
+                                    all);
     }
     return choice.order;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <stdexcept>
 
 #include "engine/network.hpp"
 
@@ -25,7 +26,16 @@ struct RoutingChoice {
     }
 };
 
-[[noreturn]] void refuse_routing(std::string_view topology, RoutingChoice const& choice, std::string_view known);
+// A word that a closed list lacks.
+struct UnknownWord : std::invalid_argument {
+    UnknownWord(std::string const& why, std::string missing, std::vector<std::string_view> const& list)
+        : std::invalid_argument(why), word(std::move(missing)), known(list.begin(), list.end()) {}
+    std::string word;
+    std::vector<std::string> known;
+};
+
+[[noreturn]] void refuse_routing(std::string_view topology, RoutingChoice const& choice,
+                                 std::vector<std::string_view> const& known);
 void require_policy(RoutingChoice const& choice, std::string_view topology, std::vector<std::string_view> const& known);
 
 // The order in which dimensions are gone through: as asked, or first to last.

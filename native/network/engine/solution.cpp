@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "engine/work.hpp"
+
 namespace octant::network {
 
 namespace {
@@ -68,7 +70,13 @@ std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traf
         }
         return -1;
     };
+    Flows const& flows = traffic.flows;
+    std::size_t const n = traffic.active.size(), pairs = traffic.uniform ? n * n : flows.size();
+    Work work(static_cast<double>(pairs), "a smaller --size");
+    std::size_t seen = 0;
     auto const look = [&](Node s, Node t, double units, int job) {
+        constexpr std::size_t some = 64;
+        if (++seen % some == 0) work.did(some);
         shares.clear();
         routing.shares(s, t, shares);
         double carried = 0;
@@ -78,12 +86,11 @@ std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traf
         if (carried > 0) found[{topology.relation(s, t), hop_of(s, t), job}] += carried;
     };
     if (traffic.uniform) {
-        double const each = 1.0 / static_cast<double>(traffic.active.size());
+        double const each = 1.0 / static_cast<double>(n);
         for (Node const s : traffic.active) {
             for (Node const t : traffic.active) look(s, t, each, 0);
         }
     } else {
-        Flows const& flows = traffic.flows;
         for (std::size_t f = 0; f < flows.size(); ++f) {
             look(flows.from[f], flows.to[f], flows.units[f], flows.job.empty() ? 0 : flows.job[f]);
         }

@@ -75,7 +75,8 @@ Solution solve_by_class(Topology const& topology, RoutingChoice const& choice, H
     if (auto answer = by_groups(topology, choice, health, traffic, shape)) return std::move(*answer);
     if (auto answer = by_sums(topology, health, routing, traffic, shape)) return std::move(*answer);
     throw std::invalid_argument(
-        "cannot count by class (the traffic is not uniform, or the routing has no such sums); try enumeration");
+        "cannot count by class (the traffic is not uniform, or the routing has no such sums); try --solver "
+        "enumeration");
 }
 
 Solution solve_by_enumeration(Topology const& topology, Health const& health, Routing const& routing,

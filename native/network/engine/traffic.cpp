@@ -31,17 +31,18 @@ void check_traffic(Traffic const& traffic, Topology const& topology) {
         require_node(flows.from[f], topology);
         require_node(flows.to[f], topology);
         if (!(flows.units[f] >= 0) || std::isinf(flows.units[f])) {
-            throw std::invalid_argument("cannot send a negative or unbounded amount (flow " + std::to_string(f) + ")");
+            throw std::invalid_argument("cannot send a negative or unbounded amount (flow " + std::to_string(f) +
+                                        "); try 0 bytes or more");
         }
     }
 }
 
-Flows written_out(Traffic const& traffic) {
+Flows written_out(Traffic const& traffic, char const* instead) {
     if (!traffic.uniform) return traffic.flows;
     std::size_t const n = traffic.active.size();
     if (n * n > most_flows) {
         throw std::invalid_argument("cannot write out all-to-all traffic of " + std::to_string(n) +
-                                    " nodes (more than 50 million flows); try the static solver or fewer nodes");
+                                    " nodes (more than 50 million flows); try " + instead);
     }
     Flows flows;
     flows.from.reserve(n * n);

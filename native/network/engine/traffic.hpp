@@ -27,7 +27,7 @@ struct Traffic {
 };
 
 void check_traffic(Traffic const& traffic, Topology const& topology);
-// The flows of uniform traffic written out, the others as they are; refuses more than 50 million.
-[[nodiscard]] Flows written_out(Traffic const& traffic);
+// The flows of uniform traffic written out, the others as they are; refuses more than 50 million and names what to try.
+[[nodiscard]] Flows written_out(Traffic const& traffic, char const* instead);
 
 }  // namespace octant::network

@@ -56,7 +56,7 @@ bool Work::go_on(double steps) noexcept {
     double const done = done_.fetch_add(steps) + steps;
     share = std::min(1.0, done / steps_);
     double const now_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    if (now_s < first_look_s || now_s - looked_s_ < between_looks_s) return true;
+    if (done <= 0 || now_s < first_look_s || now_s - looked_s_ < between_looks_s) return true;
     looked_s_ = now_s;
     expected = now_s * steps_ / done;
     if (too_long(done)) refused_ = true;

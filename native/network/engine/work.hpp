@@ -33,7 +33,8 @@ class Work {
     Work(Work const&) = delete;
     Work& operator=(Work const&) = delete;
 
-    // False: leave the rest. In parallel loops, which exceptions must not leave; call `check` behind them.
+    // False: leave the rest. In parallel loops, which exceptions must not leave; call `check` behind them. Before the
+    // first steps are done there is no estimate, and only Ctrl-C ends the work.
     bool go_on(double steps = 1) noexcept;
     // Throws Stopped, or std::invalid_argument with the estimate.
     void check();

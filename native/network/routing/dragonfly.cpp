@@ -255,7 +255,7 @@ std::unique_ptr<Routing> route_dragonfly(Dragonfly const& net, RoutingChoice con
     Gangs const gangs(net, choice.policy == "spread", health);
     if (choice.name == "minimal") return std::make_unique<Minimal>(net, gangs);
     if (choice.name == "valiant") return std::make_unique<Valiant>(net, gangs);
-    refuse_routing("dragonfly", choice, "minimal, valiant");
+    refuse_routing("dragonfly", choice, {"minimal", "valiant"});
 }
 
 }  // namespace octant::network

@@ -135,7 +135,7 @@ std::unique_ptr<Routing> route_fat_tree(FatTree const& net, RoutingChoice const&
     if (choice.name == "d-mod-k") return std::make_unique<UpDown>(net, Spread::by_destination, failover, health);
     if (choice.name == "s-mod-k") return std::make_unique<UpDown>(net, Spread::by_source, failover, health);
     if (choice.name == "ecmp") return std::make_unique<UpDown>(net, Spread::all, failover, health);
-    refuse_routing("fat-tree", choice, "d-mod-k, s-mod-k, ecmp");
+    refuse_routing("fat-tree", choice, {"d-mod-k", "s-mod-k", "ecmp"});
 }
 
 }  // namespace octant::network

@@ -99,7 +99,7 @@ std::unique_ptr<Routing> route_hyperx(HyperX const& net, RoutingChoice const& ch
     auto const order = dimension_order(choice, net.dimensions());
     if (choice.name == "dimension-ordered") return std::make_unique<DimensionOrdered>(net, order);
     if (choice.name == "valiant") return std::make_unique<Valiant>(net, order);
-    refuse_routing("hyperx", choice, "dimension-ordered, valiant");
+    refuse_routing("hyperx", choice, {"dimension-ordered", "valiant"});
 }
 
 }  // namespace octant::network

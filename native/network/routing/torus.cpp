@@ -190,7 +190,7 @@ std::unique_ptr<Routing> route_torus(Torus const& net, RoutingChoice const& choi
     if (choice.name == "dimension-ordered") return std::make_unique<DimensionOrdered>(net, order, split);
     if (choice.name == "random-minimal") return std::make_unique<RandomMinimal>(net, split);
     if (choice.name == "valiant") return std::make_unique<ValiantTorus>(net, order, split);
-    refuse_routing("torus", choice, "dimension-ordered, random-minimal, valiant");
+    refuse_routing("torus", choice, {"dimension-ordered", "random-minimal", "valiant"});
 }
 
 }  // namespace octant::network

@@ -399,7 +399,7 @@ std::unique_ptr<Routing> route_two_level(TwoLevel const& net, RoutingChoice cons
     if (choice.name == "indirect") {
         return std::make_unique<Indirect>(net, policy, health, choice.number("with_direct", 0) != 0);
     }
-    refuse_routing("two-level-direct", choice, "direct, indirect");
+    refuse_routing("two-level-direct", choice, {"direct", "indirect"});
 }
 
 }  // namespace octant::network

@@ -68,4 +68,24 @@ std::unique_ptr<Routing> HyperX::route(RoutingChoice const& choice, Health const
     return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 
+// Where all nodes are active, all links of a dimension carry the same: of what is at a router, a part goes to each
+// coordinate, once on the way or, by Valiant's routing, once to the router between and once from there.
+std::optional<std::vector<LoadGroup>> HyperX::uniform(RoutingChoice const& choice,
+                                                      std::vector<Node> const& active) const {
+    if (choice.policy == "recompute" || active.size() != at(nodes())) return {};
+    std::vector<char> seen(at(nodes()), 0);
+    for (Node const node : active) {
+        if (seen[at(node)]++) return {};
+    }
+    double const n = nodes(), away = (n - 1) / n;
+    double const ends = self() == SelfTraffic::endpoint ? 1 : away;
+    std::vector<LoadGroup> groups{{injection_of(0), ends, n}, {ejection_of(0), ends, n}};
+    if (self() == SelfTraffic::memory) groups.push_back({local_of(0), 1 / n, n});
+    double const passing = shape_.nodes * (choice.name == "valiant" ? 2 * away : 1);
+    for (int d = 0; d < dimensions(); ++d) {
+        if (size(d) > 1) groups.push_back({link(0, d, 1), passing / size(d), 1.0 * routers() * (size(d) - 1)});
+    }
+    return groups;
+}
+
 }  // namespace octant::network

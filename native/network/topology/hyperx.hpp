@@ -32,6 +32,8 @@ class HyperX final : public Topology {
     [[nodiscard]] Vertex entry(Node node) const override { return nodes() + router_of(node); }
     [[nodiscard]] std::string relation(Node from, Node to) const override;
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
+    [[nodiscard]] std::optional<std::vector<LoadGroup>> uniform(RoutingChoice const& choice,
+                                                                std::vector<Node> const& active) const override;
 
   protected:
     [[nodiscard]] LinkId fabric_links() const override { return routers() * degree_; }

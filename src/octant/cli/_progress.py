@@ -65,10 +65,7 @@ def status_line() -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def model_progress() -> Iterator[None]:
-    """Shows on a terminal how far the network engine is, and how long it takes, where that is more than two seconds."""
-    if not sys.stderr.isatty():
-        yield
-        return
+    """Shows how long the network engine takes, if more than two seconds; on a terminal also how far it is."""
     over = threading.Event()
     watch = threading.Thread(target=_watch_engine, args=(over,), daemon=True)
     watch.start()
@@ -89,6 +86,8 @@ def _watch_engine(over: threading.Event) -> None:
         if _network.progress()[1] <= _SILENT_S:
             continue
         console.print(f"about {_network.progress()[1]:.0f} s of computing; Ctrl-C ends it")
+        if not sys.stderr.isatty():
+            return
         with console.status("") as status:
             while not over.wait(_LOOK_S) and (expected_s := _network.progress()[1]):
                 share = _network.progress()[0]

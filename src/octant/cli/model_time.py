@@ -47,7 +47,6 @@ def collective(
     json: JsonOption = False,
 ) -> None:
     """Compare the algorithms of one collective: steps, bytes, time, what limits, and which is the fastest."""
-    from octant.cli._progress import status_line
     from octant.network.collectives import ask
     from octant.network.inputs import read_byte_sizes, read_costs
     from octant.network.traffic import place as placed
@@ -58,8 +57,7 @@ def collective(
     count = len(machine.topology.active()) * per_node if ranks is None else ranks
     nodes = placed(machine, place, count, per_node)
     costs = read_costs(overhead, latency)
-    with status_line() as tick:
-        found = ask(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm, tick)
+    found = ask(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm)
     print(report.collective_json(found) if json else report.collective_text(found))
 
 
@@ -90,7 +88,6 @@ def app_on_model(
     """Predict the time step of an application: computing given or measured here, messages on the modelled network."""
     from functools import partial
 
-    from octant.cli._progress import status_line
     from octant.cli._stored import find_run
     from octant.network.inputs import read_costs, read_sizes
     from octant.network.whatif import sized, with_routing
@@ -103,6 +100,5 @@ def app_on_model(
         compute, partial(find_run, store, run) if run else None, kernel, chunks, halo or [], reduce or []
     )
     costs, counts = read_costs(overhead, latency), read_sizes(ranks)
-    with status_line() as tick:
-        times = [step_time(machine, step, count, per_node, place, costs, algorithm, tick) for count in counts]
+    times = [step_time(machine, step, count, per_node, place, costs, algorithm) for count in counts]
     print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))

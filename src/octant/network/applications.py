@@ -122,7 +122,7 @@ def pair_experiments(network: NetworkFile) -> tuple[Experiment, ...]:
     """Bidirectional bandwidth per pair in (a) to (h) of Blue Gene/P's Figure 9, under the file's routing."""
     if not isinstance(network.topology, Torus) or len(network.topology.sizes) != 3:
         raise Refusal(
-            "cannot run the pair experiments on this network (they need a torus or mesh of three dimensions)",
+            "cannot run the pair experiments on this network (they need a torus or mesh of three dimensions); try bgp",
             Exit.WRONG_WORD,
         )
     # name, sizes, ranks per node, number of pairs, distance of partners, second half numbered backwards

@@ -6,8 +6,7 @@ receives more than two messages in a step, it pays o for each of them.
 
 import itertools
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +18,10 @@ from octant.network.files import NetworkFile, Offload
 from octant.network.solve import engine
 from octant.network.traffic import Flows, Nodes, bulk
 
-Tick = Callable[[str], None]
 MOST_RANKS = 2**20
 MOST_BYTES = 2**50
 _MOST_SEGMENTS = 2**20
 _MOST_CHANGES = 8  # of the fastest algorithm between two neighbouring sizes
-_SHOW_AFTER_S = 2.0
 _ROW = [
     ("cut", "i8"), ("times", "f8"), ("segmented", "?"), ("latency_s", "f8"), ("untimed_from", "i8"),
     ("untimed_to", "i8"), ("messages", "i8"), ("largest", "f8"), ("sent", "f8"), ("wire_s", "f8"), ("link_class", "i8"),
@@ -172,7 +169,6 @@ def programs(
     nodes: Nodes,
     costs: MessageCosts,
     algorithm: str = "all",
-    tick: Tick | None = None,
 ) -> tuple[list[Program], tuple[str, ...]]:
     """The algorithms of an operation on the nodes of its ranks, and why others are left out.
 
@@ -182,10 +178,10 @@ def programs(
         nodes: the node of every rank, shape (ranks,).
         costs: of messages besides the links.
         algorithm: one, or `all` that can have this number of ranks.
-        tick: told how far it is, from two seconds on.
 
     Raises:
-        Refusal: no such operation or algorithm; a message whose latency nothing states; too many ranks.
+        Refusal: no such operation or algorithm; a message whose latency nothing states; too many ranks; or more than
+            10 minutes of computing, which the first half second shows.
     """
     known = operations(network)
     if operation not in known:
@@ -198,23 +194,43 @@ def programs(
         raise Refusal(f"cannot run {operation} by {algorithm!r} (no such algorithm); {text}", Exit.WRONG_WORD)
     if not 1 <= len(nodes) <= MOST_RANKS:
         raise Refusal(f"cannot run {operation} on {len(nodes)} ranks; try 1 to {MOST_RANKS}", Exit.WRONG_WORD)
-    asked, byte = engine(network, network.build()), _byte(network)
-    found: list[Program] = []
+    messages: dict[str, float] = {}
     left_out: list[str] = []
     for one in wanted:
         if one in network.offload:
-            found.append(_offloaded(one, network.offload[one], operation, nodes, costs))
             continue
         try:
-            rows = asked.price(operation, one, nodes, byte, _told(f"{operation} by {one}", tick))
+            messages[one] = _network.messages(operation, one, len(nodes))
         except ValueError as error:
             left_out.append(str(error))
-            continue
-        _require_latency(network, operation, rows, costs)
-        found.append(Program(one, rows, network.class_names, costs))
+    rows = _price(network, operation, messages, nodes)
+    found: list[Program] = []
+    for one in wanted:
+        if one in network.offload:
+            found.append(_offloaded(one, network.offload[one], operation, nodes, costs))
+        elif one in rows:
+            _require_latency(network, operation, rows[one], costs)
+            found.append(Program(one, rows[one], network.class_names, costs))
     if not found:
         raise Refusal("; ".join(left_out), Exit.WRONG_WORD)
     return found, tuple(left_out)
+
+
+_Rows = Sequence[tuple[object, ...]]
+
+
+def _price(network: NetworkFile, operation: str, messages: Mapping[str, float], nodes: Nodes) -> dict[str, _Rows]:
+    """The priced steps of algorithms, which send so many messages."""
+    if not messages:
+        return {}
+    fewest = min(messages, key=lambda one: messages[one])
+    instead = f"--algorithm {fewest}, or fewer ranks" if len(messages) > 1 else "fewer ranks"
+    asked = engine(network, network.build())
+    try:
+        rows = asked.price(operation, list(messages), nodes, _byte(network), instead)
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_WORD) from error
+    return dict(zip(messages, rows, strict=True))
 
 
 def fastest(found: Sequence[Program], bytes_each: int) -> Program:
@@ -241,7 +257,6 @@ def ask(
     sizes: Sequence[int],
     costs: MessageCosts,
     algorithm: str = "all",
-    tick: Tick | None = None,
 ) -> Collective:
     """One collective at several sizes, and from which size on which algorithm is the fastest.
 
@@ -250,7 +265,7 @@ def ask(
     """
     if not sizes or not 0 <= min(sizes) <= max(sizes) <= MOST_BYTES:
         raise Refusal(f"cannot send {max(sizes, default=0)} bytes; try 0 to 1PiB ({MOST_BYTES})", Exit.WRONG_WORD)
-    found, left_out = programs(network, operation, nodes, costs, algorithm, tick)
+    found, left_out = programs(network, operation, nodes, costs, algorithm)
     ordered = sorted(set(sizes))
     return Collective(
         network=network.name,
@@ -319,17 +334,3 @@ def _offloaded(name: str, tree: Offload, operation: str, nodes: Nodes, costs: Me
     per_byte_s = 1 / tree.bytes_per_s.value if tree.bytes_per_s and operation != "barrier" else 0.0
     row = (1, 1.0, False, ways * depth * tree.hop, -1, -1, 2, 0.0, 1.0, per_byte_s, 0)
     return Program(name, [row], [name], costs)
-
-
-def _told(what: str, tick: Tick | None) -> Callable[[float], None] | None:
-    """Says how far a computation is once it has taken two seconds, with the seconds that are left at this pace."""
-    if tick is None:
-        return None
-    begun_s = time.monotonic()
-
-    def tell(done: float) -> None:
-        elapsed_s = time.monotonic() - begun_s
-        if elapsed_s > _SHOW_AFTER_S and done > 0:
-            tick(f"{what}: {100 * done:.0f} %, about {elapsed_s * (1 - done) / done:.0f} s left")
-
-    return tell

@@ -203,7 +203,9 @@ class NetworkFile(_File):
             )
         if lanes_down is not None and not 1 <= lanes_down <= self.links[name].lanes + self.links[name].spares:
             have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
-            raise Refusal(f"cannot let {lanes_down} lanes of {name!r} fail (it has {have})", Exit.WRONG_WORD)
+            raise Refusal(
+                f"cannot let {lanes_down} lanes of {name!r} fail (it has {have}); try --lanes 1", Exit.WRONG_WORD
+            )
         return 0.0 if lanes_down is None else self.links[name].left_after(lanes_down)
 
     def calibrated_on(self, traffic: str, size: int) -> tuple[str, ...]:
@@ -231,7 +233,9 @@ class NetworkFile(_File):
             return self.model_copy(update={"topology": self.topology.at_size(size)})
         except ValidationError as error:
             reason = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-            raise Refusal(f"cannot build {self.name} with size {size} ({reason})", Exit.WRONG_WORD) from error
+            raise Refusal(
+                f"cannot build {self.name} with size {size} ({reason}); try another --size", Exit.WRONG_WORD
+            ) from error
 
     def at_edge(self, edge: Literal["low", "high"]) -> "NetworkFile":
         """Every calibrated capacity at the low or high end of its range."""
@@ -258,7 +262,7 @@ class NetworkFile(_File):
         ends = {"endpoint": ("injection", "ejection")}.get(name, (name,))
         if not set(ends) <= {"injection", "ejection", "local"}:
             raise Refusal(
-                f"cannot change link class {name!r} of {self.name} (it has {', '.join(self.class_names)})",
+                f"cannot change link class {name!r} (no such class); {suggestion(name, self.class_names)}",
                 Exit.WRONG_WORD,
             )
         update = {end: self.link_class(end).scaled(factor) for end in ends}

@@ -40,7 +40,8 @@ def edge_list(network: NetworkFile) -> str:
     for (a, b, kind), count in directed.items():
         if directed[b, a, kind] != count:
             raise Refusal(
-                f"cannot export the link {a} to {b} as a cable (there are {count} there, others back)", Exit.WRONG_WORD
+                f"cannot export the link {a} to {b} as a cable (there are {count} there, others back); try --to edges",
+                Exit.WRONG_WORD,
             )
         if a < b:  # each cable once; a mesh keeps a link from a node to itself where the torus would go on
             lines += [f"{a} {b} {kind}"] * count

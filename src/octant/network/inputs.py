@@ -134,7 +134,8 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
         except (ValueError, OverflowError):
             form = "size rate [tolerance] [eq|at_least|at_most]"
             raise Refusal(
-                f"cannot read {path}, line {number}: {line.strip()!r} is not `{form}`", Exit.WRONG_WORD
+                f"cannot read {path}, line {number}: {line.strip()!r} is not `{form}`; try `24 1.08e9 0.05`",
+                Exit.WRONG_WORD,
             ) from None
         found.append(Measured(int(size), value, good, relation))  # type: ignore[arg-type]
     return found

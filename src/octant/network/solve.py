@@ -63,6 +63,9 @@ def engine(
     numbers = {"split_ties": float(words.split_ties), "with_direct": float(words.with_direct)}
     try:
         return _network.Network(topology, words.name, words.policy, numbers, list(words.order), scale)
+    except _network.UnknownWord as error:
+        why, word, known = error.args
+        raise Refusal(f"{why}; {suggestion(word, known)}", Exit.WRONG_WORD) from error
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
 
@@ -87,12 +90,16 @@ def solve(
             f"cannot keep {settings.window} packets in flight; try --window 1 to {MOST_IN_FLIGHT}", Exit.WRONG_WORD
         )
     if not pattern.units_per_round > 0:
-        raise Refusal(f"cannot send nothing ({pattern.name} has no flow of any bytes)", Exit.WRONG_WORD)
+        raise Refusal(
+            f"cannot send nothing ({pattern.name} has no flow of any bytes); try flows of 1 byte or more",
+            Exit.WRONG_WORD,
+        )
     topology = network.build()
     asked = engine(network, topology, scale)
     if solver == "queue" and pattern.flows is not None:
         raise Refusal(
-            "cannot queue a list of flows in a closed network (it needs uniform traffic); try packets", Exit.WRONG_WORD
+            "cannot queue a list of flows in a closed network (it needs uniform traffic); try --solver packets",
+            Exit.WRONG_WORD,
         )
     if solver in ("auto", "queue", "soft"):
         native = exact(asked, pattern, settings.every_link)

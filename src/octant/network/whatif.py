@@ -57,7 +57,10 @@ def explain(network: NetworkFile, pattern: Pattern) -> Explanation:
         f"It carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
     if pairs > _MOST_PAIRS:
-        said.append(f"What loads it is not listed ({pairs:,} pairs; at most {_MOST_PAIRS:,} are looked at).")
+        said.append(
+            f"What loads it is not listed ({pairs:,} pairs; at most {_MOST_PAIRS:,} are looked at); "
+            "try a smaller --size or --job."
+        )
     if following := answer.runner_up:
         said.append(f"Next comes {following.link_class}, {100 * (following.headroom - 1):.1f} % further on.")
     return Explanation(answer, rows, tuple(said), network.unexplained)
@@ -115,7 +118,7 @@ class Change:
 def smallest_change(network: NetworkFile, pattern: Pattern, target_per_s: float) -> Change:
     """Which link classes must grow, and by how much, for a rate to be reached; the static limits make this exact."""
     if not 0 < target_per_s < math.inf:
-        raise Refusal("cannot aim at a rate that is not positive, or has no end", Exit.WRONG_WORD)
+        raise Refusal("cannot aim at a rate that is not positive, or has no end; try 1e9", Exit.WRONG_WORD)
     base = solve(network, pattern)
     factors: dict[str, float] = {}
     for name in _knobs(base):

@@ -10,7 +10,7 @@ import numpy as np
 from octant import _network, units
 from octant.analysis.figures import Figure, value_of
 from octant.failure import Exit, Refusal
-from octant.network.collectives import STATED, MessageCosts, Program, Tick, exchange, fastest, programs
+from octant.network.collectives import STATED, MessageCosts, Program, exchange, fastest, programs
 from octant.network.files import NetworkFile
 from octant.network.topologies import Torus
 from octant.network.traffic import Flows, Nodes, place
@@ -87,7 +87,6 @@ def step_time(
     order: str = "block",
     costs: MessageCosts = STATED,
     algorithm: str = "all",
-    tick: Tick | None = None,
 ) -> StepTime:
     """A time step (weak scaling: computing stays, messages travel) of `ranks` ranks on the network's first nodes.
 
@@ -101,7 +100,6 @@ def step_time(
         order: of the ranks, as in `place`.
         costs: of a message besides the links.
         algorithm: of reductions that name none; `all`: the fastest.
-        tick: told how far it is, from two seconds on.
 
     Raises:
         Refusal: more ranks than places; a message whose latency nothing states; no such algorithm.
@@ -115,7 +113,7 @@ def step_time(
     for reduction in step.reductions:
         wanted = reduction.algorithm or algorithm
         if wanted not in known:
-            known[wanted] = programs(network, "allreduce", nodes, costs, wanted, tick)[0]
+            known[wanted] = programs(network, "allreduce", nodes, costs, wanted)[0]
         program = fastest(known[wanted], reduction.bytes_each)
         reduction_s += reduction.count * program.seconds(reduction.bytes_each)
         chosen.append(program.algorithm)
