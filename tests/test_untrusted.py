@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from octant.failure import Refusal, suggestion
-from octant.untrusted import mistakes, parse_json, parse_toml, read_text
+from octant.untrusted import exists, is_file, mistakes, parse_json, parse_toml, read_text
 
 
 def test_text_comes_back_whole(tmp_path: Path) -> None:
@@ -127,3 +127,13 @@ def test_long_texts_in_toml_are_read() -> None:
     edges = "n1.site.org s1.site.org\n" * 20_000
     note = "It is so. " * 60
     assert parse_toml(f"edges = '''\n{edges}'''\nnote = \"{note}\"\nx = 1.5", "network file")["edges"] == edges
+
+
+def test_a_name_too_long_is_that_of_no_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("")
+    assert is_file(tmp_path / "a")
+    assert exists(tmp_path)
+    assert not is_file(tmp_path)
+    for name in ("b", "x" * 300, "x/" * 5_000, "a\0b"):
+        assert not exists(tmp_path / name)
+        assert not is_file(tmp_path / name)

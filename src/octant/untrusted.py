@@ -50,6 +50,16 @@ def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
         raise Refusal(text, Exit.WRONG_WORD) from None
 
 
+def exists(path: Path) -> bool:
+    """Whether something of that name is there; pathlib raises where nothing can have it, since it is too long."""
+    return os.path.exists(path)  # noqa: PTH110
+
+
+def is_file(path: Path) -> bool:
+    """Whether a plain file, or a link to one, of that name is there; see `exists`."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
 def parse_toml(text: str, what: str) -> dict[str, Any]:
     """A TOML document; `what` names it in the refusal: `network file x.toml`.
 

@@ -1,6 +1,5 @@
 """Reads and writes topologies in hwloc's XML (format 2 and 3), and reads hwloc's synthetic descriptions."""
 
-import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
@@ -10,7 +9,7 @@ from pathlib import Path
 from octant.failure import Refusal
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
 from octant.machine.synthetic import MOST_CPUS, MOST_HERE, read_synthetic
-from octant.untrusted import DEEPEST, read_text
+from octant.untrusted import DEEPEST, exists, read_text
 
 _DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
 _CACHE = re.compile(r"L([1-9])(i?)Cache")
@@ -39,8 +38,7 @@ def load(source: str | Path) -> Topology:
     Raises:
         ValueError: neither a file that can be read nor a description, or one of no topology.
     """
-    # os.path: that of pathlib fails on names that are too long
-    if isinstance(source, str) and ":" in source and not os.path.exists(source):  # noqa: PTH110
+    if isinstance(source, str) and ":" in source and not exists(Path(source)):
         return read_synthetic(source)
     try:
         text = read_text(Path(source), "machine")

@@ -13,7 +13,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
 from octant.network.shape import MOST_NODES
 from octant.network.topologies import Topology
-from octant.untrusted import Mistake, mistakes, parse_toml, read_text
+from octant.untrusted import Mistake, is_file, mistakes, parse_toml, read_text
 
 UNLIMITED = math.inf
 _MOST_EXTENDED = 16
@@ -354,7 +354,7 @@ def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -
             f"cannot load {origin} (files extend one another in a cycle: {chain}); remove one 'extends'",
             Exit.WRONG_WORD,
         )
-    if not path.is_file():
+    if not is_file(path):
         raise Refusal(
             f"cannot load {origin} (it extends {base!r}, which is neither a file nor in the catalogue); "
             f"{suggestion(base, names())}",

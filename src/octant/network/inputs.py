@@ -13,7 +13,7 @@ from octant.network.published_points import published_points
 from octant.network.solve import Solver, flow_bytes
 from octant.network.traffic import UNIFORM, Pattern, make, pairs, place, read_map, read_pairs
 from octant.units import parse_bytes, parse_seconds
-from octant.untrusted import read_text
+from octant.untrusted import is_file, read_text
 
 MOST_SIZES = 10_000
 
@@ -187,7 +187,7 @@ def pairs_of_file(
             Exit.WRONG_WORD,
         )
     rows = read_pairs(path)
-    if Path(order).is_file():
+    if is_file(Path(order)):
         return pairs(network, rows, read_map(Path(order)))
     ranks = 1 + max((max(a, b) for a, b, _ in rows), default=0)
     return pairs(network, rows, place(network, order, ranks, per_node))

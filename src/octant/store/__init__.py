@@ -30,6 +30,7 @@ from octant.store import asked, environment, files, format1, index
 from octant.store.asked import Asked, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
+from octant.untrusted import is_file
 
 __all__ = [
     "Listed",
@@ -237,7 +238,7 @@ class Store:
         Raises:
             Refusal: none or several fit; the text names the nearest.
         """
-        if "/" in name and (Path(name) / "asked.json").is_file():
+        if "/" in name and is_file(Path(name) / "asked.json"):
             folder = Path(name).resolve()
             return Store(folder.parent.parent).read(folder.name)
         ids = self.ids()

@@ -91,7 +91,7 @@ def source_text(name: str) -> tuple[str, str]:
     if name in names():
         return name, (_shipped_folder() / f"{name}.toml").read_text(encoding="utf-8")
     path = Path(name)
-    if not path.exists():
+    if not untrusted.exists(path):
         why = "neither a file nor a study that comes with Octant"
         raise StudyError(f"cannot find the study {name!r} ({why}); {suggestion(name, names(), 'octant study list')}")
     return path.stem, untrusted.read_text(path, "study", MOST_BYTES)

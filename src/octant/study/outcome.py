@@ -21,6 +21,7 @@ from octant.study.modelled import modelled_values
 from octant.study.published_values import PublishedValue, published_values
 from octant.study.values import StudyValues
 from octant.study.verdict import Verdict, verdicts
+from octant.untrusted import is_file
 
 
 @dataclass(frozen=True)
@@ -175,5 +176,5 @@ def is_model(name: str) -> bool:
     Raises:
         StudyError: a file that cannot be read.
     """
-    known = name in file.names() or (name.endswith(".toml") and Path(name).is_file())
+    known = name in file.names() or (name.endswith(".toml") and is_file(Path(name)))
     return known and file.load(name).source == "model"

@@ -83,7 +83,7 @@ def _text(name: str) -> str:
     if name in names():
         return (files("octant.suites") / f"{name}.toml").read_text(encoding="utf-8")
     path = Path(name)
-    if not path.exists():
+    if not untrusted.exists(path):
         raise SuiteError(
             f"cannot find the suite {name!r} (neither a file nor one of ours); {suggestion(name, names())}"
         )
