@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from kernel_run import KernelRun, KernelRuns
 from pages import CHROMIUM
 from paths import ROOT, Octant
+
+# A shell starts what it runs in the background deaf to Ctrl-C, and so would be every program that the tests send one to.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says how busy the machine is, and nothing about the code. CI draws the same examples each
 # time: what it says is about the change; new examples are drawn at home.
