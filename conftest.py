@@ -16,7 +16,7 @@ from kernel_run import KernelRun, KernelRuns
 from pages import CHROMIUM
 from paths import ROOT, Octant
 
-# A shell starts what it runs in the background deaf to Ctrl-C, and so would be every program that the tests send one to.
+# A shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that the tests send one to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says how busy the machine is, and nothing about the code. CI draws the same examples each
