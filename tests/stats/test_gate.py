@@ -117,6 +117,16 @@ def test_until_sure_decides_from_the_fifth_round_on() -> None:
     assert words == ["cannot tell", "slower"]
 
 
+def test_verdicts_of_a_gate_name_its_period_and_the_rounds_that_all_its_figures_need() -> None:
+    (found,) = gate_verdicts([NOISE], PERIOD)
+    assert found.speed is not None
+    assert found.speed.period == PERIOD
+    alone, among = (until_sure_verdicts([40 * NOISE] * figures, PERIOD)[0].needed for figures in (1, 30))
+    assert alone is not None
+    assert among is not None
+    assert among > alone
+
+
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_until_sure_has_no_verdict_on_a_figure_that_answered_in_few_rounds(rounds: int) -> None:

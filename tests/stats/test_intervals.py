@@ -129,6 +129,12 @@ def test_the_next_launch_lies_in_its_interval() -> None:
 def test_two_launches_give_both_values_and_one_its_own_interval() -> None:
     both = median_over_launches(exact(52.8, 39.6), PERIOD)
     assert (both.low, both.high) == (39.6, 52.8)
+    assert (both.number, both.period, both.claim) == (2, PERIOD, "median")
+    rows = np.random.default_rng(27).normal(size=(4, 7))
+    for together, apart in zip(
+        order_statistics_bounds(rows), zip(*map(order_statistics_bounds, rows), strict=True), strict=True
+    ):
+        assert together == pytest.approx([float(end) for end in apart])
     assert both.middle == pytest.approx(math.sqrt(39.6 * 52.8))
     one = median_over_launches([Interval(52.3, 52.8, 53.1)], PERIOD)
     assert (one.low, one.middle, one.high) == (52.3, 52.8, 53.1)

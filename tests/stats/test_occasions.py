@@ -126,3 +126,8 @@ def test_what_could_be_found_is_what_as_many_paired_rounds_would_find() -> None:
 
 def test_launches_without_spread_have_all_their_degrees_of_freedom() -> None:
     assert TwoRuns(np.zeros(4), np.ones(6), NONE).error() == (0, 8)
+
+
+def test_launches_that_differ_without_spread_have_the_probability_0_and_equal_ones_1() -> None:
+    assert TwoRuns(np.zeros(4), np.ones(4), NONE).p() == 0
+    assert TwoRuns(np.ones(4), np.ones(4), NONE).p() == 1

@@ -248,3 +248,30 @@ def test_differences_without_spread_are_certain_and_no_difference_is_none() -> N
 def test_a_round_without_a_difference_counts_half_for_either_side() -> None:
     """All others positive: the rank sum of the negative ones is a half, which 2 of 4096 assignments reach."""
     assert float(paired_p(np.arange(12.0))) == pytest.approx(2 * 2 / 2**12)
+
+
+@pytest.mark.parametrize("rounds", [4, 11, 12])
+def test_many_series_at_once_have_the_numbers_of_each(rounds: int) -> None:
+    rows = np.random.default_rng(49).normal(0.3, 1, (5, rounds))
+    assert paired_p(rows) == pytest.approx([float(paired_p(row)) for row in rows])
+    assert e_value(rows) == pytest.approx([float(e_value(row)) for row in rows])
+    together, apart = paired_bounds(rows), [paired_bounds(row) for row in rows]
+    for number, ends in enumerate(together):
+        assert ends == pytest.approx([float(each[number]) for each in apart])
+
+
+def test_signed_ranks_begin_with_the_twelfth_round() -> None:
+    x = np.array([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 50])
+    averages = sorted((a + b) / 2 for i, a in enumerate(x) for b in x[i:])
+    low, middle, high = paired_bounds(x)
+    assert float(middle) == pytest.approx(np.median(averages))
+    assert {float(low), float(high)} <= set(averages), "Walsh averages"
+    assert float(paired_bounds(x[:11])[1]) == pytest.approx(5), "the mean"
+
+
+def test_a_verdict_has_the_numbers_that_it_rests_on() -> None:
+    x = np.log([1.05, 1.06, 1.04, 1.07, 1.02])
+    found = one(x)
+    assert (found.p, found.number, found.unit, found.margin) == (float(paired_p(x)), 5, "paired rounds", 0.03)
+    none = one(x[:3], margin=0.02)
+    assert (none.margin, none.number, none.needed) == (0.02, 3, 4)
