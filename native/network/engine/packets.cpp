@@ -17,7 +17,7 @@ namespace {
 
 constexpr double most_packets = 1e8;
 constexpr std::int64_t most_in_flight = 4'000'000;
-constexpr int most_ways = 64;     // that one packet finds dead; of a graph with a bridge there may be any number
+constexpr int most_ways = 64;  // that one packet finds dead; of a graph with a bridge there may be any number
 constexpr std::int64_t most_links_in_flight = 500'000'000;
 constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
