@@ -26,7 +26,8 @@ NUMA_MAPS = """\
 """
 CPUS = sorted(os.sched_getaffinity(0))
 SPIN = (
-    "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass\nprint('said'); raise SystemExit(5)"
+    "import os, time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass\n"
+    "os.write(1, b'said\\n'); raise SystemExit(5)"  # one write: lines of two ranks cannot mix
 )
 
 
