@@ -22,7 +22,7 @@ SECONDS = 2.0
 MEMORY_MIB = 256
 """What one input may add to the memory in use."""
 
-_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|[\d.,-]+")
+_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S*|[\d.,-]+")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _is_raised_by_us(error: BaseException) -> bool:
 
 
 def _place(error: BaseException, words: int = 80) -> str:
-    """Where our sources raised it, and in which words (so many characters): numbers and quoted names left out."""
+    """Where our sources raised it, and in which words (so many): without numbers, quoted names and paths."""
     name, line = next((frame for frame in reversed(_frames(error)) if "/octant/" in frame[0]), ("", 0))
     return f"{type(error).__name__} {Path(name).name}:{line} {_NAMES.sub('_', str(error)[:400])[:words]}"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from octant.failure import suggestion
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
 from octant.units import parse_bytes
+from octant.untrusted import DEEPEST
 
 _TYPES = {
     "pack": "package", "package": "package", "socket": "package",
@@ -19,6 +20,7 @@ _TYPES = {
 _SIZES = {"l1": 32 << 10, "l1i": 32 << 10, "l2": 256 << 10, "l3": 16 << 20, "l4": 64 << 20, "l5": 256 << 20}
 _LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))?\s*(\]?)")
 _RANGE = re.compile(r"\s*([0-9]{1,18})(?:-([0-9]{1,18})(?::([0-9]{1,18}))?)?\s*")
+_LONGEST = 1 << 16
 MOST_CPUS = 1 << 16
 """Their numbers, and those of memory nodes, are below."""
 MOST_HERE = 1 << 13
@@ -44,10 +46,14 @@ def read_synthetic(text: str) -> Topology:
     Raises:
         ValueError: no such description; the message names the wrong part.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"cannot read a description of {len(text)} characters (at most {_LONGEST}); try 'core:4 pu:2'")
     lines = [line.split("#", 1)[0].strip() for line in text.splitlines()] or [""]
     extra = dict(line.split(":", 1) for line in lines if line.startswith(("allowed:", "kinds:")))
     levels = list(_levels(" ".join(line for line in lines if not line.startswith(("allowed:", "kinds:")))))
     tree = [level for level in levels if not level.attached]
+    if len(levels) > DEEPEST:
+        raise ValueError(f"cannot use {len(levels)} levels (at most {DEEPEST}); try 'pack:2 core:4 pu:2'")
     if not tree or tree[-1].kind != "pu":
         raise ValueError(f"cannot read {text.strip()!r} as a topology (it must end in pu); try 'core:4 pu:2'")
     total = math.prod(level.count for level in tree)
@@ -65,16 +71,21 @@ def parse_cpus(text: str) -> CpuSet:
     """A set of numbers from `0-3,8` or, with a stride, `0-14:2`.
 
     Raises:
-        ValueError: no such list.
+        ValueError: no such list, or one that names more numbers than there are.
     """
     found: set[int] = set()
+    named = 0
     for part in text.strip().split(","):
         match = _RANGE.fullmatch(part)
         if match is None or int(match[3] or 1) == 0 or int(match[2] or match[1]) < int(match[1]):
             raise ValueError(f"cannot read {part.strip()[:60]!r} as numbers; try 0-3,8 or 0-14:2")
         if int(match[2] or match[1]) >= MOST_CPUS:
             raise ValueError(f"cannot use {part.strip()!r}: numbers end at {MOST_CPUS - 1}")
-        found.update(range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1)))
+        numbers = range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1))
+        named += len(numbers)
+        if named > MOST_CPUS:
+            raise ValueError(f"cannot use {text.strip()[:60]!r}: it names over {MOST_CPUS} numbers")
+        found.update(numbers)
     return frozenset(found)
 
 
@@ -93,9 +104,14 @@ def parse_mask(text: str) -> CpuSet:
 
 
 def _kinds(text: str) -> Iterator[tuple[str, CpuSet]]:
+    named = 0
     for word in text.split():
-        name, _, cpus = word.partition("=")
-        yield name, parse_cpus(cpus)
+        name, _, listed = word.partition("=")
+        cpus = parse_cpus(listed)
+        named += len(cpus)
+        if named > MOST_CPUS:
+            raise ValueError(f"cannot use the kinds {text.strip()[:60]!r}: they name over {MOST_CPUS} numbers")
+        yield name, cpus
 
 
 def _levels(text: str) -> Iterator[_Level]:
@@ -123,25 +139,28 @@ def _indexes(tree: list[_Level], total: int) -> list[int]:
     text = tree[-1].attributes.get("indexes", "")
     if not text:
         return list(range(total))
-    if re.fullmatch(r"\d+(,\d+)*", text):
+    if re.fullmatch("[0-9]{1,5}(,[0-9]{1,5})*", text):
         numbers = [int(n) for n in text.split(",")]
     else:
         numbers = [-1] * total
+        loops = _loops(tree, text, total)
         for number in range(total):  # consecutive numbers go to positions that the first loop steps through
             rest, position = number, 0
-            for step, count in _loops(tree, text, total):
+            for step, count in loops:
                 position += rest % count * step
                 rest //= count
             numbers[position % total] = number
-    if len(numbers) != total or len(set(numbers)) != total:
-        raise ValueError(f"cannot number {total} hardware threads by indexes={text}")
+    if len(numbers) != total or len(set(numbers)) != total or max(numbers) >= MOST_CPUS:
+        raise ValueError(f"cannot number {total} hardware threads by indexes={text[:60]}")
     return numbers
 
 
 def _loops(tree: list[_Level], text: str, total: int) -> list[tuple[int, int]]:
     """Loops (step, count) over positions, fastest first, from `2*3:1*2` or from types such as `core`."""
+    if text.count(":") > DEEPEST:
+        raise ValueError(f"cannot number by {text.count(':') + 1} loops (at most {DEEPEST})")
     if "*" in text:
-        pairs = [re.fullmatch(r"(\d+)\*(\d+)", part) for part in text.split(":")]
+        pairs = [re.fullmatch(r"([0-9]{1,9})\*([0-9]{1,9})", part) for part in text.split(":")]
         if not all(pairs) or math.prod(int(pair[2]) for pair in pairs if pair) != total:
             raise ValueError(f"cannot number {total} hardware threads by indexes={text}")
         return [(int(pair[1]), int(pair[2])) for pair in pairs if pair]

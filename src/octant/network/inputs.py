@@ -1,6 +1,5 @@
 """Reads options and small files: lists of sizes, costs of messages, measured points, pairs of ranks."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from octant.units import parse_bytes, parse_seconds
 from octant.untrusted import is_file, read_text
 
 MOST_SIZES = 10_000
+
+_LEAST, _MOST = 1e-9, 1e18  # of rates in base units, and the least tolerance: what is squared stays a number
 
 
 def read_sizes(text: str) -> list[int]:
@@ -110,7 +111,7 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
     Raises:
         Refusal: a file that cannot be read (with the line), or no published points for this traffic.
     """
-    if not 0 < tolerance < 1:
+    if not _LEAST <= tolerance < 1:
         raise Refusal(f"cannot fit to a relative tolerance of {tolerance:g}; try --tolerance 0.05", Exit.WRONG_WORD)
     if path is None:
         known = published_points(network, traffic)
@@ -129,7 +130,8 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
         try:
             size, value, *rest = (float(word) for word in words)
             good = rest[0] if rest else tolerance
-            if len(rest) > 1 or size != int(size) or size < 1 or not 0 < value < math.inf or not 0 < good < 1:
+            good_range = _LEAST <= value <= _MOST and _LEAST <= good < 1
+            if len(rest) > 1 or size != int(size) or size < 1 or not good_range:
                 raise ValueError
         except (ValueError, OverflowError):
             form = "size rate [tolerance] [eq|at_least|at_most]"
