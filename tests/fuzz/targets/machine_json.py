@@ -20,7 +20,11 @@ def read(data: bytes) -> None:
     """A machine, in use."""
     try:
         stored = _DECODER.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # what reads `asked.json` makes a refusal of these
+    except (
+        msgspec.DecodeError,
+        UnicodeDecodeError,
+        RecursionError,
+    ) as error:  # what reads `asked.json` makes a refusal of these
         raise ValueError(f"{error}") from error
     found = stored.machine()
     as_text(found)
