@@ -96,9 +96,9 @@ def test_the_roof_is_the_limit_of_the_table_and_the_peak_of_the_shares(mode: tup
     picture = roofline(summary)
     assert picture is not None
     threads = f"{mode[0] * mode[1]} thread{'s' * (mode != (1, 1))}"
-    roofs = {series.name: series for series in picture.series if series.kind == "line"}
+    roofs = {series.name: series for series in picture.panels[0].series if series.kind == "line"}
     assert list(roofs) == [f"roof, double, {threads}", f"roof, single, {threads}"]
-    dots = {series.name: series for series in picture.series if series.kind == "points"}
+    dots = {series.name: series for series in picture.panels[0].series if series.kind == "points"}
     for element in ("double", "single"):
         roof, dot = roofs[f"roof, {element}, {threads}"], dots[f"node/gemm, {element}, {threads}"]
         peak, product = figures["node/peakflops", element, "512", None], figures["node/gemm", element, None, None]
@@ -130,7 +130,7 @@ def test_single_precision_without_a_roof_of_its_own_has_twice_that_of_double() -
     summary = summarise(replace(double, points=(*double.points, *single)))
     picture = roofline(summary)
     assert picture is not None
-    flat = {series.name: series.y[-1] for series in picture.series if series.kind == "line"}
+    flat = {series.name: series.y[-1] for series in picture.panels[0].series if series.kind == "line"}
     assert flat["roof, single, 1 thread"] == pytest.approx(2 * flat["roof, double, 1 thread"])
 
 
@@ -141,4 +141,4 @@ def test_more_threads_than_hardware_threads_are_under_the_roof_of_the_hardware_t
     )
     picture = roofline(summarise(replace(run, points=crowded)))
     assert picture is not None
-    assert {series.name.rpartition(", ")[2] for series in picture.series} == {"1 thread"}
+    assert {series.name.rpartition(", ")[2] for series in picture.panels[0].series} == {"1 thread"}

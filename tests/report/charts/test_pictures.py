@@ -32,15 +32,15 @@ def test_each_declared_picture_is_drawn_once_under_a_name_of_its_own() -> None:
 
 
 def test_a_metric_along_a_metric_joins_the_points_of_an_ask_in_their_order() -> None:
-    (line,) = drawn()["apps-halo-curve-2"].series
+    (line,) = drawn()["apps-halo-curve-2"].panels[0].series
     assert line.y == pytest.approx([2 * n * 1e-6 for n in RIGHT])  # the slower group
     assert line.x == pytest.approx([0.75e9] * 3)  # between 1 and 0.5 GB/s of the groups
-    assert drawn()["apps-halo-curve"].series[0].x == tuple(map(float, RIGHT))
+    assert drawn()["apps-halo-curve"].panels[0].series[0].x == tuple(map(float, RIGHT))
 
 
 def test_phases_are_stacked_without_those_inside_them_and_fill_the_step() -> None:
     picture = drawn()["apps-halo-phases"]
-    parts = {series.name: series.x for series in picture.series}
+    parts = {series.name: series.x for series in picture.panels[0].series}
     means = [1.5 * n * 1e-6 for n in RIGHT]
     assert list(parts) == ["pack", "solve", "solve/halo", REST]
     assert parts["solve"] == pytest.approx([0.375 * mean for mean in means])
@@ -51,27 +51,27 @@ def test_phases_are_stacked_without_those_inside_them_and_fill_the_step() -> Non
 
 
 def test_a_timeline_keeps_the_order_of_samples() -> None:
-    first, *_ = drawn()["apps-halo-timeline"].series
+    first, *_ = drawn()["apps-halo-timeline"].panels[0].series
     assert first.y[:3] == pytest.approx((1, 1 / 2, 1 / 3))
     assert first.x[-1] == 100
 
 
 def test_bars_and_histograms_leave_out_wrong_answers() -> None:
-    (bars,) = drawn()["apps-halo-bars"].series
+    (bars,) = drawn()["apps-halo-bars"].panels[0].series
     assert bars.x == pytest.approx([2 * n * 1e-6 for n in RIGHT])
-    outlines = drawn()["apps-halo-histogram"].series
+    outlines = drawn()["apps-halo-histogram"].panels[0].series
     assert [one.name for one in outlines] == [f"halo, n {n} (all)" for n in RIGHT]
     assert {sum(one.y) for one in outlines} == {2 * 4 * 101}  # launches, ranks, samples
 
 
 def test_a_histogram_has_the_tail_and_its_quantiles() -> None:
     picture = next(p for p in pictures(summarise(fake_run(), WORKLOADS)) if p.id == "node-noise-histogram")
-    (outline,) = picture.series
+    (outline,) = picture.panels[0].series
     assert sum(outline.y) == 2002
     late = sum(y for x, y in zip(outline.x, outline.y, strict=True) if x > 400e-6)
     assert late == 22  # every 97th of 1,001 samples of two ranks
-    assert [mark.label for mark in picture.marks] == ["50 %", "90 %", "99 %"]
-    assert picture.marks[0].at == pytest.approx(100e-6, rel=0.003)
+    assert [mark.label for mark in picture.panels[0].marks] == ["50 %", "90 %", "99 %"]
+    assert picture.panels[0].marks[0].at == pytest.approx(100e-6, rel=0.003)
 
 
 def test_a_histogram_of_the_time_shows_what_a_few_long_samples_hold() -> None:
@@ -80,11 +80,11 @@ def test_a_histogram_of_the_time_shows_what_a_few_long_samples_hold() -> None:
     figures = [one for one in summary.figures if one.workload is workload]
     picture = histogram(summary, workload, figures, Histogram(weighs="time"))
     assert picture is not None
-    (outline,) = picture.series
+    (outline,) = picture.panels[0].series
     assert sum(outline.y) == pytest.approx(100)
     late = sum(y for x, y in zip(outline.x, outline.y, strict=True) if x > 400e-6)
     assert late == pytest.approx(100 * 22 * 5 / (22 * 5 + 1980), rel=0.01)  # 1 % of the samples, five times as long
-    assert picture.y.unit == "%"
+    assert picture.panels[0].y.unit == "%"
     assert [row[2] for row in picture.rows] == ["50 %", "90 %"]
 
 
@@ -94,7 +94,7 @@ def test_lines_and_points_beyond_what_can_be_read_are_thinned_and_the_caption_sa
     monkeypatch.setattr(curve, "MOST_LINES", 1)
     monkeypatch.setattr(curve, "MOST_POINTS", 5)
     picture = next(p for p in pictures(summarise(fake_run(), WORKLOADS)) if p.id == "node-latency-curve")
-    lines = [series for series in picture.series if series.kind == "curve"]
+    lines = [series for series in picture.panels[0].series if series.kind == "curve"]
     assert [len(line.x) for line in lines] == [5]
     assert (lines[0].x[0], lines[0].x[-1]) == (4096, 2**28)
     assert "1 of 2 lines are drawn" in picture.caption
@@ -107,7 +107,7 @@ def test_knobs_that_a_picture_names_tell_its_lines_apart() -> None:
     for each, lines in ((("pages",), 2), (("seconds",), 1)):
         known = {**WORKLOADS, latency.name: dataclasses.replace(latency, pictures=(Curve("bytes", each=each),))}
         picture = next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")
-        assert sum(series.kind == "curve" for series in picture.series) == lines
+        assert sum(series.kind == "curve" for series in picture.panels[0].series) == lines
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])
@@ -117,7 +117,11 @@ def test_pictures_in_characters_fit_and_show_every_series(width: int) -> None:
         assert max(map(len, page)) <= width
         text = "\n".join(page)
         assert picture.title[:width] in text
-        assert all(series.name[: width - 10] in text for series in picture.series if len(picture.series) > 1)
+        assert all(
+            series.name[: width - 10] in text
+            for series in picture.panels[0].series
+            if len(picture.panels[0].series) > 1
+        )
 
 
 def test_bars_in_characters_are_as_long_as_their_values() -> None:
@@ -139,13 +143,13 @@ def test_the_drawn_fit_of_a_protocol_with_a_step_rises_and_has_no_spike(monkeypa
         return 0.5e-6 + 0.3e-9 * min(size, 8192) + (size >= 8192) * (1.6e-6 + 0.1e-9 * (size - 8192))
 
     picture = pingpong_picture(monkeypatch, one_way_s)
-    fitted = picture.series[-1]
+    fitted = picture.panels[0].series[-1]
     assert fitted.name == "LogGP fit"
     assert all(b >= a for a, b in pairwise(fitted.x))
     assert all(b >= a * (1 - 1e-9) for a, b in pairwise(fitted.y))
     jumps = [(x, b / a) for x, a, b in zip(fitted.x, fitted.y, fitted.y[1:], strict=False) if b > 1.2 * a]
     assert [x for x, _ in jumps] == [8192.0], "one step, drawn upright"
-    measured = dict(zip(picture.series[0].x, picture.series[0].y, strict=True))
+    measured = dict(zip(picture.panels[0].series[0].x, picture.panels[0].series[0].y, strict=True))
     near = [(x, y) for x, y in zip(fitted.x, fitted.y, strict=True) if x in measured and x != 8192]
     assert all(y == pytest.approx(measured[x], rel=0.02) for x, y in near)
     assert "from 8 KiB 1.60 µs more, G 100 ps per byte; median error 0.0 %" in picture.caption
@@ -153,6 +157,6 @@ def test_the_drawn_fit_of_a_protocol_with_a_step_rises_and_has_no_spike(monkeypa
 
 def test_a_fit_that_is_far_off_is_not_drawn_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     picture = pingpong_picture(monkeypatch, lambda size: 1e-6 * (3 if len(f"{int(size):b}") % 2 else 1))
-    assert "LogGP fit" not in {series.name for series in picture.series}
+    assert "LogGP fit" not in {series.name for series in picture.panels[0].series}
     assert "No LogGP fit is drawn: the best is" in picture.caption
     assert "over 25 %" in picture.caption

@@ -110,7 +110,7 @@ def test_a_drawing_stands_alone(shown: Overview, sizes: tuple[int, ...], holds: 
 
 def test_the_curve_overlays_what_was_published(shown: Overview) -> None:
     picture = curve(shown)
-    model, published, queue = picture.series
+    model, published, queue = picture.panels[0].series
     assert published.x == (1.0, 2.0)
     assert published.y == pytest.approx((1.08e9, 0.1e9))
     assert model.y[4] > model.y[5]  # the drop from 24 to 25
@@ -127,10 +127,10 @@ def test_failover_policy_matters_more_than_the_failure(shown: Overview) -> None:
     assert left[24, "spread"] == pytest.approx(0.945 / 1.08)
     picture = failures(shown)
     assert picture is not None
-    assert {series.name for series in picture.series} == {"twin", "spread", "recompute"}
+    assert {series.name for series in picture.panels[0].series} == {"twin", "spread", "recompute"}
     bgp = failures(overview(load("bgp"), "uniform", (8,)))
     assert bgp is not None
-    assert [series.name for series in bgp.series] == ["recompute"]  # a torus has no other policy
+    assert [series.name for series in bgp.panels[0].series] == ["recompute"]  # a torus has no other policy
 
 
 def test_the_page_holds_everything_and_is_the_same_twice(shown: Overview) -> None:
@@ -155,7 +155,7 @@ def test_an_application_has_a_curve_only() -> None:
     assert 'class="frame"' not in page
     assert "random-ring against nodes" in page
     assert "empirical factor 0.94" in page
-    assert curve(ring).series[0].name == "model (solver of each size in the table)"
+    assert curve(ring).panels[0].series[0].name == "model (solver of each size in the table)"
 
 
 def test_names_of_people_stay_text(shown: Overview) -> None:

@@ -121,7 +121,7 @@ def test_the_page_says_where_the_next_launch_would_lie() -> None:
 
 
 def test_pictures_say_what_their_lines_are() -> None:
-    drawn = [picture for picture in pictures(summary(3)) if any(series.low for series in picture.series)]
+    drawn = [picture for picture in pictures(summary(3)) if any(series.low for series in picture.panels[0].series)]
     assert drawn
     for picture in drawn:
         assert f"Thin lines: {said(3)}" in picture.caption

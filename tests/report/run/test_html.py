@@ -141,21 +141,25 @@ def test_curves_hold_the_numbers_that_were_put_in() -> None:
     assert set(found) == {
         "roofline", "node-stream-curve", "node-latency-curve", "mpi-pingpong-curve", "node-noise-histogram",
     }  # fmt: skip
-    line = found["mpi-pingpong-curve"].series[0]
+    line = found["mpi-pingpong-curve"].panels[0].series[0]
     assert line.y == pytest.approx([pingpong_s(0 if x < 1 else int(x)) for x in line.x], rel=1e-4)  # whole ns
     assert len(line.x) == 24
-    fitted = found["mpi-pingpong-curve"].series[-1]
+    fitted = found["mpi-pingpong-curve"].panels[0].series[-1]
     assert fitted.name == "LogGP fit"
     assert fitted.y == pytest.approx([pingpong_s(x if x >= 1 else 0) for x in fitted.x], rel=0.02)
     assert "Fitted to “hot buffers (all)”: " in found["mpi-pingpong-curve"].caption
-    assert [mark.label for mark in found["node-latency-curve"].marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
-    assert [series.name for series in found["node-latency-curve"].series] == [
+    assert [mark.label for mark in found["node-latency-curve"].panels[0].marks] == [
+        "L1 48 KiB",
+        "L2 2 MiB",
+        "L3 32 MiB",
+    ]
+    assert [series.name for series in found["node-latency-curve"].panels[0].series] == [
         "load, base pages (one)",
         "load, thp pages (one)",
         "limit",
     ]
-    roofs = [series for series in found["roofline"].series if series.kind == "line"]
-    dots = [series for series in found["roofline"].series if series.kind == "points"]
+    roofs = [series for series in found["roofline"].panels[0].series if series.kind == "line"]
+    dots = [series for series in found["roofline"].panels[0].series if series.kind == "points"]
     assert roofs[0].y[-1] == pytest.approx(93.8e9)
     assert dots[2].x[0] == pytest.approx(200_000 / 3_200_000)
     assert dots[2].y[0] == pytest.approx(200_000 / 83_333e-9, rel=1e-3)
@@ -165,7 +169,7 @@ def test_curves_hold_the_numbers_that_were_put_in() -> None:
         "node/stream, double, 1 thread",
         "node/stream, double, 2 threads",
     ]
-    limit = found["node-latency-curve"].series[-1]
+    limit = found["node-latency-curve"].panels[0].series[-1]
     assert (limit.name, set(limit.y)) == ("limit", {1.67e-9})
     assert found["node-latency-curve"].rows[0][-2:] == ("100 %", "1.670 ns: 5 cycles at 2.99 GHz (measured)")
     for picture in found.values():

@@ -69,14 +69,14 @@ def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "min
 def test_bars_lie_beside_the_published_ones(where: Store) -> None:
     found = half_of_published(where)
     (picture,) = pictures(found)
-    ours, there = picture.series
+    ours, there = picture.panels[0].series
     assert (ours.name, there.name, {ours.kind, there.kind}) == ("here", "published", {"across"})
     beside = dict(zip(ours.y, ours.x, strict=True))
     assert there.x == (56830e6, 56564e6, 122409e6, 122474e6, 117082e6, 117065e6)
     assert [beside[place] for place in there.y] == pytest.approx([x / 2 for x in there.x], rel=1e-4)
     assert len(ours.x) == 8  # memory alone and threads were not published; pages of the pool are absent here
     assert all(low <= x <= high for low, x, high in zip(ours.low, ours.x, ours.high, strict=True))
-    named = {place: label.replace("\n", " ") for place, label in picture.y.ticks}
+    named = {place: label.replace("\n", " ") for place, label in picture.panels[0].y.ticks}
     assert [named[place] for place in there.y[:3]] == ["baseline", "binding yes", "binding yes, memory local"]
     assert "Thin lines, and brackets in the table: here: 95 % interval for the median over" in picture.caption
     assert "× baseline: 95 % interval for the ratio over" in picture.caption
@@ -87,51 +87,51 @@ def test_bars_lie_beside_the_published_ones(where: Store) -> None:
 
 def test_curves_follow_the_axis_and_keep_their_intervals(where: Store, tmp_path: Path) -> None:
     (picture,) = pictures(along(where, tmp_path))
-    small, large = picture.series
+    small, large = picture.panels[0].series
     assert (small.name, large.name, small.kind) == ("small", "large", "curve")
     assert small.x == (65536, 2**20, 2**24)
     assert small.y == pytest.approx((4e9, 8e9, 12e9), rel=1e-4)
     assert large.y == pytest.approx((320e9, 640e9, 960e9), rel=1e-4)
-    assert picture.x.log
-    assert picture.y.log  # 240 from the least to the most
+    assert picture.panels[0].x.log
+    assert picture.panels[0].y.log  # 240 from the least to the most
     assert all(low <= y <= high for low, y, high in zip(small.low, small.y, small.high, strict=True))
 
 
 def test_bars_take_the_values_of_an_axis_one_by_one(where: Store, tmp_path: Path) -> None:
     (picture,) = pictures(along(where, tmp_path, "bars"))
-    assert [label for _, label in picture.y.ticks][:4] == [
+    assert [label for _, label in picture.panels[0].y.ticks][:4] == [
         "small, 64KiB",
         "small, 1MiB",
         "small, 16MiB",
         "large, 64KiB",
     ]
-    assert picture.series[0].x[0] == pytest.approx(4e9, rel=1e-4)
-    assert not picture.x.log  # bars begin at nothing
+    assert picture.panels[0].series[0].x[0] == pytest.approx(4e9, rel=1e-4)
+    assert not picture.panels[0].x.log  # bars begin at nothing
 
 
 def test_what_was_not_measured_is_not_drawn(where: Store) -> None:
     failed = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: None, repeats=1)
     (picture,) = pictures(outcome.outcome_of_run(failed))
-    assert [series.name for series in picture.series] == ["published"]
+    assert [series.name for series in picture.panels[0].series] == ["published"]
 
 
 def test_the_model_curve_carries_its_range_and_the_published_points() -> None:
     (picture,) = pictures(outcome.outcome_of_model("gups-scaling"))
-    model, there = picture.series
+    model, there = picture.panels[0].series
     assert (model.kind, there.kind) == ("curve", "points")
     assert there.x == (1.0, 2.0)
     assert there.y == pytest.approx((1.08e9, 0.1e9))
     assert model.y[model.x.index(25)] < model.y[model.x.index(24)]  # the step of the sawtooth
     assert any(low < high for low, high in zip(model.low, model.high, strict=True))
-    assert (picture.x.title, picture.x.log, picture.y.log) == ("supernodes", False, False)
+    assert (picture.panels[0].x.title, picture.panels[0].x.log, picture.panels[0].y.log) == ("supernodes", False, False)
     assert "no statistical error" in picture.caption
 
 
 def same_numbers(picture: Picture, found: Outcome) -> None:
     """The table has as many of our values and of published ones as are drawn."""
     assert all(len(cells) == len(picture.header) for cells in picture.rows)
-    ours = [series for series in picture.series if series.low]
-    told = [series for series in picture.series if not series.low]
+    ours = [series for series in picture.panels[0].series if series.low]
+    told = [series for series in picture.panels[0].series if not series.low]
     for column, drawn in (("here", ours), ("there", told)):
         known = [dict(zip(picture.header, cells, strict=True)).get(column, "") for cells in picture.rows]
         assert sum(len(series.x) for series in drawn) == sum(map(bool, known))

@@ -9,7 +9,7 @@ from octant import units
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curve import other_knobs, share_text, value_cells, value_columns
-from octant.report.charts.picture import MOST_BARS, Axis, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
@@ -43,10 +43,15 @@ def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown:
         f"{workload.summary}. Medians{'; ' + metric.note if metric.note else ''}."
         + claims.caption(values)
         + thinned_text(len(kept), len(found), "bars"),
-        Axis(metric.name, False, even_ticks(max((*series.x, *series.high)), si_ticks(metric.unit)), metric.unit),
-        places_axis(shown.x, labels),
-        (series,),
-        (),
+        (
+            Panel(
+                Axis(
+                    metric.name, False, even_ticks(max((*series.x, *series.high)), si_ticks(metric.unit)), metric.unit
+                ),
+                places_axis(shown.x, labels),
+                (series,),
+            ),
+        ),
         (shown.x, *value_columns(metric), "of limit"),
         tuple((label, *value_cells(figure), share_text(figure)) for label, figure in zip(labels, kept, strict=True)),
     )
@@ -71,10 +76,13 @@ def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], sho
         f"{workload.name}: where the time of a step goes",
         f"{workload.summary}. Mean time of each phase over steps and ranks, without the phases inside it."
         + thinned_text(len(kept), len(found), "cells"),
-        Axis("time of a step", False, even_ticks(most, si_ticks("s")), "s"),
-        places_axis(shown.x, labels),
-        tuple(series),
-        (),
+        (
+            Panel(
+                Axis("time of a step", False, even_ticks(most, si_ticks("s")), "s"),
+                places_axis(shown.x, labels),
+                tuple(series),
+            ),
+        ),
         (shown.x or "cell", "phase", "time", "share of the step"),
         tuple(
             (label, name, units.si_text(time, "s", 4), units.percent_text(time / (sum(parts.values()) or 1.0)))

@@ -17,6 +17,7 @@ from octant.report.charts.picture import (
     MOST_POINTS,
     Axis,
     Mark,
+    Panel,
     Picture,
     Series,
     thin,
@@ -111,10 +112,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
         + _words_text(x, figures)
         + thinned_text(len(swept), len(every), "lines")
         + thinned_text(min(most, MOST_POINTS), most, "points of the longest line"),
-        x.axis(xs),
-        value_axis(metric.name, ys, metric.unit, log=True),
-        (*lines, *limits, *fitted),
-        marks,
+        (Panel(x.axis(xs), value_axis(metric.name, ys, metric.unit, log=True), (*lines, *limits, *fitted), marks),),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
         tuple(cells for line in swept for cells in _table_rows(line, x)),
     )

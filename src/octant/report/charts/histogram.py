@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
-from octant.report.charts.picture import MOST_LINES, Axis, Mark, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_LINES, Axis, Mark, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import decades, si_ticks
 
 if TYPE_CHECKING:
@@ -45,12 +45,16 @@ def histogram(_summary: Summary, workload: Workload, figures: Sequence[Figure], 
         f"{workload.summary}. {weighed}, over all lanes and launches without warm-up; times of a sample of several "
         f"steps are divided by their number. Vertical lines are quantiles of the {shown.weighs} of the first series."
         + thinned_text(len(kept), len(every), "figures"),
-        Axis("time", True, decades(min(xs), max(xs), si_ticks("s")), "s"),
-        Axis("share of the time", True, decades(min(ys), 100, lambda v: f"{v:g} %"), "%")
-        if of_time
-        else Axis("samples", True, decades(1, max(*ys, 2), lambda v: f"{v:g}"), "1"),
-        tuple(series),
-        tuple(Mark(at, f"{100 * level:g} %") for level, at in cuts[0]),
+        (
+            Panel(
+                Axis("time", True, decades(min(xs), max(xs), si_ticks("s")), "s"),
+                Axis("share of the time", True, decades(min(ys), 100, lambda v: f"{v:g} %"), "%")
+                if of_time
+                else Axis("samples", True, decades(1, max(*ys, 2), lambda v: f"{v:g}"), "1"),
+                tuple(series),
+                tuple(Mark(at, f"{100 * level:g} %") for level, at in cuts[0]),
+            ),
+        ),
         ("figure", "mode", f"share of {shown.weighs}", "in samples of at most" if of_time else "took at most"),
         tuple(
             (figure.title, figure.mode, f"{100 * level:g} %{whole}", units.si_text(at, "s", 4))

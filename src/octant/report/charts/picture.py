@@ -1,29 +1,49 @@
-"""A picture as data, with its numbers as a table beside it: what pages, terminals and tests read alike."""
+"""A picture as data, with its numbers as a table beside it: what pages, terminals and tests read alike.
+
+Producers (`roofline`, `curve`, `histogram`, …) say what is seen; `draw` lays it out as SVG for a width, and `terminal`
+in characters. All values are in base units.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 MOST_LINES, MOST_POINTS, MOST_BARS = 12, 200, 40
 """More lines in a picture, points in a line or bars cannot be told apart: they are thinned, and the caption says so."""
 Item = TypeVar("Item")
 
+Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "published"]
+"""What a colour, a dash and a mark stand for together; see `palette`. "": the next free series of the panel."""
+
 
 @dataclass(frozen=True)
 class Series:
-    """Points in base units; `low` and `high` are ends of what the caption says, or empty.
+    """Points; `low` and `high` are ends of what the caption says, or empty.
 
-    curve: points joined by a line. points: dots. line: a model or a limit. bars: an outline over x. across: bars that
-    lie, as long as `x`, at the places `y`. stack: the same, each beginning where the series before it ends.
+    curve: points joined by a line (two: not joined). points: marks. line: a model or a limit, without marks. bars: a
+    histogram, bar i over the i-th stretch of x. across: bars that lie, as long as `x`, at the places `y`. stack: the
+    same, each beginning where the series before it ends. rows: marks at `x` in the rows `y`, with `low` and `high` in
+    x; series of one row lie one under the other. band: the area between `low` and `high`, with a line through `y`.
     """
 
     name: str
-    kind: Literal["curve", "points", "line", "bars", "across", "stack"]
+    kind: Literal["curve", "points", "line", "bars", "across", "stack", "rows", "band"]
     x: tuple[float, ...]
     y: tuple[float, ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
-    labels: tuple[str, ...] = ()  # what each point is, where x does not say it
+    labels: tuple[
+        str, ...
+    ] = ()  # what each point is, where x does not say it; shown on pointing, and in `names="points"`
+    role: Role = ""
+    dash: Literal["", "solid", "dashed", "dotted", "dash-dot"] = ""  # "": the role's
+    marker: Literal["", "circle", "square", "triangle", "diamond"] = ""  # "": the role's
+    names: Literal["end", "along", "margin", "points", "legend", "none"] = "end"
+    """Where the name stands: at the last point; along the line (slanted roofs); in the right margin; `labels` at every
+    mark; under the panel; nowhere."""
+    short: str = ""  # the name where there is little room; "": the name
+    dots: tuple[tuple[float, float], ...] = ()  # single launches, small
+    open: tuple[bool, ...] = ()  # marks that are drawn open: not measurable; none: all filled
 
 
 @dataclass(frozen=True)
@@ -32,6 +52,56 @@ class Mark:
 
     at: float
     label: str
+    dash: Literal["dotted", "solid"] = "dotted"
+
+
+@dataclass(frozen=True)
+class Band:
+    """A grey stretch of x over the whole height: the edge of a plateau, a margin."""
+
+    begin: float
+    end: float
+    label: str = ""  # for the legend under the panel
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level piece in ink with its name and value: a plateau."""
+
+    begin: float
+    end: float
+    y: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Region:
+    """Words over a stretch of x, at the top of the panel or at its bottom: the first line bold."""
+
+    begin: float
+    end: float
+    lines: tuple[str, ...]
+    place: Literal["top", "bottom"] = "top"
+
+
+@dataclass(frozen=True)
+class Note:
+    """Words at a point: `best 12.2 GB/s at 512 KiB`."""
+
+    x: float
+    y: float
+    text: str
+    guides: Literal["", "x", "both"] = ""  # dashed lines from the point to the x axis, or to both
+    marker: Literal["", "diamond"] = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Words at the right of rows, one for each tick of y; `""` leaves a row empty."""
+
+    title: str
+    texts: tuple[str, ...]
+    roles: tuple[Literal["", "ink", "soft", "good", "doubtful", "wrong"], ...] = ()  # by row; none: all soft
 
 
 @dataclass(frozen=True)
@@ -42,7 +112,26 @@ class Axis:
     log: bool
     ticks: tuple[tuple[float, str], ...]
     unit: str = ""
-    down: bool = False  # the least at the top: places of bars, one under the other
+    down: bool = False  # rows, the least at the top: each tick is the name of a row
+    ends: tuple[float, float] | None = None  # `None`: what the series and ticks need
+    short: tuple[str, ...] = ()  # the ticks where there is little room; none: fewer of the same
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes and what is drawn on it."""
+
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...] = ()
+    title: str = ""
+    bands: tuple[Band, ...] = ()
+    levels: tuple[Level, ...] = ()
+    regions: tuple[Region, ...] = ()
+    notes: tuple[Note, ...] = ()
+    columns: tuple[Column, ...] = ()
+    height: float = 1.0  # against the other panels of the picture
 
 
 @dataclass(frozen=True)
@@ -51,13 +140,14 @@ class Picture:
 
     id: str
     title: str
-    caption: str
-    x: Axis
-    y: Axis
-    series: tuple[Series, ...]
-    marks: tuple[Mark, ...]
+    caption: str  # how to read it
+    panels: tuple[Panel, ...]  # one under the other with one x axis, or side by side
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    label: str = ""  # one sentence that says what is seen; "": the title
+    facts: tuple[tuple[str, str], ...] = ()  # its numbers in words, beside it: what, value
+    beside: bool = False  # panels side by side where there is room
+    width: Literal[1152, 780, 564] = 780  # px, where there is room
 
 
 def thin(items: Sequence[Item], most: int) -> list[Item]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.roofline import element_of, intensity, rooflines
 from octant.metric import Rate
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import decades, si_ticks
 
 if TYPE_CHECKING:
@@ -44,10 +44,13 @@ def roofline(summary: Summary) -> Picture | None:
         "fast. The lines are roofs that this run measured itself: memory traffic on the left, multiply-adds of each "
         "precision on the right. Shares of these limits in the table are of the same values."
         + thinned_text(drawn, len(listed), "kernels"),
-        Axis("flop per byte", True, decades(left, right, lambda v: f"{v:g}")),
-        Axis("rate", True, decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
-        tuple(series),
-        (),
+        (
+            Panel(
+                Axis("flop per byte", True, decades(left, right, lambda v: f"{v:g}")),
+                Axis("rate", True, decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
+                tuple(series),
+            ),
+        ),
         ("figure", "mode", "flop per byte", "rate"),
         tuple(
             (figure.title, figure.mode, f"{x:.3g}", units.si_text(y, "flop/s"))

@@ -12,7 +12,7 @@ from octant import units
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.report.charts.picture import Axis, Picture, Series
+    from octant.report.charts.picture import Axis, Panel, Picture, Series
 
 HEIGHT = 14  # lines of a grid
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -22,14 +22,18 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 def picture_lines(picture: Picture, width: int = 100) -> list[Text]:
     """The picture as styled lines of at most `width` columns, its title first."""
-    kinds = {series.kind for series in picture.series}
+    lines = [Text(), Text(picture.title[:width], style="bold")]
+    for panel in picture.panels:
+        lines += [Text(panel.title[:width])] * bool(panel.title)
+        lines += [Text(line.rstrip()) for line in _body(panel, width)]
+    return lines
+
+
+def _body(panel: Panel, width: int) -> list[str]:
+    kinds = {series.kind for series in panel.series}
     if kinds <= {"across", "stack"}:
-        body = _across(picture, width)
-    elif kinds == {"bars"}:
-        body = _outline(picture, width)
-    else:
-        body = _grid(picture, width)
-    return [Text(), Text(picture.title[:width], style="bold"), *(Text(line.rstrip()) for line in body)]
+        return _across(panel, width)
+    return _outline(panel, width) if kinds == {"bars"} else _grid(panel, width)
 
 
 def bar(share: float, cells: int) -> str:
@@ -39,12 +43,12 @@ def bar(share: float, cells: int) -> str:
     return f"{text:<{cells}}"
 
 
-def _across(picture: Picture, width: int) -> list[str]:
+def _across(panel: Panel, width: int) -> list[str]:
     """A line for each bar, or for each stack of bars."""
-    stacks = picture.series[0].kind == "stack"
-    signs = [FILLS[n % len(FILLS)] if stacks else LETTERS[n % 26] for n in range(len(picture.series))]
-    labels = {place: " ".join(text.split()) for place, text in picture.y.ticks}
-    lengths = {place: [_length(series, place) for series in picture.series] for place in labels}
+    stacks = panel.series[0].kind == "stack"
+    signs = [FILLS[n % len(FILLS)] if stacks else LETTERS[n % 26] for n in range(len(panel.series))]
+    labels = {place: " ".join(text.split()) for place, text in panel.y.ticks}
+    lengths = {place: [_length(series, place) for series in panel.series] for place in labels}
     most = max(sum(parts) if stacks else max(parts) for parts in lengths.values()) or 1.0
     wide = min(max(map(len, labels.values())), width // 3)
     cells = max(8, width - wide - 16)
@@ -52,12 +56,12 @@ def _across(picture: Picture, width: int) -> list[str]:
     for place, label in labels.items():
         if stacks:
             drawn = "".join(sign * round(x / most * cells) for sign, x in zip(signs, lengths[place], strict=True))
-            lines.append(f"{label[:wide]:<{wide}} {drawn[:cells]:<{cells}} {_text(sum(lengths[place]), picture.x)}")
+            lines.append(f"{label[:wide]:<{wide}} {drawn[:cells]:<{cells}} {_text(sum(lengths[place]), panel.x)}")
             continue
         heads = [label[:wide], *[""] * len(signs)]
         for head, sign, x in zip(heads, signs, lengths[place], strict=False):
-            lines.append(f"{head:<{wide}} {sign} {bar(x / most, cells - 2)} {_text(x, picture.x)}")
-    names = [f"{sign} {series.name}" for sign, series in zip(signs, picture.series, strict=True)]
+            lines.append(f"{head:<{wide}} {sign} {bar(x / most, cells - 2)} {_text(x, panel.x)}")
+    names = [f"{sign} {series.name}" for sign, series in zip(signs, panel.series, strict=True)]
     return [*lines, *_legend(names, width)]
 
 
@@ -65,10 +69,10 @@ def _length(series: Series, place: float) -> float:
     return sum(x for x, y in zip(series.x, series.y, strict=True) if y == place)
 
 
-def _outline(picture: Picture, width: int) -> list[str]:
+def _outline(panel: Panel, width: int) -> list[str]:
     """A histogram of each series: a line for each stretch of x, its length the logarithm of the count."""
     lines = []
-    for series in picture.series:
+    for series in panel.series:
         lines.append(series.name)
         size = math.ceil(len(series.x) / HEIGHT)
         stretches = [range(from_, min(from_ + size, len(series.x))) for from_ in range(0, len(series.x), size)]
@@ -77,34 +81,34 @@ def _outline(picture: Picture, width: int) -> list[str]:
         cells = max(8, width - 24)
         for stretch, count in zip(stretches, counts, strict=True):
             line = bar(math.log1p(count) / most if most else 0.0, cells)
-            lines.append(f"{_text(series.x[stretch[0]], picture.x):>10}  {line} {count:.0f}")
+            lines.append(f"{_text(series.x[stretch[0]], panel.x):>10}  {line} {count:.0f}")
     return lines
 
 
-def _grid(picture: Picture, width: int) -> list[str]:
+def _grid(panel: Panel, width: int) -> list[str]:
     """Letters on a grid, those of the series drawn first on top; the axes have their ends in words."""
     points = [
-        [(x, y) for x, y in zip(one.x, one.y, strict=True) if _is_drawn(x, picture.x) and _is_drawn(y, picture.y)]
-        for one in picture.series
+        [(x, y) for x, y in zip(one.x, one.y, strict=True) if _is_drawn(x, panel.x) and _is_drawn(y, panel.y)]
+        for one in panel.series
     ]
     every = [point for some in points for point in some]
     if not every:
         return ["nothing to draw"]
     ends_x, ends_y = ((min(v), max(v)) for v in ([x for x, _ in every], [y for _, y in every]))
-    left = max(len(_text(y, picture.y)) for y in ends_y)
+    left = max(len(_text(y, panel.y)) for y in ends_y)
     columns = max(20, width - left - 2)
     rows = [[" "] * columns for _ in range(HEIGHT)]
     for number in reversed(range(len(points))):
         for x, y in points[number]:
-            column = round(_share(x, ends_x, picture.x) * (columns - 1))
-            row = round(_share(y, ends_y, picture.y) * (HEIGHT - 1))
-            rows[HEIGHT - 1 - row][column] = _letter(number, picture.series)
+            column = round(_share(x, ends_x, panel.x) * (columns - 1))
+            row = round(_share(y, ends_y, panel.y) * (HEIGHT - 1))
+            rows[HEIGHT - 1 - row][column] = _letter(number, panel.series)
     heads = [""] * HEIGHT
-    heads[0], heads[-1] = _text(ends_y[1], picture.y), _text(ends_y[0], picture.y)
+    heads[0], heads[-1] = _text(ends_y[1], panel.y), _text(ends_y[0], panel.y)
     lines = [f"{head:>{left}} │{''.join(row)}" for head, row in zip(heads, rows, strict=True)]
-    first, last = (_text(x, picture.x) for x in ends_x)
-    below = f"{picture.x.title[: columns - len(first) - len(last) - 2]:^{columns - len(first) - len(last)}}"
-    legend = [f"{_letter(number, picture.series)} {one.name}" for number, one in enumerate(picture.series)]
+    first, last = (_text(x, panel.x) for x in ends_x)
+    below = f"{panel.x.title[: columns - len(first) - len(last) - 2]:^{columns - len(first) - len(last)}}"
+    legend = [f"{_letter(number, panel.series)} {one.name}" for number, one in enumerate(panel.series)]
     axis = [f"{'':{left}} └{'─' * columns}"[:width], f"{'':{left}}  {first}{below}{last}"]
     return [*lines, *axis, *_legend(legend, width)]
 

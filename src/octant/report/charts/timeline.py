@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.report.charts.curve import value_axis
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
@@ -32,10 +32,13 @@ def timeline(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
         f"{workload.name}: {metric.name} in the order of samples",
         f"{workload.summary}. The first launch of each figure, at most {MOST_POINTS} of its samples, evenly chosen."
         + thinned_text(len(kept), len(every), "figures"),
-        Axis("sample", False, even_ticks(last, lambda v: f"{v:g}")),
-        value_axis(metric.name, [y for one in series for y in one.y], metric.unit),
-        tuple(series),
-        (),
+        (
+            Panel(
+                Axis("sample", False, even_ticks(last, lambda v: f"{v:g}")),
+                value_axis(metric.name, [y for one in series for y in one.y], metric.unit),
+                tuple(series),
+            ),
+        ),
         ("figure", "mode", "samples", "first", "median", "last"),
         tuple(
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.picture import Axis, Picture, Series
+from octant.report.charts.picture import Axis, Panel, Picture, Series
 from octant.report.charts.ticks import even_ticks, si_ticks
 from octant.report.network.answers import CALIBRATED, published_text
 
@@ -49,10 +49,13 @@ def curve(shown: Overview) -> Picture:
         "evidence for the calibrated capacities allows, not a statistical error."
         + f" {CALIBRATED}: the model was calibrated on that point."
         * any(p.calibrated for _, p in known),
-        Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}")),
-        Axis("rate", False, even_ticks(top, si_ticks(base)), base),
-        tuple(series),
-        (),
+        (
+            Panel(
+                Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}")),
+                Axis("rate", False, even_ticks(top, si_ticks(base)), base),
+                tuple(series),
+            ),
+        ),
         (word, "rate", "calibrated range", "limited by", "published", "model over published", "solver"),
         tuple(_cells(point, base) for point in points),
     )
@@ -96,10 +99,13 @@ def failures(shown: Overview) -> Picture | None:
         f"One {kind} cable fails",
         f"What the worst of all single failures of {kind} cables leaves of the rate, with each cable failing in turn. "
         f"{'; '.join(policy_texts[policy] for policy in policies)}.",
-        Axis(word, False, even_ticks(float(most), lambda v: f"{v:g}")),
-        Axis("rate left", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2))),
-        series,
-        (),
+        (
+            Panel(
+                Axis(word, False, even_ticks(float(most), lambda v: f"{v:g}")),
+                Axis("rate left", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2))),
+                series,
+            ),
+        ),
         (word, "policy", "rate left", "worst cable", "failures without effect"),
         tuple(
             (f"{w.size}", w.policy, units.percent_text(w.left), w.link, units.percent_text(w.harmless)) for w in found

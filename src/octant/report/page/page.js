@@ -67,7 +67,8 @@
     const marker = { color: colour, size: one.kind === "points" ? 10 : 6, symbol: symbols[role.measured % symbols.length], line: { width: 1.5, color: colour } };
     return { ...base, type: "scatter", mode: one.kind === "points" ? "markers" : "lines+markers", marker, line: { color: colour, width: 1.75, dash: dashes[role.measured % 4] }, error_y: error(one.y, colour) };
   };
-  const describe = (picture) => () => {
+  const describe = (whole) => () => {
+    const picture = whole.panels[0];
     const colours = palette(), role = roles(picture.series);
     const shapes = picture.marks.map((mark) => ({ type: "line", x0: mark.at, x1: mark.at, yref: "paper", y0: 0, y1: 1, line: { color: colours.soft, width: 1, dash: "dot" }, layer: "below" }));
     const annotations = picture.marks.map((mark) => ({ x: picture.x.log ? Math.log10(mark.at) : mark.at, yref: "paper", y: 1, yanchor: "top", xanchor: "right", textangle: -90, text: plain(mark.label), showarrow: false, font: { color: colours.soft, size: 11, shadow: `0 0 2px ${colours.paper}, 0 0 3px ${colours.paper}` }, borderpad: 1 }));

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant import catalogue
 from octant.report.charts.curve import value_axis
-from octant.report.charts.picture import Axis, Picture, Series
+from octant.report.charts.picture import Axis, Panel, Picture, Series
 from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, si_ticks, size_ticks
 from octant.report.study.text import Place, columns_and_rows, ends_texts
 from octant.report.study.text import places as places_of
@@ -102,7 +102,7 @@ def _picture(outcome: Outcome, measure: str, title: str, x: Axis, y: Axis, serie
     number_of = list(outcome.study.measures).index(measure) + 1
     caption = _caption(outcome, measure, across=y.down)
     table = tuple(tuple(cells) for cells in rows)
-    return Picture(f"picture-{number_of}", title, caption, x, y, tuple(series), (), tuple(header), table)
+    return Picture(f"picture-{number_of}", title, caption, (Panel(x, y, tuple(series)),), tuple(header), table)
 
 
 def _caption(outcome: Outcome, measure: str, across: bool) -> str:
