@@ -9,6 +9,8 @@ NATIVE := $(shell find native src/octant/workloads -name '*.cpp' -o -name '*.hpp
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
+STEP := $(PYTHON) cmake/steps.py
+
 .DEFAULT_GOAL := help
 .PHONY: help setup evaluate test quick check format bench constraints docs new-workload dev openmpi test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
 
@@ -20,15 +22,17 @@ setup: $(STAMP)  ## create .venv with Octant (editable) and all development tool
 $(VENV)/bin/pip:
 	@command -v $${CXX:-g++} >/dev/null || command -v c++ >/dev/null || command -v clang++ >/dev/null || \
 		{ echo "cannot build the kernels (no C++ compiler on PATH); try apt-get install g++, or set CXX" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
-	$(BIN)/pip install -q --upgrade pip
+	@$(STEP) "set-up 1/4: an environment of its own in $(VENV)" 5 $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+	@$(STEP) "set-up 2/4: the newest pip" 3 $(BIN)/pip install --upgrade pip
 $(RUNS): $(VENV)/bin/pip $(NATIVE)
-	$(BIN)/pip install -q scikit-build-core nanobind nlohmann-json mpich cmake ninja
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation -e .
+	@$(STEP) "set-up 3/4: MPI library and build tools" 10 $(BIN)/pip install scikit-build-core nanobind nlohmann-json mpich cmake ninja
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(STEP) "set-up 4/4: Octant, its kernels and the libraries that it reads results with" 60 \
+		$(BIN)/pip install -v --no-build-isolation -e .
 	@touch $@
 $(STAMP): $(RUNS)
-	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], \
-		sep="\n")' | $(BIN)/pip install -q -r /dev/stdin
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], \
+		sep="\n")' >$(VENV)/development.txt
+	@$(STEP) "development tools" 20 $(BIN)/pip install -r $(VENV)/development.txt
 	@touch $@
 
 evaluate: $(RUNS)  ## measure this machine (under three minutes with the set-up) and print the path of the report

@@ -19,6 +19,8 @@ from paths import ROOT, Octant
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that the tests send one to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ.pop("COLUMNS", None)  # what tests print is as wide wherever they are started
+
 # How long an example takes says how busy the machine is, and nothing about the code. CI draws the same examples each
 # time: what it says is about the change; new examples are drawn at home.
 settings.register_profile(

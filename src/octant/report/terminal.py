@@ -1,9 +1,15 @@
 """Rich renderables as text: colours and box characters only where the terminal takes them."""
 
 import io
+import os
+import re
 import sys
+from typing import TextIO
 
 from rich.console import Console, RenderableType
+
+LEAST_COLUMNS, MOST_COLUMNS = 40, 500
+"""Fewer hold no table; more are no width that anyone reads."""
 
 
 def console(width: int | None = None) -> Console:
@@ -11,21 +17,32 @@ def console(width: int | None = None) -> Console:
     return Console(width=width, highlight=False, soft_wrap=False)
 
 
+def screen_columns(otherwise: int, file: TextIO | None = None) -> int:
+    """Columns of the terminal that `file` (default: standard output) is; elsewhere those of the variable COLUMNS.
+
+    Args:
+        otherwise: where neither is known.
+    """
+    if (file or sys.stdout).isatty():
+        return console().width
+    named = os.environ.get("COLUMNS", "")
+    return min(max(int(named), LEAST_COLUMNS), MOST_COLUMNS) if re.fullmatch("[0-9]{1,9}", named) else otherwise
+
+
 def text_width() -> int:
-    """Columns for running text: those of the terminal; where there is none, as many as a table needs."""
-    return max(console().width, 60) if sys.stdout.isatty() else 110
+    """Columns for running text; where none are known, as many as a table needs."""
+    return max(screen_columns(110), 60)
 
 
 def render(what: RenderableType) -> str:
     """The text of a renderable, with colours if standard output is a terminal."""
-    target = console()
-    to_file = sys.stdout.isatty()
+    coloured = sys.stdout.isatty()
     file = io.StringIO()
     inner = Console(
         file=file,
-        force_terminal=to_file,
-        color_system="auto" if to_file else None,
-        width=target.width if to_file else max(target.width, 100),
+        force_terminal=coloured,
+        color_system="auto" if coloured else None,
+        width=screen_columns(100),
         highlight=False,
     )
     inner.print(what, crop=False)  # a line that is to be copied may be longer than the terminal

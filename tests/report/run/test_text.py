@@ -95,6 +95,16 @@ class Terminal(io.TextIOWrapper):
     """A stream of a chosen encoding."""
 
 
+def test_a_piped_table_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths = []
+    for named in ("70", "140"):
+        monkeypatch.setenv("COLUMNS", named)
+        file = io.StringIO()
+        text.show(summarise(fake_run(), WORKLOADS), file)
+        widths.append(max(map(len, file.getvalue().splitlines())))
+    assert widths[0] <= 70 < widths[1] <= 140
+
+
 def test_a_pipe_gets_no_colours_and_an_ascii_locale_only_ascii() -> None:
     for encoding in ("utf-8", "ascii", "iso-8859-1"):
         raw = io.BytesIO()

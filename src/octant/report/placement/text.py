@@ -8,7 +8,7 @@ from octant.placement import set_text
 from octant.placement.draw import as_text as drawing
 from octant.placement.launchers import Syntax, backends
 from octant.placement.translate import Translation
-from octant.report.terminal import console, render
+from octant.report.terminal import render, screen_columns
 
 MOST_DRAWN = 2048
 """Hardware threads of a drawing that anybody would look at."""
@@ -26,7 +26,7 @@ def as_text(answer: Translation) -> str:
         at = [" ".join(str(n) for n in place.coordinates)] if torus else []
         memory = set_text(place.memory)
         table.add_row(str(place.rank), *at, set_text(place.cpus), own, memory)
-    width = max(console().width, 60)
+    width = max(screen_columns(80), 60)
     cpus = len(answer.topology.cpus)
     drawn = f"(not drawn: {cpus} hardware threads, over {MOST_DRAWN})"
     if cpus <= MOST_DRAWN:

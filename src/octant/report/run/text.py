@@ -16,6 +16,7 @@ from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
+from octant.report.terminal import screen_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,7 +45,7 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
     plain = not encoding.lower().replace("-", "").startswith("utf")
     terminal = file.isatty()
     console = Console(file=file, highlight=False, soft_wrap=True, color_system="auto" if terminal else None)
-    for line in draw(console.width if terminal else 100):
+    for line in draw(screen_columns(100, file)):
         line.plain = clean_lines(line.plain)
         shown = in_ascii(line.plain).encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(shown) if plain else line)

@@ -14,7 +14,7 @@ from octant.machine import Machine, facts
 from octant.report import claims
 from octant.report.charts.terminal import bar
 from octant.report.run.text import mark
-from octant.report.terminal import console, render
+from octant.report.terminal import console, render, screen_columns
 from octant.study import file
 from octant.study.cells import Cell, combinations
 from octant.study.design import design
@@ -26,7 +26,7 @@ from octant.study.values import Bounded, CannotTest, StudyValue, quantities
 from octant.study.verdict import Verdict, tally
 
 BAR = 10  # characters of the longest bar in a table
-WIDTH = 100  # columns into which the bars must fit
+WIDTH = 100  # columns into which the bars must fit, where no width is known
 SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
 
 
@@ -157,7 +157,7 @@ def _table_text(outcome: Outcome, measure: str) -> str:
         ]
     bars = _bars(outcome, measure)
     shown = _table(measure, columns, rows, bars)
-    if not bars or console(10 * WIDTH).measure(shown).maximum > WIDTH:
+    if not bars or console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
         shown = _table(measure, columns, rows, [])
     doubts = (f"  doubt {number}: {doubt}" for doubt, number in known.items())
     return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *doubts])

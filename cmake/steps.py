@@ -1,0 +1,104 @@
+"""Runs one step of the set-up and shows how it goes on: `steps.py TITLE SECONDS COMMAND...`.
+
+A terminal has one line that counts; elsewhere the step has a line at its beginning and one every ten seconds. What the
+command prints goes to a file, and is shown if the command fails. SECONDS is what the step takes on two cores, for the
+time left of a step that does not count what it does.
+"""
+
+import os
+import re
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+LOOK_S = 0.5
+LINE_S = 10.0
+COUNTED = re.compile(rb"\[([0-9]+)/([0-9]+)\] ")  # of ninja: the job and how many there are
+LEAST_COUNTED_S = 5.0  # a step that counts is believed from here on
+
+
+def main(words: list[str]) -> int:
+    """Runs the command; gives its exit status."""
+    title, expected, *command = words
+    with tempfile.TemporaryFile() as log:
+        status = run(command, Line(title, float(expected)), log.write)
+        if status:
+            log.seek(0)
+            sys.stderr.buffer.write(log.read())
+            print(f"cannot go on ({title} failed); correct what is said above and run make again", file=sys.stderr)
+    return status
+
+
+class Line:
+    """What people see of a step."""
+
+    def __init__(self, title: str, expected_s: float, now: Callable[[], float] = time.monotonic) -> None:
+        self.title, self.expected_s, self.now = title, expected_s, now
+        self.begun_s = self.told_s = now()
+        self.done, self.all = 0, 0
+        self.terminal = sys.stderr.isatty()
+        self.tell(f"{title}, about {expected_s:.0f} s")
+
+    def read(self, line: bytes) -> None:
+        """Notes how far the command is."""
+        if found := COUNTED.search(line):
+            self.done, self.all = int(found[1]), int(found[2])
+
+    def left_s(self) -> float:
+        """Seconds left: as the counted part went, else what is expected, and never nothing."""
+        over_s = self.now() - self.begun_s
+        if self.done and over_s >= LEAST_COUNTED_S:
+            return over_s * (self.all - self.done) / self.done
+        return max(self.expected_s - over_s, 1.0)
+
+    def look(self) -> None:
+        """Shows how far it is, if it is time for that."""
+        if self.now() - self.told_s < (LOOK_S if self.terminal else LINE_S):
+            return
+        count = f", {self.done} of {self.all}" if self.all else ""
+        self.tell(f"{self.title}{count}, {self.now() - self.begun_s:.0f} s, about {self.left_s():.0f} s left")
+
+    def end(self, status: int) -> None:
+        """Says what it took."""
+        word = "failed after" if status else "done in"
+        self.tell(f"{self.title}: {word} {self.now() - self.begun_s:.0f} s", last=True)
+
+    def tell(self, text: str, last: bool = False) -> None:
+        """Writes a line, on a terminal over the one before."""
+        self.told_s = self.now()
+        before, after = ("\r\033[K", "\n" * last) if self.terminal else ("", "\n")
+        print(f"{before}{text}{after}", end="", file=sys.stderr, flush=True)
+
+
+def run(command: list[str], line: Line, keep: Callable[[bytes], object]) -> int:
+    """Runs the command with its output kept, showing how it goes on."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:  # noqa: S603 - the Makefile's words
+        pipe = child.stdout
+        assert pipe is not None  # noqa: S101 - asked for above
+        with selectors.DefaultSelector() as ready:
+            ready.register(pipe, selectors.EVENT_READ)
+            rest = b""
+            while True:
+                if ready.select(LOOK_S):
+                    part = os.read(pipe.fileno(), 65536)
+                    if not part:
+                        break
+                    keep(part)
+                    *lines, rest = (rest + part).split(b"\n")
+                    for one in lines:
+                        line.read(one)
+                line.look()
+        status = child.wait()
+    line.end(status)
+    return status
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,80 @@
+"""Steps of the set-up: seen from the first moment, with what is left, and with their output where they fail."""
+
+import importlib.util
+import os
+import pty
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+from paths import ROOT
+
+PROGRAM = ROOT / "cmake" / "steps.py"
+
+
+@pytest.fixture(scope="module")
+def steps() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("steps", PROGRAM)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def step(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, str(PROGRAM), *words], capture_output=True, text=True, check=False)
+
+
+def test_a_step_is_told_before_it_begins_and_its_output_is_kept_back() -> None:
+    done = step("building", "60", sys.executable, "-c", "print('[1/2] compiling'); print('[2/2] linking')")
+    first, last = done.stderr.splitlines()
+    assert first == "building, about 60 s"
+    assert last.startswith("building: done in ")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_step_that_fails_shows_what_it_printed_and_gives_its_status() -> None:
+    done = step("building", "60", sys.executable, "-c", "import sys; print('no such header'); sys.exit(3)")
+    assert done.returncode == 3
+    assert "no such header" in done.stderr
+    assert "cannot go on (building failed)" in done.stderr
+
+
+def test_a_terminal_has_one_line_that_is_written_over() -> None:
+    reader, writer = pty.openpty()
+    command = [sys.executable, str(PROGRAM), "building", "60", sys.executable, "-c", "import time; time.sleep(1.3)"]
+    with subprocess.Popen(command, stderr=writer, stdout=writer) as child:
+        os.close(writer)
+        seen = b""
+        try:
+            while part := os.read(reader, 4096):
+                seen += part
+        except OSError:  # the other end was closed
+            pass
+        os.close(reader)
+        assert child.wait() == 0
+    assert seen.count(b"\n") == 1
+    assert seen.count(b"\r\x1b[K") >= 3
+    assert b"s left" in seen
+
+
+def test_the_time_left_is_as_what_was_counted_went(steps: ModuleType) -> None:
+    now = [0.0]
+    line = steps.Line("building", 60.0, lambda: now[0])
+    now[0] = 4.0
+    line.read(b"[30/40] Building CXX object x.o")
+    assert line.left_s() == pytest.approx(56.0)  # too early to believe the count
+    now[0] = 30.0
+    assert line.left_s() == pytest.approx(10.0)
+    line.read(b"no count here")
+    assert (line.done, line.all) == (30, 40)
+
+
+def test_a_step_that_counts_nothing_never_claims_to_be_over(steps: ModuleType) -> None:
+    now = [0.0]
+    line = steps.Line("downloading", 10.0, lambda: now[0])
+    now[0] = 25.0
+    assert line.left_s() == 1.0
