@@ -1,42 +1,91 @@
-"""What `--help` and the tab key say: nothing swallowed, nothing cut off, names that only Octant knows."""
+"""What `--help` and the tab key say: nothing swallowed, nothing cut off, examples that work, names that it knows."""
 
 from pathlib import Path
 
 import pytest
 import typer.testing
 
+from command_lines import commands, read, words_of
 from octant.cli import _complete, application
+from octant.cli._examples import EXAMPLES, WAYS_IN, Example
+from octant.cli._help import COMMANDS, MOST_IN_ONE_LIST, OUTPUT
 
-COMMANDS = (
-    "",
-    "run ",
-    "evaluate ",
-    "report ",
-    "compare ",
-    "export ",
-    "doctor ",
-    "place ",
-    "where ",
-    "model ",
-    "study ",
-)
+EVERY = commands()
+IN_WAYS = [example for way in WAYS_IN for example in way.examples]
 
 
 def called(words: str, **env: str) -> str:
     return typer.testing.CliRunner(env={"COLUMNS": "80", **env}).invoke(application(), words.split()).output
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", EVERY)
 def test_help_is_whole_and_fits(command: str) -> None:
-    page = called(command + "--help")
+    page = called(f"{command} --help")
     assert page.startswith("Usage: ")
     assert max(map(len, page.splitlines())) <= 80
     assert not [line for line in page.splitlines()[1:] if line.endswith("...")]
+    assert all(page.count(example.line) for example in EXAMPLES.get(command, ()))
 
 
 def test_defaults_in_words_are_shown() -> None:
     assert "[default: report.html in the run's" in called("report --help")
     assert "[default: the one available]" in " ".join(called("where --help").split())
+
+
+def test_many_options_stand_under_headings() -> None:
+    grouped = {}
+    for words, command in EVERY.items():
+        shown = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+        headings = [*(getattr(one, "rich_help_panel", None) or OUTPUT for one in shown), OUTPUT]  # the last is --help
+        if len(headings) > MOST_IN_ONE_LIST:
+            grouped[words] = [f"{name}:" for name in dict.fromkeys(headings)]
+            assert max(headings.count(name) for name in headings) <= MOST_IN_ONE_LIST, words
+            assert [line for line in called(f"{words} --help").splitlines() if line in grouped[words]] == grouped[words]
+    assert {"run", "compare", "place", "model solve", "model app"} <= set(grouped)
+    assert all(len(headings) > 1 for headings in grouped.values())
+
+
+def test_commands_stand_under_headings_in_their_order() -> None:
+    page = called("--help").splitlines()
+    assert [line[:-1] for line in page if line[:-1] in COMMANDS] == list(COMMANDS)
+    for words, command in EVERY.items():
+        if words and " " not in words:
+            assert command.rich_help_panel in COMMANDS, words
+            assert [line for line in page if line.startswith(f"  {words} ")], words
+
+
+def test_octant_leads_four_kinds_of_people_to_three_commands() -> None:
+    page = called("--help")
+    for way in WAYS_IN:
+        begin = page.index(f"{way.who}:\n")
+        shown = page[begin : page.index("\n\n", begin)].splitlines()[1:]
+        assert [line.split("  ")[1] for line in shown] == [example.line for example in way.examples]
+        assert [line.rpartition("  ")[2] for line in shown] == [example.gives for example in way.examples]
+
+
+@pytest.mark.parametrize("command", [words for words in EVERY if words])
+def test_every_command_has_examples_of_itself(command: str) -> None:
+    assert 2 <= len(EXAMPLES[command]) <= 4
+    assert all(example.line.startswith(f"octant {command}") for example in EXAMPLES[command])
+
+
+def test_every_example_is_of_a_command() -> None:
+    assert set(EXAMPLES) == set(EVERY) - {""}
+
+
+@pytest.mark.parametrize(
+    "example", dict.fromkeys([*IN_WAYS, *(e for each in EXAMPLES.values() for e in each)]), ids=lambda e: e.line
+)
+def test_the_command_line_reads_an_example(example: Example) -> None:
+    read(example.line)
+
+
+@pytest.mark.parametrize("line", ["octant rnu stream", "octant run --rnaks 2 stream", "octant run stream --ranks x"])
+def test_a_line_that_is_wrong_is_not_read(line: str) -> None:
+    with pytest.raises(Exception, match=r"rnu|rnaks|valid integer"):
+        read(line)
+    with pytest.raises(ValueError, match="no line of octant"):
+        words_of(line.removeprefix("octant "))
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import os
 import sys
 
 import typer
+from typer.core import TyperCommand
 
 from octant import registry
+from octant.cli import _help
 from octant.failure import Exit, Refusal
 
 
@@ -17,6 +19,7 @@ def application() -> typer.Typer:
     """The command with every group registered."""
     app = typer.Typer(
         name="octant",
+        cls=_help.PageGroup,
         help="Measures a computer, how far it is from its limits, and which settings bring it closer.",
         no_args_is_help=True,
         add_completion=True,
@@ -35,18 +38,21 @@ def application() -> typer.Typer:
 
     for module in registry.modules(__name__).values():
         module.register(app)
-    _unabridged(app)
+    _dress(app)
     return app
 
 
-def _unabridged(app: typer.Typer) -> None:
-    """Lists of commands show the first paragraph of each page in full instead of cutting it off with `...`."""
+def _dress(app: typer.Typer) -> None:
+    """Gives every command our page of help. Lists of commands show the first paragraph of each page, not cut off."""
     for command in app.registered_commands:
         command.short_help = inspect.cleandoc(command.callback.__doc__ or "").split("\n\n")[0]
+        if command.cls in (None, TyperCommand):
+            command.cls = _help.PageCommand
     for group in app.registered_groups:
         if group.typer_instance:
             group.short_help = group.typer_instance.info.help
-            _unabridged(group.typer_instance)
+            group.cls = _help.PageGroup
+            _dress(group.typer_instance)
 
 
 def main() -> None:

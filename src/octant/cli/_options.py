@@ -8,6 +8,11 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._help import OUTPUT
+
+STARTING = "How it is started"
+"""Heading of options."""
+
 LARGEST_SEED = 2**32 - 1
 MOST_RANKS = 1_000_000
 MOST_NODES = 2**20
@@ -26,15 +31,30 @@ def finite(value: float | None) -> float | None:
 
 
 StoreOption = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
+    Path | None,
+    typer.Option(
+        "--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].", rich_help_panel=OUTPUT
+    ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-NotesOption = Annotated[bool, typer.Option("--notes", help="Print the doubts that are only notes too.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT)]
+NotesOption = Annotated[
+    bool, typer.Option("--notes", help="Print the doubts that are only notes too.", rich_help_panel=OUTPUT)
+]
 TimeoutOption = Annotated[
     float | None,
-    typer.Option(min=0.1, max=1e7, callback=finite, help="Seconds after which a launch is ended as hung."),
+    typer.Option(
+        min=0.1,
+        max=1e7,
+        callback=finite,
+        help="Seconds after which a launch is ended as hung.",
+        rich_help_panel=STARTING,
+    ),
 ]
 AllowOption = Annotated[
     list[str] | None,
-    typer.Option("--allow", help="A host or file that the stored run names and that may be used (repeatable)."),
+    typer.Option(
+        "--allow",
+        help="A host or file that the stored run names and that may be used (repeatable).",
+        rich_help_panel=STARTING,
+    ),
 ]

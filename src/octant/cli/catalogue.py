@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._help import STUDY
 from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("catalogue")(catalogue)
+    app.command("catalogue", rich_help_panel=STUDY)(catalogue)
 
 
 def catalogue(

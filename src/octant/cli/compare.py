@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._help import SEE
 from octant.cli._options import AllowOption, JsonOption, StoreOption, TimeoutOption, finite
 from octant.failure import Exit, Refusal
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 MOST_OTHERS = 200
 """Stored runs that are searched for other occasions, the newest first."""
 
+COMPARED, ROUNDS = "What is compared", "Measuring both again"
+"""Headings of options."""
+
 BeforeArgument = Annotated[
     str,
     typer.Argument(
@@ -30,29 +34,49 @@ BeforeArgument = Annotated[
 ]
 AfterArgument = Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)]
 RoundsOption = Annotated[
-    int | None, typer.Option(min=4, max=1000, help="Measure both again in turn, in so many paired rounds: usually 6.")
+    int | None,
+    typer.Option(
+        min=4, max=1000, help="Measure both again in turn, in so many paired rounds: usually 6.", rich_help_panel=ROUNDS
+    ),
 ]
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("compare")(compare)
+    app.command("compare", rich_help_panel=SEE)(compare)
 
 
 def compare(
     a: BeforeArgument = "previous",
     b: AfterArgument = "last",
     threshold: Annotated[
-        float, typer.Option(min=0, max=10, callback=finite, help="Least difference that matters, as a fraction.")
+        float,
+        typer.Option(
+            min=0,
+            max=10,
+            callback=finite,
+            help="Least difference that matters, as a fraction.",
+            rich_help_panel=COMPARED,
+        ),
     ] = 0.03,
-    curves: Annotated[bool, typer.Option("--curves", help="Compare the points of curves too.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="List each figure that only one run has.")] = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="Compare the points of curves too.", rich_help_panel=COMPARED)
+    ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="List each figure that only one run has.", rich_help_panel=COMPARED)
+    ] = False,
     rounds: RoundsOption = None,
     gate: Annotated[
-        bool, typer.Option("--gate", help="Exit with 3 on a regression: slower, or attempted without a result.")
+        bool,
+        typer.Option(
+            "--gate", help="Exit with 3 on a regression: slower, or attempted without a result.", rich_help_panel=ROUNDS
+        ),
     ] = False,
     until_sure: Annotated[
-        bool, typer.Option("--until-sure", help="With --gate: look after every round, at most --rounds [40].")
+        bool,
+        typer.Option(
+            "--until-sure", help="With --gate: look after every round, at most --rounds [40].", rich_help_panel=ROUNDS
+        ),
     ] = False,
     allow: AllowOption = None,
     store: StoreOption = None,

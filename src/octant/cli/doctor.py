@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._help import MACHINE
 from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("doctor")(doctor)
+    app.command("doctor", rich_help_panel=MACHINE)(doctor)
 
 
 def doctor(

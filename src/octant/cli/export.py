@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._help import SEE
 from octant.cli._options import StoreOption
 from octant.failure import Exit, Refusal
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("export")(export)
+    app.command("export", rich_help_panel=SEE)(export)
 
 
 def export(

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._help import MACHINE
 from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("machine")(machine)
+    app.command("machine", rich_help_panel=MACHINE)(machine)
 
 
 def machine(

@@ -2,35 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from octant.cli import model_time
-from octant.cli._model_options import NetworkArgument, PerNodeOption, RoutingOption, SizeOption
+from octant.cli._help import PREDICT
+from octant.cli._model_options import NETWORK, RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
+from octant.cli._model_time import app_on_model, collective
 from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite
 
-TrafficOption = Annotated[str, typer.Option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …")]
-SizesOption = Annotated[
-    str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 [default: up to the file's size].")
+TRAFFIC, SOLVER, FAILURE, FITTED, MEASURED = "Traffic", "Solver", "Failure", "What is fitted", "A measured run"
+"""Headings of options."""
+
+TrafficOption = Annotated[
+    str, typer.Option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …", rich_help_panel=TRAFFIC)
 ]
-SolverOption = Annotated[str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
+SizesOption = Annotated[
+    str,
+    typer.Option(
+        "--sizes",
+        "--supernodes",
+        "--nodes",
+        help="1,2,24 or 1:64 [default: up to the file's size].",
+        rich_help_panel=NETWORK,
+    ),
+]
+SizeListOption = Annotated[
+    str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.", rich_help_panel=NETWORK)
+]
+SolverOption = Annotated[
+    str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.", rich_help_panel=SOLVER)
+]
 ParameterOption = Annotated[
-    int, typer.Option("--parameter", "-p", min=0, max=2**31 - 1, help="Distance of a shift, seed, target.")
+    int,
+    typer.Option(
+        "--parameter", "-p", min=0, max=2**31 - 1, help="Distance of a shift, seed, target.", rich_help_panel=TRAFFIC
+    ),
 ]
 WindowOption = Annotated[
-    int | None, typer.Option(min=1, max=MOST_NODES, help="Packets in flight per node, for queue and packets.")
+    int | None,
+    typer.Option(
+        min=1, max=MOST_NODES, help="Packets in flight per node, for queue and packets.", rich_help_panel=SOLVER
+    ),
 ]
 BytesOption = Annotated[
     str | None,
-    typer.Option("--bytes", help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it]."),
+    typer.Option(
+        "--bytes",
+        help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it].",
+        rich_help_panel=TRAFFIC,
+    ),
 ]
 JobOption = Annotated[
     str,
-    typer.Option("--job", help="Only part of the machine sends: its first 2 supernodes, groups or nodes; 0,8; 4:7."),
+    typer.Option(
+        "--job",
+        help="Only part of the machine sends: its first 2 supernodes, groups or nodes; 0,8; 4:7.",
+        rich_help_panel=TRAFFIC,
+    ),
 ]
-PolicyOption = Annotated[str | None, typer.Option("--policy", help="Failover: stall, twin, spread or recompute.")]
+PolicyOption = Annotated[
+    str | None, typer.Option("--policy", help="Failover: stall, twin, spread or recompute.", rich_help_panel=FAILURE)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -39,22 +74,10 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True, help="Predict communication on a machine or at a size that is not available."
     )
     model.callback()(watched)
-    model.command("list")(list_networks)
-    model.command("scale")(scale)
-    model.command("solve")(solve)
-    model.command("explain")(explain)
-    model.command("diff")(diff)
-    model.command("reach")(reach)
-    model.command("bracket")(bracket)
-    model.command("fail")(fail)
-    model.command("recover")(recover)
-    model.command("calibrate")(calibrate)
-    model.command("export")(export)
-    model.command("check")(check)
-    model.command("loads")(loads)
-    model.command("report")(report_page)
-    model_time.register(model)
-    app.add_typer(model, name="model")
+    for heading, commands in _COMMANDS.items():
+        for name, command in commands.items():
+            model.command(name, rich_help_panel=heading)(command)
+    app.add_typer(model, name="model", rich_help_panel=PREDICT)
 
 
 def watched(context: typer.Context) -> None:
@@ -76,7 +99,7 @@ def list_networks(json: JsonOption = False) -> None:
 def scale(
     network: NetworkArgument,
     traffic: TrafficOption = "uniform",
-    sizes: Annotated[str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")] = "",
+    sizes: SizeListOption = "",
     solver: SolverOption = "auto",
     window: WindowOption = None,
     parameter: ParameterOption = 1,
@@ -106,8 +129,12 @@ def solve(
     solver: SolverOption = "auto",
     window: WindowOption = None,
     parameter: ParameterOption = 1,
-    pairs: Annotated[Path | None, typer.Option(help="Traffic from a file: lines 'from to bytes'.")] = None,
-    place: Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
+    pairs: Annotated[
+        Path | None, typer.Option(help="Traffic from a file: lines 'from to bytes'.", rich_help_panel=TRAFFIC)
+    ] = None,
+    place: Annotated[
+        str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.", rich_help_panel=RANKS)
+    ] = "block",
     per_node: PerNodeOption = 1,
     bytes: BytesOption = None,
     job: JobOption = "",
@@ -156,7 +183,7 @@ def diff(
     first: NetworkArgument,
     second: NetworkArgument,
     traffic: TrafficOption = "uniform",
-    sizes: Annotated[str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")] = "",
+    sizes: SizeListOption = "",
     job: JobOption = "",
     routing: Annotated[str | None, typer.Option(help="Routing of the second network.")] = None,
     json: JsonOption = False,
@@ -213,18 +240,22 @@ def bracket(
 
 def fail(
     network: NetworkArgument,
-    link_class: Annotated[str, typer.Option("--class", "-c", help="Link class whose cables fail.")],
+    link_class: Annotated[
+        str, typer.Option("--class", "-c", help="Link class whose cables fail.", rich_help_panel=FAILURE)
+    ],
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     policy: PolicyOption = None,
     lanes: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Lanes of the cable that fail, after spares.")
+        int | None,
+        typer.Option(min=1, max=1000, help="Lanes of the cable that fail, after spares.", rich_help_panel=FAILURE),
     ] = None,
     random: Annotated[
-        int | None, typer.Option(min=1, max=MOST_NODES, help="Instead: random links that fail together.")
+        int | None,
+        typer.Option(min=1, max=MOST_NODES, help="Instead: random links that fail together.", rich_help_panel=FAILURE),
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, max=100_000, help="Trials of --random.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of --random.")] = 1,
+    trials: Annotated[int, typer.Option(min=1, max=100_000, help="Trials of --random.", rich_help_panel=FAILURE)] = 100,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of --random.", rich_help_panel=FAILURE)] = 1,
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
@@ -245,15 +276,22 @@ def fail(
 
 def recover(
     network: NetworkArgument,
-    link_class: Annotated[str, typer.Option("--class", "-c", help="Link class whose first cable fails.")],
+    link_class: Annotated[
+        str, typer.Option("--class", "-c", help="Link class whose first cable fails.", rich_help_panel=FAILURE)
+    ],
     traffic: TrafficOption = "shift",
     size: SizeOption = None,
     megabytes: Annotated[
-        float, typer.Option(min=1e-6, max=1e6, callback=finite, help="Size of every message, in 10^6 bytes.")
+        float,
+        typer.Option(
+            min=1e-6, max=1e6, callback=finite, help="Size of every message, in 10^6 bytes.", rich_help_panel=TRAFFIC
+        ),
     ] = 1.0,
-    fails: Annotated[str, typer.Option(help="Time of the failure.")] = "20us",
-    timeout: Annotated[str, typer.Option(help="Retransmission timer.")] = "100us",
-    ping: Annotated[str, typer.Option(help="Duration of the ping that confirms the failure.")] = "10us",
+    fails: Annotated[str, typer.Option(help="Time of the failure.", rich_help_panel=FAILURE)] = "20us",
+    timeout: Annotated[str, typer.Option(help="Retransmission timer.", rich_help_panel=FAILURE)] = "100us",
+    ping: Annotated[
+        str, typer.Option(help="Duration of the ping that confirms the failure.", rich_help_panel=FAILURE)
+    ] = "10us",
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
@@ -275,18 +313,32 @@ def recover(
 def calibrate(
     network: NetworkArgument,
     free: Annotated[
-        str, typer.Option(help="Link classes to fit, with commas; `endpoint` is injection and ejection.")
+        str,
+        typer.Option(
+            help="Link classes to fit, with commas; `endpoint` is injection and ejection.", rich_help_panel=FITTED
+        ),
     ] = "",
     traffic: TrafficOption = "uniform",
     points: Annotated[
-        Path | None, typer.Option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.")
+        Path | None,
+        typer.Option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.", rich_help_panel=FITTED),
     ] = None,
     tolerance: Annotated[
         float,
-        typer.Option(min=1e-9, max=0.999, callback=finite, help="Relative tolerance of points that have none."),
+        typer.Option(
+            min=1e-9,
+            max=0.999,
+            callback=finite,
+            help="Relative tolerance of points that have none.",
+            rich_help_panel=FITTED,
+        ),
     ] = 0.05,
-    run: Annotated[str, typer.Option(help="Instead: measured values of a run of the store (`last`).")] = "",
-    kernel: Annotated[str, typer.Option(help="With --run: only this workload, and knobs of its points.")] = "",
+    run: Annotated[
+        str, typer.Option(help="Instead: measured values of a run of the store (`last`).", rich_help_panel=MEASURED)
+    ] = "",
+    kernel: Annotated[
+        str, typer.Option(help="With --run: only this workload, and knobs of its points.", rich_help_panel=MEASURED)
+    ] = "",
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -388,3 +440,13 @@ def report_page(
         print(report.as_json(found))
         return
     print(network_page.write(found, output or Path(f"{machine.name}-{traffic}.html")))
+
+
+_COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
+    "Rates and times": {"scale": scale, "solve": solve, "collective": collective, "app": app_on_model},
+    "What limits, and what would help": {"explain": explain, "diff": diff, "reach": reach, "bracket": bracket},
+    "Failures": {"fail": fail, "recover": recover},
+    "Pictures": {"loads": loads, "report": report_page},
+    "Networks": {"list": list_networks, "calibrate": calibrate, "check": check, "export": export},
+}
+"""By heading of the help."""

@@ -5,46 +5,80 @@ from typing import Annotated
 
 import typer
 
+from octant.cli._help import PLACE
 from octant.cli._options import JsonOption
 
 MOST = 1_000_000  # of a torus; `octant.placement.request` bounds a node
 
-RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Ranks of one node.")]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Threads of each rank.")]
+PLACEMENT, TORUS, TRANSLATION = "Placement in a node", "Nodes of a torus", "Machine and launcher"
+"""Headings of options."""
+
+RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Ranks of one node.", rich_help_panel=PLACEMENT)]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, max=MOST, help="Threads of each rank.", rich_help_panel=PLACEMENT)
+]
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("place")(place)
+    app.command("place", rich_help_panel=PLACE)(place)
 
 
 def place(
     request: Annotated[
         str | None,
         typer.Option(
-            "--place", metavar="REQUEST", help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms."
+            "--place",
+            metavar="REQUEST",
+            help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms.",
+            rich_help_panel=PLACEMENT,
         ),
     ] = None,
     ranks: RanksOption = None,
     threads: ThreadsOption = None,
-    unit: Annotated[str | None, typer.Option(help="hwthread, core, l2, l3, numa or package.")] = None,
-    order: Annotated[str | None, typer.Option(help="compact, scatter, scatter:UNIT, or letters with --torus.")] = None,
-    smt: Annotated[str | None, typer.Option(help="Hardware threads used per core: 1, 2, 4, 8 or all.")] = None,
-    memory: Annotated[str | None, typer.Option(help="local, interleave, bind[:NODES] or preferred:NODE.")] = None,
-    pages: Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.")] = None,
-    torus: Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="hwthread, core, l2, l3, numa or package.", rich_help_panel=PLACEMENT)
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="compact, scatter, scatter:UNIT, or letters with --torus.", rich_help_panel=PLACEMENT),
+    ] = None,
+    smt: Annotated[
+        str | None, typer.Option(help="Hardware threads used per core: 1, 2, 4, 8 or all.", rich_help_panel=PLACEMENT)
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="local, interleave, bind[:NODES] or preferred:NODE.", rich_help_panel=PLACEMENT)
+    ] = None,
+    pages: Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.", rich_help_panel=PLACEMENT)] = None,
+    torus: Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.", rich_help_panel=TORUS)] = None,
     map_file: Annotated[
-        str | None, typer.Option("--map", metavar="FILE", help="With --torus: node and place in it, one line per rank.")
+        str | None,
+        typer.Option(
+            "--map",
+            metavar="FILE",
+            help="With --torus: node and place in it, one line per rank.",
+            rich_help_panel=TORUS,
+        ),
     ] = None,
     on: Annotated[
-        str, typer.Option(metavar="MACHINE", help="here, an hwloc XML or .synthetic file, a description, a recording.")
+        str,
+        typer.Option(
+            metavar="MACHINE",
+            help="here, an hwloc XML or .synthetic file, a description, a recording.",
+            rich_help_panel=TRANSLATION,
+        ),
     ] = "here",
     launcher: Annotated[
-        list[str] | None, typer.Option("--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all.")
+        list[str] | None,
+        typer.Option(
+            "--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all.", rich_help_panel=TRANSLATION
+        ),
     ] = None,
     lines: Annotated[
         str | None,
-        typer.Option("--from", metavar="LINES", help="Read launcher options instead; - reads stdin."),
+        typer.Option(
+            "--from", metavar="LINES", help="Read launcher options instead; - reads stdin.", rich_help_panel=TRANSLATION
+        ),
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")] = None,
     json: JsonOption = False,

@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._help import SEE
 from octant.cli._options import NotesOption, StoreOption
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("report")(report)
+    app.command("report", rich_help_panel=SEE)(report)
 
 
 def report(

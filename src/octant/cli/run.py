@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._options import MOST_RANKS, AllowOption, JsonOption, NotesOption, StoreOption, TimeoutOption
+from octant.cli._help import MEASURE
+from octant.cli._options import (
+    MOST_RANKS,
+    STARTING,
+    AllowOption,
+    JsonOption,
+    NotesOption,
+    StoreOption,
+    TimeoutOption,
+)
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -20,34 +29,54 @@ if TYPE_CHECKING:
     from octant.runs.mpi_settings import MpiWords
     from octant.store import ProvenSetting, Store, StoredRun
 
+MEASURED, JOB = "What is measured", "As a job of a batch system"
+"""Headings of options."""
+
 PlaceOption = Annotated[
-    str, typer.Option(help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.")
+    str,
+    typer.Option(
+        help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.",
+        rich_help_panel=STARTING,
+    ),
 ]
 LauncherOption = Annotated[
-    str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available]; see --script.")
+    str,
+    typer.Option(
+        help="direct, mpiexec, srun, flux [default: the one available]; see --script.", rich_help_panel=STARTING
+    ),
 ]
 MpiOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Setting of the MPI library (repeatable): eager-limit=64KiB."),
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Setting of the MPI library (repeatable): eager-limit=64KiB.",
+        rich_help_panel=MEASURED,
+    ),
 ]
 ModeOption = Annotated[
-    str, typer.Option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
+    str,
+    typer.Option(
+        help="one, star (one rank per core, each alone), threads, or all (ranks together).", rich_help_panel=MEASURED
+    ),
 ]
 RepeatsOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=10_000, help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values]."
+        min=1,
+        max=10_000,
+        help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].",
+        rich_help_panel=MEASURED,
     ),
 ]
-HostsOption = Annotated[str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.")]
+HostsOption = Annotated[
+    str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
+]
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
-    app.command("run")(run)
-    app.command("evaluate")(evaluate)
-    app.command("resume")(resume)
-    app.command("runs")(runs)
+    for command in (evaluate, run, resume, runs):
+        app.command(command.__name__, rich_help_panel=MEASURE)(command)
 
 
 def run(
@@ -58,21 +87,35 @@ def run(
     knobs: Annotated[
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.")] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.", rich_help_panel=MEASURED)
+    ] = None,
     mode: ModeOption = "",
     repeats: RepeatsOption = None,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
     mpi: MpiOption = None,
-    script: Annotated[Path | None, typer.Option(help="With a batch system: write the job script here.")] = None,
-    submit: Annotated[bool, typer.Option("--submit", help="With a batch system: submit the job script.")] = False,
-    minutes: Annotated[int, typer.Option(min=1, max=525_600, help="With a batch system: time limit.")] = 30,
+    script: Annotated[
+        Path | None, typer.Option(help="With a batch system: write the job script here.", rich_help_panel=JOB)
+    ] = None,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="With a batch system: submit the job script.", rich_help_panel=JOB)
+    ] = False,
+    minutes: Annotated[
+        int, typer.Option(min=1, max=525_600, help="With a batch system: time limit.", rich_help_panel=JOB)
+    ] = 30,
     directive: Annotated[
-        list[str] | None, typer.Option(help="With a batch system: a directive of its own (repeatable).")
+        list[str] | None,
+        typer.Option(help="With a batch system: a directive of its own (repeatable).", rich_help_panel=JOB),
     ] = None,
     on_model: Annotated[
-        str, typer.Option("--on-model", help="Simulate on this network of `octant model list` with SimGrid instead.")
+        str,
+        typer.Option(
+            "--on-model",
+            help="Simulate on this network of `octant model list` with SimGrid instead.",
+            rich_help_panel=MEASURED,
+        ),
     ] = "",
     notes: NotesOption = False,
     store: StoreOption = None,

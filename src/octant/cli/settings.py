@@ -3,17 +3,17 @@
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from octant.cli._help import MACHINE, PageCommand
 from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("settings", cls=_AnyName)(settings)
+    app.command("settings", cls=_AnyName, rich_help_panel=MACHINE)(settings)
 
 
-class _AnyName(TyperCommand):
+class _AnyName(PageCommand):
     """Names may begin with `-`: flags of compilers and options of launchers are settings, too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from octant.cli._help import STUDY
 from octant.cli._options import LARGEST_SEED, JsonOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
     group.command("show")(show)
     group.command("run")(run)
     group.command("report")(report)
-    app.add_typer(group, name="study")
+    app.add_typer(group, name="study", rich_help_panel=STUDY)
 
 
 def list_(json: JsonOption = False) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from octant.cli._help import PLACE
 from octant.cli._options import MOST_RANKS, JsonOption
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The pr
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
-    app.command("where")(where)
-    app.command("bind")(bind)
+    app.command("where", rich_help_panel=PLACE)(where)
+    app.command("bind", rich_help_panel=PLACE)(bind)
 
 
 def where(

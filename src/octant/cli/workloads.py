@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
+from octant.cli._help import MEASURE
 from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("workloads")(workloads)
+    app.command("workloads", rich_help_panel=MEASURE)(workloads)
 
 
 def workloads(

@@ -6,20 +6,23 @@ from typing import Annotated
 
 import typer
 
-from octant.cli._model_options import NetworkArgument, PerNodeOption, RoutingOption, SizeOption
+from octant.cli._model_options import RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
 from octant.cli._options import MOST_RANKS, JsonOption, StoreOption, finite
 
-PlaceOption = Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …")]
-OverheadOption = Annotated[str, typer.Option(help="Software overhead of a message at either end (LogGP's o).")]
-LatencyOption = Annotated[
-    str, typer.Option(help="Latency of messages of which the network's file states none [default: they are refused].")
+OPERATION, STEP, COSTS = "Operation", "Time step", "Costs of a message"
+"""Headings of options."""
+
+PlaceOption = Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …", rich_help_panel=RANKS)]
+OverheadOption = Annotated[
+    str, typer.Option(help="Software overhead of a message at either end (LogGP's o).", rich_help_panel=COSTS)
 ]
-
-
-def register(model: typer.Typer) -> None:
-    """Adds the commands of this file."""
-    model.command("collective")(collective)
-    model.command("app")(app_on_model)
+LatencyOption = Annotated[
+    str,
+    typer.Option(
+        help="Latency of messages of which the network's file states none [default: they are refused].",
+        rich_help_panel=COSTS,
+    ),
+]
 
 
 def collective(
@@ -30,14 +33,21 @@ def collective(
     bytes: Annotated[
         str,
         typer.Option(
-            help="The buffer; of allgather and reduce-scatter what each rank gives or gets, of alltoall to each rank."
+            help="The buffer; of allgather and reduce-scatter what each rank gives or gets, of alltoall to each rank.",
+            rich_help_panel=OPERATION,
         ),
     ] = "8",
-    sizes: Annotated[str, typer.Option(help="Instead: 8:1GiB, every size twice the one before, or 8,64KiB.")] = "",
+    sizes: Annotated[
+        str,
+        typer.Option(help="Instead: 8:1GiB, every size twice the one before, or 8,64KiB.", rich_help_panel=OPERATION),
+    ] = "",
     ranks: Annotated[
-        int | None, typer.Option(min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].", rich_help_panel=RANKS
+        ),
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="One of the operation's, or all.")] = "all",
+    algorithm: Annotated[str, typer.Option(help="One of the operation's, or all.", rich_help_panel=OPERATION)] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,
@@ -63,19 +73,35 @@ def collective(
 
 def app_on_model(
     network: NetworkArgument,
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
-    compute: Annotated[str, typer.Option(help="Compute time of every rank per step, in seconds.")] = "",
-    run: Annotated[str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
-    kernel: Annotated[str, typer.Option(help="With --run: the workload, and knobs that select a point.")] = "",
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 8,64 or 1:64.", rich_help_panel=RANKS)] = "64",
+    compute: Annotated[
+        str, typer.Option(help="Compute time of every rank per step, in seconds.", rich_help_panel=STEP)
+    ] = "",
+    run: Annotated[
+        str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.", rich_help_panel=STEP)
+    ] = "",
+    kernel: Annotated[
+        str, typer.Option(help="With --run: the workload, and knobs that select a point.", rich_help_panel=STEP)
+    ] = "",
     chunks: Annotated[
         float,
         typer.Option(
-            min=0, max=1e12, callback=finite, help="With --run: chunks or steps of the kernel per rank and time step."
+            min=0,
+            max=1e12,
+            callback=finite,
+            help="With --run: chunks or steps of the kernel per rank and time step.",
+            rich_help_panel=STEP,
         ),
     ] = 1.0,
-    halo: Annotated[list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
-    reduce: Annotated[list[str] | None, typer.Option(help="Allreduce of this size: bytes[:count[:algorithm]].")] = None,
-    algorithm: Annotated[str, typer.Option(help="Of reductions that name none; all: the fastest of each.")] = "all",
+    halo: Annotated[
+        list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.", rich_help_panel=STEP)
+    ] = None,
+    reduce: Annotated[
+        list[str] | None, typer.Option(help="Allreduce of this size: bytes[:count[:algorithm]].", rich_help_panel=STEP)
+    ] = None,
+    algorithm: Annotated[
+        str, typer.Option(help="Of reductions that name none; all: the fastest of each.", rich_help_panel=STEP)
+    ] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,

@@ -1,0 +1,115 @@
+"""Pages of `--help`: options and commands in groups, then examples.
+
+The groups are typer's help panels. Typer itself draws them only with rich, whose loading takes as long as all the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+MOST_IN_ONE_LIST = 8
+"""Options that stand in one list; more are shown in groups."""
+
+MEASURE, SEE, MACHINE, PLACE, STUDY, PREDICT = COMMANDS = (
+    "Measure",
+    "See what was measured",
+    "Machine and settings",
+    "Place a program",
+    "Study",
+    "Predict",
+)
+"""Headings of the commands of `octant`, in their order."""
+
+OUTPUT = "Output and store"
+"""Heading of options that have none, such as `--help`."""
+
+_MARGINS = 4
+"""Characters before and between the columns of a list."""
+
+
+class PageCommand(TyperCommand):
+    """A command whose help shows options in groups, and examples."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes arguments, and options in their groups where they are many."""
+        _write_parameters(self.get_params(ctx), ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Writes the examples."""
+        _write_examples(ctx, formatter)
+
+
+class PageGroup(TyperGroup):
+    """A group whose help shows commands in groups, and examples."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes first commands to try, commands in their groups, then options."""
+        if ctx.parent is None:
+            _write_first_commands(formatter)
+        self.format_commands(ctx, formatter)
+        _write_parameters(self.get_params(ctx), ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as typer calls it
+        """Writes the commands under the headings of their groups, all in columns of one width."""
+        headings: dict[str, list[tuple[str, str]]] = {heading: [] for heading in COMMANDS}
+        width = max(map(len, self.commands))
+        for name, command in self.commands.items():
+            heading = getattr(command, "rich_help_panel", None) or "Commands"
+            row = (name.ljust(width), command.short_help or "")
+            headings.setdefault(heading, []).append(row)
+        for heading, rows in headings.items():
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Writes the examples, of a group within the command."""
+        _write_examples(ctx, formatter)
+
+
+def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:
+    arguments: list[tuple[str, str]] = []
+    headings: dict[str, list[tuple[str, str]]] = {}
+    for parameter in parameters:
+        record = parameter.get_help_record(ctx)
+        if record and parameter.param_type_name == "argument":
+            arguments.append(record)
+        elif record:
+            headings.setdefault(getattr(parameter, "rich_help_panel", None) or OUTPUT, []).append(record)
+    if sum(map(len, headings.values())) <= MOST_IN_ONE_LIST:
+        headings = {"Options": [record for records in headings.values() for record in records]}
+    if arguments:
+        headings = {"Arguments": arguments, **headings}
+    for heading, records in headings.items():
+        with formatter.section(heading):
+            formatter.write_dl(records)
+
+
+def _write_first_commands(formatter: Any) -> None:
+    from octant.cli._examples import WAYS_IN
+
+    width = max(len(example.line) for way in WAYS_IN for example in way.examples)
+    for way in WAYS_IN:
+        with formatter.section(way.who):
+            formatter.write_dl([(example.line.ljust(width), example.gives) for example in way.examples], col_max=width)
+
+
+def _write_examples(ctx: Any, formatter: Any) -> None:
+    """Lines with what they give beside them, or below where one has no room for that."""
+    from octant.cli._examples import EXAMPLES
+
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, ctx.info_name)
+        ctx = ctx.parent
+    if not (examples := EXAMPLES.get(" ".join(words))):
+        return
+    width = max(len(example.line) for example in examples)
+    with formatter.section("Examples"):
+        if width + max(len(example.gives) for example in examples) <= formatter.width - _MARGINS:
+            formatter.write_dl(examples, col_max=width)
+            return
+        for example in examples:
+            formatter.write(f"  {example.line}\n      {example.gives}\n")
