@@ -5,9 +5,12 @@ median over steps is Octant's time; the mean over steps and then the maximum ove
 Benchmarks; the maximum over both is the worst of 10,000 steps of the Blue Gene/P evaluation.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from octant.record import Point, Samples
 
@@ -94,6 +97,27 @@ class Custom:
 
 
 @dataclass(frozen=True)
+class Interruptions:
+    """What interrupted one lane or rank, and for how long."""
+
+    rank: int
+    thread: int
+    ns: NDArray[np.float64]  # how long; not negative
+    counts: NDArray[np.int64]  # how many took so long
+    whole_ns: float  # all the time of the lane, interruptions included
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """The share of the time of all lanes that interruptions took, a sum over a sum; the function says which there were.
+
+    Nothing where the record does not say it.
+    """
+
+    function: Callable[[Point, Samples], Sequence[Interruptions]]
+
+
+@dataclass(frozen=True)
 class Derived:
     """A function of other values of the same launch."""
 
@@ -101,7 +125,7 @@ class Derived:
     values: tuple["Value", ...]
 
 
-Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Derived
+Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | Derived
 
 
 def seconds(of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Seconds:
@@ -139,6 +163,11 @@ def custom(function: Callable[[Point, Samples], float]) -> Custom:
     return Custom(function)
 
 
+def interrupted(function: Callable[[Point, Samples], Sequence[Interruptions]]) -> Interrupted:
+    """The share of the time that interruptions took, which `function` lists for each lane."""
+    return Interrupted(function)
+
+
 def derived(function: Callable[..., float], *values: Value) -> Derived:
     """`function` of these values of a launch, in their order."""
     return Derived(function, values)
@@ -154,6 +183,11 @@ class Metric:
     value: Value
     note: str = ""  # the counting rule, shown beside the figure
     of_lost_time: bool = False  # a share of all time: what was lost is no doubt about it
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of time, 0 to 1, which launches have together: a sum over a sum."""
+        return self.of_lost_time or isinstance(self.value, Share | Interrupted)
 
     def at(self, step_s: float, counts: Mapping[str, int], lanes: int) -> float | None:
         """The metric if the step (or a chunk of every lane) took `step_s`; `None` where that says nothing.

@@ -7,7 +7,7 @@ and samples thinned to a budget, for pictures.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from octant.analysis.lengths import LaneTime
     from octant.limit import Threads
     from octant.machine import Machine
     from octant.metric import Metric
@@ -53,6 +54,8 @@ class LaunchFigure:
     doubts: tuple[Doubt, ...]
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     mismatches: tuple[str, ...] = ()  # what was given is not what was asked
+    whole_s: float | None = None  # of a share of time: what it is a share of
+    lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
 
     @property
     def counts(self) -> bool:
@@ -124,21 +127,16 @@ class Figure:
         """The figure in base units, with what is known of its uncertainty; a wrong answer has none."""
         if self.wrong or not self.launches:
             return None
-        return self._in_range(value_of(self.counted))
+        return value_of(self.counted)
 
     @cached_property
     def next_launch(self) -> stats.Estimate | None:
         """Where one more launch would lie now; `None` for fewer than six."""
         if self.value is None:
             return None
-        following = stats.next_launch([launch.value for launch in self.counted], self.value.period)
-        return following and self._in_range(following)
-
-    def _in_range(self, estimate: stats.Estimate) -> stats.Estimate:
-        """Without what the metric cannot be: a share of time is neither negative nor more than all."""
-        if not self.metric.of_lost_time:
-            return estimate
-        return replace(estimate, low=max(0.0, estimate.low), high=min(1.0, estimate.high))
+        if self.metric.is_share:
+            return stats.next_share([launch.value.middle for launch in self.counted], self.value.period)
+        return stats.next_launch([launch.value for launch in self.counted], self.value.period)
 
     def at(self, step_s: float) -> float | None:
         """The metric's value if the step, or a chunk of every lane, took so long; `None` where that says nothing."""
@@ -180,9 +178,7 @@ class Figure:
                 [[launch.value for launch in side] for side in self._sides],
                 lambda value: si_text(value, self.metric.unit, 4),
             ),
-            *stats.doubts_over_launches(
-                [launch.value for launch in self.counted], self.value, self.metric.of_lost_time
-            ),
+            *stats.doubts_over_launches([launch.value for launch in self.counted], self.value, self.metric.is_share),
         )
 
     @property
@@ -231,7 +227,9 @@ def _start(launch: LaunchFigure) -> float:
 
 
 def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
-    """What launches of the same thing say together, in base units.
+    """What launches of the same thing say together, in base units: their median, or the share of all their time.
+
+    Where a record does not say what a launch's share is a share of, all launches count alike.
 
     Raises:
         ValueError: no launches, or no record says when its launch started. Those of a store do.
@@ -239,7 +237,12 @@ def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
     begun = [begun for launch in launches if (begun := launch.point.process.begun)]
     if not begun:
         raise ValueError("no record says when its launch started")
-    return stats.median_over_launches([launch.value for launch in launches], Period(min(begun), max(begun)))
+    period = Period(min(begun), max(begun))
+    if not launches[0].metric.is_share:
+        return stats.median_over_launches([launch.value for launch in launches], period)
+    wholes = [launch.whole_s for launch in launches if launch.whole_s]
+    shares = [launch.value.middle for launch in launches]
+    return stats.share_over_launches(shares, wholes if len(wholes) == len(shares) else [1.0] * len(shares), period)
 
 
 def mode_of(point: Point) -> str:
@@ -295,7 +298,10 @@ def _launch_figure(
         interval = stats.median_interval(samples, correlation) if measured.is_median else interval
         doubts += doubts_about_samples(samples, correlation)
     thinned = samples if len(samples) <= KEPT else samples[np.linspace(0, len(samples) - 1, KEPT).astype(int)]
-    return LaunchFigure(metric, point, interval, thinned, len(samples), times, doubts, measured.by_group, mismatches)
+    return LaunchFigure(
+        metric, point, interval, thinned, len(samples), times, doubts, measured.by_group, mismatches,
+        measured.whole_s, measured.lanes,
+    )  # fmt: skip
 
 
 def figure(

@@ -30,7 +30,7 @@ def lost_time_of(point: Point) -> LostTime | None:
     work together, and threads of a library, may wait for each other: run-queue wait or throttling counts, whichever is
     greater, of the rank that lost most. A quota's throttling is shared by the threads of all ranks in its group.
     """
-    ranks = [one for one in point.taken if one.wall_ns and min(one.wall_ns) > 0]
+    ranks = timed_ranks(point)
     alone = all(one.cpu_ns for one in ranks)
     if not ranks or not (alone or any(one.wait_ns or one.throttled_group for one in ranks)):
         return None
@@ -42,6 +42,11 @@ def lost_time_of(point: Point) -> LostTime | None:
     throttled = _throttled_share(point, ranks, alone) * at_work
     stolen = sum(_stolen_share(point, one) for one in ranks) / len(ranks) * at_work
     return lost_time(whole, cpu, wait, throttled, stolen, threads)
+
+
+def timed_ranks(point: Point) -> list[Taken]:
+    """What the system took of each rank that has wall time in every lane."""
+    return [one for one in point.taken if one.wall_ns and min(one.wall_ns) > 0]
 
 
 def _column(nanoseconds: Iterable[int]) -> NDArray[np.float64]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from octant.analysis import windows
-from octant.metric import SLOWEST, Custom, Named, Rate, Reading, Seconds, Share, groups, ranks, steps
+from octant.analysis.lengths import LaneTime, lane_time, lost_share
+from octant.metric import SLOWEST, Custom, Interrupted, Named, Rate, Reading, Seconds, Share, groups, ranks, steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +50,8 @@ class Measured:
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     together: float = 1.0  # share of the time in which all lanes or groups were at work at once
     is_median: bool = True  # the value is the samples' median, whose interval they give
+    whole_s: float | None = None  # of a share of time: what it is a share of
+    lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
 
 
 def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
@@ -85,6 +88,12 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
         if not math.isfinite(found):
             raise NoSamplesError("the record does not hold what it is made of")
         return _of_groups(np.asarray([found]))
+    if isinstance(value, Interrupted):
+        lanes = tuple(lane_time(lane) for lane in value.function(point, samples) if lane.whole_ns > 0)
+        if not lanes:
+            raise NoSamplesError("the record does not hold what it is made of")
+        whole_s = sum(lane.whole_s for lane in lanes)
+        return Measured(lost_share(lanes), np.empty(0), whole_s=whole_s, lanes=lanes)
     parts = [_value(part, point, samples) for part in value.values]
     return _of_groups(np.asarray([value.function(*(part.value for part in parts))]))
 
@@ -141,7 +150,7 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
 def _share(value: Share, point: Point, samples: Samples) -> Measured:
     """A sum over a sum: a mean of ratios would weigh short steps like long ones."""
     role = point.first_role if value.role is None else value.role
-    sums, per_step = [], []
+    sums, totals, per_step = [], [], []
     other = next((h for h in point.heads if h.name in (value.of, value.to) and h.unit != "ns"), None)
     if other or (value.of.startswith("reading/") and samples.reduced):
         why = f"{other.name} is in {other.unit}, not in ns" if other else f"not all of {value.of} is kept"
@@ -149,17 +158,19 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
     for name in (value.of, value.to):
         kept = [total for part in _reduced_parts(samples, name, role) for total in part.ranks]
         if kept:  # as a mean: a phase has no samples where marks were off, the step has all
-            sums.append(float(sum(total.sum_ns for total in kept)) / max(1, sum(total.count for total in kept)))
+            totals.append(float(sum(total.sum_ns for total in kept)))
+            sums.append(totals[-1] / max(1, sum(total.count for total in kept)))
             continue
         cells = _cells(point, samples, name, role, marked=value.of.startswith("phase/"))
-        sums.append(float(sum(array.sum() for array in cells.values())))
+        totals.append(float(sum(array.sum() for array in cells.values())))
+        sums.append(totals[-1])
         per_step.append(_over_ranks(list(cells.values()), "sum"))
     if not sums[1]:
         raise NoSamplesError(f"{value.to} took no time")
-    share = sums[0] / sums[1]
+    share, whole_s = sums[0] / sums[1], totals[1] * 1e-9
     if len(per_step) == 2 and len(per_step[0]) == len(per_step[1]) and (per_step[1] > 0).all():
-        return Measured(share, per_step[0] / per_step[1], is_median=False)
-    return Measured(share, np.empty(0))
+        return Measured(share, per_step[0] / per_step[1], is_median=False, whole_s=whole_s)
+    return Measured(share, np.empty(0), whole_s=whole_s)
 
 
 def _of_groups(values: Array) -> Measured:

@@ -16,6 +16,7 @@ from octant.stats.samples import (
     outliers,
     quantiles,
 )
+from octant.stats.shares import next_share, share_over_launches
 
 __all__ = [
     "FEW_LAUNCHES",
@@ -34,7 +35,9 @@ __all__ = [
     "median_interval",
     "median_over_launches",
     "next_launch",
+    "next_share",
     "outliers",
     "quantiles",
+    "share_over_launches",
     "worst_of_each_kind",
 ]

@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 _MEDIAN_FACTORS = {3: 1.346013, 4: 1.192798, 5: 1.434168}  # k times the variance of the median of k normal values
 
 Kind = Literal["order statistics", "student", "signed ranks", "two values", "one launch"]
-Claim = Literal["median", "next launch", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"]
+Claim = Literal[
+    "median", "share", "next launch", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"
+]  # fmt: skip
 
 _CLAIMS: dict[Claim, str] = {
     "median": "the median over {} launches",
+    "share": "the share of the time of {} launches together",
     "next launch": "the next launch, from {} launches",
     "ratio in rounds": "the ratio over {} paired rounds",
     "ratio of two occasions": "the ratio on these two occasions only, from at least {} launches on each side",

@@ -134,7 +134,7 @@ def _launch_value(launch: LaunchFigure) -> LaunchValue:
     begun = launch.point.process.begun
     if begun is None:
         raise ValueError(f"the record of {launch.point.launch} does not say when it started")
-    return LaunchValue(launch.value, int(launch.point.launch.rpartition("-")[2]), begun)
+    return LaunchValue(launch.value, int(launch.point.launch.rpartition("-")[2]), begun, launch.whole_s)
 
 
 def _doubts(figure: Figure, lost: list[str]) -> tuple[Doubt, ...]:

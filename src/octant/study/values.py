@@ -42,6 +42,7 @@ class LaunchValue:
     value: stats.Interval  # base units, with the launch's own interval
     round: int  # a round holds a launch of every cell, in random order
     begun: datetime
+    whole_s: float | None = None  # of a share of time: what it is a share of
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,15 @@ class StudyValue:
 
     @cached_property
     def value(self) -> Bounded:
-        """The median over launches with what is known of its uncertainty; of a model, what it says."""
+        """The median over launches, or the share of their time, with its uncertainty; of a model, what it says."""
         if self.modelled is not None:
             return self.modelled
         begun = [launch.begun for launch in self.launches]
-        return stats.median_over_launches([launch.value for launch in self.launches], Period(min(begun), max(begun)))
+        period, values = Period(min(begun), max(begun)), [launch.value for launch in self.launches]
+        wholes = [launch.whole_s for launch in self.launches if launch.whole_s]
+        if len(wholes) == len(values):
+            return stats.share_over_launches([value.middle for value in values], wholes, period)
+        return stats.median_over_launches(values, period)
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,19 @@ from hypothesis import strategies as st
 from fake_run import lane, point
 from octant.analysis.figures import figure
 from octant.analysis.lost import doubts_about_lost
-from octant.record import RankTotal, Reduced, Samples, Series, Taken
+from octant.analysis.reduce import NoSamplesError, measure
+from octant.record import Point, RankTotal, Reduced, Samples, Series, Taken
 from octant.record.sketch import sketch_of
 from octant.stats.doubts import Grade
-from octant.workloads.node.noise import WORKLOAD, lost_by_clock, lost_share
+from octant.workloads.node.noise import WORKLOAD
 
 
 def lost(*lanes: Series) -> float:
-    found = point(lanes=lanes, counts={"quanta": 1})
-    return lost_share(found, found.read())
+    return share("lost", point(lanes=lanes, counts={"quanta": 1}))
+
+
+def share(metric: str, found: Point) -> float:
+    return measure(WORKLOAD.metric(metric), found, found.read()).value
 
 
 def test_half_of_the_time_in_one_long_pause_is_half_lost_and_so_are_many_pauses() -> None:
@@ -31,7 +35,7 @@ def test_a_record_that_is_too_large_for_every_quantum_loses_as_much() -> None:
     quanta = [10_000] * 900 + [20_000] * 100
     kept = Reduced("step", (RankTotal(0, 1000, sum(quanta), 10_000, 20_000),), sketch_of(quanta))
     added_up = lane([sum(quanta[i : i + 10]) for i in range(0, 1000, 10)])
-    found = lost_share(point(counts={"quanta": 1}), Samples((added_up,), (kept,)))
+    found = share("lost", point(counts={"quanta": 1}, read=lambda: Samples((added_up,), (kept,))))
     assert found == pytest.approx(100 * 10_000 / sum(quanta), rel=0.005)
 
 
@@ -42,7 +46,8 @@ def test_a_loss_is_a_share(durations: list[int]) -> None:
 
 def test_pauses_between_bursts_do_not_count() -> None:
     assert lost(lane([10_000] * 10, gaps={5: 10**9})) == 0
-    assert lost(lane([])) == 0
+    with pytest.raises(NoSamplesError):
+        lost(lane([]))
 
 
 def test_every_lane_is_compared_with_its_own_quantum() -> None:
@@ -52,7 +57,7 @@ def test_every_lane_is_compared_with_its_own_quantum() -> None:
 
 def test_the_cpu_clock_says_how_much_of_the_bursts_a_thread_did_not_run() -> None:
     taken = Taken(0, (10**9, 10**9), (10**9, 5 * 10**8), (0, 5 * 10**8))
-    assert lost_by_clock(point(taken=(taken,)), Samples()) == pytest.approx(0.25)
+    assert share("lost by CPU clock", point(taken=(taken,))) == pytest.approx(0.25)
     older = figure(WORKLOAD, (point(lanes=(lane([10_000] * 10),)),), "lost by CPU clock")
     assert older.launches == ()
     assert "the record does not hold" in older.missing

@@ -1,0 +1,110 @@
+"""Where lost time went: its causes as shares of all time, which add up to what was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from octant.analysis.lost import lost_time_of, timed_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.record import Point
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Shares of all time, 0 to 1; the causes add up to `lost`."""
+
+    lost: float
+    other_processes: float
+    quota: float
+    host: float  # taken by the hypervisor
+    unexplained: float
+
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """Name and share of each cause, in the order in which they are stacked."""
+        return (
+            ("other processes", self.other_processes),
+            ("a CPU quota", self.quota),
+            ("the host", self.host),
+            ("unexplained", self.unexplained),
+        )
+
+
+class _Taken(NamedTuple):
+    """Seconds of one launch."""
+
+    whole: float
+    lost: float
+    other_processes: float
+    quota: float
+    host: float
+
+    @classmethod
+    def of(cls, whole: float, lost: float, point: Point) -> _Taken:
+        """With the causes that the record of the point knows, which together explain no more than was lost."""
+        known = _explained(point)
+        too_much = max(1.0, sum(known) * whole / lost) if lost > 0 else 1.0
+        return cls(whole, lost, *(share * whole / too_much if lost > 0 else 0.0 for share in known))
+
+
+def causes(figure: Figure) -> Causes | None:
+    """What the time went to that a share of lost time has lost over its launches; `None` without a value.
+
+    Of another figure, what was lost beside its launches, by the threads' own clocks; `None` if no record says it.
+    """
+    if figure.value is None:
+        return None
+    if not figure.metric.of_lost_time:
+        return _of_points(launch.point for launch in figure.counted)
+    weights = [launch.whole_s for launch in figure.counted if launch.whole_s]
+    wholes = weights if len(weights) == len(figure.counted) else [1.0] * len(figure.counted)
+    return _added(
+        [
+            _Taken.of(whole, launch.value.middle * whole, launch.point)
+            for launch, whole in zip(figure.counted, wholes, strict=True)
+        ]
+    )
+
+
+def causes_of_run(summary: Summary) -> Causes | None:
+    """What was lost over all points of a run, by the threads' own clocks; `None` if no record says it."""
+    return _of_points(summary.run.points)
+
+
+def _of_points(points: Iterable[Point]) -> Causes | None:
+    """By the threads' own clocks, or by what the hypervisor says it took, whichever is greater.
+
+    Whether CPU clocks contain stolen time depends on the system, so the two are not added.
+    """
+    found = []
+    for point in points:
+        lost = lost_time_of(point)
+        if lost is not None:
+            walls_s = [ns * 1e-9 for one in timed_ranks(point) for ns in one.wall_ns]
+            by_clock = sum(share * wall for share, wall in zip(lost.by_thread, walls_s, strict=True))
+            found.append(_Taken.of(sum(walls_s), max(by_clock, lost.steal * sum(walls_s)), point))
+    return _added(found) if found else None
+
+
+def _explained(point: Point) -> tuple[float, float, float]:
+    """Shares of all time: other processes, a quota, the hypervisor. Run-queue wait contains the time throttled."""
+    lost = lost_time_of(point)
+    if lost is None:
+        return 0.0, 0.0, 0.0
+    ranks = [one for one in timed_ranks(point) if one.wait_ns]
+    whole = sum(ns for one in ranks for ns in one.wall_ns)
+    wait = min(1.0, sum(ns for one in ranks for ns in one.wait_ns) / whole) if whole else 0.0
+    return max(0.0, wait - lost.throttled), lost.throttled, lost.steal
+
+
+def _added(launches: Sequence[_Taken]) -> Causes:
+    """Sums over launches, over the time of all of them."""
+    whole, lost, *explained = (sum(column) for column in zip(*launches, strict=True))
+    shares = [seconds / whole for seconds in explained]
+    return Causes(lost / whole, shares[0], shares[1], shares[2], max(0.0, lost / whole - sum(shares)))
