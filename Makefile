@@ -26,7 +26,7 @@ $(VENV)/bin/pip:
 	@$(STEP) "set-up 2/4: the newest pip" 3 $(BIN)/pip install --upgrade pip
 $(RUNS): $(VENV)/bin/pip $(NATIVE)
 	@$(STEP) "set-up 3/4: MPI library and build tools" 10 $(BIN)/pip install scikit-build-core nanobind nlohmann-json mpich cmake ninja
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(STEP) "set-up 4/4: Octant, its kernels and the libraries that it reads results with" 60 \
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(STEP) "set-up 4/4: Octant and its kernels" 60 \
 		$(BIN)/pip install -v --no-build-isolation -e .
 	@touch $@
 $(STAMP): $(RUNS)

@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> StoredRun:
 def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
     """Launches take 1 to 5 times as long as is expected of them: filling and checking cannot be known beforehand."""
     now = [100.0]
-    clock = Clock(run.remaining(), rounds.rounds_of(run), lambda: now[0])
+    clock = Clock(run.remaining(), rounds.rounds_of(run), now=lambda: now[0])
     takes = [TOOK_S[launch.ask.knobs["bytes"]] for launch in run.launches]
     assert clock.left_s() == pytest.approx(sum(map(expected_seconds, run.launches)))
     for number, launch in enumerate(run.launches):
@@ -42,6 +42,11 @@ def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
         now[0] += takes[number] / 2
         assert clock.left_s(0.5) == pytest.approx(clock.left_s(), rel=0.3) or clock.rounds[launch.key] < 2
         now[0] += takes[number] / 2
+
+
+def test_the_time_left_counts_what_follows_the_last_launch(run: StoredRun) -> None:
+    without, counted = (Clock(run.remaining(), {}, after_s, lambda: 0.0) for after_s in (0.0, 7.0))
+    assert counted.left_s() == pytest.approx(without.left_s() + 7.0)
 
 
 def test_lines_say_what_is_planned_and_count_rounds(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:

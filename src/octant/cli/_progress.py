@@ -25,20 +25,20 @@ _DOUBT_S = 10.0  # of launches of other asks, until they say more about an ask t
 
 
 @contextlib.contextmanager
-def progress_of(left: Sequence[Launch], rounds: Mapping[str, int]) -> Iterator[Observe]:
+def progress_of(left: Sequence[Launch], rounds: Mapping[str, int], after_s: float = 0.0) -> Iterator[Observe]:
     """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
 
-    `rounds` are those of launches by their keys, as in `Clock`.
+    `rounds` are those of launches by their keys and `after_s` the seconds of what follows them, as in `Clock`.
 
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
     with ended_like_ctrl_c():
         if sys.stderr.isatty():
-            with _bar(Clock(left, rounds)) as tick:
+            with _bar(Clock(left, rounds, after_s)) as tick:
                 yield tick
         else:
-            yield _Lines(Clock(left, rounds))
+            yield _Lines(Clock(left, rounds, after_s))
 
 
 @contextlib.contextmanager
@@ -102,12 +102,17 @@ class Clock:
     """
 
     def __init__(
-        self, left: Sequence[Launch], rounds: Mapping[str, int], now: Callable[[], float] = time.monotonic
+        self,
+        left: Sequence[Launch],
+        rounds: Mapping[str, int],
+        after_s: float = 0.0,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         from octant.runs.plan import expected_seconds
 
         starts = [start for launch in left for start in launch.starts()]
         self.total = len(starts)
+        self.after_s = after_s  # of what follows the last launch: figures, the report
         self.rounds = rounds  # of launches by their keys, from 0; empty where there are none
         self.most = 1 + max(self.rounds.values(), default=0)
         self.now, self.begun_s = now, now()
@@ -146,7 +151,8 @@ class Clock:
         present_s = self.current_s * self._slowness(self.current) - elapsed_s if self.current else 0.0
         if share:
             present_s = elapsed_s * (1 - share) / share
-        return max(0.0, present_s) + sum(seconds * self._slowness(ask) for ask, seconds in self.ahead.items())
+        ahead_s = sum(seconds * self._slowness(ask) for ask, seconds in self.ahead.items())
+        return max(0.0, present_s) + ahead_s + self.after_s
 
     def done_share(self, left_s: float) -> float:
         """The share of the time that is over."""

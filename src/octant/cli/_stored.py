@@ -75,8 +75,11 @@ def report_damage(name: str, unread: Sequence[str]) -> None:
         typer.echo(f"octant: {name}: {more} more lines are not read", err=True)
 
 
-def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
+def measure(where: Store, run: StoredRun, timeout: float | None, after_s: float = 0.0) -> StoredRun:
     """Measures what a run lacks, showing progress; Ctrl-C keeps what was measured, and prints how to resume.
+
+    Args:
+        after_s: seconds of what follows, which the time left counts.
 
     Raises:
         Refusal: the store cannot be written, or the environment holds what the MPI library would ignore.
@@ -89,7 +92,7 @@ def measure(where: Store, run: StoredRun, timeout: float | None) -> StoredRun:
     from octant.units import counted
 
     try:
-        with progress_of(run.remaining(), rounds_of(run) if len(run.asks) > 1 else {}) as observe:
+        with progress_of(run.remaining(), rounds_of(run) if len(run.asks) > 1 else {}, after_s) as observe:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

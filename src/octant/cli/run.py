@@ -320,7 +320,7 @@ def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
 
     summary = summarise(run, all_metrics=json or page)
     if not json:
-        text.show(summary, notes=notes)
+        text.show(summary, notes=notes, sources="names" if page else "none")
     report = html.write(summary, run.folder / "report.html") if page else None
     if json:
         print(tidy.as_json(summary, report))

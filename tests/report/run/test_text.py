@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fake_run import WORKLOADS, fake_run, machine
 from octant.analysis import summary
 from octant.analysis.summary import summarise
+from octant.machine import Disagreement
 from octant.record import Result
 from octant.report.charts import terminal
 from octant.report.run import html, text
@@ -123,6 +124,19 @@ def test_an_unfinished_run_says_how_to_go_on() -> None:
     run = fake_run()
     page = shown(dataclasses.replace(run, points=run.points[:-1]))
     assert f"octant resume {run.id}" in page
+
+
+@pytest.mark.parametrize(("sources", "said"), [("all", "Trusted: measured"), ("names", "octant machine says how")])
+def test_sources_that_disagree_are_said_as_often_as_asked(sources: text.Sources, said: str) -> None:
+    """In full in a report, once by name after an evaluation, and not after every run."""
+    disagreement = Disagreement("clock", (("stated", "2.6 GHz"), ("measured", "3.5 GHz")), "measured")
+    disputed = dataclasses.replace(machine(), disagreements=(disagreement,))
+    found = summarise(dataclasses.replace(fake_run(), machine=disputed), WORKLOADS)
+    page = "\n".join(line.plain for line in text.lines(found, 100, sources=sources))
+    assert said in page
+    assert "clock" in page
+    quiet = "\n".join(line.plain for line in text.lines(found, 100, sources="none"))
+    assert "disagree" not in quiet
 
 
 def test_an_empty_run_is_said_to_be_empty() -> None:

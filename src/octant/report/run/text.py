@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 from rich.console import Console
 from rich.text import Text
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.machine import Disagreement
 
+Sources: TypeAlias = Literal["all", "names", "none"]
 BAR = 8
 LEAST_TITLE = 24
 
 
-def show(summary: Summary, file: TextIO | None = None, notes: bool = False) -> None:
+def show(summary: Summary, file: TextIO | None = None, notes: bool = False, sources: Sources = "all") -> None:
     """Prints a run to `file` (default: standard output), as wide as it is; `notes`: with the doubts that are notes."""
-    put(lambda width: lines(summary, width, notes), file or sys.stdout)
+    put(lambda width: lines(summary, width, notes, sources), file or sys.stdout)
 
 
 def show_pictures(summary: Summary, file: TextIO | None = None) -> None:
@@ -51,17 +53,30 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
         console.print(Text(shown) if plain else line)
 
 
-def lines(summary: Summary, width: int = 100, notes: bool = False) -> list[Text]:
-    """The summary as styled lines of at most `width` columns."""
+def lines(summary: Summary, width: int = 100, notes: bool = False, sources: Sources = "all") -> list[Text]:
+    """The summary as styled lines of at most `width` columns.
+
+    Args:
+        sources: what is said of the machine's sources that disagree: all, what they disagree about, or nothing.
+    """
     found = [*_head(summary, width), *_table(summary, max(width, 60), notes)]
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
+    return found + _disagreements(summary.run.machine.disagreements, width, sources)
+
+
+def _disagreements(found: Sequence[Disagreement], width: int, sources: Sources) -> list[Text]:
+    if not found or sources == "none":
+        return []
+    if sources == "names":
+        subjects = "; ".join(clean(one.subject) for one in found)
+        return [Text(), *_wrap(f"Sources disagree about: {subjects} (octant machine says how)", width, "", 2)]
     statements = [
         f"{d.subject}: {'; '.join(f'{source} says {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
-        for d in summary.run.machine.disagreements
+        for d in found
     ]
-    return found + _list("Where sources disagree", statements, width)
+    return _list("Where sources disagree", statements, width)
 
 
 @dataclass(frozen=True)
