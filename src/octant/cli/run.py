@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 MEASURED, JOB = "What is measured", "As a job of a batch system"
 """Headings of options."""
 
+REPORT_S = 3.0
+"""What figures and report of the quick suite take on a core."""
+
 PlaceOption = Annotated[
     str,
     typer.Option(
@@ -300,7 +303,7 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, not
     from octant.cli._stored import measure
     from octant.units import counted
 
-    run = measure(where, run, timeout)
+    run = measure(where, run, timeout, REPORT_S if page else 0.0)
     _show(run, json, notes, page)
     for text in all_mismatches(run):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
@@ -316,12 +319,16 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, not
 
 def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
     from octant.analysis.summary import summarise
+    from octant.cli._progress import status_line
     from octant.report.run import html, text, tidy
 
-    summary = summarise(run, all_metrics=json or page)
+    with status_line() as tick:
+        tick("working out the figures")
+        summary = summarise(run, all_metrics=json or page)
+        tick("writing the report")
+        report = html.write(summary, run.folder / "report.html") if page else None
     if not json:
         text.show(summary, notes=notes, sources="names" if page else "none")
-    report = html.write(summary, run.folder / "report.html") if page else None
     if json:
         print(tidy.as_json(summary, report))
     elif report:
