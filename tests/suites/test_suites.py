@@ -1,6 +1,7 @@
 """Suites are files: what they ask of a machine, what they leave out, and what is refused."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,12 @@ def test_sizes_follow_the_machine() -> None:
     assert {ask.knobs["bytes"] for ask in star if ask.shape.ranks == 2} == {str(64 * MIB)}
     curve = next(ask for ask in stream if not ask.show.table)
     sizes = [int(size) for size in curve.knobs["bytes"].split(",")]
-    assert sizes[0] == 16 * 1024
-    assert sizes[-1] == 64 * MIB  # every second doubling, up to twice the cache
+    assert (sizes[0], sizes[-1]) == (8 * 1024, 256 * MIB)
+    assert all(b / a == 2 for a, b in pairwise(sizes[sizes.index(8 * MIB) :]))
+    assert all(b / a <= 1.5 for a, b in pairwise(sizes[: sizes.index(8 * MIB)])), "two an octave around the caches"
     small = replace(machine(), memory_bytes=GIB // 2)
+    ladder = next(a for a in suites.asks(suites.load("quick"), small) if a.show.title == "latency against footprint")
+    assert ladder.knobs["bytes"].endswith(f",{32 * MIB},{64 * MIB}"), "an eighth of the memory at most"
     assert next(a for a in suites.asks(suites.load("quick"), small) if a.subject.workload == "node/stream").knobs[
         "bytes"
     ] == str(GIB // 16), "an eighth of the memory at most"
