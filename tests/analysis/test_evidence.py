@@ -98,7 +98,7 @@ def test_rounds_that_may_stop_early_are_judged_by_what_allows_for_it() -> None:
     assert judged(before[:, :4], after[None, :4], looks="any time").figures[0].word == "cannot tell"
     few = judged(before[:, :3], after[None, :3], looks="any time").figures[0].verdict
     assert few is not None
-    assert few.text == "no verdict: 4 paired rounds are needed, there are 3"
+    assert few.text == "no verdict: 3 of 4 rounds"
 
 
 def test_rounds_are_matched_by_their_number() -> None:
@@ -174,7 +174,7 @@ def test_four_further_occasions_turn_a_difference_into_a_verdict(tmp_path: Path)
     assert (found.word, of_store(store, after, before).word) == ("slower", "faster")
     assert found.speed is not None
     days = "between 2026-11-16 09:00 and 2026-11-21 09:00"
-    assert found.speed.text == f"95 % interval for the ratio on other occasions, from 4 occasions {days}"
+    assert found.speed.text == f"95 % interval for the ratio in other sessions, from 4 sessions {days}"
     assert of_store(store, before, same).word == "same"
 
 

@@ -35,8 +35,8 @@ _CLAIMS: dict[Claim, str] = {
     "share": "the share of the time of {} launches together",
     "next launch": "the next launch, from {} launches",
     "ratio in rounds": "the ratio over {} paired rounds",
-    "ratio of two occasions": "the ratio on these two occasions only, from at least {} launches on each side",
-    "ratio on other occasions": "the ratio on other occasions, from {} occasions",
+    "ratio of two occasions": "the ratio on these two sessions only, from at least {} launches on each side",
+    "ratio on other occasions": "the ratio in other sessions, from {} sessions",
 }
 
 

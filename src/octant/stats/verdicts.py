@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MARGIN = 0.03  # the smallest relative difference of interest
 
 Word = Literal["faster", "slower", "same", "cannot tell", "no verdict", "differs", "no difference seen"]
-"""The last two speak of two occasions only, and a gate does not act on them."""
+"""The last two speak of two sessions only, and a gate does not act on them."""
 
 Unit = Literal["paired rounds", "launches on each side"]
 
@@ -46,22 +46,17 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """`slower by 4.5 %`, `same within 3.0 %`, or why there is no such word and how many rounds would give one."""
+        """`slower`, `at least 3 % faster`, `same within 3 %`, or why there is no such word and what would give one."""
+        margin = percent(self.margin)
         if self.speed is None:
-            return f"no verdict: {self.needed} {self.unit} are needed, there are {self.number}"
-        difference, margin = _percent(abs(self.speed.middle - 1)), _percent(self.margin)
+            return f"no verdict: {self.number} of {self.needed} {self.unit.removeprefix('paired ')}"
         if self.word in ("faster", "slower"):
-            return f"{self.word} by {difference}" + f", at least by {margin}" * self.beyond_margin
+            return f"at least {margin} {self.word}" if self.beyond_margin else self.word
         if self.word == "same":
             return f"same within {margin}"
-        if self.word == "differs":
-            return f"differs by {difference} between these two occasions"
-        hidden = f"a difference of up to {_percent(self.hidden)} could hide"
-        if self.word == "no difference seen":
-            return f"no difference seen between these two occasions: {hidden}"
-        found = f"one of {_percent(self.findable)} would have been found in 80 % of cases"
-        more = f", one of {margin} with about {self.needed} {self.unit}" if self.needed else ""
-        return f"cannot tell: {hidden}; {found}{more}"
+        if self.word == "cannot tell":
+            return "cannot tell" + (f": about {self.needed} rounds would show {margin}" if self.needed else "")
+        return f"{self.word} between these two sessions"
 
 
 def no_verdict(number: int, unit: Unit, needed: int, margin: float) -> Verdict:
@@ -69,8 +64,9 @@ def no_verdict(number: int, unit: Unit, needed: int, margin: float) -> Verdict:
     return Verdict("no verdict", None, 1.0, margin, math.inf, math.inf, number, unit, needed)
 
 
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.{int(fraction < 0.0995)}f} %"
+def percent(fraction: float) -> str:
+    """A relative difference in two digits, or in whole percent above 100: `3 %`, `5.4 %`, `18 %`, `142 %`."""
+    return f"{100 * fraction:.2g} %" if fraction < 0.995 else f"{100 * fraction:.0f} %"
 
 
 def log_speeds(values: Sequence[float], better: Literal["higher", "lower"]) -> NDArray[np.float64]:

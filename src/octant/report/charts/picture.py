@@ -15,6 +15,9 @@ Item = TypeVar("Item")
 Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "published"]
 """What a colour, a dash and a mark stand for together; see `palette`. "": the next free series of the panel."""
 
+Tone: TypeAlias = Literal["", "ink", "soft", "good", "doubtful", "wrong"]
+"""The colour of words, which say the same without it."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -37,7 +40,8 @@ class Series:
     ] = ()  # what each point is, where x does not say it; shown on pointing, and in `names="points"`
     role: Role = ""
     dash: Literal["", "solid", "dashed", "dotted", "dash-dot"] = ""  # "": the role's
-    marker: Literal["", "circle", "square", "triangle", "diamond"] = ""  # "": the role's
+    marker: Literal["", "circle", "square", "triangle", "diamond", "tick"] = ""
+    """"": the role's. tick: an upright stroke in its row, over the series before it, which it does not move apart."""
     names: Literal["end", "along", "margin", "points", "legend", "none"] = "end"
     """Where the name stands: at the last point; along the line (slanted roofs); in the right margin; `labels` at every
     mark; under the panel; nowhere."""
@@ -101,7 +105,7 @@ class Column:
 
     title: str
     texts: tuple[str, ...]
-    roles: tuple[Literal["", "ink", "soft", "good", "doubtful", "wrong"], ...] = ()  # by row; none: all soft
+    roles: tuple[Tone, ...] = ()  # by row; none: all soft
 
 
 @dataclass(frozen=True)

@@ -11,30 +11,23 @@ from typing import TYPE_CHECKING, TextIO
 from rich.text import Text
 
 from octant import units
+from octant.report import claims
 from octant.report.plain import clean
-from octant.report.run import text
+from octant.report.run import compared, text
+from octant.report.run.answer import SIGNS
+from octant.report.run.text import mark
 from octant.report.run.tidy import number
+from octant.stats.verdicts import percent
 
 if TYPE_CHECKING:
-    from octant.analysis.compare import Comparison, Comparisons
+    from collections.abc import Mapping
+
+    from octant.analysis.compare import Comparison, Comparisons, Word
     from octant.stats.verdicts import Verdict
 
-HEADINGS = {
-    "slower": ("Slower in B", "red"),
-    "faster": ("Faster in B", "green"),
-    "differs": ("Differs between these two occasions", "yellow"),
-    "same": ("The same", ""),
-    "no difference seen": ("No difference seen", ""),
-    "cannot tell": ("Cannot tell", "yellow"),
-    "no verdict": ("No verdict", ""),
-    "not comparable": ("Not comparable", "yellow"),
-}
-
-SAME = "A and B are the same run: this shows how wide the intervals are, and nothing else."
-APART = (
-    "A and B were not measured in turn, and what differs between two occasions is in no interval over launches. For a "
-    "verdict, measure both again: octant compare --rounds 6 {} {}"
-)
+STYLES: dict[Word, str] = {
+    "slower": "red", "differs": "yellow", "cannot tell": "yellow", "faster": "green", "not comparable": "yellow",
+}  # fmt: skip
 
 
 def show(found: Comparisons, every: bool = False, file: TextIO | None = None) -> None:
@@ -47,28 +40,49 @@ def show(found: Comparisons, every: bool = False, file: TextIO | None = None) ->
 
 
 def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Text]:
-    """The comparison as styled lines of at most `width` columns."""
+    """The comparison as styled lines of at most `width` columns, in the order and the words of its page."""
     before, after = found.before.run, found.after.run
+    believed = compared.belief(found)
     page = [
         _run_line("A", before.id, before.title, before.machine.name),
         _run_line("B", after.id, after.title, after.machine.name),
-        *_wrap(f"× is the speed of B over A. Less than {100 * found.margin:g} % is of no interest.", width, "dim"),
+        *_wrap(compared.answer(found), width, "bold"),
+        *_wrap(" · ".join(f"{number} {words}" for number, words in compared.counts(found)), width, ""),
     ]
-    if before.id == after.id:
-        page += _wrap(SAME, width, "yellow")
-    for word, (heading, style) in HEADINGS.items():
-        figures = [one for one in found.figures if one.word == word and (every or not one.is_alone)]
-        if figures:
-            page += [Text(), Text(f"{heading} ({len(figures)})", style=f"bold {style}".strip())]
-            page += [line for figure in figures for line in _figure_lines(figure, found, width)]
+    if found.compared and before.id != after.id:
+        page += _wrap(f"{SIGNS[believed.grade]} {believed.grade.capitalize()}: {believed.text}", width, "")
+    page += _figures(found, width, every)
     page += [] if every else _only_lines(found, width)
+    for step in compared.steps(found):
+        page += [
+            Text(),
+            *_wrap(f"{step.title}: {step.body}", width, "dim"),
+            *(Text(f"  {line}") for line in step.lines),
+        ]
     if found.differences:
         page += [Text(), Text("What else differs", style="bold")]
         for what, in_a, in_b in found.differences:
             page += _wrap(f"  {what}: {in_a} in A, {in_b} in B", width, "")
-    if found.compared and not found.pair and before.id != after.id:
-        page += [Text(), *_wrap(APART.format(before.id, after.id), width, "dim")]
     return page
+
+
+def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
+    """The figures under the headings of their words, then what their numbers are."""
+    rows = [*compared.ordered(found), *(one for one in found.figures if one.verdict is None)]
+    speeds = [one.verdict.speed if one.verdict else None for one in rows]
+    claimed = claims.claims(speeds)
+    marks = {sort: mark(number) for number, sort in enumerate(claimed)}
+    page = []
+    for word, heading in compared.ORDER.items():
+        figures = [one for one in rows if one.word == word and (every or not one.is_alone)]
+        if figures:
+            page += [Text(), Text(f"{heading} ({len(figures)})", style=f"bold {STYLES.get(word, '')}".strip())]
+            page += [line for figure in figures for line in _figure_lines(figure, found, marks, width)]
+    if not claimed:
+        return page
+    page += [Text(), *_wrap(f"×  speed of B over A; less than {percent(found.margin)} is of no interest", width, "dim")]
+    page += [line for sort, words in claimed.items() for line in _wrap(f"{marks[sort]}  {words}", width, "dim")]
+    return [*page, *_wrap("±  difference that would have been found in 80 % of cases", width, "dim")]
 
 
 def _only_lines(found: Comparisons, width: int) -> list[Text]:
@@ -90,23 +104,22 @@ def _run_line(name: str, run: str, title: str, machine: str) -> Text:
     return Text.assemble((f"{name} ", "bold"), f"{run}  {clean(title)}  ", (clean(machine), "dim"))
 
 
-def _figure_lines(one: Comparison, found: Comparisons, width: int) -> list[Text]:
-    name = _name(one)
+def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sort, str], width: int) -> list[Text]:
+    name = compared.name(one)
     if one.verdict is None:
         return _wrap(f"  {name}", width, "") + _wrap(f"    {_why(one)}", width, "")
-    compared = [figure for figure in found.figures if figure.verdict]
-    wide = [max(len(part(figure)) for figure in compared) for part in (_name, _values, _ratio)]
-    room = max(16, min(width - wide[1] - wide[2] - 6, wide[0]))
+    judged = [figure for figure in found.figures if figure.verdict]
+    wide = [max(len(part(figure)) for figure in judged) for part in (compared.name, _values, _ratio)]
+    room = max(16, min(width - wide[1] - wide[2] - 8, wide[0]))
     first, *more = textwrap.wrap(name, room) or [""]
     line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
+    speed = one.verdict.speed
+    line.append(f" {marks[claims.sort_of(speed)]}" if speed else "", style="dim")
     below = [line, *(Text(f"    {words}") for words in more)]
-    verdict = "; ".join([one.verdict.text, *([one.verdict.speed.text] if one.verdict.speed else [])])
-    below += _wrap(f"    {verdict}", width, "")
+    words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
+    words += [f"could have found {findable}"] if (findable := compared.findable_text(one)) else []
+    below += _wrap(f"    {'; '.join(words)}", width, "")
     return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
-
-
-def _name(one: Comparison) -> str:
-    return clean(f"{one.figure.workload.name}: {one.figure.name}")
 
 
 def _why(one: Comparison) -> str:

@@ -1,0 +1,236 @@
+"""What a comparison says and in which order, as data: its page and its text only write it."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from octant.report.charts.ratios import Row, ratios
+from octant.report.claims import claims
+from octant.report.plain import clean
+from octant.report.run.answer import Belief, Finding
+from octant.report.run.lost_time import grade_of, share_lost
+from octant.stats.gate import RISING, least_rounds
+from octant.stats.verdicts import percent
+from octant.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.compare import Comparison, Comparisons, Word
+    from octant.report.charts.picture import Picture, Tone
+
+ORDER: dict[Word, str] = {
+    "slower": "Slower in B",
+    "differs": "Differs between these two sessions",
+    "cannot tell": "Cannot tell",
+    "no difference seen": "No difference seen between these two sessions",
+    "no verdict": "No verdict",
+    "same": "The same",
+    "faster": "Faster in B",
+    "not comparable": "Not comparable",
+}
+"""Words in the order of a view, with their headings."""
+
+MOST_ROUNDS = 24
+"""Rounds that are proposed at once: more are seldom worth their time on a machine that others use."""
+GATES_ROUNDS = max(RISING)
+LOST_LITTLE = 0.01
+"""A share of lost time that is not worth a sentence."""
+ALIKE = 0.05
+"""Shares of lost time of the two sides that differ by no more than this are said to be alike."""
+GATE_OR_ROUNDS = "Six rounds are usual, four the least."
+
+SAME_RUN = "A and B are the same run: this shows how wide the intervals are, and nothing else."
+APART = "They were not measured in turn, and what differs between two sessions is in no interval over launches."
+"""Of two stored runs."""
+
+
+def ordered(found: Comparisons) -> list[Comparison]:
+    """The figures that can be compared, the worst news first: by word, then from slow to fast."""
+    words = list(ORDER)
+    judged = (one for one in found.figures if one.verdict)
+    return sorted(judged, key=lambda one: (words.index(one.word), one.speed or 0.0))
+
+
+def name(one: Comparison) -> str:
+    """The figure's name, as everywhere in a comparison."""
+    return clean(f"{one.figure.workload.name}: {one.figure.name}")
+
+
+def findable_text(one: Comparison) -> str:
+    """The least difference that would have been found in 80 % of cases: `± 18 %`; empty without a verdict."""
+    verdict = one.verdict
+    return f"± {percent(verdict.findable)}" if verdict and verdict.speed else ""
+
+
+def counts(found: Comparisons) -> list[tuple[int, str]]:
+    """How many figures have which verdict; what cannot occur, or is seldom and did not, is left out."""
+    margin = percent(found.margin)
+    words: dict[Word, str] = {
+        "slower": "slower", "faster": "faster", "differs": "differ between these two sessions",
+        "same": f"same within {margin}", "no difference seen": "no difference seen", "cannot tell": "cannot tell",
+        "no verdict": "no verdict yet", "not comparable": "not comparable",
+    }  # fmt: skip
+    usual: set[Word] = {"slower", "faster", "same", "cannot tell"} if found.pair else {"differs", "no difference seen"}
+    shown = [one for one in found.figures if not one.is_alone and not one.lost]
+    numbers = {word: sum(one.word == word for one in shown) for word in words}
+    rows = [(numbers[word], text) for word, text in words.items() if numbers[word] or word in usual]
+    lost = sum(one.lost for one in found.figures)
+    return [*([(lost, "failed in B")] if lost else []), *rows]
+
+
+def answer(found: Comparisons) -> str:
+    """The comparison in two sentences: what is faster and slower, and what would have stayed unseen."""
+    if found.before.run.id == found.after.run.id:
+        return SAME_RUN
+    if not found.compared:
+        return "The two runs have no figure that can be compared."
+    lost = [one for one in found.figures if one.lost]
+    failed = f" B failed in {len(lost)} that A measured." if lost else ""
+    return f"{_sentence(found)}.{failed} {_unseen(found)}".strip()
+
+
+def _sentence(found: Comparisons) -> str:
+    of, margin = counted(found.compared, "figure"), percent(found.margin)
+    rows = ordered(found)
+    by = {word: [one for one in rows if one.word == word] for word in ORDER}
+    if len(by["same"]) == found.compared:
+        return (
+            f"A and B are the same within {margin} in all {of}"
+            if len(rows) > 1
+            else f"A and B are the same within {margin}"
+        )
+    if len(by["no verdict"]) == found.compared:
+        few = max(found.verdicts, key=lambda verdict: verdict.number)
+        return f"No figure of {found.compared} has a verdict: {few.text.partition(': ')[2]}"
+    if by["differs"] or by["no difference seen"]:
+        begin = f"Between these two sessions {_of_sessions(by['differs'], len(by['no difference seen']), of)}"
+    elif not by["faster"] and not by["slower"]:
+        begin = "B is neither faster nor slower in " + (f"any of {of}" if len(rows) > 1 else "the one figure")
+    else:
+        begin = f"B is faster in {len(by['faster']) or 'none'} of {of}{_with_ratio(by['faster'][-1:])}"
+        begin += f", slower in {len(by['slower']) or 'none'}{_with_ratio(by['slower'][:1])}"
+    rest = [
+        (len(by["same"]), f"is the same within {margin}", f"are the same within {margin}"),
+        (len(by["cannot tell"]), *["cannot be told"] * 2),
+    ]
+    rest.append((len(by["no verdict"]), *(f"{verb} too few {_unit(found)}" for verb in ("has", "have"))))
+    listed = [f"{count} {one if count == 1 else several}" for count, one, several in rest if count]
+    return f"{begin}; {in_words(listed)}" if listed else begin
+
+
+def _of_sessions(differing: Sequence[Comparison], unseen: int, of: str) -> str:
+    if not differing:
+        return f"no difference is seen in any of {of}"
+    far = sorted(differing, key=_distance)[-1:]
+    seen = f"{len(differing)} of {of} differ{'s' * (len(differing) == 1)}{_with_ratio(far)}"
+    return seen + (f", and no difference is seen in {unseen}" if unseen else "")
+
+
+def in_words(texts: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+
+
+def _with_ratio(one: Sequence[Comparison]) -> str:
+    return f" ({name(one[0])} × {one[0].speed:.2f})" if one else ""
+
+
+def _distance(one: Comparison) -> float:
+    speed = one.speed or 1.0
+    return max(speed, 1 / speed)
+
+
+def _unit(found: Comparisons) -> str:
+    return "rounds" if found.pair else "launches"
+
+
+def _unseen(found: Comparisons) -> str:
+    """What difference half of the figures would mostly not have shown."""
+    known = [verdict.findable for verdict in found.verdicts if verdict.speed]
+    if not known:
+        return ""
+    where = "In half of the figures a" if len(known) > 1 else "A"
+    return f"{where} difference under {percent(statistics.median(known))} would mostly have stayed unseen."
+
+
+def belief(found: Comparisons) -> Belief:
+    """How far the comparison can be believed: how both sides were measured, and what their time was lost to."""
+    lost = [share_lost(side.run.points) for side in (found.before, found.after)]
+    grade = grade_of(max((share for share in lost if share is not None), default=None))
+    if not found.pair:
+        return Belief("doubtful" if grade in ("sound", "note") else grade, f"{APART}{_lost_text(lost)}", ())
+    judged = counted(sum(bool(verdict.speed) for verdict in found.verdicts), "figure")
+    correction = {"once": "Benjamini-Hochberg at 5 %", "rising": "Holm at 5 %", "any time": "e-values against 5 %"}
+    how = f"{found.rounds} interleaved rounds; {judged} with a verdict, {correction[found.pair.looks]}."
+    return Belief(grade, f"{how}{_lost_text(lost)}", ())
+
+
+def _lost_text(lost: Sequence[float | None]) -> str:
+    """` Other work took 24 % of the time, which both sides saw alike.`; empty where it is not known, or under 1 %."""
+    known = [share for share in lost if share is not None]
+    if len(known) < len(lost) or max(known) <= LOST_LITTLE:
+        return ""
+    if max(known) - min(known) <= ALIKE:
+        return f" Other work took {percent(sum(known) / len(known))} of the time, which both sides saw alike."
+    return f" Other work took {percent(known[0])} of A's time and {percent(known[1])} of B's, which is not alike."
+
+
+def steps(found: Comparisons) -> tuple[Finding, ...]:
+    """What would decide the rest: more rounds, or a gate; nothing for figures that have their verdicts."""
+    before, after = found.before.run, found.after.run
+    if not found.compared or before.id == after.id:
+        return ()
+    if not found.pair:
+        body = f"A and B in turn, so that what differs between two sessions is in no ratio. {GATE_OR_ROUNDS}"
+        return (Finding("rounds", "Measure both again", body, (f"octant compare --rounds 6 {before.id} {after.id}",)),)
+    return (*_more_rounds(found), _gate(found))
+
+
+def _more_rounds(found: Comparisons) -> tuple[Finding, ...]:
+    open_ones = [verdict for verdict in found.verdicts if verdict.needed]
+    if not open_ones:
+        return ()
+    most = max(verdict.needed or 0 for verdict in open_ones)
+    rounds = min(max(most, found.rounds + 1), max(MOST_ROUNDS, 2 * found.rounds))
+    plural = len(open_ones) > 1
+    title = f"{counted(len(open_ones), 'figure')} need{'' if plural else 's'} more rounds"
+    which = "The most spread one" if plural else "It"
+    body = f"{which} needs about {most} for {percent(found.margin)}; a quiet machine needs far fewer."
+    line = f"octant compare --rounds {rounds} {found.before.run.id} {found.after.run.id}"
+    return (Finding("rounds", title, body, (line,)),)
+
+
+def _gate(found: Comparisons) -> Finding:
+    looks = [str(rounds) for rounds in RISING if rounds >= least_rounds(found.compared)]
+    body = f"Stops early at {in_words(looks)} rounds; Holm over {counted(found.compared, 'figure')}."
+    line = f"octant compare --gate --rounds {GATES_ROUNDS} {found.before.run.id} {found.after.run.id}"
+    return Finding("gate", "As a gate", body, (line,))
+
+
+def picture(found: Comparisons) -> Picture | None:
+    """The ratios of all figures that have one, in the order of the comparison; `None` where there are none."""
+    shown = [one for one in ordered(found) if one.speed and math.isfinite(one.speed)]
+    rows = [_row(one) for one in shown]
+    if not rows:
+        return None
+    claimed = "paired rounds" if found.pair else "these two sessions"
+    drawn = ratios(rows, found.margin, ("ratio", "could have found", "verdict"), "Ratios, worst news first",
+        f"Speed of B over A, 95 % interval of {claimed}", "← B slower", "B faster →")  # fmt: skip
+    said = "; ".join(claims(one.verdict.speed for one in shown if one.verdict).values())
+    return replace(drawn, caption=f"{drawn.caption} Lines: {said}." if said else drawn.caption)
+
+
+def _row(one: Comparison) -> Row:
+    verdict, speed = one.verdict, one.speed or 1.0
+    ends = verdict.speed if verdict else None
+    tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "cannot tell": "doubtful", "differs": "doubtful"}
+    words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
+    return Row(
+        name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
+        verdict.findable if verdict and ends else math.inf, (f"{speed:.2f}", findable_text(one), words),
+        tones.get(one.word, "soft"),
+    )  # fmt: skip

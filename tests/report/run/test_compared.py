@@ -1,0 +1,204 @@
+"""What a comparison says, in which order and in which words, and what it proposes: just above and just below."""
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+import command_lines
+from fake_run import fake_summary
+from octant.analysis.compare import Comparisons, compare
+from octant.report.charts.picture import MOST_BARS
+from octant.report.charts.ratios import Row, axis_ends, ratio_ticks, ratios
+from octant.report.run import compared, comparison
+from octant.stats.paired import LEAST_ROUNDS
+from octant.store import Pair
+from octant.store.asked import Looks
+
+STEPS = np.array([-1.0, 1.0, -0.5, 0.5, 0.7, -0.7])  # of launches about their mean
+QUIET, LOUD = 0.001, 0.1
+
+
+def comparison_of(
+    *sides: tuple[float, float], rounds: int = 6, looks: Looks = "once", margin: float = 0.03
+) -> Comparisons:
+    """Two runs that were measured in turn; of each figure the speed of B over A, and the spread of a round."""
+    steps = np.resize(STEPS, rounds)
+    after = [speed * np.exp(spread * (steps - steps.mean())) for speed, spread in sides]
+    return of_values(np.ones((len(sides), rounds)), after, looks, margin)
+
+
+def of_values(before: ArrayLike, after: ArrayLike, looks: Looks | None = "once", margin: float = 0.03) -> Comparisons:
+    rounds = np.asarray(before).shape[-1]
+    pair = Pair("20261122-000000-aaaa", "old", rounds, looks) if looks else None
+    sides = fake_summary(before, "20261122-000000-aaaa"), fake_summary(after, "20261122-000001-bbbb", pair)
+    return compare(*sides, margin=margin)
+
+
+MIXED = ((1.0, QUIET), (1.2, QUIET), (0.9, QUIET), (1.05, LOUD), (0.8, QUIET), (1.5, QUIET))
+
+
+def test_the_worst_news_comes_first() -> None:
+    rows = compared.ordered(comparison_of(*MIXED))
+    assert [one.word for one in rows] == ["slower", "slower", "cannot tell", "same", "faster", "faster"]
+    assert [round(one.speed or 0, 2) for one in rows] == [0.8, 0.9, 1.05, 1.0, 1.2, 1.5]
+
+
+def test_page_and_text_have_one_order_and_one_set_of_words() -> None:
+    found = comparison_of(*MIXED)
+    drawn = compared.picture(found)
+    assert drawn is not None
+    names = [compared.name(one) for one in compared.ordered(found)]
+    assert [text for _, text in drawn.panels[0].y.ticks] == names == [cells[0] for cells in drawn.rows]
+    page = [line.plain for line in comparison.lines(found)]
+    ratios_shown = [float(ratio) for line in page for ratio in re.findall(r"×(\d\.\d{3})  ", line)]
+    assert ratios_shown == pytest.approx([one.speed or 0.0 for one in compared.ordered(found)], abs=6e-4)
+    verdicts = drawn.panels[0].columns[-1].texts
+    assert verdicts == (
+        "at least 3 % slower", "at least 3 % slower", "cannot tell", "same within 3 %", "at least 3 % faster",
+        "at least 3 % faster",
+    )  # fmt: skip
+    text = "\n".join(page)
+    assert " ".join(compared.answer(found).split()) in " ".join(text.split())
+    assert all(one in text for one in {*verdicts, *(compared.findable_text(one) for one in compared.ordered(found))})
+
+
+def test_the_answer_counts_names_the_best_and_says_what_stayed_unseen() -> None:
+    found = comparison_of(*MIXED)
+    best, worst = (compared.name(compared.ordered(found)[place]) for place in (-1, 0))
+    text = compared.answer(found)
+    assert text.startswith(f"B is faster in 2 of 6 figures ({best} × 1.50), slower in 2 ({worst} × 0.80); ")
+    assert "1 is the same within 3 % and 1 cannot be told. In half of the figures a difference under " in text
+    assert text.endswith(" % would mostly have stayed unseen.")
+    assert compared.counts(found) == [(2, "slower"), (2, "faster"), (1, "same within 3 %"), (1, "cannot tell")]
+
+
+@pytest.mark.parametrize(
+    ("sides", "begins"),
+    [
+        (((1.0, QUIET),) * 3, "A and B are the same within 3 % in all 3 figures."),
+        (((1.0, QUIET),), "A and B are the same within 3 %. A difference under "),
+        (((1.0, LOUD),), "B is neither faster nor slower in the one figure; 1 cannot be told."),
+        (((1.2, QUIET), (1.0, LOUD)), "B is faster in 1 of 2 figures ("),
+    ],
+)
+def test_answers_of_plain_cases(sides: tuple[tuple[float, float], ...], begins: str) -> None:
+    assert compared.answer(comparison_of(*sides)).startswith(begins)
+
+
+def test_too_few_rounds_are_no_verdict_and_count_for_nothing() -> None:
+    found = comparison_of(*MIXED, rounds=LEAST_ROUNDS - 1)
+    assert compared.answer(found) == "No figure of 6 has a verdict: 3 of 4 rounds."
+    assert (6, "no verdict yet") in compared.counts(found)
+    drawn = compared.picture(found)
+    assert drawn is not None
+    assert set(drawn.panels[0].columns[-1].texts) == {"no verdict: 3 of 4 rounds"}
+    assert len(drawn.panels[0].series) == 1, "without a verdict nothing could have been found"
+
+
+def test_figures_without_a_verdict_do_not_count_for_the_correction() -> None:
+    """Of a figure that is zero in some rounds of B, too few rounds are left for a verdict."""
+    found = comparison_of((1.2, LOUD), (1.0, QUIET))
+    few = dataclasses.replace(found.after.figures[1], launches=found.after.figures[1].launches[:2])
+    after = dataclasses.replace(found.after, figures=(found.after.figures[0], few))
+    judged = compare(found.before, after).verdicts
+    assert [verdict.word for verdict in judged][1] == "no verdict"
+    assert judged[0].findable == pytest.approx(comparison_of((1.2, LOUD)).verdicts[0].findable)
+    assert found.verdicts[0].findable > judged[0].findable
+
+
+def test_same_within_the_margin_just_inside_and_just_outside() -> None:
+    inside, outside = (comparison_of((speed, QUIET)).verdicts[0].text for speed in (1.027, 1.033))
+    assert inside == "same within 3 %"
+    assert outside == "at least 3 % faster"
+
+
+def test_two_sessions_differ_and_are_to_be_measured_in_turn() -> None:
+    found = of_values(np.ones((2, 6)) * np.exp(QUIET * STEPS), np.outer([1.2, 1.0], np.exp(QUIET * STEPS[::-1])), None)
+    assert [one.word for one in compared.ordered(found)] == ["differs", "no difference seen"]
+    assert compared.ordered(found)[0].verdict.text == "differs between these two sessions"  # type: ignore[union-attr]
+    assert compared.answer(found).startswith("Between these two sessions 1 of 2 figures differs (")
+    assert compared.belief(found).grade == "doubtful"
+    (step,) = compared.steps(found)
+    assert step.lines == ("octant compare --rounds 6 20261122-000000-aaaa 20261122-000001-bbbb",)
+
+
+def test_the_same_run_twice_says_so_and_proposes_nothing() -> None:
+    side = fake_summary(np.ones((2, 6)), "20261122-000000-aaaa")
+    found = compare(side, side)
+    assert compared.answer(found) == compared.SAME_RUN
+    assert compared.steps(found) == ()
+
+
+def test_only_what_is_undecided_asks_for_rounds() -> None:
+    decided, unclear = comparison_of((1.2, QUIET)), comparison_of((1.0, LOUD), (1.2, QUIET))
+    assert [step.title for step in compared.steps(decided)] == ["As a gate"]
+    more, gate = compared.steps(unclear)
+    assert more.title == "1 figure needs more rounds"
+    needed = next(verdict.needed for verdict in unclear.verdicts if verdict.needed)
+    assert f"needs about {needed} for 3 %" in more.body
+    assert more.lines[0].startswith(f"octant compare --rounds {compared.MOST_ROUNDS} ")
+    assert gate.body == "Stops early at 8 and 12 rounds; Holm over 2 figures."
+    assert compared.steps(decided)[0].body == "Stops early at 4, 6, 8 and 12 rounds; Holm over 1 figure."
+
+
+@pytest.mark.parametrize("found", [comparison_of(*MIXED), comparison_of((1.0, LOUD), rounds=30)])
+def test_proposed_lines_are_lines_of_the_command(found: Comparisons) -> None:
+    lines = [line for step in compared.steps(found) for line in step.lines]
+    assert lines
+    for line in lines:
+        command_lines.read(line)
+        assert line.endswith(f" {found.before.run.id} {found.after.run.id}")
+        assert int(line.split("--rounds ")[1].split()[0]) > found.rounds or "--gate" in line
+
+
+def row(name: str, middle: float, half: float = 0.01, findable: float = 0.05) -> Row:
+    return Row(name, middle / (1 + half), middle, middle * (1 + half), findable, (f"{middle:.2f}", "", ""))
+
+
+def test_the_axis_is_symmetric_unless_all_lie_on_one_side() -> None:
+    low, high = axis_ends([row("a", 0.9), row("b", 1.4)], 0.03)
+    assert low * high == pytest.approx(1)
+    assert high > 1.41
+    low, high = axis_ends([row("a", 1.2), row("b", 2.0)], 0.03)
+    assert 1 / low < high
+    assert high > 2.0
+    low, high = axis_ends([row("a", 0.5), row("b", 0.8)], 0.03)
+    assert 1 / low > high
+    assert axis_ends([row("a", 50.0)], 0.03)[1] == 8.0, "beyond, an arrow stands"
+
+
+def test_ratios_have_ticks_that_people_read() -> None:
+    for ends in ((1 / 1.1, 1.1), (1 / 2.5, 2.5), (0.9, 8.0)):
+        ticks = ratio_ticks(ends)
+        assert 3 <= len(ticks) <= 15
+        assert (1.0, "× 1") in ticks
+        assert all(ends[0] <= at <= ends[1] for at, _ in ticks)
+
+
+def test_could_have_found_stands_on_both_sides_and_outside_nothing() -> None:
+    picture = ratios([row("a", 1.2, findable=0.25), row("b", 1.0, findable=math.inf)], 0.03, ("r", "f", "v"))
+    points, could = picture.panels[0].series
+    assert points.kind == could.kind == "rows"
+    assert (could.marker, could.y) == ("tick", (0.0, 0.0))
+    assert could.x == pytest.approx((0.8, 1.25))
+    assert picture.panels[0].bands[0].begin == pytest.approx(1 / 1.03)
+
+
+def test_five_hundred_rows_are_folded_to_the_first_and_all_stand_in_the_table() -> None:
+    rows = [row(f"figure {n}", 1 + n / 1000) for n in range(500)]
+    picture = ratios(rows, 0.03, ("r", "f", "v"))
+    assert len(picture.panels[0].y.ticks) == MOST_BARS
+    assert len(picture.rows) == 500
+    assert f"{MOST_BARS} of 500 rows are drawn" in picture.caption
+
+
+def test_control_characters_of_names_reach_no_terminal() -> None:
+    found = comparison_of((1.2, QUIET))
+    figure = found.figures[0]
+    workload = dataclasses.replace(figure.figure.workload, name="fake/\x1b[31m<script>")
+    spoiled = dataclasses.replace(figure, before=dataclasses.replace(figure.figure, workload=workload))
+    assert "\x1b" not in compared.name(spoiled)
