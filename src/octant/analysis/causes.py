@@ -61,7 +61,7 @@ def causes(figure: Figure) -> Causes | None:
     if figure.value is None:
         return None
     if not figure.metric.of_lost_time:
-        return _of_points(launch.point for launch in figure.counted)
+        return causes_of_points(launch.point for launch in figure.counted)
     weights = [launch.whole_s for launch in figure.counted if launch.whole_s]
     wholes = weights if len(weights) == len(figure.counted) else [1.0] * len(figure.counted)
     return _added(
@@ -74,13 +74,13 @@ def causes(figure: Figure) -> Causes | None:
 
 def causes_of_run(summary: Summary) -> Causes | None:
     """What was lost over all points of a run, by the threads' own clocks; `None` if no record says it."""
-    return _of_points(summary.run.points)
+    return causes_of_points(summary.run.points)
 
 
-def _of_points(points: Iterable[Point]) -> Causes | None:
-    """By the threads' own clocks, or by what the hypervisor says it took, whichever is greater.
+def causes_of_points(points: Iterable[Point]) -> Causes | None:
+    """What was lost over these points; `None` if no record says it.
 
-    Whether CPU clocks contain stolen time depends on the system, so the two are not added.
+    By the threads' own clocks, or by what the hypervisor says it took, whichever is greater: whether CPU clocks contain stolen time depends on the system, so the two are not added.
     """
     found = []
     for point in points:
