@@ -80,7 +80,8 @@ def causes_of_run(summary: Summary) -> Causes | None:
 def causes_of_points(points: Iterable[Point]) -> Causes | None:
     """What was lost over these points; `None` if no record says it.
 
-    By the threads' own clocks, or by what the hypervisor says it took, whichever is greater: whether CPU clocks contain stolen time depends on the system, so the two are not added.
+    By the threads' own clocks, or by what the hypervisor says it took, whichever is greater: whether CPU clocks
+    contain stolen time depends on the system, so the two are not added.
     """
     found = []
     for point in points:
