@@ -7,13 +7,14 @@ and samples thinned to a budget, for pictures.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from octant import stats
+from octant.analysis.balance import lane_speeds
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
 from octant.analysis.lost import doubts_about_lost
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from octant.analysis.balance import Lane
     from octant.analysis.lengths import LaneTime
     from octant.limit import Threads
     from octant.machine import Machine
@@ -56,6 +58,7 @@ class LaunchFigure:
     mismatches: tuple[str, ...] = ()  # what was given is not what was asked
     whole_s: float | None = None  # of a share of time: what it is a share of
     lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
+    speeds: tuple[tuple[Lane, float], ...] = ()  # of lanes or ranks that worked alone at once, chunks or steps a second
 
     @property
     def counts(self) -> bool:
@@ -266,13 +269,12 @@ def launch_figures(
     """
     samples = point.read()
     doubtful = doubts_about(point, samples, mismatches)
-    times = _times(point, samples)
+    times, speeds = _times(point, samples), lane_speeds(point, samples)
     figures: dict[str, LaunchFigure | NoSamplesError] = {}
     for metric in metrics:
         try:
-            figures[metric.name] = _launch_figure(
-                metric, point, measure(metric, point, samples), times, doubtful, mismatches
-            )
+            made = _launch_figure(metric, point, measure(metric, point, samples), times, doubtful, mismatches)
+            figures[metric.name] = replace(made, speeds=speeds)
         except NoSamplesError as error:
             figures[metric.name] = error
     return figures

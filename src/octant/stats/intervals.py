@@ -27,12 +27,13 @@ _MEDIAN_FACTORS = {3: 1.346013, 4: 1.192798, 5: 1.434168}  # k times the varianc
 
 Kind = Literal["order statistics", "student", "signed ranks", "two values", "one launch"]
 Claim = Literal[
-    "median", "share", "next launch", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"
+    "median", "share", "places", "next launch", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"
 ]  # fmt: skip
 
 _CLAIMS: dict[Claim, str] = {
     "median": "the median over {} launches",
     "share": "the share of the time of {} launches together",
+    "places": "the slowest place over the fastest, paired in {} launches",
     "next launch": "the next launch, from {} launches",
     "ratio in rounds": "the ratio over {} paired rounds",
     "ratio of two occasions": "the ratio on these two sessions only, from at least {} launches on each side",

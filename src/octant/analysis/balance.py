@@ -1,0 +1,205 @@
+"""How even the places of a machine are: the speed of each core, socket, domain or host while all of them work alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from octant import stats
+from octant.analysis.reduce import steady_values
+from octant.stats.paired import LEAST_ROUNDS
+from octant.stats.places import slowest_over_fastest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.machine import Cpu, Topology
+    from octant.record import Point, Samples
+
+Kind: TypeAlias = Literal["core", "domain", "socket", "host", "thread", "rank"]
+"""What a place is; threads and ranks where a record does not say on which core one worked."""
+Lane: TypeAlias = tuple[int, int]
+"""A rank, and a thread of it."""
+_Key: TypeAlias = tuple[str, int]
+"""Host and number of a place."""
+
+
+@dataclass(frozen=True)
+class PlaceSpeed:
+    """One place of a figure."""
+
+    name: str  # "core 3", with several hosts "core 3 of node7"
+    cpus: tuple[tuple[str, int], ...]  # its hardware threads that worked: host and number; none if unknown
+    relative: tuple[float, ...]  # speed over the mean of all places, of each launch
+    value: stats.Estimate  # over launches
+
+
+@dataclass(frozen=True)
+class PlaceBalance:
+    """The places of one kind of a figure, as the machine numbers them."""
+
+    figure: Figure
+    kind: Kind
+    places: tuple[PlaceSpeed, ...]
+    ratio: stats.Estimate  # slowest over fastest, of the same launches
+    slowest: PlaceSpeed
+    fastest: PlaceSpeed
+
+    @property
+    def proven(self) -> bool:
+        """Whether a place is slower: the paired interval of at least four launches excludes 100 %."""
+        return self.ratio.is_interval and self.ratio.number >= LEAST_ROUNDS and self.ratio.high < 1
+
+    @property
+    def hidden(self) -> float | None:
+        """How much slower than the fastest a place may be for all this can tell; `None` without an interval."""
+        return 1 - self.ratio.low if self.ratio.is_interval else None
+
+
+def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
+    """Of each figure of the table whose lanes or ranks work alone at the same time: of each kind of place that it has.
+
+    The finest kind first; of kinds whose places are the same one is there: hosts, else cores, else the coarser. Shares
+    of lost time are no speed, and places that share cores by request, or are not what was asked, are not compared.
+    """
+    topology = summary.run.machine.topology
+    return tuple(
+        found
+        for figure in summary.figures
+        if figure.show.table and figure.value and not figure.metric.is_share and not figure.invalid
+        for found in of_figure(figure, topology)
+    )
+
+
+def worst(balances: Sequence[PlaceBalance]) -> PlaceBalance | None:
+    """The proven one with the least ratio; without any, the one in which most could hide; `None` without intervals."""
+    proven = [one for one in balances if one.proven]
+    if proven:
+        return min(proven, key=lambda one: one.ratio.middle)
+    return max(
+        (one for one in balances if one.hidden is not None and one.ratio.number >= LEAST_ROUNDS),
+        key=lambda one: one.hidden or 0.0,
+        default=None,
+    )
+
+
+def of_figure(figure: Figure, topology: Topology) -> list[PlaceBalance]:
+    """The balance of each kind of place of one figure; none where its lanes do not work alone."""
+    launches = [launch for launch in figure.counted if launch.speeds and not launch.point.share_cores]
+    if not launches or figure.value is None:
+        return []
+    cpus = {cpu.os: cpu for cpu in topology.cpus}
+    by_launch = [_with_seats(launch.point, dict(launch.speeds)) for launch in launches]
+    found: list[PlaceBalance] = []
+    before: list[frozenset[_Key]] = []
+    for kind, key in _kinds(by_launch, cpus).items():
+        grouped = [_by_place(lanes, key) for lanes in by_launch]
+        common = sorted(set.intersection(*(set(groups) for groups in grouped)))
+        if len(common) < 2:
+            continue
+        seats = [frozenset(seat for groups in grouped for seat, _ in groups[place] if seat) for place in common]
+        if found and seats == before:
+            if found[-1].kind == "core" and kind != "host":
+                continue
+            found.pop()
+        before = seats
+        logs = np.array([[np.mean([np.log(v) for _, v in groups[place]]) for place in common] for groups in grouped])
+        found.append(_balance(figure, kind, common, seats, logs))
+    return found
+
+
+_Seated: TypeAlias = "dict[Lane, tuple[tuple[str, int] | None, float]]"
+
+
+def _with_seats(point: Point, speeds: Mapping[Lane, float]) -> _Seated:
+    """Of each lane its hardware thread, where it is on one alone, and its speed."""
+    seated: _Seated = {}
+    for (rank, thread), speed in speeds.items():
+        given = point.given[rank] if rank < len(point.given) else None
+        mask = given.thread_masks[thread] if given and thread < len(given.thread_masks) else ()
+        seated[(rank, thread)] = ((given.host, mask[0]) if given and len(mask) == 1 else None, speed)
+    return seated
+
+
+def _kinds(by_launch: Sequence[_Seated], cpus: Mapping[int, Cpu]) -> dict[Kind, Callable[[Lane, _Key | None], _Key]]:
+    """What tells places of each kind apart; a lane whose hardware thread is not known is its thread or rank."""
+    every = [(lane, seat) for lanes in by_launch for lane, (seat, _) in lanes.items()]
+    if any(seat is None or seat[1] not in cpus for _, seat in every):
+        several = len({rank for (rank, _), _ in every}) > 1
+        if several:
+            return {"rank": lambda lane, _seat: ("", lane[0])}
+        return {"thread": lambda lane, _seat: ("", lane[1])}
+
+    def on(unit: Callable[[Cpu], int]) -> Callable[[Lane, _Key | None], _Key]:
+        return lambda _lane, seat: (seat[0], unit(cpus[seat[1]])) if seat else ("", 0)
+
+    return {
+        "core": on(lambda cpu: cpu.core),
+        "domain": on(lambda cpu: cpu.numa),
+        "socket": on(lambda cpu: cpu.package),
+        "host": on(lambda _cpu: 0),
+    }
+
+
+def _by_place(
+    lanes: _Seated, key: Callable[[Lane, _Key | None], _Key]
+) -> dict[_Key, list[tuple[tuple[str, int] | None, float]]]:
+    found: dict[_Key, list[tuple[tuple[str, int] | None, float]]] = {}
+    for lane, (seat, speed) in lanes.items():
+        found.setdefault(key(lane, seat), []).append((seat, speed))
+    return found
+
+
+def _balance(
+    figure: Figure, kind: Kind, keys: Sequence[_Key], seats: Sequence[frozenset[_Key]], logs: np.ndarray
+) -> PlaceBalance:
+    assert figure.value is not None  # noqa: S101 - looked at by the caller
+    period, several = figure.value.period, len({host for host, _ in keys}) > 1
+    relative = np.exp(logs) / np.exp(logs).mean(axis=1, keepdims=True)
+    places = tuple(
+        PlaceSpeed(
+            _name(kind, key, several), tuple(sorted(cpus)), tuple(map(float, of)),
+            stats.median_over_launches([stats.Interval(x, x, x) for x in map(float, of)], period),
+        )
+        for key, cpus, of in zip(keys, seats, relative.T, strict=True)
+    )  # fmt: skip
+    ratio, slow, fast = slowest_over_fastest(logs, period)
+    return PlaceBalance(figure, kind, places, ratio, places[slow], places[fast])
+
+
+def _name(kind: Kind, key: _Key, several_hosts: bool) -> str:
+    host, number = key
+    if kind == "host":
+        return host
+    return f"{kind} {number} of {host}" if several_hosts else f"{kind} {number}"
+
+
+def lane_speeds(point: Point, samples: Samples) -> tuple[tuple[Lane, float], ...]:
+    """Chunks or steps a second of each lane or rank that works alone beside others; none otherwise.
+
+    Medians of the steady samples. Lanes that do different amounts of work are not compared, nor ranks of a record that
+    kept neither their samples nor a sketch of each.
+    """
+    alone = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
+    if not alone or any(work.by_rank for work in point.work):
+        return ()
+    batches = {work.group: point.batch_of(work.group, point.first_role) for work in point.work}
+    found = [
+        ((one.head.rank, one.head.thread), batches.get(one.head.group, point.batch), float(np.median(values)))
+        for one in samples.series
+        if (one.head.name, one.head.role) == ("step", point.first_role)
+        for values in [steady_values(one, point)]
+        if len(values)
+    ]
+    if not found:
+        found = [
+            ((part.ranks[0].rank, 0), batches.get(part.group, point.batch), part.sketch.quantile(0.5) * point.coalesced)
+            for part in samples.reduced
+            if part.name == "step" and part.role == point.first_role and len(part.ranks) == 1 and part.sketch.count
+        ]
+    speeds = tuple((lane, batch / ns * 1e9) for lane, batch, ns in found if ns > 0)
+    return speeds if len(speeds) > 1 else ()
