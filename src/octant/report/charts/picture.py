@@ -12,7 +12,7 @@ MOST_LINES, MOST_POINTS, MOST_BARS = 12, 200, 40
 """More lines in a picture, points in a line or bars cannot be told apart: they are thinned, and the caption says so."""
 Item = TypeVar("Item")
 
-Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "published"]
+Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "faint", "published"]
 """What a colour, a dash and a mark stand for together; see `palette`. "": the next free series of the panel."""
 
 Tone: TypeAlias = Literal["", "ink", "soft", "good", "doubtful", "wrong"]
