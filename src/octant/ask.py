@@ -46,6 +46,7 @@ class Presentation:
 
     title: str = ""
     table: bool = True  # a row of the terminal table; curves show in the report only
+    short: str = ""  # what is measured in a word or two: "Triad"; "": the title's first part
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,14 @@ def decimals(value: float, digits: int = 3) -> int:
     return max(0, digits - 1 - math.floor(math.log10(rounded))) if rounded and math.isfinite(rounded) else 0
 
 
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def number_word(number: int) -> str:
+    """A count in words up to twelve, then in digits: `two`, `16`."""
+    return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: `1 launch`, `2 launches`, `3 points`."""
     return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")

@@ -22,10 +22,12 @@ from octant.store import Pair, Store, StudyAsked, files, format1, new_ids, open_
 from octant.store.asked import Asked, ProvenSetting, asked_text, read_asked, read_start, start_line
 from octant.store.index import Listed
 from octant.store.progress import path_of, progress_of, remove_leftovers
+from octant.tile import FirstScreen
+from screen_run import SCREEN
 
 ASK = Ask(
     Subject("mpi/pingpong"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec"), {"UCX_TLS": "tcp"},
-    Presentation("a curve", False), 3,
+    Presentation("a curve", False, "curve"), 3,
 )  # fmt: skip
 OTHER = Ask(Subject("", ("sleep", "1")), repeats=2)
 STUDY = StudyAsked(
@@ -35,7 +37,7 @@ ASKED = Asked(
     "study page-size", "a question", "2026-11-22T07:35:00+00:00", machine(), {"OMP_NUM_THREADS": "2"}, (ASK, OTHER),
     ((1, 1), (0, 2), (0, 0)), 5, STUDY,
     settings=(ProvenSetting("eager-limit=1KiB", {"X": "1024"}, {"X": ("1024", "1K")}, "effect", "seen", "doubted"),),
-    pair=Pair("20261122-073500-1111", "20261121-073500-2222", 6, "any time"),
+    pair=Pair("20261122-073500-1111", "20261121-073500-2222", 6, "any time"), screen=SCREEN,
 )  # fmt: skip
 PLANNED = Planned(
     Launch(ASK, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
@@ -47,9 +49,9 @@ PLANNED = Planned(
 
 def test_every_member_of_a_description_is_read_back() -> None:
     assert read_asked(asked_text(ASKED).encode()) == ASKED
-    least = dataclasses.replace(ASKED, study=None, settings=(), pair=None, order=())
+    least = dataclasses.replace(ASKED, study=None, settings=(), pair=None, screen=FirstScreen(), order=())
     assert read_asked(asked_text(least).encode()) == least
-    assert not json.loads(asked_text(least)).keys() & {"study", "settings", "pair"}
+    assert not json.loads(asked_text(least)).keys() & {"study", "settings", "pair", "screen"}
 
 
 @pytest.mark.parametrize("order", [[[0, 3]], [[1, 2]], [[2, 0]]])

@@ -57,7 +57,7 @@ def test_a_mode_is_ranks_and_threads() -> None:
     found = suites.asks(suites.load("quick"), machine(cores=4), only=("node/peakflops",))
     shapes = [(ask.shape.ranks, ask.knobs.get("threads", "1")) for ask in found if ask.show.table]
     assert shapes == [(1, "1"), (4, "1"), (1, "4")]
-    assert {ask.shape.ranks for ask in suites.asks(suites.load("quick"), machine(cores=1))} == {1, 2}
+    assert {ask.shape.ranks for ask in suites.asks(suites.load("quick"), machine(cores=1))} == {1}, "no messages"
 
 
 def test_a_file_of_ones_own_is_a_suite(tmp_path: Path) -> None:
@@ -116,3 +116,67 @@ def test_the_suite_of_the_documentation_can_be_asked(tmp_path: Path) -> None:
     text = (ROOT / "docs/measuring.md").read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
     found = suites.asks(suites.load(write(tmp_path, text)), machine(cores=4))
     assert [(ask.shape.ranks, ask.repeats) for ask in found] == [(1, 6), (4, 12)]
+
+
+TILES = """
+title = "mine"
+[[asks]]
+workload = "stream"
+title = "triad"
+[answer]
+subject = "{cores}"
+says = ["drew {Memory}"]
+[[tiles]]
+name = "Memory"
+what = "{cores}"
+figures = [{ title = "triad", knobs = { store = "streaming" } }]
+missing = { "cores>=2" = "one core", "" = "nothing came" }
+"""
+
+
+def test_tiles_name_the_machine_and_what_it_lacks(tmp_path: Path) -> None:
+    suite = suites.load(write(tmp_path, TILES))
+    many, one = (suites.first_screen(suite, machine(cores=cores)) for cores in (4, 1))
+    assert (many.answer.subject, many.tiles[0].what, many.tiles[0].missing) == ("Four cores", "4 cores", "nothing came")
+    assert (one.answer.subject, one.tiles[0].what, one.tiles[0].missing) == ("One core", "1 core", "one core")
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "why"),
+    [
+        ('"triad", knobs', '"copy", knobs', "names no ask of this suite: 'copy'"),
+        ('what = "{cores}"', 'what = "{ranks}"', r"tiles.0.what: nothing is called \{ranks\}"),
+        ("drew {Memory}", "drew {Storage}", r"the answer names no tile of this suite: \{Storage\}"),
+        ('what = "{cores}"\n', 'what = "x"\nbar = "comparison"\n', "is a comparison without `compared`"),
+        ('what = "{cores}"\n', 'what = "x"\nbar = "parts"\n', "has no bar of the kind 'parts'"),
+        ('what = "{cores}"\n', 'what = "x"\nbar = "pie"\n', "tiles.0.bar: no such word 'pie'"),
+        ('what = "{cores}"\n', 'what = "x"\nalso = [{ label = "x" }]\n', "a further value of the tile Memory names no"),
+        ('"cores>=2" =', '"gold" =', "no such need"),
+        ('name = "Memory"', 'name = "Memory"\nscore = 9', "tiles.0.score: there is no such key"),
+    ],
+)
+def test_tiles_that_cannot_be_shown_are_refused(tmp_path: Path, was: str, becomes: str, why: str) -> None:
+    assert was in TILES
+    with pytest.raises(Refusal, match=why):
+        suites.load(write(tmp_path, TILES.replace(was, becomes, 1)))
+
+
+def test_a_suite_has_six_tiles_at_most(tmp_path: Path) -> None:
+    tile = TILES[TILES.index("[[tiles]]") :]
+    seven = TILES + "".join(tile.replace("Memory", f"M{i}") for i in range(6))
+    with pytest.raises(Refusal, match="tiles"):
+        suites.load(write(tmp_path, seven))
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_every_figure_that_a_tile_names_is_asked(name: str) -> None:
+    """Its title, and knobs whose values the ask sweeps or sets; knobs at their defaults are the kernel's."""
+    suite = suites.load(name)
+    asked = suites.asks(suite, machine())
+    assert len(suite.tiles) == 6
+    for one in suites.first_screen(suite, machine()).tiles:
+        for figure in one.figures:
+            fitting = [ask for ask in asked if ask.show.title == figure.title]
+            assert fitting, figure.title
+            for knob, value in figure.knobs.items():
+                assert any(value in ask.knobs.get(knob, value).split(",") for ask in fitting), (figure.title, knob)

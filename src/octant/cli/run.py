@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from octant.machine import Machine
     from octant.runs.mpi_settings import MpiWords
     from octant.store import ProvenSetting, Store, StoredRun
+    from octant.tile import FirstScreen
 
 MEASURED, JOB = "What is measured", "As a job of a batch system"
 """Headings of options."""
@@ -193,14 +194,16 @@ def evaluate(
     machine, to = discover(), open_store(store)
     name = suite or ("quick" if quick else "full")
     kept = [requests.find_workload(one).name for one in only or []]
-    asks = suites.asks(suites.load(name), machine, kept, name)
+    chosen = suites.load(name)
+    asks = suites.asks(chosen, machine, kept, name)
     if missing := [one for one in kept if one not in {ask.subject.workload for ask in asks}]:
         why = f"the suite {name} asks nothing of it here"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
     check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
-    _finish(to, _create(to, title, machine, asks, "evaluate"), timeout, json, notes, page=True)
+    run = _create(to, title, machine, asks, "evaluate", screen=suites.first_screen(chosen, machine))
+    _finish(to, run, timeout, json, notes, page=True)
 
 
 def resume(
@@ -244,14 +247,20 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
 
 
 def _create(
-    where: Store, title: str, machine: Machine, asks: Sequence[Ask], who: str, settings: Sequence[ProvenSetting] = ()
+    where: Store,
+    title: str,
+    machine: Machine,
+    asks: Sequence[Ask],
+    who: str,
+    settings: Sequence[ProvenSetting] = (),
+    screen: FirstScreen | None = None,
 ) -> StoredRun:
     """A run whose launches start in rounds."""
     from octant.runs.rounds import drawn_order, new_seed
 
     seed = new_seed()
     order = drawn_order([ask.repeats for ask in asks], seed)
-    return where.create(title, machine, asks, order, who, seed=seed, settings=settings)
+    return where.create(title, machine, asks, order, who, seed=seed, settings=settings, screen=screen)
 
 
 def _mpi_settings(words: Sequence[str]) -> MpiWords:

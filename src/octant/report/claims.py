@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from octant import units
-from octant.stats import Grade, Period
+from octant import stats, units
+from octant.stats import Period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from octant.stats import Doubt, Estimate
+    from octant.analysis.figures import Figure
+    from octant.metric import Metric
+    from octant.report.run.answer import Doubt
+    from octant.stats import Estimate
 
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
+
+NARROW = "\u202f"
+"""A narrow space at which no line ends, before units and %."""
+GRADES: Sequence[Doubt] = ("sound", "note", "doubtful", "not measurable")
+"""The words of no doubt, and of each grade of doubts."""
 
 
 @dataclass(frozen=True)
@@ -27,21 +36,126 @@ class ValueTexts:
     claim: str = ""  # what the ends are
 
 
-def value_texts(value: Estimate | None, unit: str) -> ValueTexts:
+def value_texts(value: Estimate | None, unit: str, share: bool = False) -> ValueTexts:
     """A value, its unit, its ends and what they are; all empty without a value.
+
+    Value and ends have one scale and one number of decimals: the half-width of an interval keeps one digit, two where
+    it begins with 1, and the value at most four; without an interval the value keeps three.
 
     Args:
         unit: the base unit of the value.
+        share: of a whole: the value is written in percent.
     """
     if value is None:
         return ValueTexts()
-    digits = 4 if value.high - value.low < 0.02 * abs(value.middle) else 3
-    scale, prefix = (1.0, "") if unit == "1" else units.si_scale(value.middle, digits)
-    places = units.decimals(value.middle / scale, digits)
-    number, low, high = (f"{x / scale:.{places}f}" for x in (value.middle, value.low, value.high))
+    reference = value.middle or max(abs(value.low), abs(value.high))
+    half = (value.high - value.low) / 2 if value.is_interval else 0.0
+    scale, unit = _scale(reference, unit, share)
+    places = _decimals(reference / scale, half / scale)
+    number, low, high = (_fixed(x / scale, places) for x in (value.middle, value.low, value.high))
     between = "and" if value.kind == "two values" else "…"
     known = value.kind != "one launch" or value.low < value.high
-    return ValueTexts(number, "" if unit == "1" else prefix + unit, f"{low} {between} {high}" * known, value.text)
+    return ValueTexts(number, unit, f"{low} {between} {high}" * known, value.text)
+
+
+def number_texts(value: float, unit: str, share: bool = False) -> ValueTexts:
+    """A value without an interval, to three digits."""
+    scale, unit = _scale(value, unit, share)
+    return ValueTexts(_fixed(value / scale, _decimals(value / scale, 0.0)), unit)
+
+
+def figure_texts(figure: Figure) -> ValueTexts:
+    """The value of a figure in words; a share of time is in percent."""
+    return value_texts(figure.value, figure.metric.unit, figure.metric.is_share)
+
+
+def end_texts(value: Estimate, metric: Metric, ends: tuple[float, float]) -> tuple[str, str]:
+    """The least and the greatest value of a figure's launches, in the scale and with the decimals of its own."""
+    reference = value.middle or max(abs(value.low), abs(value.high))
+    scale, _ = _scale(reference, metric.unit, metric.is_share)
+    places = _decimals(reference / scale, (value.high - value.low) / 2 / scale * value.is_interval)
+    return _fixed(ends[0] / scale, places), _fixed(ends[1] / scale, places)
+
+
+def _scale(value: float, unit: str, share: bool) -> tuple[float, str]:
+    """What a value is divided by, and its unit then: sizes in powers of 1024, all else in powers of 1000."""
+    if share:
+        return 0.01, "%"
+    if unit == "1":
+        return 1.0, ""
+    if unit == "B":
+        power = min(4, max(0, math.floor(math.log2(abs(value)) / 10))) if value and math.isfinite(value) else 0
+        return 1024.0**power, ("B", "KiB", "MiB", "GiB", "TiB")[power]
+    scale, prefix = units.si_scale(value, 4)
+    return (1.0, unit) if unit == "s" and scale > 1 else (scale, prefix + unit)
+
+
+def _decimals(value: float, half: float) -> int:
+    """Digits after the point of a value in its scale, `half` the width of its interval; 0 without an interval."""
+    if not 0 < half < math.inf:
+        return units.decimals(value, 3)
+    exponent = math.floor(math.log10(half))
+    two = half < 2 * 10.0**exponent
+    return max(0, min(two - exponent, units.decimals(value, 4)))
+
+
+def _fixed(value: float, places: int) -> str:
+    """So many decimals, without a sign before nothing but zeros."""
+    text = f"{value:.{places}f}"
+    return text.removeprefix("-") if not float(text) else text
+
+
+def quantity(value: float, unit: str, share: bool = False) -> str:
+    """A value with its unit, to three digits, that no line break parts: `25.7 GB/s`, `3.4 %`."""
+    return numbered(number_texts(value, unit, share))
+
+
+def numbered(texts: ValueTexts) -> str:
+    """The number with its unit, that no line break parts."""
+    return f"{texts.number}{NARROW}{texts.unit}" if texts.unit else texts.number
+
+
+def percent(share: float) -> str:
+    """A share in percent: `93 %`, `0.4 %`; of 100 % and more without decimals."""
+    return units.percent_text(share).replace(" ", NARROW)
+
+
+def ratio(value: float) -> str:
+    """`× 1.40`."""
+    return f"×{NARROW}{value:.2f}"
+
+
+def launches_text(figure: Figure) -> str:
+    """How many launches a figure is made of: `6 launches`, `5 of 6 launches`."""
+    number = figure.value.number if figure.value else 0
+    return units.counted(number, "launch") if number == figure.tried else f"{number} of {figure.tried} launches"
+
+
+def claim_text(figure: Figure) -> str:
+    """The ends and what they are: `123 … 136: 95 % interval, median of 5 of 6 launches`; empty without a value."""
+    value = figure.value
+    if value is None:
+        return ""
+    if value.kind == "one launch":
+        return "one launch; launches were not repeated"
+    ends = figure_texts(figure).ends
+    if value.kind == "two values":
+        return f"{ends}: two launches, no interval"
+    few = ", few" * (value.number < stats.FEW_LAUNCHES)
+    return f"{ends}: 95{NARROW}% interval, median of {launches_text(figure)}{few}"
+
+
+def grade(figure: Figure) -> Doubt:
+    """The grade of a figure in a word: of its worst doubt."""
+    if figure.wrong:
+        return "wrong"
+    worst = max((one.grade for one in figure.doubts), default=0)
+    return GRADES[worst]
+
+
+def reasons(figure: Figure) -> tuple[str, ...]:
+    """What stands behind the grade of a figure, the worst first."""
+    return tuple(one.text for one in figure.doubts)
 
 
 def sort_of(value: Estimate) -> Sort:
@@ -66,11 +180,11 @@ def caption(values: Iterable[Estimate | None]) -> str:
     return f" Thin lines: {'; or '.join(lines)}." if lines else ""
 
 
-def warnings(doubts: Iterable[Doubt]) -> list[str]:
+def warnings(doubts: Iterable[stats.Doubt]) -> list[str]:
     """The doubts that every view shows."""
-    return [one.text for one in doubts if one.grade > Grade.NOTE]
+    return [one.text for one in doubts if one.grade > stats.Grade.NOTE]
 
 
-def notes(doubts: Iterable[Doubt]) -> list[str]:
+def notes(doubts: Iterable[stats.Doubt]) -> list[str]:
     """The doubts that a view shows if asked."""
-    return [one.text for one in doubts if one.grade == Grade.NOTE]
+    return [one.text for one in doubts if one.grade == stats.Grade.NOTE]

@@ -8,7 +8,11 @@ from collections.abc import Iterable
 from typing import Any, TextIO, cast
 
 ASCII = {"µ": "u", "…": "...", "–": "-", "×": "x", "→": "->", "·": "-"} | dict.fromkeys("▏▎▍", " ")
-ASCII |= dict.fromkeys("▌▋▊▉█", "#") | dict.fromkeys("“”", '"') | {"’": "'", "−": "-", "≤": "<=", "≥": ">=", "²": "2"}
+ASCII |= (
+    dict.fromkeys("▌▋▊▉█", "#")
+    | dict.fromkeys("“”", '"')
+    | {"’": "'", "−": "-", "≤": "<=", "≥": ">=", "²": "2", "\u202f": " "}
+)
 ASCII |= {"│": "|", "─": "-", "•": "*", "³": "3", "▓": "%"} | dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯", "+")
 ASCII |= dict(zip("▁▂▃▄▅▆▇", "_.:-=+*", strict=True))  # heights
 TABLE = str.maketrans(ASCII)

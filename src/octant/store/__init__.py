@@ -30,6 +30,7 @@ from octant.store import asked, environment, files, format1, index
 from octant.store.asked import Asked, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
+from octant.tile import FirstScreen
 from octant.untrusted import is_file
 
 __all__ = [
@@ -127,6 +128,7 @@ class Store:
         settings: Sequence[ProvenSetting] = (),
         seed: int = 0,
         pair: tuple[str, Pair] | None = None,
+        screen: FirstScreen | None = None,
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
@@ -134,6 +136,7 @@ class Store:
             order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
             seed: of this order and of those inside launches; a study has its own.
             pair: for one of two runs that are measured in turn: its id (`new_ids`), and what it is one side of.
+            screen: what the first screen of its report shows; `None`: the report chooses.
 
         Raises:
             Refusal: the store cannot be written.
@@ -146,6 +149,7 @@ class Store:
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(asks), tuple(order),
             study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
+            screen=screen or FirstScreen(),
         )  # fmt: skip
         try:
             files.make_folder(folder)

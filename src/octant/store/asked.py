@@ -17,6 +17,7 @@ from octant.record import RecordError
 from octant.record.lines import seal, unseal
 from octant.store.environment import recorded
 from octant.store.machine import StoredMachine
+from octant.tile import FirstScreen
 
 FORMAT = 2
 MOST_BYTES = 64 << 20
@@ -91,6 +92,7 @@ class Asked:
     keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
     settings: tuple[ProvenSetting, ...] = ()
     pair: Pair | None = None
+    screen: FirstScreen = field(default_factory=FirstScreen)
 
     def decided_launches(self) -> tuple[Launch, ...]:
         """The launches that were decided beforehand, in their order."""
@@ -112,6 +114,7 @@ class _Shape(Struct):
 class _Show(Struct):
     title: str = ""
     table: bool = True
+    short: str = ""
 
 
 class _Ask(Struct):
@@ -163,6 +166,7 @@ class _Asked(Struct):
     study: _Study | None = None
     settings: list[_Proven] = []
     pair: _Pair | None = None
+    screen: FirstScreen = FirstScreen()
 
 
 class _Place(Struct):
@@ -205,6 +209,7 @@ def asked_text(asked: Asked) -> str:
         **({"study": _members(asked.study)} if asked.study else {}),
         **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
         **({"pair": _members(asked.pair)} if asked.pair else {}),
+        **({"screen": _members(asked.screen)} if asked.screen.tiles else {}),
     }
     order = json.dumps(asked.order, separators=(",", ":"))  # on one line: there may be thousands
     return json.dumps(members, indent=1).replace('\n "order": []', f'\n "order": {order}', 1)
@@ -228,7 +233,7 @@ def read_asked(text: bytes) -> Asked:
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), asks,
         tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
         settings=tuple(map(_proven, asked.settings)),
-        pair=Pair(**_members(asked.pair)) if asked.pair else None,
+        pair=Pair(**_members(asked.pair)) if asked.pair else None, screen=asked.screen,
     )  # fmt: skip
 
 
@@ -335,5 +340,5 @@ def _ask(ask: _Ask) -> Ask:
     shape = Shape(ask.shape.ranks, ask.shape.place, tuple(ask.shape.hosts), ask.shape.launcher)
     return Ask(
         Subject(ask.subject.workload, tuple(ask.subject.command)), ask.knobs, shape, ask.mpi,
-        Presentation(ask.show.title, ask.show.table), ask.repeats,
+        Presentation(ask.show.title, ask.show.table, ask.show.short), ask.repeats,
     )  # fmt: skip

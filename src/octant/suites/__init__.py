@@ -10,16 +10,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from octant import untrusted, workloads
+from octant import tile, untrusted, workloads
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import facts
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
+from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from octant.machine import Machine
 
 MOST_BYTES = 1 << 20
@@ -41,6 +44,7 @@ class SuiteAsk(BaseModel):
 
     workload: str  # family/name
     title: str = ""
+    short: str = ""  # what is measured, in a word or two, for the rows of tables
     mode: Literal["one", "star", "threads", "all"] = "one"
     ranks: str = ""  # a count or an expression; "": what the mode says
     knobs: Mapping[str, str] = {}
@@ -57,7 +61,14 @@ class Suite(BaseModel):
     title: str
     repeats: int = Field(LAUNCHES, ge=1, le=1000)  # launches of what is in the table
     curve_repeats: int = Field(CURVE_LAUNCHES, ge=1, le=1000)  # and of curves
+    answer: SuiteAnswer = SuiteAnswer()
+    tiles: tuple[SuiteTile, ...] = Field((), max_length=tile.MOST)
     asks: tuple[SuiteAsk, ...] = Field(min_length=1, max_length=MOST_ASKS)
+
+    @model_validator(mode="after")
+    def _tiles_name_what_is_there(self) -> Self:
+        check(self.tiles, self.answer, (ask.title for ask in self.asks))
+        return self
 
 
 def names() -> list[str]:
@@ -124,6 +135,11 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
     return tuple(found)
 
 
+def first_screen(suite: Suite, machine: Machine) -> tile.FirstScreen:
+    """What the first screen of a report on a run of the suite shows."""
+    return declared(suite.tiles, suite.answer, machine)
+
+
 def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Ask:
     ranks, set_by_mode = ranks_and_knobs(one.mode, known["cores"], alone)
     if one.ranks:
@@ -132,5 +148,5 @@ def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, re
             raise ValueError(f"{one.ranks!r} comes to no rank here")
     here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
     knobs = {name: each_once(facts.values(text, here)) for name, text in one.knobs.items()}
-    show = Presentation(one.title, one.table)
+    show = Presentation(one.title, one.table, one.short)
     return Ask(Subject(workload), {**knobs, **set_by_mode}, Shape(ranks), show=show, repeats=repeats)

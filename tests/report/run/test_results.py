@@ -52,7 +52,7 @@ def test_the_page_has_them_in_the_details_of_a_figure() -> None:
     for cells in (
         "<td>iterations</td><td>42.5 (2 values: 42 … 43)</td><td></td>",
         "<td>residual bound</td><td>3</td><td>16</td>",
-        "<td>phase/pack</td><td>3.000 µs</td>",
+        "<td>phase/pack</td><td>3.00 µs</td>",
         "<td>0 1</td><td>1.000 GB/s</td>",
     ):
         assert cells in details[0]

@@ -28,7 +28,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 def test_a_row_reads_as_written_here() -> None:
     page = shown(fake_run(), 120)
-    row = "double, 512-bit               one      93.80 Gflop/s    93.58 … 94.03 a   98 % ███████▉"
+    row = "double, 512-bit               one      93.8 Gflop/s    93.6 … 94.0 a   98 % ███████▉"
     assert row in page
     assert "32 flop per cycle at 2.99 GHz (measured)" in page
     assert "other processes were busy" not in page, "a note"

@@ -1,0 +1,198 @@
+"""How far a run can be believed: one grade, one sentence, and what was seen with what follows from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.analysis.lost import lost_time_of
+from octant.report import claims
+from octant.report.run.answer import Belief, BeliefRow
+from octant.report.run.names import short_name
+from octant.stats import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.report.run.answer import Doubt, Tile
+
+_ORDER: tuple[Doubt, ...] = ("sound", "note", "doubtful", "not measurable", "wrong")
+_NOT_MEASURED = "other hours may differ, which was not measured"
+_NAMED = 3  # figures that a row names
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """Time lost by all launches of a run, shares of all time."""
+
+    mean: float
+    most: float
+    cause: str
+
+
+def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
+    """The grade of the page is the worst of its tiles; one that is not measurable is left out unless all are so."""
+    lost = _lost(summary)
+    rows = (
+        _time_lost(summary, lost),
+        _launches(summary),
+        BeliefRow("Other sessions", "not compared", _NOT_MEASURED),
+        _as_asked(summary),
+        _answers(summary),
+        _precision(summary),
+        *_disagreements(summary),
+        *_failures(summary),
+    )
+    return Belief(page_grade(tiles), _sentence(summary, tiles, lost), rows)
+
+
+def page_grade(tiles: Sequence[Tile]) -> Doubt:
+    """The worst grade of the tiles that have a figure, less those that are not measurable unless none else is there."""
+    grades = [tile.grade for tile in tiles if not tile.missing]
+    measurable = [grade for grade in grades if grade != "not measurable"]
+    return max(measurable or grades or ["not measurable"], key=_ORDER.index)
+
+
+def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None) -> str:
+    parts = []
+    wrong, unclear = ([tile for tile in tiles if tile.grade == grade] for grade in ("wrong", "not measurable"))
+    if wrong:
+        parts.append(f"{_names(wrong)} gave a wrong answer and has no speed.")
+    if unclear:
+        parts.append(f"{_names(unclear)} could not be measured here.")
+    if lost is not None:
+        took = f"{lost.cause[:1].upper()}{lost.cause[1:]} took {claims.percent(lost.mean)} of"
+        parts.append(f"{took if lost.mean > 0.01 else 'No more than 1 % was lost of'} the processor time.")
+    values = [figure.value for figure in _rows(summary) if figure.value]
+    if not values:
+        return " ".join([*parts, "Nothing has a value."])
+    period = Period(min(value.period.begin for value in values), max(value.period.end for value in values)).text
+    numbers = sorted(value.number for value in values)
+    if numbers[-1] == 1:
+        parts.append(f"Each figure is of one launch, {period}: nothing is known of its spread; {_NOT_MEASURED}.")
+    else:
+        many = units.number_word(numbers[0])
+        several = (
+            f"{many} launches" if numbers[0] == numbers[-1] else f"{many} to {units.number_word(numbers[-1])} launches"
+        )
+        what = "Intervals hold for the median over" if numbers[0] > 2 else "Figures are medians over"
+        parts.append(f"{what} {several}, on this machine, {period}; {_NOT_MEASURED}.")
+    return " ".join(parts)
+
+
+def _names(tiles: Sequence[Tile]) -> str:
+    *first, last = (tile.name for tile in tiles)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _rows(summary: Summary) -> list[Figure]:
+    """The figures of the table."""
+    return [figure for figure in summary.figures if figure.show.table or figure.wrong] or list(summary.figures)
+
+
+def _named(figures: Sequence[Figure]) -> str:
+    """The short names of the first of them, and how many more there are."""
+    names = list(dict.fromkeys(map(short_name, figures)))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return "; ".join(names[:_NAMED]) + more
+
+
+def _lost(summary: Summary) -> _Lost | None:
+    """Of all points; `None` where no record says it."""
+    found = [(lost, sum(sum(one.wall_ns) for one in p.taken)) for p in summary.run.points if (lost := lost_time_of(p))]
+    time = sum(ns for _, ns in found)
+    if not time:
+        return None
+    taken: Counter[str] = Counter()
+    for lost, ns in found:
+        taken[lost.cause] += round(lost.share * ns)
+    cause = taken.most_common(1)[0][0]
+    mean = sum(lost.share * ns for lost, ns in found) / time
+    return _Lost(mean, max(lost.share for lost, _ in found), cause)
+
+
+def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:
+    launches = [launch for figure in summary.figures for launch in figure.launches]
+    dropped = sum(not launch.counts for launch in launches)
+    so = f"{dropped} of {len(launches)} measurements lost over half of their time and do not count"
+    if lost is None:
+        return BeliefRow("Time lost", "not recorded", so if dropped else "not known")
+    seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most; mostly to {lost.cause}"
+    return BeliefRow("Time lost", seen, so if dropped else f"all {len(launches)} measurements count")
+
+
+def _launches(summary: Summary) -> BeliefRow:
+    values = [figure.value for figure in summary.figures if figure.value]
+    if not values:
+        return BeliefRow("Launches", "none with a value", "nothing can be said")
+    begin, end = min(value.period.begin for value in values), max(value.period.end for value in values)
+    rounds = max((figure.tried for figure in summary.figures if not figure.equal), default=1)
+    minutes = (end - begin).total_seconds() / 60
+    period = f"{minutes:.0f} minutes" if minutes >= 1.5 else "about a minute" if minutes >= 0.5 else "under a minute"
+    alike = [f for f in _rows(summary) if any(one.kind == "launches resemble their neighbours" for one in f.doubts)]
+    seen = f"{units.counted(rounds, 'round')} over {period}"
+    if rounds == 1:
+        return BeliefRow("Launches", f"one, {Period(begin, end).text}", "nothing is known of the spread over launches")
+    if alike:
+        so = f"launches resemble their neighbours, so the interval is too narrow: {_named(alike)}"
+        return BeliefRow("Launches", seen, so)
+    return BeliefRow("Launches", f"{seen}; neighbours no more alike than others", "the interval knows this period")
+
+
+def _as_asked(summary: Summary) -> BeliefRow:
+    what = "Placement, pages"
+    other = [figure for figure in summary.figures if figure.mismatches]
+    if not any(point.given for point in summary.run.points):
+        return BeliefRow(what, "not read back", "what was asked is taken for what was given")
+    if not other:
+        return BeliefRow(what, "read back as asked", "every figure is of what it names")
+    more = f" (and {len(other) - 1} more)" if len(other) > 1 else ""
+    return BeliefRow(what, f"not as asked: {other[0].mismatches[0]}{more}", f"no share, no verdict: {_named(other)}")
+
+
+def _answers(summary: Summary) -> BeliefRow:
+    checks = [check.passed for point in summary.run.points for check in point.checks]
+    if not checks:
+        return BeliefRow("Answers", "nothing was checked", "figures are of work that may be wrong")
+    if all(checks):
+        return BeliefRow("Answers", f"all {len(checks)} checks passed", "no figure is wrong")
+    wrong = [figure for figure in summary.figures if figure.wrong]
+    seen = f"{checks.count(False)} of {len(checks)} checks failed"
+    return BeliefRow("Answers", seen, f"no speed: {_named(wrong)}")
+
+
+def _precision(summary: Summary) -> BeliefRow:
+    short = [f for f in summary.figures if any(one.kind == "precision not reached" for one in f.doubts)]
+    if not short:
+        return BeliefRow("Precision", "every launch reached what was asked", "no launch was cut short")
+    seen = f"not reached in {len(short)} of {len(summary.figures)} figures: the time was up"
+    return BeliefRow("Precision", seen, f"their intervals are as wide as they say: {_named(short)}")
+
+
+def _disagreements(summary: Summary) -> list[BeliefRow]:
+    found = [
+        BeliefRow(
+            "Sources disagree",
+            f"{one.subject}: {'; '.join(f'{source} says {what}' for source, what in one.statements)}",
+            f"trusted: {one.trusted}",
+        )
+        for one in summary.run.machine.disagreements
+    ]
+    return found or [BeliefRow("Sources disagree", "none does", "facts of the machine are taken as stated")]
+
+
+def _failures(summary: Summary) -> list[BeliefRow]:
+    failed, left = summary.run.failures, len(summary.run.remaining())
+    rows = []
+    if failed:
+        seen = f"{units.counted(len({one.launch for one in failed}), 'launch')}: {failed[0].reason}"
+        rows.append(BeliefRow("Failed", seen, "their figures are of fewer launches, or missing"))
+    if left:
+        rows.append(
+            BeliefRow("Not complete", f"{units.counted(left, 'launch')} left", f"octant resume {summary.run.id}")
+        )
+    return rows

@@ -1,0 +1,77 @@
+"""Short names of figures for the rows of tables and the labels of pictures: what, what differs, and where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.ask import comparable
+
+if TYPE_CHECKING:
+    from octant.analysis.figures import Figure
+
+LONGEST = 32
+"""Characters of a short name."""
+_WORDS = {
+    ("pages", "thp"): "huge pages",
+    ("pages", "base"): "base pages",
+    ("store", "plain"): "plain stores",
+    ("store", "streaming"): "streaming stores",
+    ("buffers", "hot"): "hot buffers",
+    ("buffers", "rotating"): "new buffers",
+}
+"""Values of knobs that read better in other words than `value name`."""
+_BARE = frozenset({"element", "kernel"})  # the value says what it is
+_PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
+
+
+def short_name(figure: Figure) -> str:
+    """What is measured, the values of what its ask varied, and on how many cores; at most 32 characters.
+
+    The metric stands last where it is not the headline of its workload.
+    """
+    swept = tuple(figure.title.removeprefix(figure.label).split(", ")[1:])
+    names = [part.partition(" ")[0] for part in swept]
+    knobs = {name: figure.knobs.get(name, "") for name in names}
+    what, where = _what(figure), _where(figure)
+    metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
+    long = [what, *(knob_text(name, value) for name, value in knobs.items()), where, *metric]
+    name = ", ".join(long)
+    if len(name) > LONGEST:  # then values stand alone: what they are of, the details say
+        rest = [*(knob_text(name, value, bare=True) for name, value in knobs.items()), where, *metric]
+        name = ", ".join([_cut(what, max(LONGEST - len(", ".join(rest)) - 2, 8)), *rest])
+    return _cut(name, LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ,')}…"
+
+
+def _what(figure: Figure) -> str:
+    words = figure.show.short or figure.label.partition(",")[0] or figure.workload.name.rpartition("/")[2]
+    return words[:1].upper() + words[1:]
+
+
+def _where(figure: Figure) -> str:
+    """`1 core`, `2 threads`, `4 copies`, `2 ranks`; nothing where the name says it."""
+    point = figure.point
+    number = point.threads if figure.mode == "threads" else point.working_ranks
+    noun = _PLACES[figure.mode]
+    return f"{number} {noun if number == 1 else 'copies' if noun == 'copy' else noun + 's'}"
+
+
+def knob_text(name: str, value: str, bare: bool = False) -> str:
+    """The value of a knob in words: `huge pages`, `128 KiB`, `n 256`, `streaming stores`, `double`.
+
+    Args:
+        bare: as short as it is understood: `streaming`, `256`.
+    """
+    known = _WORDS.get((name, value))
+    if known:
+        return known.partition(" ")[0] if bare else known
+    size = comparable(value)
+    if name == "bytes" and size.isdigit():
+        return units.bytes_text(int(size))
+    if bare or name in _BARE:
+        return value
+    return f"{name} {value}" if value[:1].isdigit() else f"{value} {name}"

@@ -1,0 +1,84 @@
+"""How far a page can be believed: its grade, its sentence, and the rows behind it."""
+
+from dataclasses import replace
+
+import pytest
+
+from octant.analysis.summary import Summary, summarise
+from octant.record import Taken
+from octant.report.run.answer import Doubt, Tile
+from octant.report.run.belief import belief, page_grade
+from octant.report.run.tiles import tiles
+from screen_run import WORKLOADS, rates, run_of, spread, summary_of
+
+
+def said(summary: Summary) -> dict[str, tuple[str, str]]:
+    return {row.what: (row.seen, row.so) for row in belief(summary, tiles(summary)).rows}
+
+
+@pytest.mark.parametrize(
+    ("grades", "whole"),
+    [
+        (["sound", "note", "doubtful"], "doubtful"),
+        (["sound", "not measurable"], "sound"),
+        (["not measurable"], "not measurable"),
+        (["wrong", "sound"], "wrong"),
+        ([], "not measurable"),
+    ],
+)
+def test_the_page_is_as_good_as_its_worst_tile(grades: list[Doubt], whole: Doubt) -> None:
+    shown = [Tile("x", "y", number="1", grade=grade) for grade in grades]
+    assert page_grade([*shown, Tile("z", "", missing="no MPI")]) == whole
+
+
+def lossy(share: float) -> Summary:
+    """Every launch waited for so much of its time, and half of them twice as long."""
+    run = run_of(rates([90e9] * 6))
+    taken = [
+        Taken(0, (10**9 * (1 + i % 2),), cpu_ns=(round(10**9 * (1 + i % 2) * (1 - share)),),
+              wait_ns=(round(10**9 * (1 + i % 2) * share),), elapsed_ns=2 * 10**9, stolen_ns=0)
+        for i in range(6)
+    ]  # fmt: skip
+    points = tuple(replace(p, taken=(one,)) for p, one in zip(run.points, taken, strict=True))
+    return summarise(replace(run, points=points), WORKLOADS)
+
+
+def test_time_lost_is_a_sum_over_a_sum_with_its_cause() -> None:
+    summary = lossy(0.24)
+    assert said(summary)["Time lost"] == (
+        "24\u202f% on average, 24\u202f% at most; mostly to other work on the same CPUs", "all 6 measurements count",
+    )  # fmt: skip
+    found = belief(summary, tiles(summary))
+    assert found.grade == "doubtful"
+    assert found.text.startswith("Other work on the same CPUs took 24\u202f% of the processor time. Intervals hold for")
+    assert found.text.endswith("; other hours may differ, which was not measured.")
+    assert "six launches, on this machine, between" in found.text
+
+
+def test_measurements_that_do_not_count_are_counted() -> None:
+    assert said(lossy(0.6))["Time lost"][1].startswith("6 of 6 measurements lost over half of their time")
+
+
+def test_one_and_two_launches_are_no_interval() -> None:
+    one = summary_of(rates([90e9]))
+    assert "Each figure is of one launch" in belief(one, tiles(one)).text
+    assert said(one)["Launches"][1] == "nothing is known of the spread over launches"
+    two = summary_of(rates([90e9, 91e9]))
+    assert "Figures are medians over two launches" in belief(two, tiles(two)).text
+
+
+def test_a_wrong_answer_and_an_unclear_one_come_first() -> None:
+    wrong = summary_of(rates([90e9] * 6, passed=False))
+    assert belief(wrong, tiles(wrong)).text.startswith("Peak gave a wrong answer and has no speed.")
+    assert said(wrong)["Answers"] == ("6 of 6 checks failed", "no speed: Loop, 1 core")
+    wide = summary_of(rates(spread(90e9, 0.5)))
+    assert belief(wide, tiles(wide)).text.startswith("Peak could not be measured here.")
+
+
+def test_a_good_run_says_so_in_one_line_each() -> None:
+    rows = said(summary_of(rates(spread(90e9, 0.01))))
+    assert rows["Answers"] == ("all 6 checks passed", "no figure is wrong")
+    assert rows["Placement, pages"][0] == "read back as asked"
+    assert rows["Launches"][0].startswith("6 rounds over 5 minutes")
+    assert rows["Sources disagree"][0].startswith("clock: cpuinfo says 2.00 GHz")
+    assert set(rows) >= {"Time lost", "Other sessions", "Precision"}

@@ -1,0 +1,44 @@
+"""Short names fit a row of a table, and tell the figures of a run apart."""
+
+from dataclasses import replace
+
+import pytest
+
+from octant.report.run.names import LONGEST, knob_text, short_name
+from screen_run import messages, rates, summary_of
+
+
+@pytest.mark.parametrize(
+    ("label", "swept", "name"),
+    [
+        ("Triad", {"store": "streaming"}, "Triad, streaming stores, 1 core"),
+        ("Random load", {"bytes": "8192", "pages": "base"}, "Random load, 8 KiB, base, 1 core"),
+        ("triad from memory, one core", {}, "Triad from memory, 1 core"),
+        ("multiply-adds against vector width", {"width": "128"}, "Multiply-adds agai…, 128, 1 core"),
+        ("x" * 80, {}, "X" + "x" * 22 + "…, 1 core"),
+    ],
+)
+def test_a_name_says_what_what_differs_and_where(label: str, swept: dict[str, str], name: str) -> None:
+    figure = summary_of(rates([1e9])).figures[0]
+    points = tuple(replace(p, knobs=swept) for p in figure.points)
+    title = ", ".join([label, *(f"{knob} {value}" for knob, value in swept.items())])
+    assert short_name(replace(figure, points=points, label=label, title=title)) == name
+
+
+def test_the_metric_is_named_where_it_is_not_the_headline() -> None:
+    summary = summary_of(messages({8: 1500.0}))
+    (other,) = summary.others.values()
+    assert short_name(other) == "Message, 2 ranks, bandwidth"
+
+
+def test_no_name_is_longer_than_a_row_takes() -> None:
+    figure = summary_of(rates([1e9])).figures[0]
+    knobs = {name * 9: "v" * 40 for name in "abc"}
+    points = tuple(replace(p, knobs=knobs) for p in figure.points)
+    title = ", ".join(["loop", *(f"{knob} {value}" for knob, value in knobs.items())])
+    assert len(short_name(replace(figure, points=points, title=title))) <= LONGEST
+
+
+def test_values_of_knobs_read_as_people_say_them() -> None:
+    said = [knob_text(*one) for one in (("pages", "thp"), ("n", "256"), ("element", "double"), ("width", "scalar"))]
+    assert said == ["huge pages", "n 256", "double", "scalar width"]
