@@ -142,7 +142,8 @@ def claim_text(figure: Figure) -> str:
     if value.kind == "two values":
         return f"{ends}: two launches, no interval"
     few = ", few" * (value.number < stats.FEW_LAUNCHES)
-    return f"{ends}: 95{NARROW}% interval, median of {launches_text(figure)}{few}"
+    what = "share of all time of" if value.claim == "share" else "median of"
+    return f"{ends}: 95{NARROW}% interval, {what} {launches_text(figure)}{few}"
 
 
 def grade(figure: Figure) -> Doubt:
