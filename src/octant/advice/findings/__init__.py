@@ -35,7 +35,7 @@ class Finding:
     body: str  # at most two sentences
     lines: tuple[str, ...]  # commands or settings that were tried, one a line
     family: str = ""  # of one family at most one is among the first three
-    gain: float = 0.0  # orders findings: log ratio times the share of the run's workloads that it touches
+    gain: float = 0.0  # orders findings: log ratio times the share of the tiles that it touches
     details: tuple[str, ...] = ()  # the interval, the launches, where it holds and where not
     kind: Kind = "advice"
     effect: Estimate | None = None  # the ratio that a gain rests on

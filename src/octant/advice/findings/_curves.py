@@ -48,9 +48,10 @@ def groups(figures: Iterable[Figure], *knobs: str) -> list[list[Figure]]:
 
 
 def subject(figures: Iterable[Figure]) -> str:
-    """What figures of one workload measure, in the words of its first ask of the table: `random load from memory`."""
+    """What figures of one workload measure, in the words of its first ask of the table: `random load`."""
     ordered = sorted(figures, key=lambda figure: not figure.show.table)
-    return ordered[0].label.partition(",")[0] if ordered else ""
+    words = next((one.show.short or one.label.partition(",")[0] for one in ordered), "")
+    return words[:1].lower() + words[1:]
 
 
 def sentence(text: str) -> str:

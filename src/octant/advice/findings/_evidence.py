@@ -69,9 +69,16 @@ def is_sure(figure: Figure) -> bool:
 
 
 def gain_of(summary: Summary, ratio: float, touched: Sequence[Figure]) -> float:
-    """What orders findings: the ratio's logarithm, times the share of the run's workloads that it touches."""
-    every = {figure.workload.name for figure in summary.figures}
-    return abs(math.log(ratio)) * len({figure.workload.name for figure in touched}) / max(1, len(every))
+    """What orders findings: the ratio's logarithm, times the share of the tiles that show a touched ask.
+
+    Of a run without tiles, times the share of its workloads.
+    """
+    every = [{one.title for one in tile.figures} for tile in summary.run.screen.tiles]
+    mine = {figure.label for figure in touched}
+    if not every:
+        every = [{name} for name in dict.fromkeys(figure.workload.name for figure in summary.figures)]
+        mine = {figure.workload.name for figure in touched}
+    return abs(math.log(ratio)) * sum(not mine.isdisjoint(tile) for tile in every) / max(1, len(every))
 
 
 def _ask(figure: Figure) -> str:

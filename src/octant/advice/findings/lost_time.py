@@ -8,7 +8,7 @@ from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import sentence
 from octant.advice.findings._lines import DOCTOR, again
 from octant.advice.findings._thresholds import LOST
-from octant.analysis.lost import pooled_lost_time
+from octant.analysis.causes import causes_of_run
 from octant.stats import Grade
 from octant.units import percent_text
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 def judge(summary: Summary) -> Judged:
     """Fires above `LOST`, and where measurements of the table lost more than half of their time."""
-    lost = pooled_lost_time(summary.run.points)
+    lost = causes_of_run(summary)
     if lost is None:
         return Judged()
-    share = percent_text(lost.share)
+    share = percent_text(lost.lost)
     launches = [one for figure in summary.figures if figure.show.table for one in figure.launches]
     left_out = sum(not one.counts for one in launches)
-    if lost.share <= LOST and not left_out:
+    if lost.lost <= LOST and not left_out:
         return Judged(passed=(f"{share} of the time was lost, not more than {percent_text(LOST)}",))
     halved = f"{left_out} of {len(launches)} measurements lost over half of theirs and count for nothing"
     widest = _widest(summary)
     evidence = [halved] if left_out else []
     evidence += [f"the widest interval is ± {percent_text(widest[0])} ({widest[1].name})"] if widest else []
-    if lost.share <= LOST:
+    if lost.lost <= LOST:
         title = f"{left_out} of {len(launches)} measurements count for nothing"
         evidence[0] = "They lost over half of their time"
-    elif lost.cause == "other work on the same CPUs":
-        title = f"Other work took {share} of the time"
+    elif lost.other_processes >= lost.lost / 2:
+        title = f"Other work took {percent_text(lost.other_processes)} of the time"
     else:
-        title = f"{share} of the time was lost to {lost.cause}"
+        title = f"{share} of the time was lost"
     text = "; ".join(evidence) or "What a measurement loses makes it slower than the machine is"
     return Judged(
         (
@@ -48,12 +48,11 @@ def judge(summary: Summary) -> Judged:
                 lines=(DOCTOR, *again(summary.run)),
                 family="lost time",
                 details=(
-                    f"{share} of the time of all measurements: what threads with work did not run",
-                    f"the longest wait of a thread: {percent_text(lost.wait)}; quotas: {percent_text(lost.throttled)}; "
-                    f"the hypervisor: {percent_text(lost.steal)}",
+                    f"{share} of the time of all measurements was lost: threads that had work did not run",
+                    "; ".join(f"{cause} {percent_text(part)}" for cause, part in lost.parts),
                 ),
                 kind="belief",
-                gain=lost.share,
+                gain=lost.lost,
             ),
         )
     )

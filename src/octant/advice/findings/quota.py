@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._lines import again
 from octant.advice.findings._thresholds import TAKEN
-from octant.analysis.lost import pooled_lost_time
+from octant.analysis.causes import causes_of_run
 from octant.units import percent_text
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def judge(summary: Summary) -> Judged:
     """Fires where throttling took more than `TAKEN` of the time."""
-    lost = pooled_lost_time(summary.run.points)
+    lost = causes_of_run(summary)
     if lost is None:
         return Judged()
-    if lost.throttled <= TAKEN:
-        return Judged(passed=(f"quotas took {percent_text(lost.throttled)} of the time",))
+    if lost.quota <= TAKEN:
+        return Judged(passed=(f"quotas took {percent_text(lost.quota)} of the time",))
     given = [g.scheduling for p in summary.run.points for g in p.given if g.scheduling and g.scheduling.quota_cores]
     least = min(given, key=lambda one: one.quota_cores or 0, default=None)
     quota = f"A quota of {least.quota_cores:g} cores" if least else "A quota"
@@ -34,7 +34,7 @@ def judge(summary: Summary) -> Judged:
         (
             Finding(
                 rule="quota",
-                title=f"{quota} takes {percent_text(lost.throttled)} of the time",
+                title=f"{quota} takes {percent_text(lost.quota)} of the time",
                 body=f"When it is used up, every thread of the group stops until the next period. {what}.",
                 lines=("octant doctor --explain cpu_quota", *again(summary.run)),
                 family="lost time",
@@ -42,7 +42,7 @@ def judge(summary: Summary) -> Judged:
                 if least
                 else (),
                 kind="belief",
-                gain=lost.throttled,
+                gain=lost.quota,
             ),
         )
     )

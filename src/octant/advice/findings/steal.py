@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._lines import again
 from octant.advice.findings._thresholds import TAKEN
-from octant.analysis.lost import pooled_lost_time
+from octant.analysis.causes import causes_of_run
 from octant.units import percent_text
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def judge(summary: Summary) -> Judged:
     """Fires where steal took more than `TAKEN` of the time."""
-    lost = pooled_lost_time(summary.run.points)
+    lost = causes_of_run(summary)
     if lost is None:
         return Judged()
-    share = percent_text(lost.steal)
-    if lost.steal <= TAKEN:
+    share = percent_text(lost.host)
+    if lost.host <= TAKEN:
         return Judged(passed=(f"the hypervisor took {share} of the time",))
     return Judged(
         (
@@ -33,7 +33,7 @@ def judge(summary: Summary) -> Judged:
                 family="lost time",
                 details=(f"{share} of the time of all measurements: steal of /proc/stat, of the CPUs in use",),
                 kind="belief",
-                gain=lost.steal,
+                gain=lost.host,
             ),
         )
     )
