@@ -16,7 +16,6 @@ DEPENDENCIES = [
     "jinja2>=3.1,<4",  # the report page, job scripts
     "msgspec>=0.19,<1",  # records: typed, strict, an order of magnitude quicker than the standard decoder
     "numpy>=2.2,<3",  # statistics
-    "plotly>=6.3,<8",  # figures whose script is embedded in the page
     "pydantic>=2.11,<3",  # files that people write
     "rich>=14,<16",  # tables and progress in the terminal
     "scipy-openblas32>=0.3.29,<0.4",  # the tuned BLAS that is always there

@@ -14,7 +14,7 @@ from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, result
 from octant.record import Failure, Point, Result, Samples
-from octant.report.run import html, text, tidy
+from octant.report.run import page, text, tidy
 from octant.runs.rounds import drawn_order
 from octant.stats import Grade
 from octant.workload import Workload
@@ -113,7 +113,7 @@ def test_a_value_that_is_no_number_is_no_value_in_any_view(value: float) -> None
         assert one.missing == f"the value of a launch is {value:g}"
         text.show(summary, io.StringIO())
         assert json.loads(tidy.as_json(summary))["figures"][0]["launches"] == number - 1
-        assert "no value" in html.render(summary) or number == 2
+        assert "no value" in page.render(summary) or number == 2
 
 
 def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_doubt() -> None:

@@ -13,7 +13,7 @@ from fake_run import fake_run, machine, write_run
 from octant.analysis.summary import summarise
 from octant.catalogue.mpi_settings import knobs, of_mpi
 from octant.catalogue.neutral import settings
-from octant.report.run import html
+from octant.report.run import page
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.mpi_settings import is_known
 from octant.store import Store, environment
@@ -81,4 +81,4 @@ def fill(store: Store) -> None:
     done = carry_out(store, run, in_turn(run.launches), plan, start=Kernel())
     assert done.complete
     store.list_runs()
-    html.write(summarise(done, {}), run.folder / "report.html")
+    page.write(summarise(done, {}), run.folder / "report.html")

@@ -19,7 +19,7 @@ from octant.analysis.summary import summarise
 from octant.ask import Launch
 from octant.failure import Refusal
 from octant.record.lines import seal
-from octant.report.run import html, tidy
+from octant.report.run import page, tidy
 from octant.store import Pair, ProvenSetting, Store, StoredRun, StudyAsked
 from paths import DATA
 
@@ -86,7 +86,7 @@ def check(run: StoredRun) -> None:
     with contextlib.suppress(Refusal):
         summary = summarise(found, all_metrics=True)
         tidy.write(summary, "csv", "samples", io.BytesIO())
-        assert "</html>" in html.render(summary)
+        assert "</html>" in page.render(summary)
 
 
 def put(path: Path, value: str) -> None:

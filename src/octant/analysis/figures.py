@@ -50,7 +50,7 @@ class LaunchFigure:
     metric: Metric
     point: Point
     value: stats.Interval  # base units; of this launch's own samples
-    samples: NDArray[np.float64]  # base units, in time order, at most `KEPT` of them
+    samples: NDArray[np.float64]  # base units, in time order, at most `KEPT` of them, the extremes among them
     count: int  # samples or windows there were
     times: Sketch  # of all steady samples of the step, ns, each for `point.batch` chunks or steps
     doubts: tuple[Doubt, ...]
@@ -299,9 +299,9 @@ def _launch_figure(
         correlation = stats.correlation_time(samples)
         interval = stats.median_interval(samples, correlation) if measured.is_median else interval
         doubts += doubts_about_samples(samples, correlation)
-    thinned = samples if len(samples) <= KEPT else samples[np.linspace(0, len(samples) - 1, KEPT).astype(int)]
+    kept = stats.thinned(samples, KEPT)
     return LaunchFigure(
-        metric, point, interval, thinned, len(samples), times, doubts, measured.by_group, mismatches,
+        metric, point, interval, kept, len(samples), times, doubts, measured.by_group, mismatches,
         measured.whole_s, measured.lanes,
     )  # fmt: skip
 

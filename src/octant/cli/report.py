@@ -31,6 +31,9 @@ def report(
     share: Annotated[
         bool, typer.Option("--share", help="Leave out user and host names and paths [default file: shared.html].")
     ] = False,
+    all_samples: Annotated[
+        bool, typer.Option("--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].")
+    ] = False,
     notes: NotesOption = False,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
@@ -38,7 +41,7 @@ def report(
     """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
-    from octant.report.run import html, sharing, text, tidy
+    from octant.report.run import page, sharing, text, tidy
 
     run = find_run(store, name)
     summary = summarise(run, all_metrics=True)
@@ -49,4 +52,5 @@ def report(
     text.show(summary, notes=notes)
     if pictures:
         text.show_pictures(summary)
-    print(html.write(summary, output or run.folder / ("shared.html" if share else "report.html"), clean))
+    path = output or run.folder / ("shared.html" if share else "report.html")
+    print(page.write(summary, path, clean, all_samples))

@@ -329,13 +329,14 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, not
 def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
-    from octant.report.run import html, text, tidy
+    from octant.report.run import page as run_page
+    from octant.report.run import text, tidy
 
     with status_line() as tick:
         tick("working out the figures")
         summary = summarise(run, all_metrics=json or page)
         tick("writing the report")
-        report = html.write(summary, run.folder / "report.html") if page else None
+        report = run_page.write(summary, run.folder / "report.html") if page else None
     if not json:
         text.show(summary, notes=notes, sources="names" if page else "none")
     if json:

@@ -15,6 +15,7 @@ from octant.stats.samples import (
     median_interval,
     outliers,
     quantiles,
+    thinned,
 )
 from octant.stats.shares import next_share, share_over_launches
 
@@ -39,5 +40,6 @@ __all__ = [
     "outliers",
     "quantiles",
     "share_over_launches",
+    "thinned",
     "worst_of_each_kind",
 ]

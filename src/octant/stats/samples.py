@@ -53,6 +53,15 @@ def median_interval(samples: Sequence[float] | NDArray[np.float64], correlation:
     return Interval(float(values[low]), middle, float(values[high]))
 
 
+def thinned(samples: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """At most so many samples in their order, evenly chosen, with the least and the greatest of all."""
+    if len(samples) <= most:
+        return samples
+    extremes = {int(samples.argmin()), int(samples.argmax())}
+    even = np.linspace(0, len(samples) - 1, max(0, most - len(extremes))).astype(int)
+    return samples[sorted({*even.tolist(), *extremes})]
+
+
 def correlation_time(samples: Sequence[float] | NDArray[np.float64]) -> float:
     """How many samples in time order count as one, for the median: the integrated autocorrelation time, at least 1.
 

@@ -55,9 +55,8 @@ def unpacked(page: str) -> str:
             texts.append(zlib.decompress(base64.b64decode(text)).decode())
         except (ValueError, zlib.error):
             continue
-    ours = [text for text in texts if "plotly.js" not in text[:2000]]
-    assert ours, "the figures are packed"
-    return "\n".join([page, *ours])
+    assert len(texts) > 20, "the document, the drawings, the samples and further rows are packed"
+    return "\n".join([page, *texts])
 
 
 SECRETS = (HOST, HOST.partition(".")[0], OTHER, USER, "/home", "/opt", "~/", "libopenblas")

@@ -13,7 +13,8 @@ from octant.analysis.summary import summarise
 from octant.machine import Disagreement
 from octant.record import Result
 from octant.report.charts import terminal
-from octant.report.run import html, text
+from octant.report.run import page as run_page
+from octant.report.run import text
 from octant.store import StoredRun
 
 
@@ -43,8 +44,8 @@ def test_a_figure_that_provides_a_limit_is_shown_as_the_limit_and_has_no_share()
     rows = [line for line in shown(alone, 100).splitlines() if line.startswith("  triad, ")]
     assert [row.split()[-1] for row in rows][:2] == ["limit", "limit"]
     assert "%" not in "".join(rows[:2])
-    page = html.render(summarise(alone, WORKLOADS))
-    assert page.count('<span class="percent">limit</span>') == 2
+    page = run_page.render(summarise(alone, WORKLOADS))
+    assert page.count('<td class="share">is the limit</td>') == 2
 
 
 def test_the_narrow_table_says_what_the_limits_are_below() -> None:

@@ -6,9 +6,7 @@ amd-pstate-epp `powersave` follows the load too, despite its name; with others i
 `userspace` keeps a chosen clock, so it is not reported.
 """
 
-from octant.advice import Advice, Facts, Measured
-
-MEASURED = Measured("frequency governor", "governor")
+from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:

@@ -43,7 +43,11 @@ def render(shown: Overview) -> str:
     pictures = [picture for picture in (curve(shown), failures(shown)) if picture is not None]
     frames = [_frame(shown, size, found) for size, found in shown.maps.items()]
     word = shown.curve.size_word
-    return html.templates().get_template("network.html.jinja").render(
+    data = _data(shown)
+    return html.render(
+        "network.html.jinja",
+        {"run": data["run"], "document": data, "exports": html.exports(pictures, data["run"])},
+        ("chart", "network"),
         network=shown.network,
         traffic=shown.traffic,
         word=word,
@@ -52,11 +56,6 @@ def render(shown: Overview) -> str:
         first=_first_frame(shown),
         heat=Markup(network_svg.heat(shown.maps, word)) if len(shown.maps) > 1 else None,  # noqa: S704 - escapes its texts
         drawn=network_svg.topology_description(next(iter(shown.maps.values()))) if frames else "",
-        version=__version__,
-        style=html.page_file("style.css") + html.page_file("network.css"),
-        script=html.page_file("page.js") + html.page_file("network.js"),
-        plotly=html.plotly(),
-        data=html.json_markup(_data(shown, pictures)),
     )  # fmt: skip
 
 
@@ -86,13 +85,14 @@ def _first_frame(shown: Overview) -> int:
     return changes[0] if changes else max(0, len(kinds) - 1)
 
 
-def _data(shown: Overview, pictures: list[Any]) -> dict[str, Any]:
+def _data(shown: Overview) -> dict[str, Any]:
     points = [asdict(point) for point in shown.curve.points]
     for point in points:
         if point["headroom"] == float("inf"):
             point["headroom"] = None
     return {
-        "run": {"run": f"{shown.network.name}-{shown.traffic}", "octant": __version__},
+        "run": f"{shown.network.name}-{shown.traffic}",
+        "octant": __version__,
         "network": shown.network.model_dump(mode="json"),
         "curve": points,
         "maps": [
@@ -100,6 +100,4 @@ def _data(shown: Overview, pictures: list[Any]) -> dict[str, Any]:
             for size, found in shown.maps.items()
         ],
         "failures": [asdict(worst) for worst in shown.failures],
-        "pictures": [asdict(picture) for picture in pictures],
-        "figures": [],
     }

@@ -8,6 +8,7 @@ import os
 import pwd
 import re
 import socket
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ def cleaner(run: StoredRun) -> Callable[[str], str]:
 
 
 def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """A value of JSON's types with every text in it cleaned; names of members stay."""
+    """A value of JSON's types, or of dataclasses, with every text in it cleaned; names of members stay."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
         return {name: cleaned(one, clean) for name, one in value.items()}
-    return [cleaned(one, clean) for one in value] if isinstance(value, list | tuple) else value
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{field.name: cleaned(getattr(value, field.name), clean) for field in fields(value)})
+    return type(value)(cleaned(one, clean) for one in value) if isinstance(value, list | tuple) else value
 
 
 def _hosts(run: StoredRun) -> list[str]:

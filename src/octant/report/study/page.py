@@ -1,7 +1,6 @@
 """A study as a page of its own: verdicts, pictures with their numbers, nothing from the network."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from octant import __version__, catalogue
@@ -17,7 +16,10 @@ def render(outcome: Outcome) -> str:
     shown = pictures(outcome)
     document = json.loads(study.report_json(outcome))
     data = {**document, "run": document["run"] or outcome.name, "octant": __version__}
-    return html.templates().get_template("study.html.jinja").render(
+    return html.render(
+        "study.html.jinja",
+        {"run": outcome.name, "document": data, "exports": html.exports(shown, outcome.name)},
+        ("chart",),
         name=outcome.name,
         study=outcome.study,
         about=study.about(outcome),
@@ -27,11 +29,6 @@ def render(outcome: Outcome) -> str:
         absent=study.absent_texts(outcome),
         wrong=outcome.values.wrong,
         document=lambda file: catalogue.documents()[file].title,
-        version=__version__,
-        style=html.page_file("style.css"),
-        script=html.page_file("page.js"),
-        plotly=html.plotly(),
-        data=html.json_markup({"run": data, "pictures": [asdict(picture) for picture in shown], "figures": []}),
     )  # fmt: skip
 
 
