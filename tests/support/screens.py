@@ -1,6 +1,7 @@
 """A first screen whose every number is written here, for tests of pages: six tiles, three findings and more."""
 
-from octant.report.run.answer import Bar, Belief, BeliefRow, Finding, Strip, Tile
+from octant.advice.findings import Finding
+from octant.report.run.answer import Bar, Belief, BeliefRow, Strip, Tile
 from octant.report.run.page import FirstScreen
 
 NARROW = "\u202f"

@@ -30,6 +30,14 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """That a rule concerns what Octant itself measured, and by which fact of the system; a rule's file says it."""
+
+    what: str  # "clock source"
+    key: str  # of `machine.system`
+
+
+@dataclass(frozen=True)
 class Facts:
     """What rules look at: the machine, and what surrounds a measurement on it."""
 
@@ -62,6 +70,12 @@ Rule = Callable[[Facts], Advice | list[Advice] | None]
 def all_rules() -> dict[str, Rule]:
     """Every rule by name. The folder is the registration."""
     return {name: module.advise for name, module in registry.modules(_RULES).items()}
+
+
+def of_what_was_measured() -> dict[str, tuple[Measured, Rule]]:
+    """By name, the rules that concern what Octant measured, not what is started from this shell."""
+    modules = registry.modules(_RULES).items()
+    return {name: (module.MEASURED, module.advise) for name, module in modules if hasattr(module, "MEASURED")}
 
 
 def page(name: str) -> str:

@@ -124,7 +124,7 @@ EXAMPLES = {
     "catalogue": (
         Example("octant catalogue", "how much of each kind there is"),
         Example("octant catalogue findings", "published claims, one line each"),
-        Example("octant catalogue machines power775", "one entry in full, with its source"),
+        Example("octant catalogue machines power575", "one entry in full, with its source"),
     ),
     "study": (
         Example("octant study list", "the questions that come with Octant"),
@@ -159,7 +159,7 @@ EXAMPLES = {
     ),
     "model scale": (
         Example("octant model scale power775 -t randomaccess --sizes 1,24,25", "sizes are supernodes here"),
-        Example("octant model scale dragonfly-example --sizes 1:33:8", "every eighth number of groups"),
+        Example("octant model scale dragonfly-example --sizes 9:33:8", "every eighth number of groups"),
     ),
     "model solve": (
         Example("octant model solve bgp -t shift -p 21", "a shift by 21 nodes"),
@@ -171,7 +171,7 @@ EXAMPLES = {
         Example("octant model explain bgp -t random", "the same on a torus"),
     ),
     "model diff": (
-        Example("octant model diff bgp dragonfly-example -t random", "two networks, as they are"),
+        Example("octant model diff bgp examples/networks/torus-4x4x4.toml", "one with a file of yours"),
         Example("octant model diff power775 power775 --sizes 2,8 --routing indirect", "two routings of one network"),
     ),
     "model reach": (
@@ -219,7 +219,9 @@ EXAMPLES = {
     ),
     "model app": (
         Example("octant model app bgp --ranks 8,64 --compute 1ms --halo 3d:64KiB --reduce 8", "a stencil code's step"),
-        Example("octant model app bgp --run last --kernel stream --halo 3d:64KiB", "computing as measured here"),
+        Example(
+            "octant model app bgp --ranks 64 --compute 1ms --reduce 1MiB --algorithm all", "with the fastest allreduce"
+        ),
     ),
 }
 """By command: two to four lines that work, and what each is for."""

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
+from octant.machine import Processor
 from octant.machine.command import output
 from octant.machine.surroundings import CoreTrial, OpenBlas
 
@@ -48,6 +49,12 @@ def openblas_path() -> Path | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     return next(Path(spec.submodule_search_locations[0]).glob("lib/libscipy_openblas*.so*"), None)
+
+
+def own_core(processor: Processor) -> str:
+    """OpenBLAS's name for the core of an Intel processor, by its instructions; empty for others."""
+    own = (name for name, flag in _CORES if flag in processor.flags)
+    return next(own, "") if processor.vendor == "GenuineIntel" else ""
 
 
 def openblas(library: Path) -> OpenBlas | None:

@@ -6,7 +6,9 @@ amd-pstate-epp `powersave` follows the load too, despite its name; with others i
 `userspace` keeps a chosen clock, so it is not reported.
 """
 
-from octant.advice import Advice, Facts
+from octant.advice import Advice, Facts, Measured
+
+MEASURED = Measured("frequency governor", "governor")
 
 
 def advise(facts: Facts) -> Advice | None:

@@ -1,6 +1,7 @@
-"""What the first screen of a run's report says, as data: the sentence, belief, tiles and findings.
+"""What the first screen of a run's report says, as data: the sentence, belief and tiles.
 
-`tiles`, `belief` and `findings` make them from a summary; the page and the terminal only write them.
+`tiles` and `belief` make them from a summary, and `advice.findings` what to do; the page and the terminal only write
+them.
 """
 
 from dataclasses import dataclass
@@ -69,16 +70,3 @@ class Belief:
     grade: Doubt
     text: str
     rows: tuple[BeliefRow, ...]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is worth doing: an effect with a number, the evidence with its scope, and lines to copy."""
-
-    rule: str  # the name of the rule in the table of thresholds
-    title: str
-    body: str  # at most two sentences
-    lines: tuple[str, ...]  # commands or settings that were tried, one a line
-    family: str = ""  # of one family at most one is among the first three
-    gain: float = 0.0  # orders findings: log ratio times the share of tiles touched
-    details: tuple[str, ...] = ()  # the interval, the launches

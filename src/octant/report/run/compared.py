@@ -7,10 +7,11 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from octant.advice.findings import Finding
 from octant.report.charts.ratios import Row, ratios
 from octant.report.claims import claims
 from octant.report.plain import clean
-from octant.report.run.answer import Belief, Finding
+from octant.report.run.answer import Belief
 from octant.report.run.lost_time import grade_of, share_lost
 from octant.stats.gate import RISING, least_rounds
 from octant.stats.verdicts import percent

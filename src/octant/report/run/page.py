@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from octant import __version__, output, units
+from octant.advice.findings import findings, passed_checks
 from octant.report import claims
 from octant.report.charts.curve import share_text
 from octant.report.charts.pictures import pictures
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from octant.advice.findings import Finding
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.machine import Machine
     from octant.report.charts.picture import Picture
-    from octant.report.run.answer import Belief, Finding, Tile
+    from octant.report.run.answer import Belief, Tile
     from octant.report.run.html import Clean
 
 MOST_FIGURES = 1000
@@ -49,7 +51,9 @@ class FirstScreen:
 def first_screen(summary: Summary) -> FirstScreen:
     """The answer of a run, with what it rests on."""
     shown = tiles(summary)
-    return FirstScreen(answer_text(summary, shown), belief(summary, shown), shown)
+    return FirstScreen(
+        answer_text(summary, shown), belief(summary, shown), shown, findings(summary), passed_checks(summary)
+    )
 
 
 def write(summary: Summary, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:

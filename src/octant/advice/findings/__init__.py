@@ -1,0 +1,74 @@
+"""What is worth doing about a stored run: each file here is one rule, which judges the run and nothing else.
+
+A rule looks at the figures, and at the facts that were stored with them: never at this machine, which may be another.
+It gives a gain only where paired launches show one whose interval lies beyond `NOTHING_BELOW`, and lines that this
+command line reads or that were tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from octant import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from octant.analysis.summary import Summary
+    from octant.stats import Estimate
+
+Kind: TypeAlias = Literal["wrong", "belief", "gain", "advice"]
+KINDS: tuple[Kind, ...] = ("wrong", "belief", "gain", "advice")
+"""First to last: an answer is wrong; measurements cannot be trusted; speed that was measured; speed that was not."""
+FIRST = 3
+"""So many findings are on the first screen; of one family at most one is among them."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is worth doing: an effect with a number, the evidence with its scope, and lines to copy."""
+
+    rule: str  # the name of the rule in the table of thresholds
+    title: str
+    body: str  # at most two sentences
+    lines: tuple[str, ...]  # commands or settings that were tried, one a line
+    family: str = ""  # of one family at most one is among the first three
+    gain: float = 0.0  # orders findings: log ratio times the share of the tiles that it touches
+    details: tuple[str, ...] = ()  # the interval, the launches, where it holds and where not
+    kind: Kind = "advice"
+    effect: Estimate | None = None  # the ratio that a gain rests on
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a rule says of a run: findings, and what it looked at and found in order. Nothing where it cannot tell."""
+
+    found: tuple[Finding, ...] = ()
+    passed: tuple[str, ...] = ()
+
+
+def findings(summary: Summary) -> tuple[Finding, ...]:
+    """What is worth doing about a run: wrong answers, what spoils belief, then by gain."""
+    found = [one for judged in _judged(summary) for one in judged.found]
+    return _spread(sorted(found, key=lambda one: (KINDS.index(one.kind), -one.gain)))
+
+
+def passed_checks(summary: Summary) -> tuple[str, ...]:
+    """What the rules looked at and found in order, a sentence each."""
+    return tuple(text for judged in _judged(summary) for text in judged.passed)
+
+
+def _judged(summary: Summary) -> list[Judged]:
+    return [module.judge(summary) for module in registry.modules(__name__).values()]
+
+
+def _spread(ordered: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The first of each family before others of it, as far as the first screen goes."""
+    first: list[Finding] = []
+    rest: list[Finding] = []
+    for one in ordered:
+        family = one.family or one.rule
+        seen = len(first) == FIRST or any(family == other.family for other in first)
+        (rest if seen else first).append(replace(one, family=family))
+    return (*first, *rest)

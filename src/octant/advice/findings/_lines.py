@@ -1,0 +1,75 @@
+"""Lines to copy: commands of ours, made of what a run asked, in words that no shell takes for anything else."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from octant.advice.findings._curves import size_knob, size_of
+from octant.ask import EFFORT
+from octant.units import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.ask import Ask
+    from octant.store import StoredRun
+
+DOCTOR = "octant doctor"
+_EVALUATE = re.compile(r"evaluate( --(quick|full)| --suite [\w./-]+| --only [\w/]+)*")
+_STUDY = re.compile(r"study [\w-]+")
+_STEPS = 4  # sizes of `larger`
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def again(run: StoredRun) -> tuple[str, ...]:
+    """The command that makes such a run once more; none where nothing that a run stores says it safely."""
+    if run.who == "evaluate" and _EVALUATE.fullmatch(run.title):
+        return (f"octant {run.title}",)
+    if _STUDY.fullmatch(run.who):
+        return (f"octant study run {run.who.partition(' ')[2]}",)
+    if run.who == "run" and len(run.asks) == 1:
+        return asked(run.asks[0], run.asks[0].knobs)
+    return ()
+
+
+def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ...]:
+    """The command that measures a figure's cell alone, with some knobs at other values.
+
+    Only knobs that were asked for are given; none where a name or value of the store cannot be typed.
+    """
+    ask = summary.run.ask_of(figure.point.launch)
+    if ask is None:
+        return ()
+    knobs = {name: figure.knobs.get(name, value) for name, value in ask.knobs.items() if name not in EFFORT}
+    return asked(ask, {**knobs, **changed})
+
+
+def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
+    """The command that measures a figure at its own size and up to eight times that; none for what has no size."""
+    knob = size_knob(figure)
+    size = size_of(figure, knob) if knob else math.nan
+    if math.isnan(size) or size < 1:
+        return ()
+    sizes = [int(size) << step for step in range(_STEPS)]
+    texts = [bytes_text(one).replace(" ", "") if knob == "bytes" else str(one) for one in sizes]
+    return of_figure(summary, figure, **{knob: ",".join(texts)})
+
+
+def page_of(figure: Figure) -> str:
+    """The command that prints the page of a figure's workload, with its pitfalls."""
+    return f"octant workloads {figure.workload.name}"
+
+
+def asked(ask: Ask, knobs: Mapping[str, str]) -> tuple[str, ...]:
+    """`octant run` of an ask with these knobs; none where its words cannot be typed."""
+    words = ["octant", "run", ask.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]
+    words += [f"--ranks={ask.shape.ranks}"] if ask.shape.ranks > 1 else []
+    words += [f"--place={ask.shape.place}"] if ask.shape.place else []
+    words += [f"--hosts={','.join(ask.shape.hosts)}"] if ask.shape.hosts else []
+    typed = ask.subject.workload and not ask.mpi and all(map(_NAME.fullmatch, knobs))
+    return (shlex.join(words),) if typed and all(word.isprintable() for word in words) else ()

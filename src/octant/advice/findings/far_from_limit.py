@@ -1,0 +1,58 @@
+"""A figure is far from what its limit allows, and sure enough to say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._curves import sentence, subject
+from octant.advice.findings._evidence import gain_of, gap_of, is_sure
+from octant.advice.findings._lines import larger, page_of
+from octant.advice.findings._thresholds import OF_LIMIT
+from octant.advice.findings.library_kernel import is_of_another_core
+from octant.units import percent_text, si_text
+
+if TYPE_CHECKING:
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.stats import Estimate
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires once for each workload: for the figure of the table that is farthest from its limit, below `OF_LIMIT`."""
+    found, passed = [], []
+    for _, figures in summary.by_workload():
+        known = [(share, figure) for figure in figures if figure.show.table and (share := figure.of_limit) is not None]
+        passed += [
+            f"{one.name} reaches {percent_text(share)} of its limit" for share, one in known if share >= OF_LIMIT
+        ]
+        far = [
+            (share, one, gap)
+            for share, one in known
+            if share < OF_LIMIT and is_sure(one) and (gap := gap_of(one)) and not is_of_another_core(summary, one)
+        ]
+        if far:
+            found.append(_finding(summary, *min(far, key=lambda each: each[0])))
+    return Judged(tuple(found), tuple(passed))
+
+
+def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> Finding:
+    assert figure.value is not None  # noqa: S101 - it has a share
+    assert figure.at_limit is not None  # noqa: S101
+    assert figure.limit is not None  # noqa: S101
+    unit = figure.metric.unit
+    return Finding(
+        rule="far from a limit",
+        title=f"{sentence(subject((figure,)))} reaches {percent_text(share)} of its limit",
+        body=f"{si_text(figure.value.middle, unit)} of {si_text(figure.at_limit, unit)}: {figure.limit.source}. "
+        "Its page names what is known to cost speed; see whether other sizes come closer.",
+        lines=(page_of(figure), *larger(summary, figure)),
+        family="limit",
+        gain=gain_of(summary, gap.middle, (figure,)),
+        details=(
+            figure.name,
+            f"the limit over the figure: {gap.low:.2f} … {gap.high:.2f}: {gap.text}",
+        ),
+        kind="gain",
+        effect=gap,
+    )

@@ -1,0 +1,79 @@
+"""A core, socket or host is slower than others that do the same work at the same time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._curves import sentence
+from octant.advice.findings._evidence import gain_of, is_beyond
+from octant.advice.findings._thresholds import LEAST_PAIRS
+from octant.analysis.balance import balance
+from octant.placement import set_text
+from octant.stats import Estimate
+from octant.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.balance import PlaceBalance
+    from octant.analysis.summary import Summary
+
+WHERE = "octant where -- PROGRAM"
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires once for each kind of place, for the one that is proven the slowest in most figures."""
+    found, passed = [], []
+    by_kind: dict[str, list[PlaceBalance]] = {}
+    for one in balance(summary):
+        if one.ratio.is_interval and one.ratio.number >= LEAST_PAIRS:
+            by_kind.setdefault(one.kind, []).append(one)
+    for kind, known in by_kind.items():
+        slow = [one for one in known if is_beyond(fastest_over_slowest(one))]
+        if slow:
+            found.append(_finding(summary, slow, known))
+        else:
+            least = max(one.hidden or 0.0 for one in known)
+            passed.append(f"no {kind} is proven slower than another; {percent_text(least)} could hide")
+    return Judged(tuple(found), tuple(passed))
+
+
+def fastest_over_slowest(one: PlaceBalance) -> Estimate:
+    """The ratio of a balance as a gain, above 1."""
+    ratio = one.ratio
+    ends = (1 / ratio.high, 1 / ratio.middle, 1 / ratio.low)
+    return Estimate(*ends, ratio.kind, ratio.claim, ratio.number, ratio.period)
+
+
+def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[PlaceBalance]) -> Finding:
+    name = Counter(one.slowest.name for one in slow).most_common(1)[0][0]
+    those = sorted((one for one in slow if one.slowest.name == name), key=lambda one: one.ratio.middle)
+    worst = those[0]
+    how_much = "up to " * (len(those) > 1) + percent_text(1 - worst.ratio.middle)
+    gain = fastest_over_slowest(worst)
+    return Finding(
+        rule="imbalance",
+        title=f"{sentence(name)} is {how_much} slower in {len(those)} of {len(known)} figures",
+        body=f"Beside {worst.fastest.name}, while all work alone at once: {worst.figure.name}. See where a program's "
+        "threads run; the placement leaves out what is slow.",
+        lines=(WHERE, *_placement(worst)),
+        family="imbalance",
+        gain=gain_of(summary, gain.middle, [one.figure for one in those]),
+        details=tuple(
+            f"{one.figure.name}: {percent_text(1 - one.ratio.high)} … {percent_text(1 - one.ratio.low)} slower than "
+            f"{one.fastest.name}, {one.ratio.text}"
+            for one in those
+        ),
+        kind="gain",
+        effect=gain,
+    )
+
+
+def _placement(worst: PlaceBalance) -> tuple[str, ...]:
+    """The command for a thread on every place of the node but the slowest; none where places are not known cores."""
+    if worst.kind != "core" or len({host for place in worst.places for host, _ in place.cpus}) != 1:
+        return ()
+    cpus = [min(number for _, number in place.cpus) for place in worst.places if place != worst.slowest]
+    return (f"octant bind --place {set_text(cpus)}",)

@@ -1,0 +1,64 @@
+"""A library uses kernels for another core than the processor's, and is far from the peak."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._curves import sentence, subject
+from octant.advice.findings._evidence import gain_of, gap_of, is_sure
+from octant.advice.findings._lines import DOCTOR, larger
+from octant.advice.findings._thresholds import OF_PEAK
+from octant.machine.blas import own_core
+from octant.units import percent_text, si_text
+
+if TYPE_CHECKING:
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires for the figure of the table with the least share of the peak, where its launches note another core.
+
+    Whether other kernels are faster is not known of a stored run: the doctor tries them and names those that are.
+    """
+    found = []
+    for _, figures in summary.by_workload():
+        far = [
+            (share, figure, gap)
+            for figure in figures
+            if figure.show.table
+            and is_of_another_core(summary, figure)
+            and is_sure(figure)
+            and (share := figure.of_limit) is not None
+            and (gap := gap_of(figure))
+        ]
+        if not far:
+            continue
+        share, figure, gap = min(far, key=lambda each: each[0])
+        core, own = figure.point.notes["library_core"], own_core(summary.run.machine.processor)
+        assert figure.value is not None  # noqa: S101 - it has a share
+        found.append(
+            Finding(
+                rule="library kernel",
+                title=f"{sentence(subject((figure,)))} has {percent_text(share)} of peak, with kernels for {core}",
+                body=f"{si_text(figure.value.middle, figure.metric.unit)} on a processor with the instructions of "
+                f"{own}. The doctor loads the library with each of its other kernels, and names the faster ones.",
+                lines=(DOCTOR, *larger(summary, figure)),
+                family="limit",
+                gain=gain_of(summary, gap.middle, (figure,)),
+                details=(
+                    figure.name,
+                    f"the peak over the figure: {gap.low:.2f} … {gap.high:.2f}: {gap.text}",
+                ),
+                kind="gain",
+                effect=gap,
+            )
+        )
+    return Judged(tuple(found))
+
+
+def is_of_another_core(summary: Summary, figure: Figure) -> bool:
+    """Whether its library notes kernels for another core than the processor's, and is below `OF_PEAK`."""
+    core, own, share = figure.point.notes.get("library_core"), own_core(summary.run.machine.processor), figure.of_limit
+    return bool(core and own) and core != own and share is not None and share < OF_PEAK

@@ -1,0 +1,120 @@
+"""Long messages are much slower than those of the best length."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._curves import groups, size_knob, size_of
+from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
+from octant.advice.findings._lines import of_figure
+from octant.advice.findings._thresholds import FALL
+from octant.metric import Rate, Seconds
+from octant.units import bytes_text, percent_text, si_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.machine import Machine
+    from octant.stats import Estimate
+
+_LEAST_LENGTHS = 3
+
+
+@dataclass(frozen=True)
+class _Length:
+    figure: Figure
+    bytes: float  # of one message
+    rate: float  # B/s
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires where, of messages that differ in their length alone, the longest have half of the best rate or less."""
+    found: list[Finding] = []
+    passed = []
+    for group in groups((one for one in summary.figures if one.workload.messages), *_knobs(summary)):
+        lengths = sorted((one for figure in group if (one := _length(figure))), key=lambda one: one.bytes)
+        if len(lengths) < _LEAST_LENGTHS:
+            continue
+        best, longest = max(lengths, key=lambda one: one.rate), lengths[-1]
+        share = longest.rate / best.rate
+        per_length = 1.0 if isinstance(best.figure.metric.value, Rate) else best.bytes / longest.bytes
+        ratio = paired_ratio(longest.figure, best.figure, per_length) if best is not longest else None
+        if ratio and is_beyond(ratio) and ratio.middle >= FALL:
+            found.append(_finding(summary, group, best, longest, ratio))
+        elif ratio or best is longest:
+            passed.append(f"messages of {_text(longest)} have {percent_text(share)} of the best rate")
+    return Judged(tuple(sorted(found, key=lambda one: -one.gain)[:1]), tuple(passed))
+
+
+def _knobs(summary: Summary) -> set[str]:
+    return {knob for one in summary.figures if one.workload.messages and (knob := size_knob(one))}
+
+
+def _length(figure: Figure) -> _Length | None:
+    """A figure as the rate of its messages; `None` where it is no time of one, and no rate of their bytes."""
+    value, point = figure.metric.value, figure.point
+    sent, number = point.count("bytes_sent"), point.count("messages")
+    if not (
+        sent and number and is_usable(figure) and figure.value and not math.isnan(size_of(figure, size_knob(figure)))
+    ):
+        return None
+    length, middle = sent / number, figure.value.middle
+    if isinstance(value, Seconds) and value.per == ("messages",):
+        return _Length(figure, length, length / middle)
+    if isinstance(value, Rate) and value.counts == ("bytes_sent",):
+        return _Length(figure, length, middle)
+    return None
+
+
+def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: _Length, ratio: Estimate) -> Finding:
+    knob = size_knob(longest.figure)
+    steps = max(1, math.ceil(math.log2(longest.bytes / best.bytes)))
+    between = [best.bytes * 2**step for step in range(steps)]
+    sizes = ",".join(f"{round(size)}" for size in (*between, longest.bytes))
+    return Finding(
+        rule="message fall",
+        title=f"Large messages fall to {percent_text(1 / ratio.middle)} of their best rate",
+        body=f"{si_text(best.rate, 'B/s')} at {_text(best)}, {si_text(longest.rate, 'B/s')} at {_text(longest)}"
+        f"{_left(summary.run.machine, best, longest)}. Look where the rate falls, and with which buffers.",
+        lines=of_figure(summary, longest.figure, **{knob: _sizes(sizes), **_others(summary, longest.figure, knob)}),
+        family="messages",
+        gain=gain_of(summary, ratio.middle, group),
+        details=(
+            f"the best rate over that of the longest: {ratio.low:.2f} … {ratio.high:.2f}: {ratio.text}",
+            "whether pieces of a long message are faster depends on where its bytes are: the command shows both",
+        ),
+        kind="gain",
+        effect=ratio,
+    )
+
+
+def _sizes(text: str) -> str:
+    return ",".join(bytes_text(int(size)).replace(" ", "") for size in text.split(","))
+
+
+def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
+    """The values that other curves of the workload have of knobs that tell curves apart, each knob's all together."""
+    alike = [
+        one for one in summary.figures if one.workload is figure.workload and one.point.ranks == figure.point.ranks
+    ]
+    asked = [ask for one in alike if (ask := summary.run.ask_of(one.point.launch))]
+    names = {name for ask in asked for name in ask.knobs} - {knob}
+    values = {name: dict.fromkeys(one.knobs[name] for one in alike if name in one.knobs) for name in sorted(names)}
+    return {name: ",".join(those) for name, those in values.items() if len(those) > 1}
+
+
+def _left(machine: Machine, best: _Length, longest: _Length) -> str:
+    """Caches of a core that hold the one and not the other."""
+    sizes = {(cache.level, cache.size_bytes) for cache in machine.topology.caches if cache.kind != "instruction"}
+    between = [(level, size) for level, size in sorted(sizes) if best.bytes <= size < longest.bytes]
+    names = ", ".join(f"L{level} has {bytes_text(size)}" for level, size in between)
+    return f" ({names})" if names else ""
+
+
+def _text(length: _Length) -> str:
+    return bytes_text(length.bytes)

@@ -1,0 +1,34 @@
+"""Launches were given other places, memory or settings than asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._lines import DOCTOR, again
+
+if TYPE_CHECKING:
+    from octant.analysis.summary import Summary
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires where a figure has a launch that was given other than asked; such a figure is not measurable."""
+    if not summary.figures:
+        return Judged()
+    given = [figure for figure in summary.figures if figure.mismatches]
+    if not given:
+        return Judged(passed=("threads, memory, pages and settings were given as asked",))
+    texts = tuple(dict.fromkeys(text for figure in given for text in figure.mismatches))
+    return Judged(
+        (
+            Finding(
+                rule="not as asked",
+                title=f"{len(given)} of {len(summary.figures)} figures were not measured as asked",
+                body=f"{given[0].name}: {texts[0]}. Such figures count for nothing; find out what the system allows.",
+                lines=(DOCTOR, *again(summary.run)),
+                family="binding",
+                details=texts,
+                kind="belief",
+            ),
+        )
+    )

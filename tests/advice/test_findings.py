@@ -1,0 +1,304 @@
+"""Every rule just above and just below its threshold, their order, and lines that our own command line reads."""
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import command_lines
+from fake_run import MIB, machine
+from found_run import Cell, found_run, taken
+from octant.advice.findings import KINDS, Finding, findings, passed_checks
+from octant.analysis.summary import Summary
+from octant.machine import Processor
+from octant.record import Scheduling
+from octant.stats import Doubt, Grade
+
+ASKS = {"glibc": "2.36"}
+SIZES = {"8KiB": 1.0, "8MiB": 1.05, "256MiB": 1.4}
+
+
+def noisy(middle: float, launches: int = 6, spread: float = 0.002) -> list[float]:
+    """Launches about a value, whose median it is."""
+    half = (launches - 1) / 2
+    return [middle * (1 + spread * (place - half)) for place in range(launches)]
+
+
+def ladder(ratios: dict[str, float], launches: int = 6, **changes: Any) -> list[Cell]:
+    """Random loads by footprint: so many times as fast on huge pages as on base pages."""
+    return [
+        Cell(
+            "node/latency", noisy(1e-7 * (ratios[size] if pages == "base" else 1.0), launches),
+            swept={"bytes": size, "pages": pages}, title="random load from memory, one core", **changes,
+        )
+        for size in ratios
+        for pages in ("base", "thp")
+    ]  # fmt: skip
+
+
+def messages(rates: dict[int, float], launches: int = 6, spread: float = 0.002) -> list[Cell]:
+    """Messages of these lengths at these rates."""
+    return [
+        Cell(
+            "mpi/pingpong", noisy(length / rates[length], launches, spread), swept={"bytes": str(length)},
+            knobs={"buffers": "hot"}, counts={"messages": 2, "bytes_sent": 2 * length}, ranks=2, table=False,
+            title="ping-pong against length, hot buffers",
+        )
+        for length in rates
+    ]  # fmt: skip
+
+
+def product(share: float, launches: int = 6, core: str = "SkylakeX", **changes: Any) -> Cell:
+    """A matrix product that reaches this share of the peak."""
+    return Cell(
+        "node/gemm", noisy(1e11 * share, launches), {"n": "384"}, title="matrix multiply, one core", best=1e11,
+        counts={"flops": 10**9}, notes={"library_core": core} if core else {}, **changes,
+    )  # fmt: skip
+
+
+def quick(share: float = 1.0) -> Cell:
+    return Cell("node/peakflops", noisy(1e11 * share), counts={"flops": 10**9}, best=1e11, title="multiply-adds")
+
+
+def intel(*flags: str) -> Any:
+    made = machine()
+    return replace(made, processor=Processor("x86_64", "GenuineIntel", "Xeon", frozenset(flags), 2e9))
+
+
+def rules(summary: Summary) -> list[str]:
+    return [one.rule for one in findings(summary)]
+
+
+def only(summary: Summary, rule: str) -> Finding:
+    found = [one for one in findings(summary) if one.rule == rule]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_lost_time_above_five_percent_is_a_finding_and_below_a_passed_check() -> None:
+    above = only(found_run([quick()], taken(lost=0.051)), "lost time")
+    assert above.title == "Other work took 5.1 % of the time"
+    assert above.lines == ("octant doctor", "octant evaluate --quick")
+    below = found_run([quick()], taken(lost=0.049))
+    assert "lost time" not in rules(below)
+    assert "4.9 % of the time was lost, not more than 5.0 %" in passed_checks(below)
+
+
+def test_lost_time_is_a_sum_over_a_sum() -> None:
+    long, short = quick(), replace(quick(), title="again")
+    summary = found_run([long, short], taken(lost=0.04))
+    points = [replace(p, taken=(taken(ns=10**7, lost=0.4),)) for p in summary.figures[1].points]
+    run = replace(summary.run, points=(*summary.figures[0].points, *points))
+    assert "lost time" not in rules(replace(summary, run=run))  # the mean of launches is 22 %
+
+
+def test_one_measurement_that_lost_more_than_half_is_a_finding() -> None:
+    calm = [0.0] * 29
+    below = replace(quick(), values=noisy(1e11, 30), lost=(*calm, 0.49))
+    above = replace(quick(), values=noisy(1e11, 30), lost=(*calm, 0.51))
+    assert rules(found_run([below])) == []
+    assert only(found_run([above]), "lost time").title == "1 of 30 measurements count for nothing"
+
+
+def test_time_that_no_other_work_took_is_not_called_so() -> None:
+    found = only(found_run([quick()], taken(lost=0.2, by="nobody")), "lost time")
+    assert found.title == "20 % of the time was lost"
+
+
+def test_a_quota_is_a_finding_above_one_percent() -> None:
+    given = Scheduling("other", group="/job", weight=100, quota_cores=1.5, quota_group="/job")
+    above = only(found_run([quick()], taken(throttled=0.011), scheduling=given), "quota")
+    assert above.title == "A quota of 1.5 cores takes 1.1 % of the time"
+    assert "/sys/fs/cgroup/job/cpu.max" in above.body
+    old = replace(given, weight=None, shares=1024)
+    assert "/job/cpu.cfs_quota_us" in only(found_run([quick()], taken(throttled=0.011), scheduling=old), "quota").body
+    inside = only(
+        found_run([quick()], taken(throttled=0.011), scheduling=given, system={"container": "docker"}), "quota"
+    )
+    assert "docker" in inside.body
+    assert "/sys" not in inside.body
+    below = found_run([quick()], taken(throttled=0.009), scheduling=given)
+    assert "quota" not in rules(below)
+    assert "quotas took 0.9 % of the time" in passed_checks(below)
+
+
+def test_steal_is_a_finding_above_one_percent() -> None:
+    assert only(found_run([quick()], taken(stolen=0.011)), "steal").title == "The hypervisor took 1.1 % of the time"
+    below = found_run([quick()], taken(stolen=0.009))
+    assert rules(below) == []
+    assert "the hypervisor took 0.9 % of the time" in passed_checks(below)
+
+
+def test_huge_pages_are_a_finding_where_the_near_end_is_beyond_three_percent() -> None:
+    found = only(found_run(ladder(SIZES), software=ASKS), "pages")
+    assert found.title == "Huge pages: random load from memory 1.40 × as fast"
+    assert found.body.startswith("140 ns become 100 ns at 256 MiB; they bring under × 1.1 at 8 KiB, 8 MiB. ")
+    assert found.lines == ("export GLIBC_TUNABLES=glibc.malloc.hugetlb=1",)
+    assert found.effect is not None
+    assert found.effect.number == 6
+    for ratio, beyond in ((1.031, True), (1.029, False)):
+        summary = found_run(ladder({"256MiB": ratio}), software=ASKS)
+        assert ("pages" in rules(summary)) is beyond
+        assert any("huge pages bring" in text for text in passed_checks(summary)) is not beyond
+
+
+def test_a_gain_whose_interval_reaches_below_three_percent_is_none() -> None:
+    base, huge = ladder({"256MiB": 1.2})
+    odd = [value * (1.3 if place % 2 else 0.8) for place, value in enumerate(huge.values)]
+    assert rules(found_run([base, replace(huge, values=odd)], software=ASKS)) == []
+
+
+@pytest.mark.parametrize("rule", ["pages", "message fall"])
+def test_a_gain_needs_four_paired_launches(rule: str) -> None:
+    def found(launches: int) -> list[str]:
+        cells = ladder(SIZES, launches) if rule == "pages" else messages({8192: 1e9, 65536: 9e9, MIB: 1e9}, launches)
+        return rules(found_run(cells, software=ASKS))
+
+    assert found(4) == [rule]
+    assert found(3) == []
+
+
+@pytest.mark.parametrize(
+    ("system", "software"),
+    [({"thp": "never"}, ASKS), ({"thp": "always"}, ASKS), ({}, {"glibc": "2.34"}), ({}, {}), ({"thp": ""}, ASKS)],
+)
+def test_huge_pages_are_not_advised_where_the_setting_has_no_effect(
+    system: dict[str, str], software: dict[str, str]
+) -> None:
+    assert "pages" not in rules(found_run(ladder(SIZES), system=system, software=software))
+
+
+def test_huge_pages_that_were_not_given_prove_nothing() -> None:
+    asked = (Doubt("not as asked", Grade.INVALID, "NOT AS ASKED"),)
+    assert "pages" not in rules(found_run(ladder(SIZES, doubts=asked), software=ASKS))
+
+
+def test_long_messages_at_half_the_best_rate_are_a_finding() -> None:
+    rates = {8192: 1e9, 512 * 1024: 12e9, 4 * MIB: 12e9 / 2.01}
+    found = only(found_run(messages(rates)), "message fall")
+    assert found.title == "Large messages fall to 50 % of their best rate"
+    assert found.body.startswith("12.0 GB/s at 512 KiB, 5.97 GB/s at 4 MiB (L2 has 2 MiB). ")
+    assert found.lines == ("octant run mpi/pingpong buffers=hot bytes=512KiB,1MiB,2MiB,4MiB --ranks=2",)
+    below = found_run(messages({**rates, 4 * MIB: 12e9 / 1.99}))
+    assert rules(below) == []
+    assert "messages of 4 MiB have 50 % of the best rate" in passed_checks(below)
+
+
+def test_long_messages_whose_fall_is_uncertain_are_none() -> None:
+    rates = {8192: 1e9, 512 * 1024: 12e9, 4 * MIB: 12e9 / 2.5}
+    cells = messages(rates, 4)
+    last = replace(
+        cells[-1], values=[value * factor for value, factor in zip(cells[-1].values, (0.2, 5, 0.3, 3), strict=True)]
+    )
+    assert rules(found_run([*cells[:-1], last])) == []
+
+
+def test_figures_below_eighty_percent_of_their_limit_are_a_finding() -> None:
+    found = only(found_run([product(0.79, core="")]), "far from a limit")
+    assert found.title == "Matrix multiply reaches 79 % of its limit"
+    assert found.lines == ("octant workloads node/gemm", "octant run node/gemm n=384,768,1536,3072")
+    near = found_run([product(0.81, core="")])
+    assert rules(near) == []
+    assert "matrix multiply, one core reaches 81 % of its limit" in passed_checks(near)
+
+
+def test_doubtful_figures_and_few_launches_are_not_far_from_a_limit() -> None:
+    note, doubtful = (Doubt("drift", grade, "drifts") for grade in (Grade.NOTE, Grade.DOUBTFUL))
+    assert rules(found_run([product(0.5, core="", doubts=(note,))])) == ["far from a limit"]
+    assert rules(found_run([product(0.5, core="", doubts=(doubtful,))])) == []
+    assert rules(found_run([product(0.5, launches=3, core="")])) == []
+
+
+def test_a_library_with_kernels_for_another_core_is_looked_at_below_seventy_percent() -> None:
+    own = intel("avx2", "avx512f", "avx512_bf16", "amx_tile")
+    found = only(found_run([product(0.69)], on=own), "library kernel")
+    assert found.title == "Matrix multiply has 69 % of peak, with kernels for SkylakeX"
+    assert "SapphireRapids" in found.body
+    assert found.lines[0] == "octant doctor"
+    assert rules(found_run([product(0.71)], on=own)) == ["far from a limit"]
+    assert rules(found_run([product(0.69)], on=intel("avx2", "avx512f"))) == ["far from a limit"]  # its own kernels
+
+
+def test_wrong_answers_come_first() -> None:
+    summary = found_run([product(0.9, wrong=True), quick()], taken(lost=0.3))
+    assert rules(summary)[0] == "wrong answers"
+    found = findings(summary)[0]
+    assert found.title == "Wrong answer: matrix multiply, one core"
+    assert found.lines == ("octant run node/gemm n=384",)
+
+
+def test_what_was_not_given_as_asked_is_a_finding() -> None:
+    text = "rank 0: asked for hardware threads 0, may use 0-1"
+    found = only(found_run([replace(quick(), mismatches=(text,))]), "not as asked")
+    assert found.title == "1 of 1 figures were not measured as asked"
+    assert text in found.body
+
+
+def test_rules_of_the_doctor_look_at_what_was_stored() -> None:
+    summary = found_run([quick()], system={"governor": "powersave", "thp": "never", "swap_used_bytes": "0"})
+    assert rules(summary) == ["governor", "transparent_pages"]
+    assert "memory in swap, B: 0" in passed_checks(summary)
+    assert rules(found_run([quick()], system={"governor": "performance", "clock_source": "hpet"})) == ["clock_source"]
+
+
+def test_findings_are_ordered_by_kind_and_then_by_gain() -> None:
+    cells = [*ladder({"256MiB": 1.1}), *messages({8192: 1e9, 65536: 9e9, MIB: 1e9}), product(0.5, core=""), quick()]
+    slow = {"governor": "powersave", "frequency_driver": "acpi-cpufreq"}
+    found = findings(found_run(cells, taken(lost=0.1), software=ASKS, system=slow))
+    assert [one.rule for one in found] == ["lost time", "message fall", "far from a limit", "pages", "governor"]
+    assert [KINDS.index(one.kind) for one in found] == sorted(KINDS.index(one.kind) for one in found)
+    gains = [one.gain for one in found if one.kind == "gain"]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[0] == pytest.approx(math.log(9) / 4, rel=1e-3)  # one of four workloads
+
+
+def test_of_a_family_one_is_among_the_first_three() -> None:
+    far = [product(0.3, core=""), replace(quick(0.4), title="peak"), *ladder({"256MiB": 1.1})]
+    everything = found_run(far, taken(lost=0.1, stolen=0.1), software=ASKS)
+    assert [one.family for one in findings(everything)] == ["lost time", "limit", "pages", "lost time", "limit"]
+
+
+def test_a_run_without_anything_to_mend_says_how_much_was_looked_at() -> None:
+    summary = found_run([quick()], taken())
+    assert findings(summary) == ()
+    assert len(passed_checks(summary)) >= 5
+
+
+def test_a_run_of_which_nothing_is_known_passes_no_check() -> None:
+    summary = found_run([])
+    assert findings(summary) == ()
+    facts = {"clock source", "transparent huge pages", "frequency governor"}
+    assert all(any(text.startswith(fact) for fact in facts) for text in passed_checks(summary))
+
+
+def test_every_line_of_ours_is_read_by_our_command_line_and_starts_nothing() -> None:
+    cells = [*ladder({"256MiB": 1.1}), *messages({8192: 1e9, 65536: 9e9, MIB: 1e9}), product(0.5), quick(0.4)]
+    system = {"governor": "powersave", "thp": "madvise", "swap_used_bytes": str(2**30)}
+    summaries = [
+        found_run(cells, taken(lost=0.1, stolen=0.2, throttled=0.1), software=ASKS, system=system),
+        found_run([product(0.5, wrong=True)], title="run gemm n=384", on=intel("amx_tile")),
+        found_run([replace(product(0.5), mismatches=("rank 0: elsewhere",))], on=intel("amx_tile")),
+    ]
+    lines = [line for summary in summaries for one in findings(summary) for line in one.lines]
+    assert sum(line.startswith("octant ") for line in lines) >= 8
+    for line in lines:
+        read(line)
+
+
+def test_no_line_is_made_of_what_a_store_could_smuggle_into_a_shell() -> None:
+    bad = "evaluate --quick; rm -rf ~"
+    assert only(found_run([quick()], taken(lost=0.1), title=bad), "lost time").lines == ("octant doctor",)
+    odd = replace(product(0.5, core=""), knobs={"n": "384", "library": "$(reboot)"})
+    assert "'library=$(reboot)'" in only(found_run([odd]), "far from a limit").lines[1]
+    named = replace(product(0.5, core=""), knobs={"n": "384", "--store": "x"})
+    assert only(found_run([named]), "far from a limit").lines == ("octant workloads node/gemm",)
+
+
+def read(line: str) -> None:
+    """Parses a line without carrying it out; settings of a shell are known by their form."""
+    if line.startswith("octant "):
+        command_lines.read(line)
+    else:
+        assert re.fullmatch(r"export \w+=\S+|(echo|sudo) .*|# .*", line), line
