@@ -9,7 +9,7 @@ import typer
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from octant.store import Store, StoredRun
@@ -49,22 +49,12 @@ def _previous(where: Store) -> StoredRun:
     from octant.build.describe import default_knobs
 
     last = where.newest()[0]
-    for run in runs_like(where, last):
+    for run in where.runs_like(last):
         if run.id < last.id and share_figures(last, run, default_knobs):
             typer.echo(f"octant: previous is {run.id} ({run.title})", err=True)
             return run
     why = f"no run before {last.id} has a figure in common with it on the same machine"
     raise Refusal(f"cannot find the previous run ({why}); try one that `octant runs` lists")
-
-
-def runs_like(where: Store, run: StoredRun) -> Iterator[StoredRun]:
-    """The other runs of a store that are of the same machine and can be read, the newest first, one at a time."""
-    from octant.machine.codec import fingerprint
-
-    machine = fingerprint(run.machine)
-    for row in reversed(where.list_runs()):
-        if row.fingerprint == machine and row.id != run.id:
-            yield where.read(row.id)
 
 
 def report_damage(name: str, unread: Sequence[str]) -> None:

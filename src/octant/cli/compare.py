@@ -126,6 +126,4 @@ def compare(
 
 
 def _others(where: Store, before: StoredRun, after: StoredRun) -> Iterator[StoredRun]:
-    from octant.cli._stored import runs_like
-
-    return (run for run in islice(runs_like(where, after), MOST_OTHERS) if run.id != before.id)
+    return (run for run in islice(where.runs_like(after), MOST_OTHERS) if run.id != before.id)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from octant.metric import Metric
     from octant.report.run.answer import Doubt
     from octant.stats import Estimate
+    from octant.stats.intervals import Claim
 
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
@@ -136,11 +137,12 @@ def claim_text(figure: Figure) -> str:
     value = figure.value
     if value is None:
         return ""
+    dropped = figure.tried > value.number
     if value.kind == "one launch":
-        return "one launch; launches were not repeated"
+        return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"
     ends = figure_texts(figure).ends
     if value.kind == "two values":
-        return f"{ends}: two launches, no interval"
+        return f"{ends}: {launches_text(figure) if dropped else 'two launches'}, no interval"
     few = ", few" * (value.number < stats.FEW_LAUNCHES)
     what = "share of all time of" if value.claim == "share" else "median of"
     return f"{ends}: 95{NARROW}% interval, {what} {launches_text(figure)}{few}"
@@ -173,6 +175,22 @@ def claims(values: Iterable[Estimate | None]) -> dict[Sort, str]:
             period = Period(min(known.begin, value.period.begin), max(known.end, value.period.end))
             found[sort_of(value)] = replace(value, period=period)
     return {sort: value.text for sort, value in found.items()}
+
+
+def legend(values: Iterable[Estimate | None]) -> list[str]:
+    """What the ends in a table with a column of launches are: a line for each kind of value that is there."""
+    found = [value for value in values if value is not None]
+    if not found:
+        return []
+    when = Period(min(value.period.begin for value in found), max(value.period.end for value in found)).text
+    certain = {value.claim for value in found if value.is_interval}
+    of: dict[Claim, str] = {"median": "median over the", "share": "share of the time of all"}
+    shown = [
+        f"95 % interval for the {text} launches that count, {when}" for claim, text in of.items() if claim in certain
+    ]
+    shown += [f"of two launches both values, no interval, {when}"] * any(one.kind == "two values" for one in found)
+    within = f"of one launch what was seen within it, {when}; launches were not repeated"
+    return shown + [within] * any(one.kind == "one launch" for one in found)
 
 
 def caption(values: Iterable[Estimate | None]) -> str:

@@ -210,6 +210,13 @@ class Store:
         """Every run as a list shows it, oldest first; one that cannot be read says why, and hides no other."""
         return index.rows(self.root, self.ids(), self._row_of)
 
+    def runs_like(self, run: StoredRun) -> Iterator[StoredRun]:
+        """The other runs that are of the same machine and can be read, the newest first, one at a time."""
+        machine = codec.fingerprint(run.machine)
+        for row in reversed(self.list_runs()):
+            if row.fingerprint == machine and row.id != run.id:
+                yield self.read(row.id)
+
     def _row_of(self, name: str) -> Listed:
         folder = str(self.root / "runs" / name)
         try:

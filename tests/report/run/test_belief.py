@@ -46,11 +46,13 @@ def lossy(share: float) -> Summary:
 def test_time_lost_is_a_sum_over_a_sum_with_its_cause() -> None:
     summary = lossy(0.24)
     assert said(summary)["Time lost"] == (
-        "24\u202f% on average, 24\u202f% at most; mostly to other work on the same CPUs", "all 6 measurements count",
+        "24\u202f% on average, 24\u202f% at most; mostly to other processes", "all 6 measurements count",
     )  # fmt: skip
     found = belief(summary, tiles(summary))
     assert found.grade == "doubtful"
-    assert found.text.startswith("Other work on the same CPUs took 24\u202f% of the processor time. Intervals hold for")
+    assert found.text.startswith(
+        "24\u202f% of the processor time was lost while this was measured, mostly to other processes. "
+    )
     assert found.text.endswith("; other hours may differ, which was not measured.")
     assert "six launches, on this machine, between" in found.text
 

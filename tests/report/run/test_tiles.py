@@ -1,11 +1,14 @@
 """The tiles of a first screen: value, claim, grade, bar and strip, also of runs that are hard to show."""
 
+import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from octant.analysis.summary import summarise
 from octant.record import Failure
+from octant.report.run import text, tidy
 from octant.report.run.answer import Tile
 from octant.report.run.tiles import answer_text, tiles
 from octant.tile import FirstScreen
@@ -120,3 +123,27 @@ def test_declared_tiles_are_those_of_the_run() -> None:
     renamed = replace(SCREEN, tiles=(replace(SCREEN.tiles[0], name="Speed", what="of all"),))
     (tile,) = tiles(summary_of(rates([90e9] * 6), screen=renamed))
     assert (tile.name, tile.what) == ("Speed", "of all")
+
+
+def test_programs_read_the_same_first_screen() -> None:
+    summary = summary_of(rates(spread(90e9, 0.05)))
+    told = json.loads(tidy.as_json(summary))["first_screen"]
+    tile = tiles(summary)[0]
+    assert told["answer"] == "Two cores computed at 90 Gflop/s."
+    assert (told["tiles"][0]["number"], told["tiles"][0]["unit"]) == (tile.number, tile.unit)
+    assert told["tiles"][0]["strip"]["middle"] == pytest.approx(90e9, rel=0.01)
+    assert told["belief"]["grade"] == "note"
+    assert [row["what"] for row in told["belief"]["rows"]][:3] == ["Time lost", "Launches", "Other sessions"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_the_terminal_says_the_same_first(width: int) -> None:
+    hard = summary_of([*rates(spread(90e9, 0.5)), *rates([45e9] * 6, n=1)], messages(LENGTHS))
+    shown = [line.plain for line in text.lines(hard, width)]
+    assert max(map(len, shown)) <= width
+    page = " ".join(" ".join(shown).split())
+    assert "Peak could not be measured here." in page
+    assert re.search(r"Peak +90 Gflop/s +× not measurable", page)
+    assert "best 12.2 GB/s at 512 KiB; 19 % of that left at 4 MiB" in page
+    lost = summary_of(rates([90e9] * 6))
+    assert any(line.strip() == "Messages  8 B: no MPI" for line in [one.plain for one in text.lines(lost, width)])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.causes import causes_of_run
 from octant.analysis.lost import lost_time_of
 from octant.report import claims
 from octant.report.run.answer import Belief, BeliefRow
 from octant.report.run.names import short_name
+from octant.report.run.sessions import Sessions, sessions
 from octant.stats import Period
+from octant.stats.doubts import BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,17 +39,18 @@ class _Lost:
 def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
     """The grade of the page is the worst of its tiles; one that is not measurable is left out unless all are so."""
     lost = _lost(summary)
+    known = sessions(summary, [summary.figures[tile.figure] for tile in tiles if tile.figure is not None])
     rows = (
         _time_lost(summary, lost),
         _launches(summary),
-        BeliefRow("Other sessions", "not compared", _NOT_MEASURED),
+        _sessions(known),
         _as_asked(summary),
         _answers(summary),
         _precision(summary),
         *_disagreements(summary),
         *_failures(summary),
     )
-    return Belief(page_grade(tiles), _sentence(summary, tiles, lost), rows)
+    return Belief(page_grade(tiles), _sentence(summary, tiles, lost, known), rows)
 
 
 def page_grade(tiles: Sequence[Tile]) -> Doubt:
@@ -57,7 +60,7 @@ def page_grade(tiles: Sequence[Tile]) -> Doubt:
     return max(measurable or grades or ["not measurable"], key=_ORDER.index)
 
 
-def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None) -> str:
+def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known: Sessions) -> str:
     parts = []
     wrong, unclear = ([tile for tile in tiles if tile.grade == grade] for grade in ("wrong", "not measurable"))
     if wrong:
@@ -65,23 +68,36 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None) -> st
     if unclear:
         parts.append(f"{_names(unclear)} could not be measured here.")
     if lost is not None:
-        took = f"{lost.cause[:1].upper()}{lost.cause[1:]} took {claims.percent(lost.mean)} of"
-        parts.append(f"{took if lost.mean > 0.01 else 'No more than 1 % was lost of'} the processor time.")
+        parts.append(_took(lost))
     values = [figure.value for figure in _rows(summary) if figure.value]
+    hours = _differ(known) or _NOT_MEASURED
     if not values:
         return " ".join([*parts, "Nothing has a value."])
     period = Period(min(value.period.begin for value in values), max(value.period.end for value in values)).text
     numbers = sorted(value.number for value in values)
     if numbers[-1] == 1:
-        parts.append(f"Each figure is of one launch, {period}: nothing is known of its spread; {_NOT_MEASURED}.")
+        parts.append(f"Each figure is of one launch, {period}: nothing is known of its spread; {hours}.")
     else:
-        many = units.number_word(numbers[0])
-        several = (
-            f"{many} launches" if numbers[0] == numbers[-1] else f"{many} to {units.number_word(numbers[-1])} launches"
-        )
+        several = f"{_from_to(numbers[0], numbers[-1])} launches"
         what = "Intervals hold for the median over" if numbers[0] > 2 else "Figures are medians over"
-        parts.append(f"{what} {several}, on this machine, {period}; {_NOT_MEASURED}.")
+        parts.append(f"{what} {several}, on this machine, {period}; {hours}.")
     return " ".join(parts)
+
+
+def _from_to(least: int, most: int) -> str:
+    few, many = units.number_word(least), units.number_word(most)
+    return few if least == most else f"{few} {'or' if most == least + 1 else 'to'} {many}"
+
+
+def _took(lost: _Lost) -> str:
+    what = "of the processor time was lost while this was measured"
+    if lost.mean <= BOUNDS["lost time"][0]:
+        return f"No more than 1{claims.NARROW}% {what}."
+    return f"{claims.percent(lost.mean)} {what}, mostly {_to(lost.cause)}."
+
+
+def _to(cause: str) -> str:
+    return "without a known cause" if cause == "unexplained" else f"to {cause}"
 
 
 def _names(tiles: Sequence[Tile]) -> str:
@@ -103,16 +119,11 @@ def _named(figures: Sequence[Figure]) -> str:
 
 def _lost(summary: Summary) -> _Lost | None:
     """Of all points; `None` where no record says it."""
-    found = [(lost, sum(sum(one.wall_ns) for one in p.taken)) for p in summary.run.points if (lost := lost_time_of(p))]
-    time = sum(ns for _, ns in found)
-    if not time:
+    found = causes_of_run(summary)
+    if found is None:
         return None
-    taken: Counter[str] = Counter()
-    for lost, ns in found:
-        taken[lost.cause] += round(lost.share * ns)
-    cause = taken.most_common(1)[0][0]
-    mean = sum(lost.share * ns for lost, ns in found) / time
-    return _Lost(mean, max(lost.share for lost, _ in found), cause)
+    most = max((lost.share for point in summary.run.points if (lost := lost_time_of(point))), default=0.0)
+    return _Lost(found.lost, most, max(found.parts, key=lambda part: part[1])[0])
 
 
 def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:
@@ -121,7 +132,7 @@ def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:
     so = f"{dropped} of {len(launches)} measurements lost over half of their time and do not count"
     if lost is None:
         return BeliefRow("Time lost", "not recorded", so if dropped else "not known")
-    seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most; mostly to {lost.cause}"
+    seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most; mostly {_to(lost.cause)}"
     return BeliefRow("Time lost", seen, so if dropped else f"all {len(launches)} measurements count")
 
 
@@ -141,6 +152,23 @@ def _launches(summary: Summary) -> BeliefRow:
         so = f"launches resemble their neighbours, so the interval is too narrow: {_named(alike)}"
         return BeliefRow("Launches", seen, so)
     return BeliefRow("Launches", f"{seen}; neighbours no more alike than others", "the interval knows this period")
+
+
+def _differ(known: Sessions) -> str:
+    """What is known of other sessions; empty with fewer than four."""
+    if known.deviation is None:
+        return ""
+    return f"sessions on this machine differ by {claims.percent(known.deviation)} ({known.number} sessions)"
+
+
+def _sessions(known: Sessions) -> BeliefRow:
+    what = "Other sessions"
+    if known.deviation is None or known.figure is None:
+        others = known.number - 1
+        seen = f"{units.counted(others, 'session')} stored" if others else "none stored of this machine"
+        return BeliefRow(what, seen, _NOT_MEASURED)
+    seen = f"{known.number} sessions: standard deviation {claims.percent(known.deviation)}"
+    return BeliefRow(what, f"{seen} in {short_name(known.figure)}, most of the tiles", _differ(known))
 
 
 def _as_asked(summary: Summary) -> BeliefRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from octant import units
@@ -22,6 +23,7 @@ _WORDS = {
 }
 """Values of knobs that read better in other words than `value name`."""
 _BARE = frozenset({"element", "kernel"})  # the value says what it is
+_CORES = re.compile(r"\bcores?\b")
 _PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
 
 
@@ -33,11 +35,12 @@ def short_name(figure: Figure) -> str:
     swept = tuple(figure.title.removeprefix(figure.label).split(", ")[1:])
     names = [part.partition(" ")[0] for part in swept]
     knobs = {name: figure.knobs.get(name, "") for name in names}
-    what, where = _what(figure), _where(figure)
+    what, where = _what(figure, whole=True), _where(figure)
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
     long = [what, *(knob_text(name, value) for name, value in knobs.items()), where, *metric]
     name = ", ".join(long)
     if len(name) > LONGEST:  # then values stand alone: what they are of, the details say
+        what = _what(figure)
         rest = [*(knob_text(name, value, bare=True) for name, value in knobs.items()), where, *metric]
         name = ", ".join([_cut(what, max(LONGEST - len(", ".join(rest)) - 2, 8)), *rest])
     return _cut(name, LONGEST)
@@ -47,8 +50,10 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip(' ,')}…"
 
 
-def _what(figure: Figure) -> str:
-    words = figure.show.short or figure.label.partition(",")[0] or figure.workload.name.rpartition("/")[2]
+def _what(figure: Figure, whole: bool = False) -> str:
+    """What its ask calls it, without its cores, which `_where` says; not `whole`: up to the first comma."""
+    parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]
+    words = figure.show.short or ", ".join(parts if whole else parts[:1]) or figure.workload.name.rpartition("/")[2]
     return words[:1].upper() + words[1:]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,12 @@ def further_figures(summary: Summary, headline: Figure) -> list[Figure]:
     known = [metric.value for metric in declared]
     metrics = (*declared[1:], *(metric for metric in series_metrics(headline.points) if metric.value not in known))
     return [figure for metric in metrics for figure in [summary.figure(headline, metric.name)] if figure is not None]
+
+
+def library_text(mpi: str) -> str:
+    """The MPI library and its version from what it says of itself: `MPICH 5.0.2`."""
+    first = next(iter(mpi.strip().splitlines()), "").partition(",")[0]
+    return " ".join(re.sub(r"\bversion\s*:", "", first, flags=re.IGNORECASE).split())
 
 
 def group_values(figure: Figure) -> list[tuple[str, float]]:

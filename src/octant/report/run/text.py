@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
@@ -16,6 +17,10 @@ from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
+from octant.report.run.belief import belief
+from octant.report.run.names import short_name
+from octant.report.run.screen import screen_lines, wrapped
+from octant.report.run.tiles import answer_text, tiles
 from octant.report.terminal import screen_columns
 
 if TYPE_CHECKING:
@@ -48,7 +53,7 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
     terminal = file.isatty()
     console = Console(file=file, highlight=False, soft_wrap=True, color_system="auto" if terminal else None)
     for line in draw(screen_columns(100, file)):
-        line.plain = clean_lines(line.plain)
+        line.plain = clean_lines(line.plain).replace(claims.NARROW, " ")
         shown = in_ascii(line.plain).encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(shown) if plain else line)
 
@@ -59,7 +64,9 @@ def lines(summary: Summary, width: int = 100, notes: bool = False, sources: Sour
     Args:
         sources: what is said of the machine's sources that disagree: all, what they disagree about, or nothing.
     """
-    found = [*_head(summary, width), *_table(summary, max(width, 60), notes)]
+    shown = tiles(summary)
+    screen = screen_lines(answer_text(summary, shown), belief(summary, shown), shown, width)
+    found = [*_head(summary, width), *screen, Text(), *_table(summary, max(width, 60), notes)]
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
@@ -71,7 +78,7 @@ def _disagreements(found: Sequence[Disagreement], width: int, sources: Sources) 
         return []
     if sources == "names":
         subjects = "; ".join(clean(one.subject) for one in found)
-        return [Text(), *_wrap(f"Sources disagree about: {subjects} (octant machine says how)", width, "", 2)]
+        return [Text(), *wrapped(f"Sources disagree about: {subjects} (octant machine says how)", width, "", 2)]
     statements = [
         f"{d.subject}: {'; '.join(f'{source} says {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
         for d in found
@@ -84,10 +91,10 @@ class _Cells:
     """One row, ready to be aligned."""
 
     title: str
-    mode: str
     number: str
     unit: str
-    ends: str  # with the mark of what they are, where several sorts of values are shown
+    ends: str
+    launches: str  # "5 of 6"
     share: float | None
     is_limit: bool
     limit: str  # what the limit is
@@ -98,9 +105,10 @@ class _Cells:
     invalid: bool
 
 
-def _cells(figure: Figure, marks: Mapping[claims.Sort, str]) -> _Cells:
-    value = claims.value_texts(figure.value, figure.metric.unit)
-    mark = marks[claims.sort_of(figure.value)] if figure.value and len(marks) > 1 else ""
+def _cells(figure: Figure, title: str) -> _Cells:
+    value = claims.figure_texts(figure)
+    number = figure.value.number if figure.value else 0
+    launches = f"{number} of {figure.tried}" if 0 < number < figure.tried else f"{number or ''}"
     warnings = claims.warnings(figure.doubts)
     warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
@@ -108,8 +116,8 @@ def _cells(figure: Figure, marks: Mapping[claims.Sort, str]) -> _Cells:
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(
-        clean(figure.title), figure.mode, value.number, value.unit, f"{value.ends} {mark}".strip(), figure.of_limit,
-        figure.is_limit, clean(source), tuple(warnings), tuple(claims.notes(figure.doubts)), clean(beside),
+        clean(title), value.number, value.unit, value.ends, launches, figure.of_limit, figure.is_limit,
+        clean(source), tuple(warnings), tuple(claims.notes(figure.doubts)), clean(beside),
         bool(figure.wrong), figure.invalid,
     )  # fmt: skip
 
@@ -119,85 +127,85 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
         (workload, [figure for figure in figures if figure.show.table or figure.wrong])
         for workload, figures in summary.by_workload()
     ]
-    said = claims.claims(figure.value for _, figures in shown for figure in figures)
-    marks = {text: mark(number) for number, text in enumerate(said.values())}
-    of_sort = {sort: marks[text] for sort, text in said.items()}
-    groups = [(workload, [_cells(figure, of_sort) for figure in figures]) for workload, figures in shown if figures]
+    names = titles([figure for _, figures in shown for figure in figures])
+    groups = [
+        (workload, [_cells(figure, names[id(figure)]) for figure in figures]) for workload, figures in shown if figures
+    ]
     every = [row for _, rows in groups for row in rows]
     if not every:
         return [Text("Nothing was measured.", style="yellow")]
-    ends = _ends_title(list(said))
-    columns = ("title", "mode", "number", "unit", "ends")
+    values = [figure.value for _, figures in shown for figure in figures]
+    ends = "95 % interval" if any(value and value.is_interval for value in values) else "low … high"
+    columns = ("title", "number", "unit", "ends", "launches")
     wide = {name: max(len(getattr(row, name)) for row in every) for name in columns}
-    wide["ends"] = max(wide["ends"], len(ends))
+    wide |= {"ends": max(wide["ends"], len(ends)), "launches": max(wide["launches"], len("launches"))}
     # Two spaces before each of five columns, one before the unit, then "100 % ", the bar and a mark.
-    fixed = 2 * 5 + 1 + 6 + BAR + 2 + sum(wide[name] for name in columns[1:])
-    stacked = width - fixed < min(wide["title"], LEAST_TITLE)  # then the title has a line of its own
+    fixed = 2 * 5 + 1 + 6 + 2 + sum(wide[name] for name in columns[1:])
+    least = min(wide["title"], LEAST_TITLE)
+    wide["bar"] = BAR if width >= fixed + BAR + least else 0
+    fixed += wide["bar"]
+    stacked = width - fixed < least  # then the title has a line of its own
     wide["title"] = 0 if stacked else min(wide["title"], width - fixed)
-    wide["bar"] = BAR if width >= fixed else 0
     beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
     found = [_header(wide, ends, beside, any(row.share is not None or row.is_limit for row in every))]
     limits: dict[str, str] = {}
     for workload, rows in groups:
         metric = workload.metrics[0]
-        found += [Text(), Text.assemble((workload.name, "bold"), (f" · {metric.name}, {metric.unit}", "dim"))]
+        of = metric.name if metric.unit == "1" else f"{metric.name}, {metric.unit}"
+        found += [Text(), Text.assemble((workload.name, "bold"), (f" · {of}", "dim"))]
         for row in rows:
-            found += _row_lines(row, wide, width, beside, (limits, len(marks)))
-            found += _wrap(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
-    below = {**marks, **{f"100 % is {source}": mark for source, mark in limits.items()}}
+            found += _row_lines(row, wide, width, beside, limits)
+            found += wrapped(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
+    below = [*claims.legend(values), *(f"{mark}  100 % is {source}" for source, mark in limits.items())]
     found += [Text()] if below else []
-    found += [line for text, mark in below.items() for line in _wrap(f"{mark}  {text}", width, "dim", 3)]
+    found += [line for text in below for line in wrapped(text, width, "dim", 3)]
     hidden = 0 if notes else sum(len(row.notes) for row in every)
-    return [*found, *_wrap(f"{units.counted(hidden, 'note')}; --notes shows them" * bool(hidden), width, "dim", 0)]
+    return [*found, *wrapped(f"{units.counted(hidden, 'note')}; --notes shows them" * bool(hidden), width, "dim", 0)]
 
 
-def _ends_title(sorts: Sequence[claims.Sort]) -> str:
-    """What stands above the ends: with its mark where one line says it of all."""
-    certain = all(kind not in ("two values", "one launch") for kind, _, _ in sorts)
-    return ("95 % interval" if certain and sorts else "low … high") + f" {mark(0)}" * (len(sorts) == 1)
+def titles(figures: Sequence[Figure]) -> dict[int, str]:
+    """By the id of a figure its short name, or where others have the same its whole title."""
+    names = {id(figure): short_name(figure) for figure in figures}
+    several = {name for name, number in Counter(names.values()).items() if number > 1}
+    return {id(figure): figure.name if names[id(figure)] in several else names[id(figure)] for figure in figures}
 
 
 def _header(wide: Mapping[str, int], ends: str, beside: bool, limited: bool) -> Text:
-    value = wide["number"] + 1 + wide["unit"]
-    title = f"{'':{wide['title']}}  " if wide["title"] else ""
-    text = f"  {title}{'':{wide['mode']}}  {'median':>{wide['number']}}{'':{value - wide['number']}}"
-    text += f"  {ends:>{wide['ends']}}"
+    before = 2 + wide["title"] + 2 * bool(wide["title"]) + wide["number"]  # the word may be wider than the numbers
+    text = f"{'median':>{before}} {'':{wide['unit']}}"
+    text += f"  {ends:>{wide['ends']}}  {'launches':>{wide['launches']}}"
     text += ("  of limit" + ("  " * 4 + "what the limit is") * beside) * limited
     return Text(text.rstrip(), style="dim")
 
 
-def _row_lines(
-    row: _Cells, wide: Mapping[str, int], width: int, beside: bool, limits: tuple[dict[str, str], int]
-) -> list[Text]:
+def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, limits: dict[str, str]) -> list[Text]:
     """A row and what stands below it.
 
     Args:
-        limits: the marks of what limits are, which learn new ones, and how many marks there are before.
+        limits: the marks of what limits are, which learn new ones.
     """
     titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
     above = [] if wide["title"] else [Text(f"  {titles[0]}"), *(Text(f"    {more}") for more in titles[1:])]
     line = Text("  " if above else f"  {titles[0]:<{wide['title']}}  ")
-    line.append(f"{row.mode:<{wide['mode']}}  ", style="dim")
     if row.wrong:
         line.append("wrong answer: no speed", style="bold red")
     else:
         line.append(f"{row.number:>{wide['number']}}", style="bold").append(f" {row.unit:<{wide['unit']}}")
-        line.append(f"  {row.ends:>{wide['ends']}}", style="dim")
+        line.append(f"  {row.ends:>{wide['ends']}}  {row.launches:>{wide['launches']}}", style="dim")
     if row.is_limit:
         line.append("  limit", style="dim")
     elif row.share is not None:
-        line.append(f"  {100 * row.share:3.0f} % ").append(bar(row.share, wide["bar"]), style="cyan")
+        line.append(f"  {units.percent_text(row.share):>5} ").append(bar(row.share, wide["bar"]), style="cyan")
         if beside and len(row.limit) <= width - line.cell_len - 2:
             line.append(f"  {row.limit}", style="dim")
         else:
-            marks, before = limits
-            line.append(f" {marks.setdefault(row.limit, mark(before + len(marks)))}", style="dim")
+            line.append(f" {limits.setdefault(row.limit, mark(len(limits)))}", style="dim")
     line.rstrip()
     found = [*above, line] if above else [line, *(Text(f"    {more}") for more in titles[1:])]
     if row.warnings:
         style = "red" if row.wrong or row.invalid else "yellow"
-        found += _wrap(f"    ! {'; '.join(map(clean, row.warnings))}", width, style, 6)
-    return found + (_wrap(f"    {row.results}", width, "", 6) if row.results else [])
+        found += wrapped(f"    ! {'; '.join(map(clean, row.warnings))}", width, style, 6)
+    return found + (wrapped(f"    {row.results}", width, "", 6) if row.results else [])
 
 
 def mark(number: int) -> str:
@@ -219,20 +227,16 @@ def _head(summary: Summary, width: int) -> list[Text]:
     state = "" if run.complete else f"incomplete: {left} left, octant resume {run.id}"
     return [
         Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
-        *_wrap(" · ".join(facts), width, "dim", 2),
+        *wrapped(" · ".join(facts), width, "dim", 2),
         Text(f"run {run.id}, {run.started}", style="dim"),
-        *_wrap(state, width, "yellow", 2),
+        *wrapped(state, width, "yellow", 2),
         Text(),
     ]
 
 
 def _list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:
-    below = [line for item in items for line in _wrap(f"  {clean(item)}", width, style, 4)]
+    below = [line for item in items for line in wrapped(f"  {clean(item)}", width, style, 4)]
     return [Text(), Text(title, style="bold"), *below] if below else []
-
-
-def _wrap(text: str, width: int, style: str, hang: int) -> list[Text]:
-    return [Text(line, style=style) for line in textwrap.wrap(text, width, subsequent_indent=" " * hang)]
 
 
 def _knobs(knobs: Mapping[str, str]) -> str:

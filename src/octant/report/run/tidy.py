@@ -10,12 +10,15 @@ import shutil
 import tempfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from octant.failure import Exit, Refusal, suggestion
+from octant.report.claims import NARROW
 from octant.report.plain import clean_lines, escaped
+from octant.report.run.belief import belief
 from octant.report.run.results import further_figures
 from octant.report.run.sharing import cleaned
+from octant.report.run.tiles import answer_text, tiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -235,6 +238,7 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "complete": run.complete,
         "machine": machine.name,
         "processor": machine.processor.model,
+        "first_screen": first_screen(summary),
         "figures": [
             {**_structure(_figure_line(run, figure)), "doubts": _doubts(figure)}
             for headline in summary.figures
@@ -247,6 +251,27 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "unknown_workloads": list(summary.unknown),
         **({"report": str(report)} if report else {}),
     }
+
+
+def first_screen(summary: Summary) -> dict[str, object]:
+    """What the page says first: the sentence, how far it can be believed, and the tiles; numbers are in base units."""
+    shown = tiles(summary)
+    return {
+        "answer": _plain(answer_text(summary, shown)),
+        "belief": _plain(asdict(belief(summary, shown))),
+        "tiles": [_plain(asdict(tile)) for tile in shown],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value of JSON's types with common spaces, and nothing for what is no number."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return (
+        number(value) if isinstance(value, float) else value.replace(NARROW, " ") if isinstance(value, str) else value
+    )
 
 
 def _structure(line: FigureLine | ResultLine) -> dict[str, object]:

@@ -9,17 +9,18 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.ask import comparable
 from octant.failure import Exit
 from octant.report import claims
 from octant.report.run import results
-from octant.report.run.answer import Bar, Strip, Tile
+from octant.report.run.answer import Bar, Tile
+from octant.report.run.chosen import find, first, launch_strip, place_of
 from octant.report.run.names import knob_text, short_name
-from octant.tile import MOST, DeclaredTile, Named
+from octant.report.run.tile_kinds import balance_tile, time_lost_tile
+from octant.tile import MOST, DeclaredTile
 from octant.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
@@ -87,37 +88,21 @@ def _headlines(summary: Summary) -> list[Figure]:
 
 def _plain(figure: Figure) -> DeclaredTile:
     name, _, what = short_name(figure).partition(", ")
-    return DeclaredTile(name, what, (), bar="limit")
-
-
-def find(summary: Summary, named: Named) -> Figure | None:
-    """The figure of a run that is named; `None` where nothing of it was measured."""
-    wanted = {name: comparable(value) for name, value in named.knobs.items()}
-    cells = [
-        figure
-        for figure in summary.figures
-        if figure.label == named.title
-        and all(comparable(figure.knobs.get(name, "")) == value for name, value in wanted.items())
-    ]
-    found = [figure for cell in cells if (figure := summary.figure(cell, named.metric))]
-    if named.pick == "best":
-        good = [(figure.value.middle, i) for i, figure in enumerate(found) if figure.value and not figure.invalid]
-        best = max if found and found[0].metric.better == "higher" else min
-        return found[best(good)[1]] if good else None
-    return found[-1 if named.pick == "last" else 0] if found else None
-
-
-def _first(summary: Summary, named: Iterable[Named]) -> Figure | None:
-    """The first of them that has a value or a wrong answer, else the first that there is."""
-    found = [figure for one in named if (figure := find(summary, one))]
-    return next((figure for figure in found if figure.value or figure.wrong), found[0] if found else None)
+    return DeclaredTile(name, what, (), bar="limit" if figure.limit else "none")
 
 
 def _tile(summary: Summary, declared: DeclaredTile) -> Tile:
-    figure = _first(summary, declared.figures)
+    if declared.kind == "balance":
+        return balance_tile(summary, declared) or _missing(summary, declared, None)
+    figure = first(summary, declared.figures)
     if figure is None or not (figure.value or figure.wrong):
-        return Tile(declared.name, declared.what, missing=_why_missing(summary, declared, figure))
-    return _of_figure(summary, declared, figure)
+        return _missing(summary, declared, figure)
+    tile = _of_figure(summary, declared, figure)
+    return time_lost_tile(summary, declared, figure, tile) if declared.kind == "time lost" else tile
+
+
+def _missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) -> Tile:
+    return Tile(declared.name, declared.what, missing=_why_missing(summary, declared, figure))
 
 
 def _why_missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) -> str:
@@ -135,10 +120,9 @@ def _why_missing(summary: Summary, declared: DeclaredTile, figure: Figure | None
 
 
 def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile:
-    place = next((i for i, one in enumerate(summary.figures) if one.key[:-1] == figure.key[:-1]), None)
     tile = Tile(
         declared.name, declared.what, grade=claims.grade(figure), reasons=claims.reasons(figure),
-        also=_also(summary, declared.also, figure), figure=place,
+        also=_also(summary, declared.also, figure), figure=place_of(summary, figure),
     )  # fmt: skip
     if figure.wrong:
         failed = "; ".join(results.failed_texts(figure))
@@ -201,18 +185,6 @@ def _also(summary: Summary, also: Sequence[Also], headline: Figure) -> tuple[str
             figure = find(summary, one.figure)
             if figure is not None and figure is not headline and figure.value and not figure.invalid:
                 found.append(f"{one.label} {claims.numbered(claims.figure_texts(figure))}".strip())
+        elif one.show == "library" and headline.point.process.mpi:
+            found.append(results.library_text(headline.point.process.mpi))
     return tuple(found)
-
-
-def launch_strip(figure: Figure) -> Strip | None:
-    """The launches of a figure as dots; none where there is one launch."""
-    value = figure.value
-    if value is None or figure.tried < 2:
-        return None
-    counted_ones = tuple(launch.value.middle for launch in figure.counted)
-    kept = {id(launch) for launch in figure.counted}
-    every = [launch for one in (figure, *figure.equal) for launch in one.launches]
-    left_out = tuple(launch.value.middle for launch in every if id(launch) not in kept)
-    shown = (*counted_ones, *left_out)
-    ends = claims.end_texts(value, figure.metric, (min(shown), max(shown)))
-    return Strip(counted_ones, left_out, value.low, value.middle, value.high, ends)

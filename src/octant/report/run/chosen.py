@@ -1,0 +1,59 @@
+"""The figures of a run that a first screen names, and the launches of one as dots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.ask import comparable
+from octant.report import claims
+from octant.report.run.answer import Strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.tile import Named
+
+
+def place_of(summary: Summary, figure: Figure) -> int | None:
+    """Where the headline figure of a figure's cell is in the summary."""
+    cell = (figure.key[:-1], figure.title)
+    return next((i for i, one in enumerate(summary.figures) if (one.key[:-1], one.title) == cell), None)
+
+
+def find(summary: Summary, named: Named) -> Figure | None:
+    """The figure of a run that is named; `None` where nothing of it was measured."""
+    wanted = {name: comparable(value) for name, value in named.knobs.items()}
+    cells = [
+        figure
+        for figure in summary.figures
+        if figure.label == named.title
+        and all(comparable(figure.knobs.get(name, "")) == value for name, value in wanted.items())
+    ]
+    found = [figure for cell in cells if (figure := summary.figure(cell, named.metric))]
+    if named.pick == "best":
+        good = [(figure.value.middle, i) for i, figure in enumerate(found) if figure.value and not figure.invalid]
+        best = max if found and found[0].metric.better == "higher" else min
+        return found[best(good)[1]] if good else None
+    return found[-1 if named.pick == "last" else 0] if found else None
+
+
+def first(summary: Summary, named: Iterable[Named]) -> Figure | None:
+    """The first of them that has a value or a wrong answer, else the first that there is."""
+    found = [figure for one in named if (figure := find(summary, one))]
+    return next((figure for figure in found if figure.value or figure.wrong), found[0] if found else None)
+
+
+def launch_strip(figure: Figure) -> Strip | None:
+    """The launches of a figure as dots; none where there is one launch."""
+    value = figure.value
+    if value is None or figure.tried < 2:
+        return None
+    counted_ones = tuple(launch.value.middle for launch in figure.counted)
+    kept = {id(launch) for launch in figure.counted}
+    every = [launch for one in (figure, *figure.equal) for launch in one.launches]
+    left_out = tuple(launch.value.middle for launch in every if id(launch) not in kept)
+    shown = (*counted_ones, *left_out)
+    ends = claims.end_texts(value, figure.metric, (min(shown), max(shown)))
+    return Strip(counted_ones, left_out, value.low, value.middle, value.high, ends)

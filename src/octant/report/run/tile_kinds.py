@@ -1,0 +1,137 @@
+"""Tiles whose headline is no figure's value: time lost with its causes, and how even the places of a machine are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from octant.analysis import balance
+from octant.analysis.causes import causes, causes_of_run
+from octant.report import claims
+from octant.report.run.answer import Bar, Strip, Tile
+from octant.report.run.chosen import find, place_of
+from octant.report.run.names import short_name
+from octant.stats import Grade, graded
+from octant.stats.paired import LEAST_ROUNDS
+from octant.tile import MOST_ALSO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.balance import PlaceBalance
+    from octant.analysis.causes import Causes
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.stats import Doubt
+    from octant.tile import DeclaredTile
+
+_LEAST_NAMED = 0.0005  # causes under this share are not named
+
+
+def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, tile: Tile) -> Tile:
+    """The tile of a share of lost time, with its causes over all time.
+
+    Args:
+        tile: of the figure alone.
+    """
+    found, value = causes(figure), figure.value
+    if found is None or value is None or figure.wrong:
+        return tile
+    over_run = causes_of_run(summary)
+    also = [
+        f"{one.label} {claims.percent(over_run.lost)}" for one in declared.also if one.show == "time lost" and over_run
+    ]
+    interval = tile.interval
+    if tile.strip:
+        low, high = tile.strip.ends
+        interval = f"single launches {low} … {high}{claims.NARROW}%; {tile.interval}"
+    shown = [(name, share) for name, share in found.parts if share >= _LEAST_NAMED]
+    bar = Bar("parts", tuple(shown)) if declared.bar == "parts" else None
+    return replace(
+        tile, unit="% of time", interval=interval, also=(*also, *tile.also), bar=bar, of=_parts_text(found, tile.number)
+    )
+
+
+def _parts_text(found: Causes, headline: str) -> str:
+    """The causes with as many decimals as the headline, rounded so that they add up to it."""
+    places = len(headline.partition(".")[2])
+    unit = 10.0**places * 100
+    shown = [(name, share * unit) for name, share in found.parts if share >= _LEAST_NAMED]
+    if not shown:
+        return "nothing was lost"
+    whole = [int(value) for _, value in shown]
+    rest = sorted(range(len(shown)), key=lambda i: whole[i] - shown[i][1])
+    for i in rest[: max(0, round(float(headline) * 10**places) - sum(whole))]:
+        whole[i] += 1
+    return " · ".join(
+        f"{value / 10**places:.{places}f}{claims.NARROW}% {name}"
+        for value, (name, _) in zip(whole, shown, strict=True)
+        if value
+    )
+
+
+def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
+    """How much slower the slowest place is than the fastest, of the worst figure; `None` where nothing tells it.
+
+    Where no place is slower for sure: that they are even, within what could hide.
+    """
+    wanted = [figure for named in declared.figures if (figure := find(summary, named))]
+    balances = [one for one in balance.balance(summary) if any(one.figure is figure for figure in wanted)]
+    worst = balance.worst(balances)
+    if worst is None:
+        return _too_few(declared, balances) if balances else None
+    name, ratio = short_name(worst.figure), claims.value_texts(worst.ratio, "1", share=True)
+    grade = _grade(worst)
+    claim = (
+        f"{name}: {ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval of {worst.ratio.number} launches, paired"
+    )
+    tile = Tile(
+        declared.name, declared.what, interval=claim, grade=claims.GRADES[grade],
+        reasons=_reasons(worst), strip=_strip(worst), also=_others(balances, worst),
+        figure=place_of(summary, worst.figure),
+    )  # fmt: skip
+    if not worst.proven:
+        within = claims.percent(worst.hidden or 0.0)
+        return replace(
+            tile, number="even", unit=f"within {within}", of=f"no {worst.kind} is slower as far as this can tell"
+        )
+    slower = [one for one in balances if one.proven]
+    of = f"{worst.slowest.name} is slower than {worst.fastest.name}; proven in {len(slower)} of {len(balances)} figures"
+    bar = Bar("comparison", (("slowest over fastest", worst.ratio.middle),)) if grade < Grade.INVALID else None
+    return replace(tile, number=ratio.number, unit=f"% of the fastest {worst.kind}", bar=bar, of=of)
+
+
+def _too_few(declared: DeclaredTile, balances: Sequence[PlaceBalance]) -> Tile:
+    launches = max(one.ratio.number for one in balances)
+    missing = f"too few launches count to tell places apart: {launches} of {LEAST_ROUNDS}"
+    return Tile(declared.name, declared.what, missing=missing)
+
+
+def _grade(worst: PlaceBalance) -> int:
+    """The worse of the interval of the ratio and of what casts doubt on the figure beside its own interval."""
+    half = worst.ratio.relative_half_width or 0.0
+    doubts = [one.grade for one in (*graded("wide interval", half, ""), *_doubts(worst))]
+    return max(doubts, default=0)
+
+
+def _doubts(worst: PlaceBalance) -> list[Doubt]:
+    return [one for one in worst.figure.doubts if one.kind not in ("wide interval", "beyond its limit")]
+
+
+def _reasons(worst: PlaceBalance) -> tuple[str, ...]:
+    half = worst.ratio.relative_half_width or 0.0
+    wide = graded("wide interval", half, f"the interval of the ratio is ± {claims.percent(half)}")
+    return tuple(one.text for one in (*wide, *_doubts(worst)))
+
+
+def _strip(worst: PlaceBalance) -> Strip:
+    ratios = tuple(slow / fast for slow, fast in zip(worst.slowest.relative, worst.fastest.relative, strict=True))
+    ends = tuple(f"{100 * end:.0f}" for end in (min(ratios), max(ratios)))
+    return Strip(ratios, (), worst.ratio.low, worst.ratio.middle, worst.ratio.high, (ends[0], ends[1]))
+
+
+def _others(balances: Sequence[PlaceBalance], worst: PlaceBalance) -> tuple[str, ...]:
+    """The ratios of the other figures, as many as a tile takes."""
+    first = {id(one.figure): one for one in reversed(balances) if one is not worst and one.figure is not worst.figure}
+    shown = list(reversed(first.values()))[:MOST_ALSO]
+    return tuple(f"{short_name(one.figure).partition(',')[0]} {claims.percent(one.ratio.middle)}" for one in shown)
