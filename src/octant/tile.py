@@ -69,7 +69,7 @@ class DeclaredAnswer:
 
 
 @dataclass(frozen=True)
-class FirstScreen:
+class DeclaredScreen:
     """The sentence and the tiles of a run; none: the report chooses."""
 
     answer: DeclaredAnswer = DeclaredAnswer()

@@ -22,7 +22,7 @@ from octant.store import Pair, Store, StudyAsked, files, format1, new_ids, open_
 from octant.store.asked import Asked, ProvenSetting, asked_text, read_asked, read_start, start_line
 from octant.store.index import Listed
 from octant.store.progress import path_of, progress_of, remove_leftovers
-from octant.tile import FirstScreen
+from octant.tile import DeclaredScreen
 from screen_run import SCREEN
 
 ASK = Ask(
@@ -49,7 +49,7 @@ PLANNED = Planned(
 
 def test_every_member_of_a_description_is_read_back() -> None:
     assert read_asked(asked_text(ASKED).encode()) == ASKED
-    least = dataclasses.replace(ASKED, study=None, settings=(), pair=None, screen=FirstScreen(), order=())
+    least = dataclasses.replace(ASKED, study=None, settings=(), pair=None, screen=DeclaredScreen(), order=())
     assert read_asked(asked_text(least).encode()) == least
     assert not json.loads(asked_text(least)).keys() & {"study", "settings", "pair", "screen"}
 

@@ -13,7 +13,7 @@ from octant.machine import Machine
 from octant.metric import Metric, per, rate
 from octant.record import Point, Result
 from octant.store import StoredRun
-from octant.tile import Also, Comparison, DeclaredAnswer, DeclaredTile, FirstScreen, Named
+from octant.tile import Also, Comparison, DeclaredAnswer, DeclaredScreen, DeclaredTile, Named
 from octant.workload import Workload
 
 PEAK = 100e9
@@ -38,7 +38,7 @@ WORKLOADS = {
         ),
     )
 }  # fmt: skip
-SCREEN = FirstScreen(
+SCREEN = DeclaredScreen(
     DeclaredAnswer("Two cores", ("computed at {Peak}", "sent a message in {Messages}"), "{Peak/Messages} of each"),
     (
         DeclaredTile(
@@ -81,7 +81,7 @@ def messages(times_ns: Mapping[int, float], launches: int = 6) -> list[Point]:
     ]  # fmt: skip
 
 
-def run_of(*groups: Sequence[Point], screen: FirstScreen = SCREEN, on: Machine | None = None) -> StoredRun:
+def run_of(*groups: Sequence[Point], screen: DeclaredScreen = SCREEN, on: Machine | None = None) -> StoredRun:
     """A run in which `loop` and `message` were asked and these points came."""
     launches, points = [], []
     for group in groups:
@@ -95,7 +95,7 @@ def run_of(*groups: Sequence[Point], screen: FirstScreen = SCREEN, on: Machine |
     return replace(stored(launches, points, on=on or machine()), screen=screen)
 
 
-def summary_of(*groups: Sequence[Point], screen: FirstScreen = SCREEN) -> Summary:
+def summary_of(*groups: Sequence[Point], screen: DeclaredScreen = SCREEN) -> Summary:
     """The same with all its metrics."""
     return summarise(run_of(*groups, screen=screen), WORKLOADS, all_metrics=True)
 

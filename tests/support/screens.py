@@ -2,7 +2,7 @@
 
 from octant.advice.findings import Finding
 from octant.report.run.answer import Bar, Belief, BeliefRow, Strip, Tile
-from octant.report.run.page import FirstScreen
+from octant.report.run.first_screen import FirstScreen
 
 NARROW = "\u202f"
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from octant.machine import Machine
     from octant.runs.mpi_settings import MpiWords
     from octant.store import ProvenSetting, Store, StoredRun
-    from octant.tile import FirstScreen
+    from octant.tile import DeclaredScreen
 
 MEASURED, JOB = "What is measured", "As a job of a batch system"
 """Headings of options."""
@@ -253,7 +253,7 @@ def _create(
     asks: Sequence[Ask],
     who: str,
     settings: Sequence[ProvenSetting] = (),
-    screen: FirstScreen | None = None,
+    screen: DeclaredScreen | None = None,
 ) -> StoredRun:
     """A run whose launches start in rounds."""
     from octant.runs.rounds import drawn_order, new_seed

@@ -30,7 +30,7 @@ from octant.store import asked, environment, files, format1, index
 from octant.store.asked import Asked, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
-from octant.tile import FirstScreen
+from octant.tile import DeclaredScreen
 from octant.untrusted import is_file
 
 __all__ = [
@@ -128,7 +128,7 @@ class Store:
         settings: Sequence[ProvenSetting] = (),
         seed: int = 0,
         pair: tuple[str, Pair] | None = None,
-        screen: FirstScreen | None = None,
+        screen: DeclaredScreen | None = None,
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
@@ -149,7 +149,7 @@ class Store:
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(asks), tuple(order),
             study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
-            screen=screen or FirstScreen(),
+            screen=screen or DeclaredScreen(),
         )  # fmt: skip
         try:
             files.make_folder(folder)

@@ -17,7 +17,7 @@ from octant.record import RecordError
 from octant.record.lines import seal, unseal
 from octant.store.environment import recorded
 from octant.store.machine import StoredMachine
-from octant.tile import FirstScreen
+from octant.tile import DeclaredScreen
 
 FORMAT = 2
 MOST_BYTES = 64 << 20
@@ -92,7 +92,7 @@ class Asked:
     keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
     settings: tuple[ProvenSetting, ...] = ()
     pair: Pair | None = None
-    screen: FirstScreen = field(default_factory=FirstScreen)
+    screen: DeclaredScreen = field(default_factory=DeclaredScreen)
 
     def decided_launches(self) -> tuple[Launch, ...]:
         """The launches that were decided beforehand, in their order."""
@@ -166,7 +166,7 @@ class _Asked(Struct):
     study: _Study | None = None
     settings: list[_Proven] = []
     pair: _Pair | None = None
-    screen: FirstScreen = FirstScreen()
+    screen: DeclaredScreen = DeclaredScreen()
 
 
 class _Place(Struct):

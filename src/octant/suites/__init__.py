@@ -135,7 +135,7 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
     return tuple(found)
 
 
-def first_screen(suite: Suite, machine: Machine) -> tile.FirstScreen:
+def first_screen(suite: Suite, machine: Machine) -> tile.DeclaredScreen:
     """What the first screen of a report on a run of the suite shows."""
     return declared(suite.tiles, suite.answer, machine)
 

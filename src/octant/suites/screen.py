@@ -124,14 +124,14 @@ def _figures(one: SuiteTile) -> list[SuiteFigure]:
     return [*one.figures, *(figure for figure in (*compared, *(r.figure for r in one.also)) if figure)]
 
 
-def declared(tiles: Iterable[SuiteTile], answer: SuiteAnswer, machine: Machine) -> tile.FirstScreen:
+def declared(tiles: Iterable[SuiteTile], answer: SuiteAnswer, machine: Machine) -> tile.DeclaredScreen:
     """The first screen on a machine: its cores and what it lacks are in the texts."""
     cores = facts.facts(machine)["cores"]
 
     def filled(text: str, number: str) -> str:
         return text.replace("{cores}", f"{number} core{'s' * (cores != 1)}")
 
-    return tile.FirstScreen(
+    return tile.DeclaredScreen(
         tile.DeclaredAnswer(filled(answer.subject, number_word(cores).capitalize()), answer.says, answer.besides),
         tuple(
             tile.DeclaredTile(

@@ -11,7 +11,7 @@ from octant.record import Failure
 from octant.report.run import text, tidy
 from octant.report.run.answer import Tile
 from octant.report.run.tiles import answer_text, tiles
-from octant.tile import FirstScreen
+from octant.tile import DeclaredScreen
 from screen_run import SCREEN, WORKLOADS, messages, rates, run_of, spread, summary_of
 
 LENGTHS = {8: 1500.0, 1024: 1600.0, 524288: 43000.0, 4194304: 1_800_000.0}
@@ -103,10 +103,10 @@ def test_a_tile_without_a_figure_says_why_and_keeps_its_place() -> None:
 
 def test_a_run_without_a_declaration_shows_at_most_six_headlines() -> None:
     many = [one for n in range(1, 9) for one in rates([n * 1e9] * 6, n=n)]
-    found = tiles(summary_of(many, messages({8: 1500.0}), screen=FirstScreen()))
+    found = tiles(summary_of(many, messages({8: 1500.0}), screen=DeclaredScreen()))
     assert len(found) == 6
     assert {tile.name for tile in found} == {"Loop", "Message"}, "each workload has one"
-    assert answer_text(summary_of(screen=FirstScreen()), ()) == "Nothing was measured."
+    assert answer_text(summary_of(screen=DeclaredScreen()), ()) == "Nothing was measured."
 
 
 def test_the_sentence_leaves_out_what_was_not_measured() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from octant import __version__, output, units
-from octant.advice.findings import findings, passed_checks
 from octant.report import claims
 from octant.report.charts.curve import share_text
 from octant.report.charts.pictures import pictures
@@ -16,44 +14,23 @@ from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
 from octant.report.run import html, results, table, tidy
 from octant.report.run import samples as packing
-from octant.report.run.belief import belief
+from octant.report.run.first_screen import first_screen
 from octant.report.run.sharing import cleaned
-from octant.report.run.tiles import answer_text, tiles
 from octant.store import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from octant.advice.findings import Finding
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.machine import Machine
     from octant.report.charts.picture import Picture
-    from octant.report.run.answer import Belief, Tile
+    from octant.report.run.first_screen import FirstScreen
     from octant.report.run.html import Clean
 
 MOST_FIGURES = 1000
 """Figures with a row and details of their own on a page."""
-
-
-@dataclass(frozen=True)
-class FirstScreen:
-    """What the first screen says."""
-
-    answer: str
-    belief: Belief
-    tiles: tuple[Tile, ...]
-    findings: tuple[Finding, ...] = ()
-    passed: tuple[str, ...] = ()
-
-
-def first_screen(summary: Summary) -> FirstScreen:
-    """The answer of a run, with what it rests on."""
-    shown = tiles(summary)
-    return FirstScreen(
-        answer_text(summary, shown), belief(summary, shown), shown, findings(summary), passed_checks(summary)
-    )
 
 
 def write(summary: Summary, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:

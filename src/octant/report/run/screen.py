@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from octant import units
+from octant.advice.findings import FIRST
 from octant.report.charts.terminal import bar
 from octant.report.plain import clean
 from octant.report.run.answer import SIGNS
@@ -14,7 +16,8 @@ from octant.report.run.answer import SIGNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.report.run.answer import Belief, Doubt, Tile
+    from octant.report.run.answer import Doubt, Tile
+    from octant.report.run.first_screen import FirstScreen
 
 STYLES: dict[Doubt, str] = {
     "sound": "", "note": "dim", "doubtful": "yellow", "not measurable": "red", "wrong": "bold red",
@@ -24,12 +27,36 @@ LEAST_BESIDE = 44  # columns for what a value claims; with fewer it stands below
 LONGEST_NAME = 24
 
 
-def screen_lines(answer: str, belief: Belief, tiles: Sequence[Tile], width: int) -> list[Text]:
-    """The first screen in lines of at most `width` columns."""
+def screen_lines(first: FirstScreen, width: int) -> list[Text]:
+    """The first screen in lines of at most `width` columns; lines to copy are as long as they are."""
+    belief = first.belief
     grade = f"{SIGNS[belief.grade]} {belief.grade.capitalize()}"
     said = wrapped(f"{grade}  {belief.text}", width, hang=len(grade) + 2)
     said[0].stylize(STYLES[belief.grade] or "green", 0, len(grade))
-    return [*wrapped(answer, width, "bold"), *said, Text(), *_tile_lines(tiles, width)]
+    return [
+        *wrapped(first.answer, width, "bold"),
+        *said,
+        Text(),
+        *_tile_lines(first.tiles, width),
+        *_to_do(first, width),
+    ]
+
+
+def _to_do(first: FirstScreen, width: int) -> list[Text]:
+    """The first findings with the lines to copy, and how many more there are."""
+    passed = units.counted(len(first.passed), "check") + " passed"
+    if not first.findings:
+        return [Text(), *wrapped(f"Nothing found to mend; {passed}.", width)] if first.passed else []
+    lines = [Text(), Text("What to do first", style="bold")]
+    for number, one in enumerate(first.findings[:FIRST], 1):
+        lines += [*wrapped(f"{number}. {one.title}", width, "bold", 3), *_indented(one.body, width)]
+        lines += [Text(f"     {clean(line)}", style="cyan") for line in one.lines]
+    more = [units.counted(len(first.findings) - FIRST, "more finding")] if len(first.findings) > FIRST else []
+    return [*lines, *wrapped(" · ".join([*more, *[passed] * bool(first.passed)]), width, "dim")]
+
+
+def _indented(text: str, width: int) -> list[Text]:
+    return [Text(f"   {line}") for line in textwrap.wrap(clean(text), width - 3)]
 
 
 def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:

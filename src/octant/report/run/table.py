@@ -12,9 +12,9 @@ import numpy as np
 from octant import stats, units
 from octant.report import claims
 from octant.report.run.answer import Bar
+from octant.report.run.chosen import launch_strip
 from octant.report.run.names import short_name
 from octant.report.run.text import mark
-from octant.report.run.tiles import launch_strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -17,10 +17,9 @@ from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
-from octant.report.run.belief import belief
+from octant.report.run.first_screen import first_screen
 from octant.report.run.names import short_name
 from octant.report.run.screen import screen_lines, wrapped
-from octant.report.run.tiles import answer_text, tiles
 from octant.report.terminal import screen_columns
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ def lines(summary: Summary, width: int = 100, notes: bool = False, sources: Sour
     Args:
         sources: what is said of the machine's sources that disagree: all, what they disagree about, or nothing.
     """
-    shown = tiles(summary)
-    screen = screen_lines(answer_text(summary, shown), belief(summary, shown), shown, width)
+    screen = screen_lines(first_screen(summary), width)
     found = [*_head(summary, width), *screen, Text(), *_table(summary, max(width, 60), notes)]
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")

@@ -8,17 +8,16 @@ import json
 import math
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from octant.failure import Exit, Refusal, suggestion
 from octant.report.claims import NARROW
 from octant.report.plain import clean_lines, escaped
-from octant.report.run.belief import belief
+from octant.report.run.first_screen import first_screen
 from octant.report.run.results import further_figures
 from octant.report.run.sharing import cleaned
-from octant.report.run.tiles import answer_text, tiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -238,7 +237,7 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "complete": run.complete,
         "machine": machine.name,
         "processor": machine.processor.model,
-        "first_screen": first_screen(summary),
+        "first_screen": _first_screen(summary),
         "figures": [
             {**_structure(_figure_line(run, figure)), "doubts": _doubts(figure)}
             for headline in summary.figures
@@ -253,14 +252,11 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
     }
 
 
-def first_screen(summary: Summary) -> dict[str, object]:
-    """What the page says first: the sentence, how far it can be believed, and the tiles; numbers are in base units."""
-    shown = tiles(summary)
-    return {
-        "answer": _plain(answer_text(summary, shown)),
-        "belief": _plain(asdict(belief(summary, shown))),
-        "tiles": [_plain(asdict(tile)) for tile in shown],
-    }
+def _first_screen(summary: Summary) -> object:
+    """What the page says first: the sentence, how far it can be believed, tiles and findings; numbers in base units."""
+    found = first_screen(summary)
+    told = [{name: value for name, value in asdict(one).items() if name != "effect"} for one in found.findings]
+    return _plain({**asdict(replace(found, findings=())), "findings": told})
 
 
 def _plain(value: Any) -> Any:
