@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from octant.machine import Cpu, Machine, Topology
+from octant.machine import LAST_CACHE, Cpu, Machine, Topology
 from octant.record import Point
 
 Threads = frozenset[tuple[str, int]]
@@ -74,6 +74,12 @@ class Known:
         return Known(self.topology, {name: self.by_name.get(name, {}) for name in names}, clock_hz)
 
 
+Level = Literal["L1", "L2", "L3", "memory"]
+LEVELS: tuple[Level, ...] = ("L1", "L2", "L3", "memory")
+"""Where data may lie, the nearest first."""
+MEMORY: Level = "memory"
+SCALAR = "scalar multiply-adds"
+"""The limit by multiply-adds of one double at a time."""
 FMA = {"double": "fma double", "single": "fma single"}
 """The limit by multiply-adds of each precision."""
 _SINGLE_TO_DOUBLE = 2  # elements of a vector
@@ -93,6 +99,34 @@ def fma_peak(known: Known, element: str, threads: Threads) -> Limit | None:
         return None
     source = "double multiply-adds that this run measured, twice for single precision"
     return Limit(1 / (_SINGLE_TO_DOUBLE * double.value), source)
+
+
+def traffic_in(level: Level) -> str:
+    """The limit by what moves in a level, lines that are read before they are written counted beyond the first."""
+    return f"{level} traffic"
+
+
+def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None:
+    """The nearest level that holds data which these hardware threads go through again and again, by stated sizes.
+
+    Each thread has an equal part. Memory is what lies well beyond every cache; between it and the last cache, and in a
+    last cache whose size sources dispute, there is no answer.
+
+    Args:
+        footprint: bytes of all threads together.
+    """
+    used = [number for _, number in threads]
+    each = footprint / max(1, len(used))
+    caches = [cache for cache in machine.topology.caches if cache.kind != "instruction"]
+    last = max((cache.level for cache in caches), default=0)
+    disputed = any(one.subject == LAST_CACHE for one in machine.disagreements)
+    for number, level in enumerate(LEVELS[:-1], 1):
+        sharing = [cache for cache in caches if cache.level == number and cache.cpus & set(used)]
+        if not sharing or (number == last and disputed):
+            continue
+        if all(each * sum(cpu in cache.cpus for cpu in used) <= cache.size_bytes for cache in sharing):
+            return level
+    return MEMORY if footprint >= 2 * machine.may_be_cached_bytes() else None
 
 
 def pattern(topology: Topology, threads: Threads) -> object:

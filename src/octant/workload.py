@@ -97,6 +97,8 @@ class Workload:
     provides: tuple[Provides, ...] = ()
     pictures: tuple[Picture, ...] = ()
     traffic: Callable[[Machine, Point], Traffic | NoTraffic] | None = None
+    footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
+    """Bytes that all ranks and threads together go through again and again; `None`: not known."""
     messages: bool = False  # whether it needs at least two ranks that exchange messages
 
     @property

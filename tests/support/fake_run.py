@@ -225,6 +225,7 @@ WORKLOADS = {
             ("memory traffic",),
             _of_memory,
             provides=(Provides("memory traffic", "traffic", _from_memory),),
+            footprint=lambda _machine, p: int(p.knobs["bytes"]) * p.ranks,
             pictures=(Curve("bytes", marks="caches"),),
         ),
         Workload(

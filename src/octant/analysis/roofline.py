@@ -1,62 +1,167 @@
-"""The roofline: what a kernel of some arithmetic intensity can reach at most (Williams, Waterman, Patterson 2009)."""
+"""Rooflines: what kernels of some arithmetic intensity can reach at most (Williams, Waterman, Patterson 2009).
 
-from collections.abc import Iterable, Sequence
+Each layout of hardware threads has its own: slanted roofs by what the run's best loop moved in each level, flat roofs
+by its multiply-adds in each precision. All are the limits of the table.
+"""
+
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from octant.limit import FMA, Known, Threads, fma_peak, pattern
-from octant.record import Point
+from octant.limit import FMA, LEVELS, MEMORY, SCALAR, Level, fma_peak, level_of, pattern, traffic_in
+from octant.metric import Rate
 
-TRAFFIC = "memory traffic"
-"""The limit that makes the slope; `limit.FMA` has those that make the flat part."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.limit import Known, Threads
+    from octant.machine import Machine
+    from octant.record import Point
+
+ABOVE = 1.03
+"""A share of a roof beyond which units, counting or clock are in doubt."""
 
 
 @dataclass(frozen=True)
-class Roofline:
-    """One flat roof and one slope, for a number of hardware threads in use and a precision."""
+class Slope:
+    """What the memory side allows: the best traffic of any loop of the run in a level."""
 
-    threads: int
-    element: str  # double or single
+    level: Level
+    bytes_per_s: float
+    cell: str  # of the figure that reached it
+
+
+@dataclass(frozen=True)
+class Flat:
+    """What arithmetic allows: multiply-adds of a precision, or one at a time in double."""
+
+    name: str  # double, single, scalar
     flops_per_s: float
-    bytes_per_s: float  # from memory, write-allocates counted
+    cell: str  # of the figure that reached it; "" where it is twice double's
+
+
+@dataclass(frozen=True)
+class Roofs:
+    """The roofs of one layout of hardware threads."""
+
+    threads: Threads
+    slopes: tuple[Slope, ...]  # the first level first; memory always
+    flats: tuple[Flat, ...]  # the highest first; double always
+
+    def slope(self, level: Level) -> Slope | None:
+        """The roof of a level."""
+        return next((one for one in self.slopes if one.level == level), None)
+
+    def flat(self, name: str) -> Flat | None:
+        """The roof of a precision."""
+        return next((one for one in self.flats if one.name == name), None)
 
     @property
     def ridge(self) -> float:
-        """The least intensity, in flop/B, at which the arithmetic units can be kept busy."""
-        return self.flops_per_s / self.bytes_per_s
-
-    def attainable(self, intensity: float) -> float:
-        """flop/s at most, at `intensity` flop/B.
-
-        Raises:
-            ValueError: a negative intensity.
-        """
-        if intensity < 0:
-            raise ValueError(f"an arithmetic intensity is not negative ({intensity})")
-        return min(self.flops_per_s, intensity * self.bytes_per_s)
-
-    def bound(self, intensity: float) -> str:
-        """Which of the two limits: `memory` left of the ridge, `compute` from it on."""
-        return "memory" if intensity < self.ridge else "compute"
-
-    def curve(self, intensities: Sequence[float]) -> tuple[float, ...]:
-        """The roof over each intensity, for drawing."""
-        return tuple(self.attainable(intensity) for intensity in intensities)
+        """The least intensity, in flop/B of memory traffic, at which double precision can be kept busy."""
+        memory, double = self.slope(MEMORY), self.flat("double")
+        assert memory is not None  # noqa: S101 - `roofs` makes none without
+        assert double is not None  # noqa: S101 - likewise
+        return double.flops_per_s / memory.bytes_per_s
 
 
-def rooflines(known: Known, used: Iterable[tuple[Threads, str]]) -> tuple[Roofline, ...]:
-    """The roofs over points on these hardware threads with these elements, few threads first, double before single.
+@dataclass(frozen=True)
+class Kernel:
+    """A figure under its roofs."""
 
-    Both limits are looked up as the shares of the points are, so a point at its roof has 100 %. Points whose threads
-    lie alike share a roof; there is none where either limit was not measured.
+    figure: Figure
+    level: Level | None  # where its data lie by their stated sizes; `None`: between two levels, or not known
+    intensity: float  # flop/B of the traffic that its level sees
+    rate: float  # flop/s
+    low: float
+    high: float
+    roof: float | None  # flop/s at most, by its level and precision; `None` where neither binds for certain
+    roof_name: str  # "memory", "L1", "double"
+    is_limit: bool  # it made this roof
+
+    @property
+    def share(self) -> float | None:
+        """The share of its roof; none of a figure that is not measurable or that made the roof."""
+        measurable = self.roof is not None and not self.figure.invalid and not self.is_limit
+        return self.rate / self.roof if measurable and self.roof else None
+
+
+def roofs(known: Known, threads: Threads, single: bool = True) -> Roofs | None:
+    """The roofs over hardware threads that lie like these; `None` without the peak or memory.
+
+    Args:
+        single: whether single precision without a measurement of its own has twice the roof of double.
     """
-    limits = known.only((*FMA.values(), TRAFFIC))
-    roofs: dict[object, Roofline] = {}
-    for threads, element in used:
-        peak, memory = fma_peak(limits, element, threads), limits.best(TRAFFIC, threads)
-        if peak and memory:
-            key = pattern(known.topology, threads), element
-            roofs.setdefault(key, Roofline(len(threads), element, 1 / peak.seconds, memory.value))
-    return tuple(sorted(roofs.values(), key=lambda roof: (roof.threads, roof.element, roof.flops_per_s)))
+    limits = known.only((*FMA.values(), SCALAR, *map(traffic_in, LEVELS)))
+    slopes = [
+        Slope(level, best.value, best.cell)
+        for level in LEVELS
+        if (best := limits.best(traffic_in(level), threads)) is not None
+    ]
+    flats = []
+    for element, name in FMA.items():
+        peak, best = fma_peak(limits, element, threads), limits.best(name, threads)
+        if peak is not None and (best is not None or single):
+            flats.append(Flat(element, 1 / peak.seconds, best.cell if best else ""))
+    scalar = limits.best(SCALAR, threads)
+    if scalar is not None:
+        flats.append(Flat("scalar", scalar.value, scalar.cell))
+    if all(slope.level != MEMORY for slope in slopes) or all(flat.name != "double" for flat in flats):
+        return None
+    return Roofs(threads, tuple(slopes), tuple(sorted(flats, key=lambda flat: -flat.flops_per_s)))
+
+
+def layouts(known: Known, figures: Sequence[Figure]) -> list[tuple[Roofs, list[Figure]]]:
+    """The figures that count flops and bytes by the layout of their hardware threads, few threads first.
+
+    Those without roofs are left out.
+    """
+    groups: dict[object, list[Figure]] = {}
+    for figure in figures:
+        if intensity(figure.point) is not None and figure.value is not None:
+            groups.setdefault(pattern(known.topology, figure.point.hardware_threads), []).append(figure)
+    found = []
+    for mine in groups.values():
+        single = any(element_of(figure.point) == "single" for figure in mine)
+        over = roofs(known, mine[0].point.hardware_threads, single)
+        if over is not None:
+            found.append((over, mine))
+    return sorted(found, key=lambda one: len(one[0].threads))
+
+
+def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
+    """The figure under these roofs; `None` where it does not count both, or is not made of the time of a step."""
+    point, value = figure.point, figure.value
+    moved_bytes, unit_value = figure.workload.footprint(machine, point), figure.at(1.0)
+    level = None if moved_bytes is None else level_of(machine, point.hardware_threads, moved_bytes)
+    per_byte = intensity(point, level)
+    if per_byte is None or value is None or not unit_value or not (value.low > 0 and value.middle > 0):
+        return None
+    flops = point.count("flops")
+    low, middle, high = sorted(
+        flops * (v / unit_value if isinstance(figure.metric.value, Rate) else unit_value / v)
+        for v in (value.low, value.middle, value.high)
+    )
+    roof, name, cell = _roof(over, level, element_of(point), per_byte)
+    return Kernel(figure, level, per_byte, middle, low, high, roof, name, bool(cell) and cell == repr(figure.key[:-1]))
+
+
+def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tuple[float | None, str, str]:
+    """flop/s at most, what sets it, and the cell that reached it.
+
+    Right of the ridge of memory arithmetic bounds in every level; left of it a level that is not known sets nothing.
+    """
+    flat, memory, slope = over.flat(element), over.slope(MEMORY), over.slope(level) if level else None
+    if flat is None or memory is None:
+        return None, "", ""
+    by_level = slope.bytes_per_s * per_byte if slope else None
+    if by_level is not None and slope and by_level < flat.flops_per_s:
+        return by_level, slope.level, slope.cell
+    if by_level is not None or memory.bytes_per_s * per_byte >= flat.flops_per_s:
+        return flat.flops_per_s, flat.name, flat.cell
+    return None, "", ""
 
 
 def element_of(point: Point) -> str:
@@ -65,8 +170,12 @@ def element_of(point: Point) -> str:
     return named if named in FMA else "double"
 
 
-def intensity(point: Point) -> float | None:
-    """flop/B of a kernel's own count, write-allocates counted; `None` where it moves nothing or computes nothing."""
-    moved = point.count("bytes_read", "bytes_written", "bytes_allocated")
+def intensity(point: Point, level: Level | None = None) -> float | None:
+    """flop/B of a kernel's own count; `None` where it moves nothing or computes nothing.
+
+    Lines that are read before they are written count, but not in the first cache, which holds them already.
+    """
+    allocated = () if level == LEVELS[0] else ("bytes_allocated",)
+    moved = point.count("bytes_read", "bytes_written", *allocated)
     flops = point.count("flops")
     return flops / moved if moved > 0 and flops > 0 else None

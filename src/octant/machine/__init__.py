@@ -7,6 +7,8 @@ from typing import Literal
 CpuSet = frozenset[int]
 """Operating-system numbers of hardware threads."""
 
+LAST_CACHE = "last-level cache"
+"""The subject of a disagreement about its size."""
 CacheKind = Literal["data", "instruction", "unified"]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from octant.machine import Cache, Disagreement, Machine, Topology
+from octant.machine import LAST_CACHE, Cache, Disagreement, Machine, Topology
 from octant.units import bytes_text, si_text
 
 _INTEL_FAMILY_6 = {  # CPUID model numbers, as the Linux kernel's intel-family.h lists them
@@ -70,7 +70,7 @@ def _host_cache(machine: Machine) -> Iterator[Disagreement]:
     l3_bytes = sum(c.size_bytes for c in machine.topology.caches if c.level == 3)
     if l3_bytes > _PLAUSIBLE_L3_BYTES * cores:
         yield Disagreement(
-            "last-level cache",
+            LAST_CACHE,
             (
                 (
                     "/sys/devices/system/cpu cache",

@@ -38,6 +38,7 @@ class Series:
     labels: tuple[
         str, ...
     ] = ()  # what each point is, where x does not say it; shown on pointing, and in `names="points"`
+    short_labels: tuple[str, ...] = ()  # the same where there is little room; none: `labels`
     role: Role = ""
     dash: Literal["", "solid", "dashed", "dotted", "dash-dot"] = ""  # "": the role's
     marker: Literal["", "circle", "square", "triangle", "diamond", "tick"] = ""
@@ -80,7 +81,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Region:
-    """Words over a stretch of x, at the top of the panel or at its bottom: the first line bold."""
+    """Words over a stretch of x, at the top of the panel, the first line bold, or at its bottom."""
 
     begin: float
     end: float

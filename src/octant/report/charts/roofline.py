@@ -2,91 +2,195 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.roofline import element_of, intensity, rooflines
-from octant.metric import Rate
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
-from octant.report.charts.ticks import decades, si_ticks
+from octant.analysis.roofline import ABOVE, kernel, layouts
+from octant.limit import LEVELS, MEMORY
+from octant.report.charts.picture import MOST_POINTS, Axis, Note, Panel, Picture, Region, Series, thin, thinned_text
+from octant.report.charts.ticks import decades
+from octant.report.run.names import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.analysis.figures import Figure
-    from octant.analysis.roofline import Roofline
+    from octant.analysis.roofline import Kernel, Roofs
     from octant.analysis.summary import Summary
+    from octant.report.charts.picture import Role
+
+_DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
+_LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
+_ROLES: tuple[Role, ...] = ("series-1", "series-2", "series-3", "series-4")
+_DOUBT = "above the roof: units, counting or another clock"
+_Panel = tuple["Roofs", "list[Kernel]", "str"]
 
 
 def roofline(summary: Summary) -> Picture | None:
-    """Measured kernels under the measured roofs (Williams, Waterman and Patterson 2009); `None` without both roofs."""
-    listed = [(figure, dot) for figure in summary.figures if figure.show.table for dot in [_dot(figure)] if dot]
-    points = [figure.point for figure, _ in listed]
-    roofs = rooflines(summary.known, [(point.hardware_threads, element_of(point)) for point in points])
-    if not roofs or not listed:
+    """Measured kernels under the measured roofs, on the fewest and on the most hardware threads.
+
+    `None` without a peak, without memory, or without a kernel.
+    """
+    listed = [figure for figure in summary.figures if figure.show.table]
+    found = layouts(summary.known, listed)
+    shown = [found[0], found[-1]] if len(found) > 1 else found
+    panels: list[_Panel] = []
+    for over, figures in shown:
+        kernels = [one for figure in figures for one in [kernel(over, figure, summary.run.machine)] if one]
+        if kernels:
+            panels.append((over, thin(kernels, MOST_POINTS), _cores(summary, over)))
+    if not panels:
         return None
-    dots = thin(listed, MOST_POINTS)
-    groups: dict[str, list[tuple[Figure, tuple[float, float]]]] = {}
-    for figure, dot in sorted(dots, key=lambda one: (one[0].workload.name, *_kind(one[0]))):
-        threads, element = _kind(figure)
-        name = f"{figure.workload.name}, {element}, {units.counted(threads, 'thread')}"
-        groups.setdefault(name, []).append((figure, dot))
-    kept = thin(list(groups.items()), MOST_LINES)
-    xs = [x for _, mine in kept for _, (x, _) in mine]
-    left, right = min([*xs, 0.05]) / 1.5, max([*xs, 10.0]) * 1.5
-    series = [*_roofs(roofs, left, right), *(_dots(name, mine) for name, mine in kept)]
-    every = [y for one in series for y in one.y]
-    drawn = sum(len(mine) for _, mine in kept)
+    drawn = sum(len(kernels) for _, kernels, _ in panels)
+    x, y = _axes(panels)
+    above = [one for _, kernels, _ in panels for one in kernels if (one.share or 0) > ABOVE]
+    caption = (
+        "Roofs are the best traffic that any loop of this run reached in each level, and its multiply-adds in each "
+        "precision; they are the limits of the table. Percentages are of the roof above the point, lines are 95 % "
+        "intervals over launches. Open marks are not measurable."
+    ) + f" {' and '.join(map(_words, above))}: {_DOUBT}." * bool(above)
     return Picture(
-        "roofline",
-        "Roofline",
-        "Each point is a kernel: how much it computes per byte of memory traffic (write-allocates counted), and how "
-        "fast. The lines are roofs that this run measured itself: memory traffic on the left, multiply-adds of each "
-        "precision on the right. Shares of these limits in the table are of the same values."
-        + thinned_text(drawn, len(listed), "kernels"),
-        (
-            Panel(
-                Axis("flop per byte", True, decades(left, right, lambda v: f"{v:g}")),
-                Axis("rate", True, decades(min(every), max(every), si_ticks("flop/s")), "flop/s"),
-                tuple(series),
-            ),
-        ),
-        ("figure", "mode", "flop per byte", "rate"),
-        tuple(
-            (figure.title, figure.mode, f"{x:.3g}", units.si_text(y, "flop/s"))
-            for _, mine in kept
-            for figure, (x, y) in mine
-        ),
+        "roofline", "Roofline",
+        caption + thinned_text(drawn, sum(len(figures) for _, figures in found), "kernels"),
+        tuple(_panel(over, kernels, cores, x, y) for over, kernels, cores in panels),
+        ("on", "what", "flop per byte", "rate", "share of its roof", "roof"),
+        tuple(row for panel in panels for row in _rows(*panel)),
+        "; ".join(_sentence(*panel) for panel in panels) + ".",
+        tuple((f"ridge, {cores}", f"{over.ridge:.2g} flop per byte of memory") for over, _, cores in panels),
+        beside=len(panels) > 1, width=1152 if len(panels) > 1 else 780,
+    )  # fmt: skip
+
+
+def _cores(summary: Summary, over: Roofs) -> str:
+    """`1 core`, `2 cores`, `128 cores, 256 threads`."""
+    cpus = {cpu.os: cpu.core for cpu in summary.run.machine.topology.cpus}
+    cores = len({(host, cpus.get(number, number)) for host, number in over.threads})
+    threads = len(over.threads)
+    return units.counted(cores, "core") + (f", {threads} threads" if threads > cores else "")
+
+
+def _axes(panels: Sequence[_Panel]) -> tuple[Axis, Axis]:
+    """Equal scales for all panels."""
+    xs = [one.intensity for _, kernels, _ in panels for one in kernels]
+    first, last = min(_LEFT, math.floor(math.log2(min(xs)))), max(_RIGHT, math.ceil(math.log2(max(xs))))
+    powers = range(first, last + 1)
+    ticks = tuple((2.0**p, f"1/{2**-p}" if p < 0 else f"{2**p}") for p in powers)
+    rates = [end for _, kernels, _ in panels for one in kernels for end in (one.low, one.high)]
+    tops = [over.flats[0].flops_per_s for over, _, _ in panels]
+    low, high = min(rates) / 2, max(*rates, *tops) * 1.6
+    up = tuple(tick for tick in decades(low, high, _scaled) if low <= tick[0] <= high and _is_decade(tick[0]))
+    return (
+        Axis("flop per byte of traffic", True, ticks, ends=(2.0**first, 2.0**last)),
+        Axis("flop/s", True, up, "flop/s", ends=(low, high)),
     )
 
 
-def _roofs(roofs: Sequence[Roofline], left: float, right: float) -> list[Series]:
-    """Of each precision the roofs of the fewest and of the most threads."""
+def _scaled(value: float) -> str:
+    """`100G`: the title has the unit."""
+    scale, prefix = units.si_scale(value)
+    return f"{value / scale:g}{prefix}"
+
+
+def _is_decade(value: float) -> bool:
+    return math.isclose(math.log10(value), round(math.log10(value)), abs_tol=1e-9)
+
+
+def _panel(over: Roofs, kernels: Sequence[Kernel], cores: str, x: Axis, y: Axis) -> Panel:
+    (left, right), (bottom, _) = x.ends or (0.0, 0.0), y.ends or (0.0, 0.0)
+    ridge, double = over.ridge, over.flat("double")
+    notes = (Note(ridge, double.flops_per_s, f"ridge {ridge:.2g}", "x"),) if double and left < ridge < right else ()
+    regions = (
+        Region(left, ridge, ("memory bounds",), "bottom"),
+        Region(ridge, right, ("arithmetic bounds",), "bottom"),
+    )
+    return Panel(
+        x, y, (*_slopes(over, left, bottom), *_flats(over, left, right), *_points(kernels)), title=cores,
+        regions=regions if notes else (), notes=notes,
+    )  # fmt: skip
+
+
+def _slopes(over: Roofs, left: float, bottom: float) -> list[Series]:
+    """From where they enter the picture to the highest flat roof."""
+    top = over.flats[0].flops_per_s
     found = []
-    for element in dict.fromkeys(roof.element for roof in roofs):
-        mine = [roof for roof in roofs if roof.element == element]
-        for roof in dict.fromkeys((mine[0], mine[-1])):
-            x = (left, min(max(roof.ridge, left), right), right)
-            name = f"roof, {element}, {units.counted(roof.threads, 'thread')}"
-            found.append(Series(name, "line", x, roof.curve(x)))
+    for slope in over.slopes:
+        begin, end = max(left, bottom / slope.bytes_per_s), top / slope.bytes_per_s
+        if begin < end:
+            found.append(
+                Series(
+                    f"{slope.level} {units.si_text(slope.bytes_per_s, 'B/s')}", "line", (begin, end),
+                    (begin * slope.bytes_per_s, top), role="ink", dash=_DASHES[slope.level],  # type: ignore[arg-type]
+                    names="along", short=slope.level,
+                )
+            )  # fmt: skip
     return found
 
 
-def _dots(name: str, mine: Sequence[tuple[Figure, tuple[float, float]]]) -> Series:
-    xs, ys = tuple(x for _, (x, _) in mine), tuple(y for _, (_, y) in mine)
-    return Series(name, "points", xs, ys, labels=tuple(figure.name for figure, _ in mine))
+def _flats(over: Roofs, left: float, right: float) -> list[Series]:
+    """From the steepest slanted roof to the right end."""
+    steepest = max(slope.bytes_per_s for slope in over.slopes)
+    return [
+        Series(
+            f"{flat.name}\n{units.si_text(flat.flops_per_s, 'flop/s')}", "line",
+            (max(left, flat.flops_per_s / steepest), right), (flat.flops_per_s,) * 2, role="ink", dash="solid",
+            names="margin", short=flat.name,
+        )
+        for flat in over.flats
+    ]  # fmt: skip
 
 
-def _dot(figure: Figure) -> tuple[float, float] | None:
-    """flop per byte and flop/s; `None` where the kernel does not count both, or the metric is not made of its steps."""
-    per_byte, unit_value = intensity(figure.point), figure.at(1.0)
-    if per_byte is None or figure.value is None or not unit_value or not figure.value.middle:
-        return None
-    rate = isinstance(figure.metric.value, Rate)
-    steps_per_s = figure.value.middle / unit_value if rate else unit_value / figure.value.middle
-    return per_byte, figure.point.count("flops") * steps_per_s
+def _points(kernels: Sequence[Kernel]) -> list[Series]:
+    """A series for each workload."""
+    groups: dict[str, list[Kernel]] = {}
+    for one in kernels:
+        groups.setdefault(one.figure.workload.name, []).append(one)
+    return [
+        Series(
+            name, "points", tuple(one.intensity for one in mine), tuple(one.rate for one in mine),
+            tuple(one.low for one in mine), tuple(one.high for one in mine),
+            tuple(map(_words, mine)),
+            short_labels=tuple(_with_share(name.rpartition("/")[2], one) for one in mine),
+            role=_ROLES[number % len(_ROLES)], names="points", open=tuple(one.figure.invalid for one in mine),
+        )
+        for number, (name, mine) in enumerate(groups.items())
+    ]  # fmt: skip
 
 
-def _kind(figure: Figure) -> tuple[int, str]:
-    """Hardware threads in use and precision: what decides which roof a point has."""
-    return len(figure.point.hardware_threads), element_of(figure.point)
+def _words(one: Kernel) -> str:
+    """`Triad, streaming stores 98 %`; on how many cores says the panel."""
+    return _with_share(short_name(one.figure, with_place=False), one)
+
+
+def _with_share(name: str, one: Kernel) -> str:
+    return f"{name}, the limit" if one.is_limit else f"{name} {_share_text(one)}".rstrip()
+
+
+def _share_text(one: Kernel) -> str:
+    if one.is_limit:
+        return "the limit"
+    if one.share is None:
+        return ""
+    return units.percent_text(one.share)
+
+
+def _rows(over: Roofs, kernels: Sequence[Kernel], cores: str) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = [
+        (cores, f"roof: {slope.level}", "", units.si_text(slope.bytes_per_s, "B/s"), "", "") for slope in over.slopes
+    ]
+    found += [
+        (cores, f"roof: {flat.name}", "", units.si_text(flat.flops_per_s, "flop/s"), "", "") for flat in over.flats
+    ]
+    for one in kernels:
+        name, rate = short_name(one.figure, with_place=False), units.si_text(one.rate, "flop/s")
+        share = "not measurable" if one.figure.invalid else _share_text(one)
+        beyond = f" ({_DOUBT})" if (one.share or 0) > ABOVE else ""
+        found.append((cores, name, f"{one.intensity:.3g}", rate, share + beyond, one.roof_name))
+    return found
+
+
+def _sentence(over: Roofs, kernels: Sequence[Kernel], cores: str) -> str:
+    words = list(map(_words, kernels[:6]))
+    levels = ", ".join(level for level in LEVELS if over.slope(level))
+    return f"On {cores}, under roofs of {levels} and arithmetic with the ridge at {over.ridge:.2g} flop per byte: " + (
+        ", ".join(words)
+    )

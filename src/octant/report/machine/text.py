@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from octant.machine import Cache, CpuSet, Disagreement, Machine, PageSize, Topology
+from octant.machine import LAST_CACHE, Cache, CpuSet, Disagreement, Machine, PageSize, Topology
 from octant.machine.codec import to_json
 from octant.machine.tree import cpus_text
 from octant.report.terminal import render
@@ -93,7 +93,7 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
     for package in top.groups("package"):
         around = [cache for cache in last if cache.cpus >= package]
         name = next(cpu.package for cpu in top.cpus if cpu.os in package)
-        yield Text(f"package {name}" + _cache_text(around) + doubt * (bool(around) and "last-level cache" in disputed))
+        yield Text(f"package {name}" + _cache_text(around) + doubt * (bool(around) and LAST_CACHE in disputed))
         for node in top.numa:
             here = node.cpus & package
             if node.cpus and not here:

@@ -27,21 +27,24 @@ _CORES = re.compile(r"\bcores?\b")
 _PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
 
 
-def short_name(figure: Figure) -> str:
+def short_name(figure: Figure, with_place: bool = True) -> str:
     """What is measured, the values of what its ask varied, and on how many cores; at most 32 characters.
 
     The metric stands last where it is not the headline of its workload.
+
+    Args:
+        with_place: whether it says on how many cores; pictures of one layout say that in their title.
     """
     swept = tuple(figure.title.removeprefix(figure.label).split(", ")[1:])
     names = [part.partition(" ")[0] for part in swept]
     knobs = {name: figure.knobs.get(name, "") for name in names}
-    what, where = _what(figure, whole=True), _where(figure)
+    what, where = _what(figure, whole=True), [_where(figure)] * with_place
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
-    long = [what, *(knob_text(name, value) for name, value in knobs.items()), where, *metric]
+    long = [what, *(knob_text(name, value) for name, value in knobs.items()), *where, *metric]
     name = ", ".join(long)
     if len(name) > LONGEST:  # then values stand alone: what they are of, the details say
         what = _what(figure)
-        rest = [*(knob_text(name, value, bare=True) for name, value in knobs.items()), where, *metric]
+        rest = [*(knob_text(name, value, bare=True) for name, value in knobs.items()), *where, *metric]
         name = ", ".join([_cut(what, max(LONGEST - len(", ".join(rest)) - 2, 8)), *rest])
     return _cut(name, LONGEST)
 

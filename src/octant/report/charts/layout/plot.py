@@ -205,7 +205,8 @@ def _point_labels(plot: Plot) -> None:
     for one, look in zip(plot.panel.series, plot.looks, strict=True):
         if one.names != "points":
             continue
-        for x, y, label in zip(one.x, one.y, one.labels, strict=False):
+        labels = one.short_labels if plot.place.narrow and one.short_labels else one.labels
+        for x, y, label in zip(one.x, one.y, labels, strict=False):
             if label and plot.x.holds(x) and plot.y.holds(y):
                 wanted.append(((plot.x.at(x), plot.y.at(y)), label, look, one))
     spots = [at for at, *_ in wanted]

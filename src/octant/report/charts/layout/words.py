@@ -49,13 +49,15 @@ def regions(sheet: Sheet, place: Place, stretches: Sequence[Region], across: Sca
 
 def _region_choices(region: Region, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
     """The words in fewer and fewer letters: as they are, wrapped, the first line, its first word."""
-    lines = [(line, number == 0) for number, line in enumerate(region.lines)]
+    at_top = region.place == "top"
+    lines = [(line, number == 0 and at_top) for number, line in enumerate(region.lines)]
     if not lines:
         return
     yield lines
-    yield [(part, bold) for line, bold in lines for part in wrap(line, size, room - 4, 3, bold)]
+    if at_top:  # the bottom has room for as many lines as there are
+        yield [(part, bold) for line, bold in lines for part in wrap(line, size, room - 4, 3, bold)]
     yield lines[:1]
-    yield [(lines[0][0].split()[0].rstrip(":,"), True)]
+    yield [(lines[0][0].split()[0].rstrip(":,"), at_top)]
 
 
 def mark_labels(sheet: Sheet, place: Place, marks: Sequence[Mark], across: Scale, top: float) -> float:

@@ -17,11 +17,18 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
     return Limit(point.count("flops") * peak.seconds, peak.source + kernels)
 
 
+def _footprint(_machine: Machine, point: Point) -> int:
+    """Three square matrices in each rank."""
+    element = 4 if point.knobs["element"] == "single" else 8
+    return 3 * element * int(point.knobs["n"]) ** 2 * point.working_ranks
+
+
 WORKLOAD = Workload(
     summary="Matrix times matrix, double and single, by a tuned library that is loaded at run time",
     metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="2 n³, whatever the library does"),),
     bounded_by=tuple(FMA.values()),
     least_seconds=_least_seconds,
     pictures=(Curve("n"),),
+    footprint=_footprint,
     smoke={"n": "100", "library": "plain"},
 )

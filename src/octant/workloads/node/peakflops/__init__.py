@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from octant.limit import FMA, Known, Limit, Provides
+from octant.limit import FMA, SCALAR, Known, Limit, Provides
 from octant.machine import Machine, Processor
 from octant.machine.facts import facts
 from octant.metric import Metric, rate
@@ -61,11 +61,15 @@ def _of(element: str) -> Provides:
     return Provides(FMA[element], "rate", lambda m, point: point.knobs["element"] == element and is_widest(m, point))
 
 
+def _is_scalar(_machine: Machine, point: Point) -> bool:
+    return point.notes["width"] == "scalar" and point.knobs["element"] == "double"
+
+
 WORKLOAD = Workload(
     summary="Multiply-adds on registers alone, for every vector width and precision: the compute limit",
     metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts two"),),
     least_seconds=_least_seconds,
-    provides=(_of("double"), _of("single")),
+    provides=(_of("double"), _of("single"), Provides(SCALAR, "rate", _is_scalar)),
     pictures=(Bars("width"),),
     smoke={"element": "double"},
 )

@@ -1,7 +1,7 @@
 """Sustained memory bandwidth: McCalpin's four loops, and one that only reads."""
 
 from octant import units
-from octant.limit import Known, Limit, Provides
+from octant.limit import LEVELS, Known, Level, Limit, Provides, level_of, traffic_in
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
@@ -10,7 +10,20 @@ from octant.workload import Curve, Workload
 
 def from_memory(machine: Machine, point: Point) -> bool:
     """Whether the arrays of all ranks are well beyond every cache."""
-    return units.parse_bytes(point.knobs["bytes"]) * point.working_ranks >= 2 * machine.may_be_cached_bytes()
+    return footprint(machine, point) >= 2 * machine.may_be_cached_bytes()
+
+
+def footprint(_machine: Machine, point: Point) -> int:
+    """The arrays of all ranks."""
+    return units.parse_bytes(point.knobs["bytes"]) * point.working_ranks
+
+
+def _in(level: Level) -> Provides:
+    """The first cache holds the lines that are written already: nothing moves to read them first."""
+    metric = "bandwidth" if level == LEVELS[0] else "traffic"
+    return Provides(
+        traffic_in(level), metric, lambda m, point: level_of(m, point.hardware_threads, footprint(m, point)) == level
+    )
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -45,7 +58,8 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    provides=(Provides("memory traffic", "traffic", from_memory),),
+    provides=tuple(map(_in, LEVELS)),
     pictures=(Curve("bytes", marks="caches", along="footprint"),),
+    footprint=footprint,
     smoke={"bytes": "384KiB"},
 )
