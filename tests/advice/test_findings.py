@@ -162,7 +162,14 @@ def test_a_gain_needs_four_paired_launches(rule: str) -> None:
 
 @pytest.mark.parametrize(
     ("system", "software"),
-    [({"thp": "never"}, ASKS), ({"thp": "always"}, ASKS), ({}, {"glibc": "2.34"}), ({}, {}), ({"thp": ""}, ASKS)],
+    [
+        ({"thp": "never"}, ASKS),
+        ({"thp": "always"}, ASKS),
+        ({}, {"glibc": "2.34"}),
+        ({}, {"glibc": "2.43"}),
+        ({}, {}),
+        ({"thp": ""}, ASKS),
+    ],
 )
 def test_huge_pages_are_not_advised_where_the_setting_has_no_effect(
     system: dict[str, str], software: dict[str, str]
@@ -219,6 +226,40 @@ def test_a_library_with_kernels_for_another_core_is_looked_at_below_seventy_perc
     assert found.lines[0] == "octant doctor"
     assert rules(found_run([product(0.71)], on=own)) == ["far from a limit"]
     assert rules(found_run([product(0.69)], on=intel("avx2", "avx512f"))) == ["far from a limit"]  # its own kernels
+
+
+def together(ratio: float, launches: int = 6, title: str = "multiply-adds, a copy on every core") -> Cell:
+    """Two cores at once, of which the second has this share of the other's speed."""
+    drift = noisy(1.0, launches, 0.05)  # of both alike
+    off = noisy(1.0, launches, 1e-4)  # of one
+    return replace(
+        quick(),
+        title=title,
+        values=[1e11] * launches,
+        places=[(1e5 * both, 1e5 * both * ratio * own) for both, own in zip(drift, reversed(off), strict=True)],
+    )
+
+
+def test_a_core_that_is_surely_slower_is_a_finding() -> None:
+    found = only(found_run([together(0.95)]), "imbalance")
+    assert found.title == "Core 1 is 5.0 % slower in 1 of 1 figures"
+    assert "Beside core 0" in found.body
+    assert found.lines == ("octant where -- PROGRAM", "octant bind --place 0")
+    assert found.effect is not None
+    assert found.effect.middle == pytest.approx(1 / 0.95, rel=1e-3)
+    two = only(found_run([together(0.9), together(0.95, title="again"), together(1.0, title="even")]), "imbalance")
+    assert two.title == "Core 1 is up to 10 % slower in 2 of 3 figures"
+
+
+@pytest.mark.parametrize(("ratio", "launches"), [(1 / 1.029, 6), (0.95, 3), (1.0, 6)])
+def test_a_core_that_is_little_or_not_surely_slower_is_none(ratio: float, launches: int) -> None:
+    summary = found_run([together(ratio, launches)])
+    assert rules(summary) == []
+    assert any("no core is proven" in text for text in passed_checks(summary)) is (launches == 6)
+
+
+def test_a_core_just_beyond_three_percent_is_one() -> None:
+    assert rules(found_run([together(1 / 1.031)])) == ["imbalance"]
 
 
 def test_wrong_answers_come_first() -> None:

@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -40,6 +39,7 @@ class Cell:
     wrong: bool = False
     ranks: int = 1
     mismatches: tuple[str, ...] = ()
+    places: Sequence[Sequence[float]] = ()  # of each launch the speed of each of its ranks, which work alone
 
 
 def taken(ns: int = 10**9, lost: float = 0.0, throttled: float = 0.0, stolen: float = 0.0, by: str = "wait") -> Taken:
@@ -110,7 +110,7 @@ def _figure(
         of_launches.append(
             LaunchFigure(
                 metric, one, Interval(value, value, value), np.empty(0), 0, Sketch(), (*cell.doubts, *invalid),
-                mismatches=cell.mismatches,
+                mismatches=cell.mismatches, speeds=_speeds(cell, repeat),
             )
         )  # fmt: skip
     limit = None
@@ -126,13 +126,17 @@ def _figure(
     )  # fmt: skip
 
 
+def _speeds(cell: Cell, repeat: int) -> tuple[tuple[tuple[int, int], float], ...]:
+    return tuple(((rank, 0), speed) for rank, speed in enumerate(cell.places[repeat])) if cell.places else ()
+
+
 def _point(cell: Cell, ask: Ask, launch: Launch, took: Taken, scheduling: Scheduling | None) -> Point:
+    ranks = len(cell.places[0]) if cell.places else ask.shape.ranks
     results = (Result("compared with the plain loop", 1.0 if cell.wrong else 0.0, "1", 1e-12),)
     begun = (BEGUN + datetime.timedelta(minutes=launch.repeat)).isoformat()
-    changes: dict[str, Any] = {"given": ()} if scheduling is None else {}
     one = point(
         "chunks", workload=cell.name, launch=launch.key, knobs={**cell.knobs, **cell.swept}, started=begun,
-        work=(Work(dict(cell.counts)),), notes=dict(cell.notes), results=results, ranks=ask.shape.ranks, taken=(took,),
-        read=lambda: Samples(()), **changes,
+        work=(Work(dict(cell.counts)),), notes=dict(cell.notes), results=results, ranks=ranks, taken=(took,),
+        read=lambda: Samples(()),
     )  # fmt: skip
     return replace(one, given=tuple(replace(given, scheduling=scheduling) for given in one.given))

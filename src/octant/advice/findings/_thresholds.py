@@ -19,5 +19,7 @@ OF_LIMIT = 0.8
 """A share of a limit below this is far from it."""
 OF_PEAK = 0.7
 """A library's share of the peak below which its choice of kernels is looked at."""
-HEAP_GLIBC = (2, 35)
+HEAP_ASKS = (2, 35)
 """The first glibc whose heap takes huge pages if asked (glibc.malloc.hugetlb)."""
+HEAP_TAKES = (2, 43)
+"""The first whose heap takes them by itself where transparent huge pages are on `madvise`."""

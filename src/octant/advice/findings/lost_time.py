@@ -23,9 +23,10 @@ def judge(summary: Summary) -> Judged:
     if lost is None:
         return Judged()
     share = percent_text(lost.lost)
-    launches = [one for figure in summary.figures if figure.show.table for one in figure.launches]
+    launches = [one for figure in summary.figures for one in figure.launches]
     left_out = sum(not one.counts for one in launches)
-    if lost.lost <= LOST and not left_out:
+    of_table = any(not one.counts for figure in summary.figures if figure.show.table for one in figure.launches)
+    if lost.lost <= LOST and not of_table:
         return Judged(passed=(f"{share} of the time was lost, not more than {percent_text(LOST)}",))
     halved = f"{left_out} of {len(launches)} measurements lost over half of theirs and count for nothing"
     widest = _widest(summary)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import groups, size_knob, size_of, size_text, subject
 from octant.advice.findings._evidence import gain_of, is_beyond, paired_ratio
-from octant.advice.findings._thresholds import HEAP_GLIBC, WORTH
+from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, WORTH
 from octant.units import si_text
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def judge(summary: Summary) -> Judged:
 
 
 def _would_help(machine: Machine) -> bool:
-    """Whether programs get base pages unless they ask, and the C library can ask for them."""
-    version = re.match(r"(\d+)\.(\d+)", machine.software.get("glibc", ""))
-    asks = version is not None and (int(version[1]), int(version[2])) >= HEAP_GLIBC
+    """Whether programs get base pages unless they ask, and the C library asks only if it is told to."""
+    version = re.match(r"(\d{1,4})\.(\d{1,4})", machine.software.get("glibc", ""))
+    asks = version is not None and HEAP_ASKS <= (int(version[1]), int(version[2])) < HEAP_TAKES
     return asks and machine.system.get("thp") == "madvise"
 
 
