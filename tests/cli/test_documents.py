@@ -192,3 +192,11 @@ def test_a_command_prints_what_the_documentation_shows(one: Shown) -> None:
 )
 def test_dots_stand_for_lines_and_for_characters(shown: tuple[str, ...], real: str, same: bool) -> None:
     assert documents.agrees(shown, real) is same
+
+
+def test_readme_leads_four_kinds_of_people_to_the_commands_of_help() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for way in WAYS_IN:
+        block = text.partition(f"**{way.who}**\n\n```\n")[2].partition("```")[0]
+        shown = [tuple(part.strip() for part in line.split(" # ")) for line in block.splitlines()]
+        assert shown == [tuple(example) for example in way.examples]
