@@ -22,33 +22,45 @@ def curve(shown: Overview) -> Picture:
     xs = tuple(float(p.size) for p in points)
     solvers = {p.solver for p in points}
     name = f"model ({points[0].solver})" if len(solvers) == 1 else "model (solver of each size in the table)"
-    series = [
-        Series(
-            name, "curve", xs, tuple(p.rate_per_s for p in points),
-            tuple(p.low_per_s for p in points), tuple(p.high_per_s for p in points),
-        )
-    ]  # fmt: skip
+    series = [Series(name, "curve", xs, tuple(p.rate_per_s for p in points), role="series-1")]
     known = [(x, p.published) for x, p in zip(xs, points, strict=True) if p.published]
     if known:
         labels = tuple(f"published at {x:g}{': ' + p.derived if p.derived else ''}" for x, p in known)
         series.append(
-            Series("published", "points", tuple(x for x, _ in known), tuple(p.value for _, p in known), labels=labels)
+            Series(
+                "published",
+                "points",
+                tuple(x for x, _ in known),
+                tuple(p.value for _, p in known),
+                labels=labels,
+                role="published",
+            )
         )
     bounds = [(x, p.bound) for x, p in zip(xs, points, strict=True) if p.bound]
     if bounds:
         series.append(
-            Series(bounds[0][1].solver, "line", tuple(x for x, _ in bounds), tuple(b.rate_per_s for _, b in bounds))
+            Series(
+                bounds[0][1].solver,
+                "line",
+                tuple(x for x, _ in bounds),
+                tuple(b.rate_per_s for _, b in bounds),
+                role="grey",
+            )
         )
+    ranged = any(p.low_per_s < p.high_per_s for p in points)
+    if ranged:
+        ends = tuple(p.low_per_s for p in points), tuple(p.high_per_s for p in points)
+        series.append(Series("range of its calibration", "band", xs, series[0].y, *ends, role="series-1", names="none"))
     top = max(y for one in series for y in (*one.y, *one.high))
     word = shown.curve.size_word
     whose = unit.removeprefix(base).strip()
     return Picture(
         "scale",
         f"{shown.traffic} against {word}",
-        f"Rate {whose} of {shown.traffic} on {shown.network.title or shown.network.name}. Bars are the range that the "
-        "evidence for the calibrated capacities allows, not a statistical error."
-        + f" {CALIBRATED}: the model was calibrated on that point."
-        * any(p.calibrated for _, p in known),
+        f"Rate {whose} of {shown.traffic} on {shown.network.title or shown.network.name}."
+        + " The band is the range that the evidence for the calibrated capacities allows, not a statistical error."
+        * ranged
+        + f" {CALIBRATED}: the model was calibrated on that point." * any(p.calibrated for _, p in known),
         (
             Panel(
                 Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}")),

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 import pkgutil
+import re
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from octant.failure import Refusal
 from octant.network.topologies import Torus, TwoLevelDirect
+from octant.report.charts.layout.fonts import FAMILY, text_width
+from octant.report.charts.palette import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,13 +25,25 @@ if TYPE_CHECKING:
     from octant.network.loads import ClassLoad, LoadMap
 
 SATURATED = 0.9995
+SIZE = 11.0
+"""Of the texts, px."""
+WIDE, NARROW = 780, 288
+"""Rooms for which a page has a drawing, px."""
+LEGEND = 280.0
+_BOX, _GAP = 152.0, 36.0
+"""Of the drawers of a supernode, px: two beside each other fit a phone."""
 Spot = tuple[float, float]
 
 
 def standalone(svg: str) -> str:
-    """The drawing as a file of its own, with its colours."""
-    style = (pkgutil.get_data("octant.report", "page/network.css") or b"").decode()
-    return svg.replace(">", f"><style>{style}.network {{ background: #fff; }}</style>", 1) + "\n"
+    """The drawing as a file of its own, with light colours."""
+    style = re.sub(r"var\(--([\w-]+)\)", lambda found: COLOURS[found[1]].light, network_style())
+    return svg.replace(">", f"><style>{style}.network {{ background: #fff; font-family: {FAMILY}; }}</style>", 1) + "\n"
+
+
+def network_style() -> str:
+    """The style of these drawings, whose variables are those of `palette`."""
+    return (pkgutil.get_data("octant.report", "page/network.css") or b"").decode()
 
 
 def drawing(maps: Mapping[int, LoadMap], size_word: str) -> str:
@@ -49,11 +65,17 @@ def busy_text(busy: float) -> str:
     return f"{100 * busy:.0f} %" if busy >= 0.0995 or busy == 0 else f"{100 * busy:.1f} %"
 
 
-def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
-    """How busy the busiest link of every class is, against size: one row a class, one column a size."""
+def heat(maps: Mapping[int, LoadMap], size_word: str, room: int = WIDE) -> str:
+    """How busy the busiest link of every class is, against size: one row a class, one column a size.
+
+    Args:
+        maps: by size.
+        size_word: what is counted: `supernodes`, `nodes`.
+        room: px across.
+    """
     sizes, names = list(maps), _names(maps.values())
-    width = max(6.0, min(26.0, 560 / len(sizes)))
-    left, top, row = 96.0, 8.0, 26.0
+    left, top, row = _label_width(names), 8.0, 26.0
+    width = min(26.0, (room - left - 12) / len(sizes))
     parts = []
     for r, name in enumerate(names):
         y = top + r * (row + 4)
@@ -64,31 +86,70 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
                 title = f"{size} {size_word}: {name} {busy_text(found.busiest)} of its capacity"
                 parts.append(_cell(left + c * width, y, width, row, found.busiest, title))
     bottom = top + len(names) * (row + 4)
-    shown = [i for i, size in enumerate(sizes) if len(sizes) <= 12 or size in (sizes[0], sizes[-1]) or size % 8 == 0]
-    parts += [_text(left + (i + 0.5) * width, bottom + 12, str(sizes[i]), "middle") for i in shown]
-    parts.append(_text(left, bottom + 30, size_word, "start", "soft"))
-    parts.append(_legend(left + 130, bottom + 20))
-    return _svg(
-        max(left + len(sizes) * width + 12, 480),
-        bottom + 42,
-        parts,
-        f"Load of the busiest link of {', '.join(names)} against {size_word}",
-    )
+    labels = _labelled(sizes, width)
+    parts += [_text(left + (i + 0.5) * width, bottom + 12, str(sizes[i]), "middle") for i in labels]
+    parts.append(_text(left, bottom + 29, size_word, "start", "soft"))
+    legend = left if room >= WIDE else 0.0
+    parts.append(_legend(legend, bottom + 40))
+    title = f"Load of the busiest link of {', '.join(names)} against {size_word}"
+    return _svg(max(left + len(sizes) * width + 12, legend + LEGEND), bottom + 54, parts, title, _room_class(room))
 
 
-def strips(found: LoadMap) -> str:
-    """All links of every class from the idlest to the busiest, in 32 steps."""
-    left, top, row, width = 96.0, 8.0, 22.0, 14.0
-    parts, names = [], [c.link_class for c in found.classes]
+def strips(found: LoadMap, room: int = WIDE) -> str:
+    """All links of every class from the idlest to the busiest, in 32 steps; `room` px across."""
+    names = [c.link_class for c in found.classes]
+    texts = [
+        f"{busy_text(c.busiest)} at most, {c.links:,} links" if c.limited else f"no limit, {c.links:,} links"
+        for c in found.classes
+    ]
+    left, top, row, beside = _label_width(names), 8.0, 22.0, room >= WIDE
+    aside = max(text_width(text, SIZE) for text in texts) + 12 if beside else 0
+    width, pitch = min(14.0, (room - left - aside) / 32), row + (5 if beside else 20)
+    parts = []
     for r, one in enumerate(found.classes):
-        y = top + r * (row + 5)
+        y = top + r * pitch
         parts.append(_text(left - 8, y + row / 2 + 4, one.link_class, "end"))
-        parts += [_cell(left + i * width, y, width, row, busy, busy_text(busy)) for i, busy in enumerate(one.quantiles)]
-        title = f"{busy_text(one.busiest)} at most" if one.limited else "no limit given"
-        parts.append(_text(left + 32 * width + 10, y + row / 2 + 4, f"{title}, {one.links:,} links", "start"))
-    height = top + len(found.classes) * (row + 5) + 24
-    parts.append(_legend(left, height - 18))
-    return _svg(left + 32 * width + 210, height, parts, f"Links of {', '.join(names)} from the idlest to the busiest")
+        parts += [
+            _cell(left + begin * width, y, count * width, row, busy, busy_text(busy), 1.0)
+            for begin, count, busy in _runs(one.quantiles)
+        ]
+        spot = (left + 32 * width + 10, y + row / 2 + 4) if beside else (left, y + row + 12)
+        parts.append(_text(*spot, texts[r], "start"))
+    bottom = top + len(found.classes) * pitch
+    legend = left if beside else 0.0
+    parts.append(_legend(legend, bottom + 4))
+    title = f"Links of {', '.join(names)} from the idlest to the busiest"
+    return _svg(max(left + 32 * width + aside, legend + LEGEND), bottom + 18, parts, title, _room_class(room))
+
+
+def _runs(values: Sequence[float]) -> list[tuple[int, int, float]]:
+    """Neighbours that are equally busy in what is shown: where they begin, how many they are, how busy."""
+    found, begin = [], 0
+    for _, group in groupby(values, busy_text):
+        same = list(group)
+        found.append((begin, len(same), max(same)))
+        begin += len(same)
+    return found
+
+
+def _room_class(room: int) -> str:
+    return "wide" if room >= WIDE else "narrow"
+
+
+def _label_width(names: Sequence[str]) -> float:
+    return max(text_width(name, SIZE) for name in names) + 10
+
+
+def _labelled(sizes: Sequence[int], width: float) -> list[int]:
+    """Which columns have their size below: the first, the last, and those between that leave room for both."""
+    last = len(sizes) - 1
+    wanted = [i for i, size in enumerate(sizes) if i in (0, last) or last < 12 or size % 8 == 0]
+    least = max(text_width(str(size), SIZE) for size in sizes) + 6
+    kept: list[int] = []
+    for i in wanted:
+        if i in (0, last) or ((i - kept[-1]) * width >= least and (last - i) * width >= least):
+            kept.append(i)
+    return kept
 
 
 def topology(found: LoadMap) -> str:
@@ -128,10 +189,9 @@ def _supernode(found: LoadMap, shape: TwoLevelDirect) -> str:
     size = shape.drawers * shape.octants
     supernode = busiest_supernode(found, size)
     busy = _Busiest(found, range(supernode * size, (supernode + 1) * size))
-    radius, box = 74.0, 250.0
     columns = 2 if shape.drawers > 1 else 1
-    corner = [((d % columns) * (box + 90), (d // columns) * (box + 70)) for d in range(shape.drawers)]
-    middle = [(x + box / 2, y + box / 2) for x, y in corner]
+    corner = [((d % columns) * (_BOX + _GAP), (d // columns) * (_BOX + _GAP)) for d in range(shape.drawers)]
+    middle = [(x + _BOX / 2, y + _BOX / 2 + 4) for x, y in corner]
     parts = []
     for a in range(shape.drawers):
         for b in range(a + 1, shape.drawers):
@@ -139,34 +199,41 @@ def _supernode(found: LoadMap, shape: TwoLevelDirect) -> str:
                 busy.between(_members(shape, supernode, d), _members(shape, supernode, e), "L-remote")
                 for d, e in ((a, b), (b, a))
             ]
-            parts += _halves(middle[a], middle[b], pair, 5, f"L-remote, drawers {a} and {b}")
+            parts += _halves(middle[a], middle[b], pair, 4, f"L-remote, drawers {a} and {b}")
     for drawer in range(shape.drawers):
         x, y = corner[drawer]
-        parts.append(f'<rect class="box" x="{x:g}" y="{y:g}" width="{box:g}" height="{box:g}" rx="6"/>')
-        parts.append(_text(x + 8, y + 15, f"drawer {drawer}", "start", "soft"))
-        spots = [_on_circle(middle[drawer], radius, i / shape.octants) for i in range(shape.octants)]
-        members = _members(shape, supernode, drawer)
-        for i in range(shape.octants):
-            for j in range(i + 1, shape.octants):
-                pair = [busy.between([members[p]], [members[q]], "L-local") for p, q in ((i, j), (j, i))]
-                parts += _halves(spots[i], spots[j], pair, 2, f"L-local, octants {i} and {j}")
-        for i, spot in enumerate(spots):
-            outer = _on_circle(middle[drawer], radius + 28, i / shape.octants)
-            load, peers = busy.outwards(members[i])
-            if peers:
-                parts.append(
-                    _line(spot, outer, load, 4, f"D links of octant {i}: {peers} supernodes, {busy_text(load)}")
-                )
-                tip = _on_circle(middle[drawer], radius + 35, i / shape.octants)
-                parts.append(_text(tip[0], tip[1] + 4, str(peers), "middle"))
-            kind = "node barred" if members[i] % size in shape.holes else "node"
-            parts.append(f'<circle class="{kind}" cx="{spot[0]:g}" cy="{spot[1]:g}" r="10"/>')
-            parts.append(_text(spot[0], spot[1] + 4, str(i), "middle"))
-    width = columns * box + (columns - 1) * 90
-    height = -(-shape.drawers // columns) * (box + 70) - 70
-    parts.append(_text(0, height + 14, f"supernode {supernode}", "start", "soft"))
+        parts.append(f'<rect class="box" x="{x:g}" y="{y:g}" width="{_BOX:g}" height="{_BOX:g}" rx="6"/>')
+        parts.append(_text(x + 6, y + 14, f"drawer {drawer}", "start", "soft"))
+        parts += _drawer(shape, _members(shape, supernode, drawer), middle[drawer], busy)
+    width = columns * _BOX + (columns - 1) * _GAP
+    height = -(-shape.drawers // columns) * (_BOX + _GAP) - _GAP
+    parts.append(_text(0, height + 15, f"supernode {supernode}", "start", "soft"))
     parts.append(_legend(0, height + 24))
-    return _svg(width, height + 44, parts, topology_description(found))
+    return _svg(max(width, LEGEND), height + 38, parts, topology_description(found), "map")
+
+
+def _drawer(shape: TwoLevelDirect, members: Sequence[int], middle: Spot, busy: _Busiest) -> list[str]:
+    """The octants of a drawer on a circle, with their links to each other and outwards."""
+    radius, size = _BOX * 0.29, shape.drawers * shape.octants
+    dot = min(8.0, 2.6 * radius / shape.octants)
+    spots = [_on_circle(middle, radius, i / shape.octants) for i in range(shape.octants)]
+    parts = []
+    for i in range(shape.octants):
+        for j in range(i + 1, shape.octants):
+            pair = [busy.between([members[p]], [members[q]], "L-local") for p, q in ((i, j), (j, i))]
+            parts += _halves(spots[i], spots[j], pair, 1.5, f"L-local, octants {i} and {j}")
+    for i, spot in enumerate(spots):
+        load, peers = busy.outwards(members[i])
+        if peers:
+            outer = _on_circle(middle, radius + dot + 9, i / shape.octants)
+            parts.append(_line(spot, outer, load, 3, f"D links of octant {i}: {peers} supernodes, {busy_text(load)}"))
+            tip = _on_circle(middle, radius + dot + 16, i / shape.octants)
+            parts.append(_text(tip[0], tip[1] + 4, str(peers), "middle"))
+        kind = "node barred" if members[i] % size in shape.holes else "node"
+        parts.append(f'<circle class="{kind}" cx="{spot[0]:.1f}" cy="{spot[1]:.1f}" r="{dot:g}"/>')
+        if dot >= 7:
+            parts.append(_text(spot[0], spot[1] + 4, str(i), "middle"))
+    return parts
 
 
 def busiest_supernode(found: LoadMap, size: int) -> int:
@@ -187,7 +254,8 @@ def _slice(found: LoadMap, shape: Torus) -> str:
     nx, ny, nz = (*shape.sizes, 1, 1)[:3]
     plane = nx * ny
     level = max(range(nz), key=lambda z: busy.touching(range(z * plane, (z + 1) * plane)))
-    gap, edge = 64.0, 40.0
+    gap = min(64.0, 280 / max(nx - 1, ny - 1, 1))
+    radius, edge, around = min(11.0, 0.3 * gap), 30.0, min(26.0, 0.9 * gap)
     spot = {level * plane + y * nx + x: (edge + x * gap, edge + y * gap) for y in range(ny) for x in range(nx)}
     parts = []
     for a, b in sorted(busy.pairs):
@@ -196,24 +264,27 @@ def _slice(found: LoadMap, shape: Torus) -> str:
         (xa, ya), (xb, yb) = spot[a], spot[b]
         load = busy.pairs[a, b]["link"]
         if math.hypot(xb - xa, yb - ya) < gap * 1.5:
-            parts.append(_line((xa, ya), ((xa + xb) / 2, (ya + yb) / 2), load, 6, f"{a} to {b}: {busy_text(load)}"))
+            parts.append(
+                _line((xa, ya), ((xa + xb) / 2, (ya + yb) / 2), load, 0.5 * radius, f"{a} to {b}: {busy_text(load)}")
+            )
         else:
-            away = (xa + 26 * float(np.sign(xa - xb)), ya + 26 * float(np.sign(ya - yb)))
-            parts.append(_line((xa, ya), away, load, 6, f"{a} around to {b}: {busy_text(load)}"))
+            away = (xa + around * float(np.sign(xa - xb)), ya + around * float(np.sign(ya - yb)))
+            parts.append(_line((xa, ya), away, load, 0.5 * radius, f"{a} around to {b}: {busy_text(load)}"))
     for node, (x, y) in spot.items():
         beyond = max(
             (loads["link"] for (a, b), loads in busy.pairs.items() if a == node and b not in spot), default=0.0
         )
         title = f"<title>node {node}: out of the slice {busy_text(beyond)}</title>"
-        parts.append(f'<circle class="ground" cx="{x:g}" cy="{y:g}" r="11"/>')
+        parts.append(f'<circle class="ground" cx="{x:g}" cy="{y:g}" r="{radius:g}"/>')
         parts.append(
-            f'<circle class="node {_kind(beyond)}" cx="{x:g}" cy="{y:g}" r="11" '
+            f'<circle class="node {_kind(beyond)}" cx="{x:g}" cy="{y:g}" r="{radius:g}" '
             f'fill-opacity="{beyond:.3f}">{title}</circle>'
         )
     width, height = 2 * edge + (nx - 1) * gap, 2 * edge + (ny - 1) * gap
-    parts.append(_text(4, height + 8, f"slice z = {level}" if nz > 1 else "", "start", "soft"))
-    parts.append(_legend(4, height + 18))
-    return _svg(max(width, 330), height + 40, parts, topology_description(found))
+    if nz > 1:
+        parts.append(_text(0, height + 8, f"slice z = {level} of {nz}", "start", "soft"))
+    parts.append(_legend(0, height + 18))
+    return _svg(max(width, LEGEND), height + 32, parts, topology_description(found), "map")
 
 
 class _Busiest:
@@ -264,17 +335,21 @@ def _kind(busy: float) -> str:
 
 
 def _line(a: Spot, b: Spot, busy: float, width: float, title: str) -> str:
+    thick = width * (1.6 if busy >= SATURATED else 1)
     return (
         f'<line class="{_kind(busy)}" x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" '
-        f'stroke-width="{width:g}" stroke-opacity="{max(0.06, min(busy, 1)):.3f}"><title>{escape(title)}</title></line>'
+        f'stroke-width="{thick:.3g}" stroke-opacity="{max(0.06, min(busy, 1)):.2f}">'
+        f"<title>{escape(title)}</title></line>"
     )
 
 
-def _cell(x: float, y: float, width: float, height: float, busy: float, title: str) -> str:
-    return (
-        f'<rect class="{_kind(busy)}" x="{x:.1f}" y="{y:.1f}" width="{width - 1:.1f}" height="{height:g}" '
-        f'fill-opacity="{max(0.04, min(busy, 1)):.3f}"><title>{escape(title)}</title></rect>'
-    )
+def _cell(x: float, y: float, width: float, height: float, busy: float, title: str, gap: float = 0.0) -> str:
+    """A cell, whose lower edge is dark where it is saturated; `gap` px are left free at its right, or a twentieth."""
+    drawn = f'x="{x:.1f}" width="{width - (gap or 0.05 * width):.1f}"'
+    told = f"<title>{escape(title)}</title>" if title else ""
+    opacity = f'fill-opacity="{max(0.04, min(busy, 1)):.2f}"'
+    cell = f'<rect class="{_kind(busy)}" {drawn} y="{y:.1f}" height="{height:g}" {opacity}>{told}</rect>'
+    return cell + f'<rect class="edge" {drawn} y="{y + height - 3:.1f}" height="3"/>' * (busy >= SATURATED)
 
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
@@ -283,14 +358,19 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
 
 
 def _legend(x: float, y: float) -> str:
-    cells = "".join(_cell(x + 28 + 14 * i, y, 14, 10, i / 8, "") for i in range(8))
-    full = _cell(x + 176, y, 14, 10, 1.0, "")
-    words = ((0, "idle"), (144, "busy"), (194, "saturated"))
-    return "".join([cells, full, *(_text(x + right, y + 10, word, "start", "soft") for right, word in words)])
+    """Idle, busy and saturated, in `LEGEND` px."""
+    begin = x + text_width("idle", SIZE) + 6
+    cells = [_cell(begin + 12 * i, y, 12, 10, i / 8, "") for i in range(8)]
+    busy = begin + 8 * 12 + 6
+    full = busy + text_width("busy", SIZE) + 12
+    words = ((x, "idle"), (busy, "busy"), (full + 18, "saturated"))
+    return "".join(
+        [*cells, _cell(full, y, 12, 10, 1.0, ""), *(_text(at, y + 9, w, "start", "soft") for at, w in words)]
+    )
 
 
-def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
+def _svg(width: float, height: float, parts: Sequence[str], title: str, kind: str) -> str:
     return (
-        f'<svg class="network" role="img" aria-label="{escape(title)}" viewBox="0 0 {width:g} {height:g}" '
-        f'width="{width:g}" height="{height:g}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+        f'<svg class="network {kind}" role="img" aria-label="{escape(title)}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
     )

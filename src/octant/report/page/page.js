@@ -137,5 +137,6 @@
       saved(`octant-${data.run}.json`, "application/json", JSON.stringify(samples.length ? { ...content, samples } : content));
     });
   }
+  window.octant = { unpacked };
   document.body.dataset.ready = "yes";
 })();
