@@ -1,15 +1,20 @@
 """How far a page can be believed: its grade, its sentence, and the rows behind it."""
 
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from fake_run import write_run
 from octant.analysis.summary import Summary, summarise
 from octant.record import Taken
+from octant.report import claims
 from octant.report.run.answer import Doubt, Tile
 from octant.report.run.belief import belief, page_grade
 from octant.report.run.tiles import tiles
-from screen_run import WORKLOADS, rates, run_of, spread, summary_of
+from octant.store import Store
+from screen_run import SCREEN, WORKLOADS, rates, run_of, spread, summary_of
 
 
 def said(summary: Summary) -> dict[str, tuple[str, str]]:
@@ -84,3 +89,32 @@ def test_a_good_run_says_so_in_one_line_each() -> None:
     assert rows["Launches"][0].startswith("6 rounds over 5 minutes")
     assert rows["Sources disagree"][0].startswith("clock: cpuinfo says 2.00 GHz")
     assert set(rows) >= {"Time lost", "Other sessions", "Precision"}
+
+
+def test_a_doubtful_page_says_what_makes_it_so() -> None:
+    summary = summary_of(rates(spread(90e9, 0.12)))
+    found = belief(summary, tiles(summary))
+    assert found.grade == "doubtful"
+    assert found.text.startswith("Peak: the interval is ± 1")
+
+
+def test_four_sessions_on_a_machine_say_how_much_they_differ(tmp_path: Path) -> None:
+    """Each is an hour or more after the one before; with three, other hours are still not measured."""
+    factors = [1.0, 1.02, 0.98, 1.04]
+    for number, factor in enumerate(factors):
+        run = run_of(rates([90e9 * factor] * 6), screen=SCREEN)
+        at = f"2026-11-2{number + 1}T21:45:30+00:00"
+        told = replace(run, started=at, id=f"2026112{number + 1}-214530-0000", folder=tmp_path / f"{number}")
+        write_run(told, tmp_path)
+    store = Store(tmp_path)
+    last = summarise(store.read(store.ids()[-1]), WORKLOADS, all_metrics=True)
+    found = belief(last, tiles(last))
+    third = Store(tmp_path / "three")
+    for name in store.ids()[1:]:
+        write_run(store.read(name), third.root)
+    few = summarise(third.read(third.ids()[-1]), WORKLOADS, all_metrics=True)
+    expected = np.expm1(np.log(factors).std(ddof=1))
+    assert f"sessions on this machine differ by {claims.percent(expected)} (4 sessions)" in found.text
+    assert "which was not measured" not in found.text
+    assert said(last)["Other sessions"][0].startswith("4 sessions: standard deviation 2.6")
+    assert said(few)["Other sessions"] == ("2 sessions stored", "other hours may differ, which was not measured")

@@ -69,6 +69,7 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
         parts.append(f"{_names(unclear)} could not be measured here.")
     if lost is not None:
         parts.append(_took(lost))
+    parts += _why_doubtful(tiles, lost)
     values = [figure.value for figure in _rows(summary) if figure.value]
     hours = _differ(known) or _NOT_MEASURED
     if not values:
@@ -82,6 +83,15 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
         what = "Intervals hold for the median over" if numbers[0] > 2 else "Figures are medians over"
         parts.append(f"{what} {several}, on this machine, {period}; {hours}.")
     return " ".join(parts)
+
+
+def _why_doubtful(tiles: Sequence[Tile], lost: _Lost | None) -> list[str]:
+    """What makes the page doubtful, where it is not the time that the whole run lost."""
+    doubtful = [tile for tile in tiles if tile.grade == "doubtful"]
+    if not doubtful or page_grade(tiles) != "doubtful" or (lost and lost.mean > BOUNDS["lost time"][1]):
+        return []
+    more = f" (and {units.counted(len(doubtful) - 1, 'more tile')})" if len(doubtful) > 1 else ""
+    return [f"{doubtful[0].name}: {doubtful[0].reasons[0].partition(':')[0]}{more}."]
 
 
 def _from_to(least: int, most: int) -> str:
@@ -127,7 +137,7 @@ def _lost(summary: Summary) -> _Lost | None:
 
 
 def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:
-    launches = [launch for figure in summary.figures for launch in figure.launches]
+    launches = [launch for figure in _rows(summary) for launch in figure.launches]
     dropped = sum(not launch.counts for launch in launches)
     so = f"{dropped} of {len(launches)} measurements lost over half of their time and do not count"
     if lost is None:
@@ -194,10 +204,11 @@ def _answers(summary: Summary) -> BeliefRow:
 
 
 def _precision(summary: Summary) -> BeliefRow:
-    short = [f for f in summary.figures if any(one.kind == "precision not reached" for one in f.doubts)]
+    rows = _rows(summary)
+    short = [f for f in rows if any(one.kind == "precision not reached" for one in f.doubts)]
     if not short:
         return BeliefRow("Precision", "every launch reached what was asked", "no launch was cut short")
-    seen = f"not reached in {len(short)} of {len(summary.figures)} figures: the time was up"
+    seen = f"not reached in {len(short)} of {len(rows)} figures: the time was up"
     return BeliefRow("Precision", seen, f"their intervals are as wide as they say: {_named(short)}")
 
 

@@ -24,7 +24,7 @@ STYLES: dict[Doubt, str] = {
 }  # fmt: skip
 BAR = 8
 LEAST_BESIDE = 44  # columns for what a value claims; with fewer it stands below
-LONGEST_NAME = 24
+LONGEST_NAME = 32
 
 
 def screen_lines(first: FirstScreen, width: int) -> list[Text]:

@@ -6,6 +6,7 @@ A run without a declaration, older ones and `octant run`, shows the headline fig
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,9 @@ def tiles(summary: Summary) -> tuple[Tile, ...]:
     """The tiles in the order in which they are declared."""
     declared = summary.run.screen.tiles
     if not declared:
-        return tuple(_of_figure(summary, _plain(figure), figure) for figure in _headlines(summary))
+        shown = _headlines(summary)
+        several = Counter(short_name(figure).partition(", ")[0] for figure in shown)
+        return tuple(_of_figure(summary, _plain(figure, several), figure) for figure in shown)
     return tuple(_tile(summary, one) for one in declared)
 
 
@@ -86,8 +89,11 @@ def _headlines(summary: Summary) -> list[Figure]:
     return [figure for figure in rows if any(figure is one for one in chosen)]
 
 
-def _plain(figure: Figure) -> DeclaredTile:
+def _plain(figure: Figure, several: Mapping[str, int]) -> DeclaredTile:
+    """The tile of a figure that nobody declared; its name is whole where others begin so."""
     name, _, what = short_name(figure).partition(", ")
+    if several[name] > 1:
+        name, what = short_name(figure), figure.metric.name
     return DeclaredTile(name, what, (), bar="limit" if figure.limit else "none")
 
 

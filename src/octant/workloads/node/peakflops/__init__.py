@@ -46,8 +46,8 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
         return None
     units, why = _units(machine, point, clock_hz)
     elements, threads = int(point.notes["lanes"]), len(point.hardware_threads) or 1
-    at = f"{clock_hz / 1e9:.2f} GHz (measured under load)"
-    source = f"{elements} elements x {units} units x 2 at {at} x {threads}; {why}"
+    cores = f"{threads} core{'s' * (threads > 1)}"
+    source = f"{elements} lanes × {units} units × 2 × {clock_hz / 1e9:.2f} GHz (under this load) × {cores}; {why}"
     return Limit(point.count("flops") / (elements * units * 2 * clock_hz * threads), source)
 
 
