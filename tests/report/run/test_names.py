@@ -14,7 +14,7 @@ from screen_run import messages, rates, summary_of
         ("Triad", {"store": "streaming"}, "Triad, streaming stores, 1 core"),
         ("Random load", {"bytes": "8192", "pages": "base"}, "Random load, 8 KiB, base, 1 core"),
         ("triad from memory, one core", {}, "Triad from memory, 1 core"),
-        ("multiply-adds against vector width", {"width": "128"}, "Multiply-adds agai…, 128, 1 core"),
+        ("bandwidth against vector width", {"width": "128"}, "Bandwidth against…, 128, 1 core"),
         ("x" * 80, {}, "X" + "x" * 22 + "…, 1 core"),
     ],
 )
