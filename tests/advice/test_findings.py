@@ -193,6 +193,29 @@ def test_long_messages_at_half_the_best_rate_are_a_finding() -> None:
     assert "messages of 4 MiB have 50 % of the best rate" in passed_checks(below)
 
 
+def test_the_look_at_messages_shows_what_other_curves_differ_in() -> None:
+    hot = messages({8192: 1e9, 512 * 1024: 12e9, 4 * MIB: 3e9})
+    new = [replace(one, knobs={"buffers": "rotating", "rotation": "64MiB", "seconds": "1"}, title="new") for one in hot]
+    hot = [replace(one, knobs={}, further={"buffers": "hot", "rotation": "16MiB"}) for one in hot]
+    found = only(found_run([*hot, *new]), "message fall")
+    sizes = "bytes=512KiB,1MiB,2MiB,4MiB"
+    assert found.lines == (f"octant run mpi/pingpong {sizes} buffers=hot,rotating rotation=64MiB --ranks=2",)
+
+
+def test_sizes_that_are_looked_at_stay_within_the_memory() -> None:
+    cell = replace(product(0.5, core=""), name="node/stream", counts={"bytes_read": 10**9})
+    for size, texts in (("64MiB", "64MiB,128MiB,256MiB,512MiB"), ("1GiB", "1GiB,2GiB"), ("2GiB", "")):
+        found = only(found_run([replace(cell, knobs={"bytes": size})]), "far from a limit")
+        assert found.lines[1:] == ((f"octant run node/stream bytes={texts}",) if texts else ())
+
+
+def test_a_run_is_repeated_as_often_as_it_was() -> None:
+    often = found_run([replace(quick(), knobs={"width": "512"}, values=noisy(1e11, 9))], taken(lost=0.1), title="run x")
+    assert only(often, "lost time").lines[1] == "octant run node/peakflops width=512 --repeats=9"
+    usual = found_run([replace(quick(), knobs={"width": "512"})], taken(lost=0.1), title="run x")
+    assert only(usual, "lost time").lines[1] == "octant run node/peakflops width=512"
+
+
 def test_long_messages_whose_fall_is_uncertain_are_none() -> None:
     rates = {8192: 1e9, 512 * 1024: 12e9, 4 * MIB: 12e9 / 2.5}
     cells = messages(rates, 4)

@@ -29,6 +29,7 @@ class Cell:
     values: Sequence[float]  # of each launch, base units
     knobs: Mapping[str, str] = field(default_factory=dict)
     swept: Mapping[str, str] = field(default_factory=dict)  # knobs of which the ask has a list
+    further: Mapping[str, str] = field(default_factory=dict)  # knobs of the cell that nobody asked for
     title: str = "made up, one core"
     table: bool = True
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -133,9 +134,10 @@ def _speeds(cell: Cell, repeat: int) -> tuple[tuple[tuple[int, int], float], ...
 def _point(cell: Cell, ask: Ask, launch: Launch, took: Taken, scheduling: Scheduling | None) -> Point:
     ranks = len(cell.places[0]) if cell.places else ask.shape.ranks
     results = (Result("compared with the plain loop", 1.0 if cell.wrong else 0.0, "1", 1e-12),)
+    knobs = {**cell.further, **cell.knobs, **cell.swept}
     begun = (BEGUN + datetime.timedelta(minutes=launch.repeat)).isoformat()
     one = point(
-        "chunks", workload=cell.name, launch=launch.key, knobs={**cell.knobs, **cell.swept}, started=begun,
+        "chunks", workload=cell.name, launch=launch.key, knobs=knobs, started=begun,
         work=(Work(dict(cell.counts)),), notes=dict(cell.notes), results=results, ranks=ranks, taken=(took,),
         read=lambda: Samples(()),
     )  # fmt: skip

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings._curves import size_knob, size_of
 from octant.ask import EFFORT
-from octant.units import bytes_text
+from octant.runs.rounds import usual_launches
+from octant.units import bytes_text, parse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
@@ -33,7 +34,9 @@ def again(run: StoredRun) -> tuple[str, ...]:
     if _STUDY.fullmatch(run.who):
         return (f"octant study run {run.who.partition(' ')[2]}",)
     if run.who == "run" and len(run.asks) == 1:
-        return asked(run.asks[0], run.asks[0].knobs)
+        ask = run.asks[0]
+        often = ask.repeats if ask.repeats != usual_launches(ask.knobs) else 0
+        return tuple(f"{line} --repeats={often}" if often else line for line in asked(ask, ask.knobs))
     return ()
 
 
@@ -50,14 +53,23 @@ def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ..
 
 
 def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
-    """The command that measures a figure at its own size and up to eight times that; none for what has no size."""
+    """The command that measures a figure at its own size and up to eight times that; none for what has no size.
+
+    Bytes are at most an eighth of the memory, as in the suites.
+    """
     knob = size_knob(figure)
     size = size_of(figure, knob) if knob else math.nan
     if math.isnan(size) or size < 1:
         return ()
-    sizes = [int(size) << step for step in range(_STEPS)]
-    texts = [bytes_text(one).replace(" ", "") if knob == "bytes" else str(one) for one in sizes]
-    return of_figure(summary, figure, **{knob: ",".join(texts)})
+    most = summary.run.machine.memory_bytes // 8 if knob == "bytes" else math.inf
+    sizes = [int(size) << step for step in range(_STEPS) if int(size) << step <= most]
+    return of_figure(summary, figure, **{knob: sizes_text(knob, sizes)}) if len(sizes) > 1 else ()
+
+
+def sizes_text(knob: str, sizes: Sequence[int]) -> str:
+    """Values of a knob as they are typed: `512KiB,4MiB` of bytes, where that is exact."""
+    texts = [bytes_text(size).replace(" ", "") if knob == "bytes" else str(size) for size in sizes]
+    return ",".join(text if parse_bytes(text) == size else str(size) for text, size in zip(texts, sizes, strict=True))
 
 
 def page_of(figure: Figure) -> str:

@@ -40,13 +40,16 @@ def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> F
     assert figure.value is not None  # noqa: S101 - it has a share
     assert figure.at_limit is not None  # noqa: S101
     assert figure.limit is not None  # noqa: S101
-    unit = figure.metric.unit
+    unit, words = figure.metric.unit, "of" if figure.metric.better == "higher" else "where the least is"
+    sizes = larger(summary, figure)
+    closer = "; see whether other sizes come closer" if sizes else ""
+    figure_text = si_text(figure.value.middle, unit)
     return Finding(
         rule="far from a limit",
         title=f"{sentence(subject((figure,)))} reaches {percent_text(share)} of its limit",
-        body=f"{si_text(figure.value.middle, unit)} of {si_text(figure.at_limit, unit)}: {figure.limit.source}. "
-        "Its page names what is known to cost speed; see whether other sizes come closer.",
-        lines=(page_of(figure), *larger(summary, figure)),
+        body=f"{figure_text} {words} {si_text(figure.at_limit, unit)}: {figure.limit.source}. "
+        f"The page of {figure.workload.name} names what costs speed{closer}.",
+        lines=(page_of(figure), *sizes),
         family="limit",
         gain=gain_of(summary, gap.middle, (figure,)),
         details=(

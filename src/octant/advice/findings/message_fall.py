@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
-from octant.advice.findings._lines import of_figure
+from octant.advice.findings._lines import of_figure, sizes_text
 from octant.advice.findings._thresholds import FALL
+from octant.ask import EFFORT, comparable
 from octant.metric import Rate, Seconds
 from octant.units import bytes_text, percent_text, si_text
 
@@ -75,13 +76,15 @@ def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: 
     knob = size_knob(longest.figure)
     steps = max(1, math.ceil(math.log2(longest.bytes / best.bytes)))
     between = [best.bytes * 2**step for step in range(steps)]
-    sizes = ",".join(f"{round(size)}" for size in (*between, longest.bytes))
+    sizes = [round(size) for size in (*between, longest.bytes)]
     return Finding(
         rule="message fall",
         title=f"Large messages fall to {percent_text(1 / ratio.middle)} of their best rate",
         body=f"{si_text(best.rate, 'B/s')} at {_text(best)}, {si_text(longest.rate, 'B/s')} at {_text(longest)}"
         f"{_left(summary.run.machine, best, longest)}. Look where the rate falls, and with which buffers.",
-        lines=of_figure(summary, longest.figure, **{knob: _sizes(sizes), **_others(summary, longest.figure, knob)}),
+        lines=of_figure(
+            summary, longest.figure, **{knob: sizes_text(knob, sizes), **_others(summary, longest.figure, knob)}
+        ),
         family="messages",
         gain=gain_of(summary, ratio.middle, group),
         details=(
@@ -93,19 +96,23 @@ def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: 
     )
 
 
-def _sizes(text: str) -> str:
-    return ",".join(bytes_text(int(size)).replace(" ", "") for size in text.split(","))
-
-
 def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
-    """The values that other curves of the workload have of knobs that tell curves apart, each knob's all together."""
+    """The values that other curves of the workload have of knobs that tell curves apart, each knob's all together.
+
+    Of words all that were measured, defaults included; of sizes those that were asked for.
+    """
     alike = [
         one for one in summary.figures if one.workload is figure.workload and one.point.ranks == figure.point.ranks
     ]
-    asked = [ask for one in alike if (ask := summary.run.ask_of(one.point.launch))]
-    names = {name for ask in asked for name in ask.knobs} - {knob}
-    values = {name: dict.fromkeys(one.knobs[name] for one in alike if name in one.knobs) for name in sorted(names)}
-    return {name: ",".join(those) for name, those in values.items() if len(those) > 1}
+    asked = [(one, ask) for one in alike if (ask := summary.run.ask_of(one.point.launch))]
+    found = {}
+    for name in sorted({name for _, ask in asked for name in ask.knobs} - {knob, *EFFORT}):
+        every = {one.knobs.get(name, ""): name in ask.knobs for one, ask in asked}
+        if len(every) > 1:
+            found[name] = ",".join(
+                value for value, wanted in every.items() if wanted or not comparable(value).isdigit()
+            )
+    return found
 
 
 def _left(machine: Machine, best: _Length, longest: _Length) -> str:
