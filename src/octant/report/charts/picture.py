@@ -81,7 +81,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Region:
-    """Words over a stretch of x, at the top of the panel, the first line bold, or at its bottom."""
+    """Words over a stretch of x, at the top of the panel or at its bottom; of several lines the first is bold."""
 
     begin: float
     end: float

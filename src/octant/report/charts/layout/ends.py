@@ -51,8 +51,8 @@ class Ends:
         return max(widths) + _GAP + 1 if widths else 0.0
 
 
-def ends(panel: Panel, looks: Sequence[Look], place: Place) -> Ends:
-    """Chooses where each name stands: a legend takes those that are too long or too many."""
+def ends(panel: Panel, looks: Sequence[Look], place: Place, height: float) -> Ends:
+    """Chooses where each name stands: a legend takes those that are too long, or too many for the height in px."""
     most = place.width * (0.27 if place.narrow else 0.2)
     beside, along, below = [], [], set[str]()
     for one, look in zip(panel.series, looks, strict=True):
@@ -72,7 +72,7 @@ def ends(panel: Panel, looks: Sequence[Look], place: Place) -> Ends:
             below.add(one.name)
         else:
             beside.append(End(one, look, tuple(lines), bold))
-    if sum(len(one.lines) for one in beside) > (9 if place.narrow else 11):
+    if _PITCH * place.size * sum(len(one.lines) for one in beside) > 0.9 * height:
         below |= {one.series.name for one in beside}
         beside = []
     return Ends(tuple(beside), tuple(along), frozenset(below), place.size)
@@ -118,7 +118,7 @@ def _write_along(sheet: Sheet, end: End, size: float, x: Scale, y: Scale) -> Non
     """The name along the longest straight piece of the line, above it, else below; turned with it."""
     pieces = clipped(list(zip(end.series.x, end.series.y, strict=True)), x, y)
     straight = [(a, b) for piece in pieces for a, b in itertools.pairwise(piece)]
-    if not straight:
+    if all(math.dist(*ends) < 1 for ends in straight):
         return
     (ax, ay), (bx, by) = max(straight, key=lambda ends: math.dist(*ends))
     if bx < ax:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from octant.report.charts.layout.fonts import text_width
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Spot = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
+_Spot = tuple[float, Anchor, float, float]  # penalty, and where a label's first line stands
 
 ABOVE, BELOW = 0.78, 0.24
 """Of a text's size: how far ink reaches above the baseline and below."""
@@ -69,12 +71,12 @@ class Text:
     angle: float = 0.0  # degrees, clockwise around (x, y)
     title: str = ""  # the whole of a text that was cut
 
-    @property
+    @cached_property
     def width(self) -> float:
         """In the widest font, px."""
         return text_width(self.text, self.size, self.bold)
 
-    @property
+    @cached_property
     def corners(self) -> tuple[Spot, ...]:
         """The four corners of its box, turned with it."""
         left = self.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor] * self.width
@@ -88,7 +90,7 @@ class Text:
             for x, y in flat
         )
 
-    @property
+    @cached_property
     def box(self) -> Box:
         """The upright rectangle around the corners."""
         xs, ys = [x for x, _ in self.corners], [y for _, y in self.corners]
@@ -262,7 +264,7 @@ def _around(near: Spot, lines: Sequence[Text], away: float) -> Iterable[tuple[fl
     pitch, ink = 1.2 * size, (ABOVE - BELOW) * size
     height = pitch * (len(lines) - 1)
     side = 0.71 * away
-    places: tuple[tuple[float, Anchor, float, float], ...] = (
+    places: list[_Spot] = [
         (0.0, "start", x + away + 2, y + ink / 2 - height / 2),
         (0.5, "end", x - away - 2, y + ink / 2 - height / 2),
         (0.6, "middle", x, y - away - BELOW * size - height),
@@ -275,9 +277,23 @@ def _around(near: Spot, lines: Sequence[Text], away: float) -> Iterable[tuple[fl
         (1.2, "end", x + 12, y - away - BELOW * size - height),
         (1.3, "start", x - 12, y + away + ABOVE * size),
         (1.3, "end", x + 12, y + away + ABOVE * size),
-    )
+    ]
+    if away > 20:
+        places += _between(near, size, height, away)
     for penalty, anchor, at_x, at_y in places:
         yield penalty, [replace(line, x=at_x, y=at_y + pitch * i, anchor=anchor) for i, line in enumerate(lines)]
+
+
+def _between(near: Spot, size: float, height: float, away: float) -> list[_Spot]:
+    """More directions, for labels further away."""
+    found: list[_Spot] = []
+    for dx, dy in ((0.92, 0.38), (0.38, 0.92)):
+        for right in (True, False):
+            at = near[0] + (dx * away if right else -dx * away)
+            anchor: Anchor = "start" if right else "end"
+            found.append((1.4, anchor, at, near[1] - dy * away - BELOW * size - height))
+            found.append((1.5, anchor, at, near[1] + dy * away + ABOVE * size))
+    return found
 
 
 def _cell(x: float, y: float) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from octant.report.charts.layout.ends import Ends, ends, write_ends
 from octant.report.charts.layout.fonts import cut, text_width, wrap
 from octant.report.charts.layout.frame import Entry, Place, legend, titles, x_axis
 from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text
+from octant.report.charts.layout.scale import has_place
 from octant.report.charts.layout.series import draw_series
 from octant.report.charts.layout.svg import Sheet, open_line
 from octant.report.charts.layout.words import PITCH, half_of_last, mark_labels, regions
@@ -47,8 +48,10 @@ class Plot:
 
 def draw_plots(sheet: Sheet, place: Place, panels: Sequence[Panel], looks: Sequence[Sequence[Look]]) -> float:
     """Draws panels with one x axis, one under the other; gives where they end, px."""
+    panels = [_shown(panel, place) for panel in panels]
     axis, first = panels[0].x, place.top
-    every = [ends(panel, mine, place) for panel, mine in zip(panels, looks, strict=True)]
+    heights = [_height(place, len(panels)) * panel.height for panel in panels]
+    every = [ends(panel, mine, place, h) for panel, mine, h in zip(panels, looks, heights, strict=True)]
     left = place.left + max(_ticks_width(panel, place) for panel in panels) + 8
     right = place.right - max(half_of_last(axis, place), *(one.width for one in every))
     values = [value for panel in panels for value in scales.x_values(panel)]
@@ -59,9 +62,8 @@ def draw_plots(sheet: Sheet, place: Place, panels: Sequence[Panel], looks: Seque
     for number, (panel, mine, end) in enumerate(zip(panels, looks, every, strict=True)):
         marks = tuple(replace(one, label="") if (one.at, one.label) in seen else one for one in panel.marks)
         seen.update((mark.at, mark.label) for mark in panel.marks)
-        height = _height(place, len(panels)) * panel.height
         at = replace(place, top=bottom + 14 * bool(number))
-        bottom = _draw(sheet, at, replace(panel, marks=marks), mine, end, across, height)
+        bottom = _draw(sheet, at, replace(panel, marks=marks), mine, end, across, heights[number])
         last = number == len(panels) - 1
         bottom = x_axis(sheet, place, axis if last else replace(axis, ticks=(), title=""), across, bottom)
         entries += [one for one in _entries(panel, mine, end) if one not in entries]
@@ -93,6 +95,17 @@ def _draw(
         _note(plot, note)
     _point_labels(plot)
     return base
+
+
+def _shown(panel: Panel, place: Place) -> Panel:
+    """The panel without what has no place on its axes, and with ticks of bearable length."""
+    y = replace(panel.y, ticks=tuple((at, cut(text, place.small, 0.22 * place.width)) for at, text in panel.y.ticks))
+    return replace(
+        panel,
+        y=y,
+        levels=tuple(one for one in panel.levels if has_place(one.y, y) and not math.isnan(one.begin + one.end)),
+        notes=tuple(one for one in panel.notes if has_place(one.x, panel.x) and has_place(one.y, y)),
+    )
 
 
 def _height(place: Place, panels: int) -> float:
@@ -155,7 +168,7 @@ def _level_label(plot: Plot, level: Level) -> None:
         places = []
         for away in (5.0, 9.0, 14.0, 20.0, 28.0):
             for k, share in enumerate((0.5, 0.35, 0.65, 0.2, 0.8, 0.0, 1.0)):
-                x = max(plot.place.left + half, min(plot.place.right - half, begin + share * (end - begin)))
+                x = max(plot.x.begin - 4 + half, min(plot.place.right - half, begin + share * (end - begin)))
                 for side, below in enumerate((y - away - BELOW * size, y + away + ABOVE * size)):
                     label = Text(x, below, text, size, "", "middle", bold=True)
                     places.append((away / 4 + 0.4 * k + 0.3 * side, [label]))

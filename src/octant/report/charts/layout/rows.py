@@ -13,6 +13,7 @@ from octant.report.charts.layout import scale as scales
 from octant.report.charts.layout.fonts import cut, text_width, wrap
 from octant.report.charts.layout.frame import Entry, Place, legend, titles, x_axis
 from octant.report.charts.layout.labels import Box, Text
+from octant.report.charts.layout.scale import value_text
 from octant.report.charts.layout.series import arrow, point_title
 from octant.report.charts.layout.svg import Sheet, dots, open_line
 from octant.report.charts.layout.words import half_of_last, mark_labels, regions
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _LANE = 13.0
 _GAP = 16.0
+_WORDS_NARROW, _WORDS_WIDE = 0.4, 0.72
+"""Above these shares of the width, names and columns stand over the marks of their rows."""
 _KINDS = {"": "soft", "soft": "soft", "ink": "", "good": "good", "doubtful": "doubtful", "wrong": "wrong"}
 
 
@@ -50,6 +53,11 @@ class _Layout:
     columns: tuple[float, ...]  # where each column begins; none: words stand under the names
     names: float  # room of names, px
 
+    @property
+    def over(self) -> bool:
+        """Whether names and words stand over the marks of their rows."""
+        return self.names == self.place.width
+
 
 def draw_rows(sheet: Sheet, place: Place, panel: Panel, looks: Sequence[Look]) -> float:
     """Draws a panel of rows; gives where it ends, px."""
@@ -62,13 +70,13 @@ def draw_rows(sheet: Sheet, place: Place, panel: Panel, looks: Sequence[Look]) -
     rows = _rows(layout, len(_lanes(panel)), top + 2)
     bottom = rows[-1].top + rows[-1].head + rows[-1].height if rows else top + 20
     _ground(sheet, layout, across, rows, top + 2, bottom)
+    axis = replace(panel.x, title=panel.x.title if panel.title else "")
+    bottom = x_axis(sheet, place, axis, across, bottom) if axis.ticks or axis.title else bottom
     for row in rows:
         _words(sheet, layout, row)
     for lane, pairs in enumerate(_lanes(panel)):
         _draw_lane(sheet, panel, across, rows, lane, [(one, looks[i]) for i, one in pairs])
     _notes(sheet, layout, across, rows)
-    axis = replace(panel.x, title=panel.x.title if panel.title else "")
-    bottom = x_axis(sheet, place, axis, across, bottom)
     return legend(sheet, place, _entries(panel, looks), place.left if place.narrow else layout.left, bottom + 6)
 
 
@@ -95,7 +103,7 @@ def _layout(place: Place, panel: Panel) -> _Layout:
     columns = [_column_width(column, size) for column in panel.columns]
     beyond = sum(columns) + _GAP * len(columns)
     wide = min(widest, place.width * 0.34)
-    if place.narrow and wide + beyond > 0.4 * place.width:
+    if wide + beyond > (_WORDS_NARROW if place.narrow else _WORDS_WIDE) * place.width:
         return _Layout(place, panel, place.left + 4, place.right - half_of_last(panel.x, place), (), place.width)
     left = place.left + wide + (14 if wide else 2)
     right = place.right - (beyond if columns else half_of_last(panel.x, place))
@@ -107,7 +115,18 @@ def _layout(place: Place, panel: Panel) -> _Layout:
 
 
 def _column_width(column: Column, size: float) -> float:
-    return max(text_width(text, size, bold=True) for text in (column.title, *column.texts))
+    title = [text_width(line, size) for line in _title_lines(column, size)]
+    return max([*title, *(text_width(text, size, bold=True) for text in column.texts)])
+
+
+def _title_lines(column: Column, size: float) -> list[str]:
+    """The title in one line, or in two where it would widen the column."""
+    widest = max((text_width(text, size, bold=True) for text in column.texts), default=0.0)
+    for share in (0.0, 0.5, 0.6, 0.75):
+        lines = wrap(column.title, size, max(widest, share * text_width(column.title, size)), 2)
+        if lines and not any(line.endswith("…") for line in lines):
+            return lines
+    return [column.title]
 
 
 def _rows(layout: _Layout, lanes: int, top: float) -> list[_Row]:
@@ -115,28 +134,28 @@ def _rows(layout: _Layout, lanes: int, top: float) -> list[_Row]:
     size, found = layout.place.size, []
     for number, (at, text) in enumerate(sorted(layout.panel.y.ticks)):
         words = _under(layout, number)
-        over = not layout.columns and layout.names == layout.place.width
-        name = tuple(wrap(text, size, layout.names, 2))
-        head = 1.25 * size * (len(name) + len(words)) + 6 if over else 0.0
+        name = tuple(wrap(text, size, layout.names, 2, bold=layout.over))
+        head = 1.25 * size * (len(name) + len(words)) + 6 if layout.over else 0.0
         inner = _LANE * lanes + 8
-        height = inner if over else max(1.25 * size * len(name) + 8, inner, 30 if layout.columns else 0)
+        height = inner if layout.over else max(1.25 * size * len(name) + 8, inner, 30 if layout.columns else 0)
         found.append(_Row(at, name, words, head, height, top))
         top += head + height
     return found
 
 
 def _under(layout: _Layout, number: int) -> tuple[tuple[Text, ...], ...]:
-    """The columns of a row as lines under its name, where they have no room at the right."""
-    if layout.columns or not layout.panel.columns:
+    """The columns and notes of a row as lines under its name, where they have no room elsewhere."""
+    if not layout.over:
         return ()
     place, lines = layout.place, list[list[Text]]()
+    words = [_cell(column, number) for column in layout.panel.columns]
+    at = sorted(layout.panel.y.ticks)[number][0]
+    words += [(note.text, "soft") for note in layout.panel.notes if note.y == at]
     x = math.inf
-    for column in layout.panel.columns:
-        text = column.texts[number] if number < len(column.texts) else ""
+    for text, kind in words:
         if not text:
             continue
-        kind = _KINDS[column.roles[number]] if number < len(column.roles) else "soft"
-        whole = cut(f"{column.title} {text}".strip(), place.size, place.width - 4)
+        whole = cut(text, place.size, place.width - 4)
         wide = text_width(whole, place.size)
         if x + wide > place.right:
             x = place.left
@@ -144,6 +163,13 @@ def _under(layout: _Layout, number: int) -> tuple[tuple[Text, ...], ...]:
         lines[-1].append(Text(x, 0, whole, place.size, kind))
         x += wide + 12
     return tuple(map(tuple, lines))
+
+
+def _cell(column: Column, number: int) -> tuple[str, str]:
+    """A cell of a column where no title stands above it, and its class; a verdict needs no title."""
+    text = column.texts[number] if number < len(column.texts) else ""
+    tone = column.roles[number] if number < len(column.roles) else ""
+    return f"{column.title} {text}" * bool(text) if tone in ("", "ink") else text, _KINDS[tone]
 
 
 def _words(sheet: Sheet, layout: _Layout, row: _Row) -> None:
@@ -171,9 +197,13 @@ def _words(sheet: Sheet, layout: _Layout, row: _Row) -> None:
 def _column_titles(sheet: Sheet, layout: _Layout, top: float) -> float:
     if not layout.columns:
         return top
-    for column, x in zip(layout.panel.columns, layout.columns, strict=True):
-        sheet.text(Text(x, top + 10, column.title, layout.place.size, "soft"))
-    return top + 16
+    size = layout.place.size
+    lines = [_title_lines(column, size) for column in layout.panel.columns]
+    most = max(map(len, lines))
+    for mine, x in zip(lines, layout.columns, strict=True):
+        for i, line in enumerate(mine):
+            sheet.text(Text(x, top + 10 + 1.2 * size * (i + most - len(mine)), line, size, "soft"))
+    return top + 2 + 1.2 * size * most
 
 
 def _ground(sheet: Sheet, layout: _Layout, across: Scale, rows: Sequence[_Row], top: float, bottom: float) -> None:
@@ -229,7 +259,9 @@ def _draw_lane(
                     _mark(sheet, one, look, i, across, heights[at], title)
                 else:
                     begin = reached.get(at, 0.0) if one.kind == "stack" else 0.0
-                    _bar(sheet, one, look, i, across, heights[at], begin, title)
+                    box = _bar(sheet, one, look, i, across, heights[at], begin, title)
+                    if one.kind == "stack" and one.names == "end":
+                        _inside(sheet, box, value_text(x, panel.x), look)
                     reached[at] = begin + x
 
 
@@ -252,8 +284,8 @@ def _mark(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float
             sheet.field.place((across.at(one.x[i]), y), [label], Box(across.begin, y - 30, across.end, y + 30))
 
 
-def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float, begin: float, title: str) -> None:
-    half = 7.0 if one.kind == "stack" else 4.5
+def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float, begin: float, title: str) -> Box:
+    half = 8.0 if one.kind == "stack" else 4.5
     left, right = across.held(begin), across.held(begin + one.x[i])
     box = Box(min(left, right), y - half, max(left, right), y + half)
     sheet.rect("o" if look.open else "b", box, title)
@@ -263,18 +295,30 @@ def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float,
         with sheet.group("ink"):
             sheet.path("level", open_line([(low, y), (high, y)]) + f"M{low:.1f} {y - 3:.1f}v6M{high:.1f} {y - 3:.1f}v6")
         sheet.field.marks.append(Box(low, y - 3, high, y + 3))
+    return box
+
+
+def _inside(sheet: Sheet, box: Box, text: str, look: Look) -> None:
+    """The value of a piece of a bar, where it fits in."""
+    if text_width(text, 11.5) + 8 <= box.right - box.left:
+        kind = "" if look.colour in ("faint", "grey") else "on"
+        middle = (box.left + box.right) / 2
+        sheet.text(Text(middle, (box.top + box.bottom) / 2 + 4.2, text, 11.5, kind, "middle"))
 
 
 def _notes(sheet: Sheet, layout: _Layout, across: Scale, rows: Sequence[_Row]) -> None:
     """Words in rows, beside their place."""
-    for note in layout.panel.notes:
+    for note in () if layout.over else layout.panel.notes:
         row = next((row for row in rows if row.at == note.y), None)
         if row is None:
             continue
         y = row.top + row.head + row.height / 2
         room = Box(across.begin, row.top + row.head, across.end, row.top + row.head + row.height)
-        text = cut(note.text, layout.place.small, across.end - across.begin)
-        sheet.field.place((across.held(note.x), y), [Text(0, 0, text, layout.place.small, "soft")], room)
+        for share, most in ((1.0, 1), (0.6, 2), (0.4, 2), (0.25, 2)):
+            lines = wrap(note.text, layout.place.small, share * (across.end - across.begin), most)
+            texts = [Text(0, 0, line, layout.place.small, "soft") for line in lines]
+            if sheet.field.place((across.held(note.x), y), texts, room):
+                break
 
 
 def _entries(panel: Panel, looks: Sequence[Look]) -> list[Entry]:

@@ -29,8 +29,8 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Where a value lies, px; beyond the axis it may be infinite."""
-        if self.log and value <= 0:
-            return -math.inf if self.end > self.begin else math.inf
+        if math.isinf(value) or (self.log and value <= 0):
+            return math.inf if (value > 0) == (self.end > self.begin) else -math.inf
         low, high, mine = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.begin + (self.end - self.begin) * (mine - low) / (high - low)
 
@@ -40,7 +40,7 @@ class Scale:
 
     def holds(self, value: float) -> bool:
         """Whether a value lies on the axis."""
-        if not math.isfinite(value) or (self.log and value <= 0):
+        if math.isnan(value):
             return False
         return min(self.begin, self.end) - 0.05 <= self.at(value) <= max(self.begin, self.end) + 0.05
 
@@ -49,7 +49,7 @@ def scale(axis: Axis, values: Iterable[float], begin: float, end: float, pad: fl
     """The scale of an axis that shows these values and its ticks; `pad` px stay free at both ends without set ends."""
     if axis.ends:
         return Scale(*axis.ends, axis.log, begin, end)
-    known = [v for v in (*values, *(at for at, _ in axis.ticks)) if math.isfinite(v) and (v > 0 or not axis.log)]
+    known = [v for v in (*values, *(at for at, _ in axis.ticks)) if has_place(v, axis)]
     low, high = (min(known), max(known)) if known else (1.0, 10.0)
     if low == high:
         low, high = (low / 2, high * 2) if axis.log else (low - 1, high + 1)
@@ -61,6 +61,11 @@ def scale(axis: Axis, values: Iterable[float], begin: float, end: float, pad: fl
     if axis.log:
         low, high = math.exp(low), math.exp(high)
     return Scale(low, high, axis.log, begin, end)
+
+
+def has_place(value: float, axis: Axis) -> bool:
+    """Whether an axis has a place for a value."""
+    return math.isfinite(value) and (value > 0 or not axis.log)
 
 
 def x_values(panel: Panel) -> list[float]:

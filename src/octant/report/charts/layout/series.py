@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.report.charts.layout.labels import Box
@@ -108,19 +109,19 @@ def _columns(sheet: Sheet, spots: Sequence[Spot], look: Look) -> None:
 
 
 def _bars(sheet: Sheet, series: Series, panel: Panel, x: Scale, y: Scale, base: float) -> None:
-    """A bar over each stretch of x; stretches meet midway between their middles."""
-    places = [x.at(a) for a in series.x]
-    for i, b in enumerate(series.y):
-        near = [abs(places[j] - places[i]) for j in (i - 1, i + 1) if 0 <= j < len(places)]
-        half = min(near, default=24.0) / 2
-        top = y.held(b) if b > 0 else base
-        left, right = max(x.begin, places[i] - half), min(x.end, places[i] + half)
+    """A bar over each stretch of x; all are as wide as the middles nearest to each other are apart."""
+    known = [(x.at(a), b, i) for i, (a, b) in enumerate(zip(series.x, series.y, strict=True)) if x.holds(a) and b > 0]
+    places = sorted({x.at(a) for a in series.x if x.holds(a)})
+    half = min((b - a for a, b in pairwise(places)), default=24.0) / 2
+    for at, height, i in known:
+        top = y.held(height)
+        left, right = max(x.begin, at - half), min(x.end, at + half)
         if right <= left or top >= base:
             continue
         box = Box(left, top, max(left + 0.5, right - 1.0), base)
         sheet.rect("b", box, point_title(series, i, panel))
         sheet.field.add_line([(box.left, top), (box.right, top)])
-        sheet.field.add_line([(places[i], top), (places[i], base)])
+        sheet.field.add_line([(at, top), (at, base)])
 
 
 def arrow(at: Spot, right: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.report.charts.layout.labels import Box, Field, Spot, Text
@@ -100,10 +101,13 @@ def px(value: float) -> str:
 
 
 def open_line(points: Sequence[Spot]) -> str:
-    """Path data of a line through points; empty for fewer than two."""
+    """Path data of a line through points, each as steps from the one before; empty for fewer than two."""
     if len(points) < 2:
         return ""
-    return "M" + "L".join(f"{px(x)} {px(y)}" for x, y in points)
+    tenths = [(round(10 * x), round(10 * y)) for x, y in points]
+    steps = [px((b - a) / 10) for one, other in pairwise(tenths) for a, b in zip(one, other, strict=True)]
+    joined = "".join(step if step[0] == "-" else f" {step}" for step in steps)
+    return f"M{px(tenths[0][0] / 10)} {px(tenths[0][1] / 10)}l{joined.lstrip()}"
 
 
 def closed(points: Sequence[Spot]) -> str:

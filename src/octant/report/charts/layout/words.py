@@ -21,43 +21,45 @@ PITCH = 1.25
 
 def half_of_last(axis: Axis, place: Place) -> float:
     """Room at the right for half of the last tick."""
-    return max((text_width(text, place.small) / 2 for _, text in axis.ticks[-1:]), default=0.0) + 2
+    half = max((text_width(text, place.small) / 2 for _, text in axis.ticks[-1:]), default=0.0)
+    return min(0.1 * place.width, half) + 2
 
 
 def regions(sheet: Sheet, place: Place, stretches: Sequence[Region], across: Scale, top: float) -> float:
-    """Words over stretches of x from `top` on; gives where they end, px."""
+    """Words over stretches of x from `top` on; gives where they end, px. Where room is short they are fewer."""
     edge, bottom = place.left, top
     for region in sorted(stretches, key=lambda one: one.begin):
+        edge = max(edge, across.begin) if region.place == "bottom" else edge
         begin, end = across.held(region.begin), across.held(region.end)
-        if end <= begin:
-            continue
-        for texts in _region_choices(region, place.size, end - begin):
-            widths = [text_width(text, place.size, bold) for text, bold in texts]
-            half = max(widths) / 2
-            middle = max(edge + half + 4, place.left + half, min(place.right - half, (begin + end) / 2))
-            if half * 2 <= end - begin + 40 and middle + half <= min(place.right, end + 20):
+        for texts in _choices(region, place.size, end - begin) if end > begin else ():
+            half = max(text_width(text, place.size, bold) for text, bold in texts) / 2
+            middle = max(edge + half, min(place.right - half, (begin + end) / 2))
+            if middle - half >= begin - 20 and middle + half <= min(place.right, end + 20):
                 break
         else:
             continue
+        title = "; ".join(region.lines) if len(texts) < len(region.lines) else ""
         for i, (text, bold) in enumerate(texts):
             y = top + place.size * (1 + PITCH * i)
-            sheet.text(Text(middle, y, text, place.size, "" if bold else "soft", "middle", bold))
-        edge = middle + half
+            kind = "" if bold else "soft"
+            sheet.text(Text(middle, y, text, place.size, kind, "middle", bold, title=title))
+        edge = middle + half + 6
         bottom = max(bottom, top + place.size * PITCH * len(texts) + 4)
     return bottom
 
 
-def _region_choices(region: Region, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
+def _choices(region: Region, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
     """The words in fewer and fewer letters: as they are, wrapped, the first line, its first word."""
-    at_top = region.place == "top"
-    lines = [(line, number == 0 and at_top) for number, line in enumerate(region.lines)]
+    lines = [(line, number == 0 and len(region.lines) > 1) for number, line in enumerate(region.lines) if line.strip()]
     if not lines:
         return
     yield lines
-    if at_top:  # the bottom has room for as many lines as there are
-        yield [(part, bold) for line, bold in lines for part in wrap(line, size, room - 4, 3, bold)]
+    if region.place == "top":
+        wrapped = [(part, bold) for line, bold in lines for part in wrap(line, size, room + 8, 2, bold)]
+        if not any(part.endswith("…") for part, _ in wrapped):
+            yield wrapped
     yield lines[:1]
-    yield [(lines[0][0].split()[0].rstrip(":,"), at_top)]
+    yield [(lines[0][0].split()[0].rstrip(":,"), lines[0][1])]
 
 
 def mark_labels(sheet: Sheet, place: Place, marks: Sequence[Mark], across: Scale, top: float) -> float:
