@@ -32,7 +32,13 @@ class Histogram:
     """How the time of a step or chunk is distributed over the samples of all lanes."""
 
     title: str = ""
-    weighs: Literal["samples", "time"] = "samples"  # a few long samples may hold most of the time
+
+
+@dataclass(frozen=True)
+class LostTime:
+    """How much of all time interruptions of each length took, and what caused them; the headline is `interrupted`."""
+
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,7 @@ class Stacked:
 
     x: str = ""  # "": a bar for each cell
     phases: tuple[str, ...] = ()  # "solve", "solve/halo", …; none: all
+    waiting: tuple[str, ...] = ()  # those in which ranks wait for others: grey
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Timeline:
     y: str = ""  # "": the headline
 
 
-Picture: TypeAlias = Curve | Histogram | Bars | Stacked | Timeline
+Picture: TypeAlias = Curve | Histogram | LostTime | Bars | Stacked | Timeline
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,22 @@ def numbered(texts: ValueTexts) -> str:
     return f"{texts.number}{NARROW}{texts.unit}" if texts.unit else texts.number
 
 
+def part_texts(shares: Sequence[float], headline: str) -> list[str]:
+    """Parts of a share in percent, with as many decimals as the whole has, and rounded so that they add up to it.
+
+    Args:
+        shares: of the parts, which add up to the whole.
+        headline: the whole in percent, without its unit: `4.1`.
+    """
+    places = len(headline.partition(".")[2])
+    exact = [100 * share * 10**places for share in shares]
+    whole = [int(value) for value in exact]
+    most = sorted(range(len(exact)), key=lambda i: whole[i] - exact[i])
+    for i in most[: max(0, round(float(headline) * 10**places) - sum(whole))]:
+        whole[i] += 1
+    return [f"{value / 10**places:.{places}f}{NARROW}%" for value in whole]
+
+
 def percent(share: float) -> str:
     """A share in percent: `93 %`, `0.4 %`; of 100 % and more without decimals."""
     return units.percent_text(share).replace(" ", NARROW)

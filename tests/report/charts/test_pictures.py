@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from fake_run import WORKLOADS, fake_run
@@ -11,10 +12,10 @@ from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
 from octant.report.charts import curve, terminal
 from octant.report.charts.bars import REST, own_times
-from octant.report.charts.histogram import histogram
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
-from octant.workload import Curve, Histogram
+from octant.report.charts.timeline import timeline
+from octant.workload import Curve, Stacked, Timeline
 
 RIGHT = [n for n in SIZES if n != WRONG]
 
@@ -74,18 +75,32 @@ def test_a_histogram_has_the_tail_and_its_quantiles() -> None:
     assert picture.panels[0].marks[0].at == pytest.approx(100e-6, rel=0.003)
 
 
-def test_a_histogram_of_the_time_shows_what_a_few_long_samples_hold() -> None:
-    summary = summarise(fake_run(), WORKLOADS)
-    workload = WORKLOADS["node/noise"]
-    figures = [one for one in summary.figures if one.workload is workload]
-    picture = histogram(summary, workload, figures, Histogram(weighs="time"))
+def test_a_long_timeline_is_a_band_that_keeps_the_extremes() -> None:
+    metric = HALO.metric("residual")
+    samples = np.arange(1000.0)
+    samples[500] = 5000.0
+    launch = dataclasses.replace(
+        summarise(halo_run(), KNOWN).figures[0].launches[0], metric=metric, samples=samples, count=3000
+    )
+    one = dataclasses.replace(summarise(halo_run(), KNOWN).figures[0], launches=(launch,), metric=metric)
+    summary = dataclasses.replace(summarise(halo_run(), KNOWN), figures=(one,))
+    picture = timeline(summary, HALO, [one], Timeline("residual"))
     assert picture is not None
-    (outline,) = picture.panels[0].series
-    assert sum(outline.y) == pytest.approx(100)
-    late = sum(y for x, y in zip(outline.x, outline.y, strict=True) if x > 400e-6)
-    assert late == pytest.approx(100 * 22 * 5 / (22 * 5 + 1980), rel=0.01)  # 1 % of the samples, five times as long
-    assert picture.panels[0].y.unit == "%"
-    assert [row[2] for row in picture.rows] == ["50 %", "90 %"]
+    (band,) = picture.panels[0].series
+    assert (band.kind, len(band.x), max(band.high), min(band.low)) == ("band", 200, 5000, 0)
+    assert band.x[-1] == pytest.approx(3000 * (1 - 0.5 / 200), rel=1e-3)
+    assert picture.rows[0][2:4] == ("3000", "0")
+
+
+def test_phases_in_which_ranks_wait_are_grey_and_large_parts_have_their_share() -> None:
+    waiting = dataclasses.replace(HALO, pictures=(Stacked("n", waiting=("solve/halo",)),))
+    (picture,) = pictures(summarise(halo_run(), {HALO.name: waiting}))
+    parts = {series.name: series for series in picture.panels[0].series}
+    assert {name: one.role for name, one in parts.items()} == {
+        "pack": "", "solve": "", "solve/halo": "grey", REST: "faint",
+    }  # fmt: skip
+    assert parts["solve"].labels[0] == "38 %"
+    assert "wait" in picture.caption
 
 
 def test_lines_and_points_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.report.charts.picture import Role
     from octant.workload import Bars, Stacked, Workload
 
 _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"
+_LABELLED = 0.04  # the least share of a step that is written at its part
 
 
 def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Bars) -> Picture | None:
@@ -66,15 +68,20 @@ def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], sho
     labels = bar_labels([figure for figure, _ in kept], shown.x)
     names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
     places = tuple(map(float, range(len(kept))))
-    series = [
-        Series(name, "stack", tuple(parts.get(name, 0.0) for _, parts in kept), places, labels=tuple(labels))
-        for name in names
-    ]
-    most = max(sum(parts.values()) for _, parts in kept)
+    totals = [sum(parts.values()) for _, parts in kept]
+    series = []
+    for name in names:
+        times = tuple(parts.get(name, 0.0) for _, parts in kept)
+        shares = [time / total if total else 0.0 for time, total in zip(times, totals, strict=True)]
+        words = tuple(units.percent_text(share) if share >= _LABELLED else "" for share in shares)
+        role: Role = "grey" if name in shown.waiting else "faint" if name == REST else ""
+        series.append(Series(name, "stack", times, places, labels=words, role=role, names="legend"))
+    most = max(totals)
     return Picture(
         "phases",
         f"{workload.name}: where the time of a step goes",
         f"{workload.summary}. Mean time of each phase over steps and ranks, without the phases inside it."
+        + " Grey: ranks wait for others." * bool(set(shown.waiting) & set(names))
         + thinned_text(len(kept), len(found), "cells"),
         (
             Panel(

@@ -33,33 +33,29 @@ def histogram(_summary: Summary, workload: Workload, figures: Sequence[Figure], 
     if not kept:
         return None
     times = [_times(figure) for figure in kept]
-    edges, of_time = _edges(times), shown.weighs == "time"
-    series = [_outline(figure, *of, edges, of_time) for figure, of in zip(kept, times, strict=True)]
-    cuts = [_quantiles(*of, of_time) for of in times]
+    edges = _edges(times)
+    series = [_outline(figure, *of, edges) for figure, of in zip(kept, times, strict=True)]
+    cuts = [_quantiles(*of) for of in times]
     xs, ys = [x for one in series for x in one.x], [y for one in series for y in one.y if y > 0]
     title = shown.title or "how long a step takes"
-    weighed = "How much of the time went to samples that took so long" if of_time else "How many samples took how long"
     return Picture(
         "histogram",
         f"{workload.name}: {title}",
-        f"{workload.summary}. {weighed}, over all lanes and launches without warm-up; times of a sample of several "
-        f"steps are divided by their number. Vertical lines are quantiles of the {shown.weighs} of the first series."
+        f"{workload.summary}. How many samples took how long, over all lanes and launches without warm-up; times of a "
+        "sample of several steps are divided by their number. Vertical lines are quantiles of the first series."
         + thinned_text(len(kept), len(every), "figures"),
         (
             Panel(
                 Axis("time", True, decades(min(xs), max(xs), si_ticks("s")), "s"),
-                Axis("share of the time", True, decades(min(ys), 100, lambda v: f"{v:g} %"), "%")
-                if of_time
-                else Axis("samples", True, decades(1, max(*ys, 2), lambda v: f"{v:g}"), "1"),
+                Axis("samples", True, decades(1, max(*ys, 2), lambda v: f"{v:g}"), "1"),
                 tuple(series),
                 tuple(Mark(at, f"{100 * level:g} %") for level, at in cuts[0]),
             ),
         ),
-        ("figure", "mode", f"share of {shown.weighs}", "in samples of at most" if of_time else "took at most"),
+        ("figure", "mode", "share of samples", "took at most"),
         tuple(
-            (figure.title, figure.mode, f"{100 * level:g} %{whole}", units.si_text(at, "s", 4))
-            for figure, of, mine in zip(kept, times, cuts, strict=True)
-            for whole in ["" if of_time else f" of {int(of[1].sum())}"]
+            (figure.title, figure.mode, f"{100 * level:g} % of {int(counts.sum())}", units.si_text(at, "s", 4))
+            for figure, (_, counts), mine in zip(kept, times, cuts, strict=True)
             for level, at in mine
         ),
     )
@@ -83,23 +79,17 @@ def _edges(times: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> ND
 
 
 def _outline(
-    figure: Figure, times: NDArray[np.float64], counts: NDArray[np.int64], edges: NDArray[np.float64], of_time: bool
+    figure: Figure, times: NDArray[np.float64], counts: NDArray[np.int64], edges: NDArray[np.float64]
 ) -> Series:
-    weights = 100 * times * counts / (times @ counts) if of_time else counts
-    heights, _ = np.histogram(np.clip(times, edges[0], edges[-1]), edges, weights=weights)
+    heights, _ = np.histogram(np.clip(times, edges[0], edges[-1]), edges, weights=counts)
     full = np.flatnonzero(heights)
     used = np.arange(full[0], full[-1] + 1)
     middles = np.sqrt(edges[:-1] * edges[1:])
     return Series(figure.name, "bars", tuple(map(float, middles[used])), tuple(map(float, heights[used])))
 
 
-def _quantiles(times: NDArray[np.float64], counts: NDArray[np.int64], of_time: bool) -> list[tuple[float, float]]:
+def _quantiles(times: NDArray[np.float64], counts: NDArray[np.int64]) -> list[tuple[float, float]]:
     """Levels that enough samples lie beyond, and the times below which those shares lie."""
-    weights = times * counts if of_time else counts
-    total, below = weights.sum(), np.cumsum(weights)
-    places = [(level, min(int(np.searchsorted(below, level * total)), len(times) - 1)) for level in LEVELS]
-    if of_time:
-        stated = [one for one in places if counts[one[1] + 1 :].sum() >= LEAST_BEYOND or one[0] == LEVELS[0]]
-    else:
-        stated = [one for one in places if total * (1 - one[0]) >= LEAST_BEYOND or one[0] == LEVELS[0]]
-    return [(level, float(times[place])) for level, place in stated]
+    total, below = counts.sum(), np.cumsum(counts)
+    stated = [level for level in LEVELS if total * (1 - level) >= LEAST_BEYOND or level == LEVELS[0]]
+    return [(level, float(times[min(int(np.searchsorted(below, level * total)), len(times) - 1)])) for level in stated]

@@ -1,4 +1,4 @@
-"""The pictures of a run: the roofline, and what its workloads declare. Each kind is drawn in a file of its own."""
+"""The pictures of a run: the roofline, what its workloads declare, and the balance of places; each in its file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import workload
+from octant.report.charts.balance import balance
 from octant.report.charts.bars import bars, stacked
 from octant.report.charts.curve import curve
 from octant.report.charts.histogram import histogram
+from octant.report.charts.interruptions import lost_time
 from octant.report.charts.roofline import roofline
 from octant.report.charts.timeline import timeline
 
@@ -33,7 +35,8 @@ def pictures(summary: Summary) -> list[Picture]:
                 kinds[picture.id] += 1
                 number = f"-{kinds[picture.id]}" if kinds[picture.id] > 1 else ""
                 found.append(replace(picture, id=f"{one.name.replace('/', '-')}-{picture.id}{number}"))
-    return found
+    even = balance(summary)
+    return [*found, even] if even else found
 
 
 def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared: workload.Picture) -> Picture | None:
@@ -42,6 +45,8 @@ def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared
             return curve(summary, of, figures, declared)
         case workload.Histogram():
             return histogram(summary, of, figures, declared)
+        case workload.LostTime():
+            return lost_time(summary, of, figures, declared)
         case workload.Bars():
             return bars(summary, of, figures, declared)
         case workload.Stacked():

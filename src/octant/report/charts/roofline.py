@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.roofline import ABOVE, kernel, layouts
 from octant.limit import LEVELS, MEMORY
+from octant.report import claims
 from octant.report.charts.picture import MOST_POINTS, Axis, Note, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import decades
 from octant.report.run.names import short_name
@@ -46,9 +47,11 @@ def roofline(summary: Summary) -> Picture | None:
     above = [one for _, kernels, _ in panels for one in kernels if (one.share or 0) > ABOVE]
     caption = (
         "Roofs are the best traffic that any loop of this run reached in each level, and its multiply-adds in each "
-        "precision; they are the limits of the table. Percentages are of the roof above the point, lines are 95 % "
-        "intervals over launches. Open marks are not measurable."
-    ) + f" {' and '.join(map(_words, above))}: {_DOUBT}." * bool(above)
+        "precision; they are the limits of the table. Percentages are of the roof above the point; open marks are "
+        "not measurable."
+    )
+    caption += claims.caption(one.figure.value for _, kernels, _ in panels for one in kernels)
+    caption += f" {' and '.join(map(_words, above))}: {_DOUBT}." * bool(above)
     return Picture(
         "roofline", "Roofline",
         caption + thinned_text(drawn, sum(len(figures) for _, figures in found), "kernels"),

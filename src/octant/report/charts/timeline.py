@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from octant import units
 from octant.report.charts.curve import value_axis
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
@@ -30,12 +32,12 @@ def timeline(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     return Picture(
         "timeline",
         f"{workload.name}: {metric.name} in the order of samples",
-        f"{workload.summary}. The first launch of each figure, at most {MOST_POINTS} of its samples, evenly chosen."
-        + thinned_text(len(kept), len(every), "figures"),
+        f"{workload.summary}. The first launch of each figure; of more than {MOST_POINTS} samples the least, the "
+        "median and the greatest of each of as many stretches." + thinned_text(len(kept), len(every), "figures"),
         (
             Panel(
                 Axis("sample", False, even_ticks(last, lambda v: f"{v:g}")),
-                value_axis(metric.name, [y for one in series for y in one.y], metric.unit),
+                value_axis(metric.name, [y for one in series for y in (*one.y, *one.low, *one.high)], metric.unit),
                 tuple(series),
             ),
         ),
@@ -45,17 +47,24 @@ def timeline(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
                 figure.title,
                 figure.mode,
                 str(figure.launches[0].count),
-                units.si_text(one.y[0], metric.unit, 4),
+                units.si_text(float(figure.launches[0].samples[0]), metric.unit, 4),
                 units.si_text(figure.launches[0].value.middle, metric.unit, 4),
-                units.si_text(one.y[-1], metric.unit, 4),
+                units.si_text(float(figure.launches[0].samples[-1]), metric.unit, 4),
             )
-            for figure, one in zip(kept, series, strict=True)
+            for figure in kept
         ),
     )
 
 
 def _series(figure: Figure) -> Series:
+    """A curve; of more samples than can be told apart the least, the median and the greatest of each stretch."""
     launch = figure.launches[0]
-    kept = thin(list(enumerate(map(float, launch.samples))), MOST_POINTS)
     step = launch.count / len(launch.samples)  # the figure holds evenly chosen samples
-    return Series(figure.name, "curve", tuple(place * step for place, _ in kept), tuple(value for _, value in kept))
+    if len(launch.samples) <= MOST_POINTS:
+        xs = tuple(float(i * step) for i in range(len(launch.samples)))
+        return Series(figure.name, "curve", xs, tuple(map(float, launch.samples)))
+    stretches = np.array_split(launch.samples, MOST_POINTS)
+    starts = np.cumsum([0, *map(len, stretches[:-1])])
+    xs = tuple(float((start + (len(one) - 1) / 2) * step) for start, one in zip(starts, stretches, strict=True))
+    low, middle, high = (tuple(float(of(one)) for one in stretches) for of in (np.min, np.median, np.max))
+    return Series(figure.name, "band", xs, middle, low, high)

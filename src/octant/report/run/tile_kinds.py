@@ -53,21 +53,14 @@ def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, til
 
 
 def _parts_text(found: Causes, headline: str) -> str:
-    """The causes with as many decimals as the headline, rounded so that they add up to it."""
-    places = len(headline.partition(".")[2])
-    unit = 10.0**places * 100
-    shown = [(name, share * unit) for name, share in found.parts if share >= _LEAST_NAMED]
-    if not shown:
-        return "nothing was lost"
-    whole = [int(value) for _, value in shown]
-    rest = sorted(range(len(shown)), key=lambda i: whole[i] - shown[i][1])
-    for i in rest[: max(0, round(float(headline) * 10**places) - sum(whole))]:
-        whole[i] += 1
-    return " · ".join(
-        f"{value / 10**places:.{places}f}{claims.NARROW}% {name}"
-        for value, (name, _) in zip(whole, shown, strict=True)
-        if value
-    )
+    """The causes that add up to the headline; those that round to nothing are left out."""
+    texts = claims.part_texts([share for _, share in found.parts], headline)
+    shown = [
+        f"{text} {name}"
+        for text, (name, _) in zip(texts, found.parts, strict=True)
+        if float(text.split(claims.NARROW)[0])
+    ]
+    return " · ".join(shown) or "nothing was lost"
 
 
 def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:

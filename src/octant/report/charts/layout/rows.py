@@ -290,6 +290,9 @@ def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float,
     box = Box(min(left, right), y - half, max(left, right), y + half)
     sheet.rect("o" if look.open else "b", box, title)
     sheet.field.marks.append(box)
+    if one.kind == "stack" and i < len(one.labels) and text_width(one.labels[i], 11) <= box.right - box.left - 4:
+        on = "on" if look.colour.startswith("s") else ""
+        sheet.text(Text((box.left + box.right) / 2, y + 4, one.labels[i], 11, on, "middle"))
     if i < len(one.low) and i < len(one.high) and one.high[i] > one.low[i]:
         low, high = across.held(one.low[i]), across.held(one.high[i])
         with sheet.group("ink"):

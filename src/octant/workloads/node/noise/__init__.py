@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from octant.metric import Interruptions, Metric, interrupted, per
 from octant.record import Point, Samples
-from octant.workload import Histogram, Workload
+from octant.workload import LostTime, Workload
 
 UNDISTURBED = 0.05  # the share of quanta that are quicker than the undisturbed one
 
@@ -58,6 +58,6 @@ WORKLOAD = Workload(
         ),
         Metric("quantum", "s", "lower", per("quanta"), note="the typical quantum"),
     ),
-    pictures=(Histogram(title="Time that the system takes", weighs="time"),),
+    pictures=(LostTime("Noise"),),
     smoke={"additions": "8000"},
 )  # fmt: skip
