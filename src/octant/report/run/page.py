@@ -106,7 +106,7 @@ def about_text(machine: Machine) -> str:
     parts = (
         ", ".join(filter(None, (name, generation))),
         units.counted(cores, "core"),
-        units.bytes_text(float(f"{machine.memory_bytes:.3g}")) if machine.memory_bytes else "",
+        claims.quantity(machine.memory_bytes, "B") if machine.memory_bytes else "",
         f"{virtual.upper() if len(virtual) < 5 else virtual} guest" if virtual != "none" else "",
     )
     return " · ".join(filter(None, parts))
