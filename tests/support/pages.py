@@ -10,11 +10,15 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NASTY = "<script>alert('x')</script><img src=http://example.org/x onerror=alert(1)>"
+FONTS = ("DejaVu Sans", "Liberation Sans")
+"""The widest of the common fonts, and a narrow one."""
 
 
-def opened(browser: "Browser", path: Path, width: int = 1200, scheme: str = "light") -> tuple["Page", list[str]]:
+def opened(
+    browser: "Browser", path: Path, width: int = 1200, scheme: str = "light", height: int = 800
+) -> tuple["Page", list[str]]:
     """The page drawn to the end, and what went wrong in it: requests that left, errors, refusals of its policy."""
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     wrong: list[str] = []
     page.on("request", lambda request: wrong.extend({request.url} - {path.as_uri()}))
@@ -25,3 +29,18 @@ def opened(browser: "Browser", path: Path, width: int = 1200, scheme: str = "lig
     page.goto(path.as_uri())
     page.wait_for_selector("body[data-ready]")
     return page, wrong
+
+
+def in_font(page: "Page", font: str) -> None:
+    """Sets all texts but code in a font, as on a system that has no other."""
+    page.evaluate("(font) => document.documentElement.style.setProperty('--text', `'${font}'`)", font)
+
+
+def open_everything(page: "Page") -> None:
+    """Opens all details, also those that are unpacked first, and waits until the samples of all rows are drawn."""
+    opens = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+    page.evaluate(opens)
+    if page.locator("#further").count():
+        page.locator("#further > table").wait_for()
+        page.evaluate(opens)
+    page.wait_for_selector("[data-samples]:empty", state="detached")

@@ -7,6 +7,9 @@
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
   };
+  if (!window.DecompressionStream) {
+    document.getElementById("content").insertAdjacentHTML("beforebegin", '<header><p class="warning">This browser is too old to unpack samples, drawings and further figures; all else is shown.</p></header>');
+  }
   const unpacked = async (text) => JSON.parse(await inflated(text));
   const saved = (name, type, ...content) => {
     const link = document.createElement("a");
