@@ -8,6 +8,8 @@ import math
 import re
 from dataclasses import dataclass
 
+NARROW = "\u202f"
+"""A narrow space at which no line ends, before units and %."""
 MOST_BYTES = 10**18 - 1
 MOST_SECONDS = 1e9
 _AMOUNT = re.compile(
@@ -15,6 +17,7 @@ _AMOUNT = re.compile(
 )
 _MOST_DIGITS = 18
 _SIZE = re.compile(r"B?|(?P<prefix>[kKMGT])(?P<rest>i?|i?B)")
+_APART = re.compile(r"(?<=\d) (?=[%×]|(?:[pnµmkMGTPE]?(?:s|B/s|flop/s|update/s)|B|[KMGT]iB)(?![\w/]))|(?<=[±×]) (?=\d)")
 _SECOND_UNITS = {
     "": 1.0, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0,
 }  # fmt: skip
@@ -160,6 +163,11 @@ def number_word(number: int) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things: `1 launch`, `2 launches`, `3 points`."""
     return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")
+
+
+def unbroken(text: str) -> str:
+    """A sentence in which no line ends between a number and its unit, % or sign."""
+    return _APART.sub(NARROW, text)
 
 
 def percent_text(fraction: float) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 import command_lines
 from found_run import Cell, found_run, taken
-from octant.advice.findings import FIRST, KINDS, Finding, findings, passed_checks
+from octant.advice.findings import KINDS, Finding, findings, first_of, passed_checks
 from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, LEAST_PAIRS, NOTHING_BELOW
 from octant.advice.findings.pages import HEAP
 from octant.analysis.summary import Summary
@@ -93,10 +93,10 @@ def check(summary: Summary) -> tuple[Finding, ...]:
             assert one.effect.number >= LEAST_PAIRS
         else:
             assert one.effect is None
-    ranks = [KINDS.index(one.kind) for one in found[FIRST:]]
+    shown = found[: first_of(found)]
+    assert len({one.family for one in shown}) == len(shown)
+    ranks = [KINDS.index(one.kind) for one in found[len(shown) :]]
     assert ranks == sorted(ranks)
-    families = [one.family for one in found[:FIRST]]
-    assert len(set(families)) == len(families) or len({one.family for one in found}) < FIRST
     for text in passed_checks(summary):
         check_text(text)
     return found

@@ -10,14 +10,29 @@ import pytest
 import command_lines
 from fake_run import MIB, machine
 from found_run import Cell, found_run, taken
-from octant.advice.findings import KINDS, Finding, findings, passed_checks
+from octant.advice import findings as advised
+from octant.advice.findings import KINDS, Finding, first_of
 from octant.analysis.summary import Summary
 from octant.machine import Processor
 from octant.record import Scheduling
 from octant.stats import Doubt, Grade
+from octant.units import NARROW
 
 ASKS = {"glibc": "2.36"}
 SIZES = {"8KiB": 1.0, "8MiB": 1.05, "256MiB": 1.4}
+
+
+def findings(summary: Summary) -> tuple[Finding, ...]:
+    """The findings with plain spaces."""
+    found = advised.findings(summary)
+    return tuple(
+        replace(one, title=one.title.replace(NARROW, " "), body=one.body.replace(NARROW, " ")) for one in found
+    )
+
+
+def passed_checks(summary: Summary) -> list[str]:
+    """The checks with plain spaces."""
+    return [text.replace(NARROW, " ") for text in advised.passed_checks(summary)]
 
 
 def noisy(middle: float, launches: int = 6, spread: float = 0.002) -> list[float]:
@@ -322,6 +337,17 @@ def test_of_a_family_one_is_among_the_first_three() -> None:
     far = [product(0.3, core=""), replace(quick(0.4), title="peak"), *ladder({"256MiB": 1.1})]
     everything = found_run(far, taken(lost=0.1, stolen=0.1), software=ASKS)
     assert [one.family for one in findings(everything)] == ["lost time", "limit", "pages", "lost time", "limit"]
+    assert first_of(findings(everything)) == 3
+    same = findings(found_run([quick()], taken(lost=0.1, stolen=0.1)))
+    assert [one.rule for one in same] == ["lost time", "steal"]
+    assert first_of(same) == 1
+    assert first_of(()) == 0
+
+
+def test_no_line_ends_between_a_number_and_its_unit() -> None:
+    found = advised.findings(found_run(ladder(SIZES), software=ASKS))[0]
+    assert f"140{NARROW}ns become 100{NARROW}ns at 256{NARROW}MiB" in found.body
+    assert f"1.40{NARROW}× as fast" in found.title
 
 
 def test_a_run_without_anything_to_mend_says_how_much_was_looked_at() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
 
-NARROW = "\u202f"
+NARROW = units.NARROW
 """A narrow space at which no line ends, before units and %."""
 GRADES: Sequence[Doubt] = ("sound", "note", "doubtful", "not measurable")
 """The words of no doubt, and of each grade of doubts."""

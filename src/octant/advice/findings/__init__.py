@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import registry
+from octant.units import unbroken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from octant.analysis.summary import Summary
     from octant.stats import Estimate
@@ -50,13 +51,24 @@ class Judged:
 
 def findings(summary: Summary) -> tuple[Finding, ...]:
     """What is worth doing about a run: wrong answers, what spoils belief, then by gain."""
-    found = [one for judged in _judged(summary) for one in judged.found]
+    found = [_written(one) for judged in _judged(summary) for one in judged.found]
     return _spread(sorted(found, key=lambda one: (KINDS.index(one.kind), -one.gain)))
 
 
 def passed_checks(summary: Summary) -> tuple[str, ...]:
     """What the rules looked at and found in order, a sentence each."""
-    return tuple(text for judged in _judged(summary) for text in judged.passed)
+    return tuple(unbroken(text) for judged in _judged(summary) for text in judged.passed)
+
+
+def first_of(found: Sequence[Finding]) -> int:
+    """How many of these stand on the first screen: at most `FIRST`, of each family one."""
+    families = [one.family or one.rule for one in found[: FIRST + 1]]
+    return next((n for n, family in enumerate(families) if n == FIRST or family in families[:n]), len(families))
+
+
+def _written(one: Finding) -> Finding:
+    title, body, *details = map(unbroken, (one.title, one.body, *one.details))
+    return replace(one, title=title, body=body, details=tuple(details))
 
 
 def _judged(summary: Summary) -> list[Judged]:

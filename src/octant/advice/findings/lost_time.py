@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
-from octant.advice.findings._curves import sentence
+from octant.advice.findings._curves import sentence, subject
 from octant.advice.findings._lines import DOCTOR, again
 from octant.advice.findings._thresholds import LOST
 from octant.analysis.causes import causes_of_run
@@ -31,7 +31,7 @@ def judge(summary: Summary) -> Judged:
     halved = f"{left_out} of {len(launches)} measurements lost over half of theirs and count for nothing"
     widest = _widest(summary)
     evidence = [halved] if left_out else []
-    evidence += [f"the widest interval is ± {percent_text(widest[0])} ({widest[1].name})"] if widest else []
+    evidence += [f"the widest interval is ± {percent_text(widest[0])} ({subject((widest[1],))})"] if widest else []
     if lost.lost <= LOST:
         title = f"{left_out} of {len(launches)} measurements count for nothing"
         evidence[0] = "They lost over half of their time"
@@ -60,14 +60,15 @@ def judge(summary: Summary) -> Judged:
 
 
 def _widest(summary: Summary) -> tuple[float, Figure] | None:
-    """The widest interval of the table that is a doubt, half of it over the value."""
+    """The widest interval of the table that is doubtful, half of it over the value, of figures that are measurable."""
     wide = [
         (half, figure)
         for figure in summary.figures
         if figure.show.table
-        and not figure.metric.of_lost_time
+        and not figure.metric.is_share
+        and not figure.invalid
         and figure.value
         and (half := figure.value.relative_half_width) is not None
-        and any(one.kind == "wide interval" and one.grade >= Grade.DOUBTFUL for one in figure.doubts)
+        and any(one.kind == "wide interval" and one.grade == Grade.DOUBTFUL for one in figure.doubts)
     ]
     return max(wide, key=lambda one: one[0], default=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import findings, passed_checks
+from octant.advice.findings import findings, first_of, passed_checks
 from octant.report.run.belief import belief
 from octant.report.run.tiles import answer_text, tiles
 
@@ -24,6 +24,11 @@ class FirstScreen:
     tiles: tuple[Tile, ...]
     findings: tuple[Finding, ...] = ()
     passed: tuple[str, ...] = ()  # what the rules looked at and found in order
+
+    @property
+    def shown(self) -> int:
+        """How many findings need no opening."""
+        return first_of(self.findings)
 
 
 def first_screen(summary: Summary) -> FirstScreen:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from octant import units
-from octant.advice.findings import FIRST
 from octant.report.charts.terminal import bar
 from octant.report.plain import clean
 from octant.report.run.answer import SIGNS
@@ -47,11 +46,12 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
     passed = units.counted(len(first.passed), "check") + " passed"
     if not first.findings:
         return [Text(), *wrapped(f"Nothing found to mend; {passed}.", width)] if first.passed else []
-    lines = [Text(), Text("What to do first", style="bold")]
-    for number, one in enumerate(first.findings[:FIRST], 1):
+    lines, shown = [Text(), Text("What to do first", style="bold")], first.shown
+    for number, one in enumerate(first.findings[:shown], 1):
         lines += [*wrapped(f"{number}. {one.title}", width, "bold", 3), *_indented(one.body, width)]
         lines += [Text(f"     {clean(line)}", style="cyan") for line in one.lines]
-    more = [units.counted(len(first.findings) - FIRST, "more finding")] if len(first.findings) > FIRST else []
+    rest = len(first.findings) - shown
+    more = [units.counted(rest, "more finding")] if rest else []
     return [*lines, *wrapped(" · ".join([*more, *[passed] * bool(first.passed)]), width, "dim")]
 
 
