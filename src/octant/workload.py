@@ -22,9 +22,30 @@ class Curve:
     x: str  # a knob, or a metric of the workload
     y: str = ""  # "": the headline
     each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary or, against a metric, the asks
-    fit: Literal["", "loggp"] = ""
     marks: Literal["", "caches"] = ""  # lines across the picture
     along: str = ""  # what x is in words; "": its name
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A metric against a footprint in memory. All of a run are one picture, a panel each, with plateaus and caches."""
+
+    x: str = "bytes"  # a knob of sizes
+    y: str = ""  # "": the headline
+    along: str = "footprint"  # what x is in words
+
+
+@dataclass(frozen=True)
+class Messages:
+    """The headline, a time, and a rate against the length of a message, with the lines that fit, and half of the rate.
+
+    A line for each mode and each value of the other knobs.
+    """
+
+    rate: str  # a metric of the workload
+    x: str = "bytes"  # a knob of sizes
+    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary
+    along: str = "length of the message"  # what x is in words
 
 
 @dataclass(frozen=True)
@@ -65,7 +86,7 @@ class Timeline:
     y: str = ""  # "": the headline
 
 
-Picture: TypeAlias = Curve | Histogram | LostTime | Bars | Stacked | Timeline
+Picture: TypeAlias = Curve | Ladder | Messages | Histogram | LostTime | Bars | Stacked | Timeline
 
 
 @dataclass(frozen=True)

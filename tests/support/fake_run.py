@@ -45,7 +45,7 @@ from octant.record.sketch import Sketch
 from octant.stats import Interval
 from octant.store import Pair, Store, StoredRun
 from octant.store.asked import Asked, asked_text
-from octant.workload import Bars, Curve, Histogram, Workload
+from octant.workload import Bars, Curve, Histogram, Ladder, Messages, Workload
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 STARTED = "2026-11-21T21:45:31Z"
@@ -226,7 +226,7 @@ WORKLOADS = {
             _of_memory,
             provides=(Provides("memory traffic", "traffic", _from_memory),),
             footprint=lambda _machine, p: int(p.knobs["bytes"]) * p.ranks,
-            pictures=(Curve("bytes", marks="caches"),),
+            pictures=(Ladder(),),
         ),
         Workload(
             "Dependent loads",
@@ -234,7 +234,7 @@ WORKLOADS = {
             {},
             "node/latency",
             least_seconds=_of_latency,
-            pictures=(Curve("bytes", marks="caches"),),
+            pictures=(Ladder(),),
         ),
         Workload(
             "Matrix product",
@@ -246,10 +246,13 @@ WORKLOADS = {
         ),
         Workload(
             "Messages there and back",
-            (Metric("half round trip", "s", "lower", per("messages")),),
+            (
+                Metric("half round trip", "s", "lower", per("messages")),
+                Metric("bandwidth", "B/s", "higher", rate("bytes_sent")),
+            ),
             {},
             "mpi/pingpong",
-            pictures=(Curve("bytes", fit="loggp"),),
+            pictures=(Messages("bandwidth"),),
             messages=True,
         ),
         Workload(

@@ -134,7 +134,7 @@ def _failed_launches(run: StoredRun, ask: Ask, figure: Figure) -> int:
 def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:
     """The headline, and what limits and pictures are made of."""
     names = {provides.metric for provides in workload.provides}
-    names |= {name for picture in workload.pictures for name in (getattr(picture, "x", ""), getattr(picture, "y", ""))}
+    names |= {getattr(picture, part, "") for picture in workload.pictures for part in ("x", "y", "rate")}
     needed = [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
     stacked = any(isinstance(picture, Stacked) for picture in workload.pictures)
     return [*needed, *(series_metrics(points) if stacked else ())]

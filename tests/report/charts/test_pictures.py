@@ -1,8 +1,6 @@
 """Pictures that workloads declare: each kind holds the numbers that were put in, as data, in tables, in characters."""
 
 import dataclasses
-from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -103,26 +101,40 @@ def test_phases_in_which_ranks_wait_are_grey_and_large_parts_have_their_share() 
     assert "wait" in picture.caption
 
 
-def test_lines_and_points_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_lines_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve, "MOST_LINES", 1)
     monkeypatch.setattr(curve, "MOST_POINTS", 5)
-    picture = next(p for p in pictures(summarise(fake_run(), WORKLOADS)) if p.id == "node-latency-curve")
+    picture = latency_curve()
     lines = [series for series in picture.panels[0].series if series.kind == "curve"]
-    assert [len(line.x) for line in lines] == [5]
-    assert (lines[0].x[0], lines[0].x[-1]) == (4096, 2**28)
+    assert [len(line.x) for line in lines] == [17]
+    assert len(picture.rows) == 5
+    assert (picture.rows[0][1], picture.rows[-1][1]) == ("4 KiB", "256 MiB")
     assert "1 of 2 lines are drawn" in picture.caption
-    assert "5 of 17 points of the longest line are drawn" in picture.caption
     assert thin(range(5), 2) == [0, 4]
 
 
-def test_knobs_that_a_picture_names_tell_its_lines_apart() -> None:
+def latency_curve(*each: str) -> Picture:
+    """The fake run's loads as a curve instead of a ladder."""
     latency = WORKLOADS["node/latency"]
-    for each, lines in ((("pages",), 2), (("seconds",), 1)):
-        known = {**WORKLOADS, latency.name: dataclasses.replace(latency, pictures=(Curve("bytes", each=each),))}
-        picture = next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")
-        assert sum(series.kind == "curve" for series in picture.panels[0].series) == lines
+    known = {**WORKLOADS, latency.name: dataclasses.replace(latency, pictures=(Curve("bytes", each=each),))}
+    return next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")
+
+
+def test_more_lines_than_can_be_told_apart_stand_in_several_panels_over_one_axis(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(curve, "MOST_SERIES", 1)
+    first, second = latency_curve().panels
+    assert (first.x, first.y) == (second.x, second.y)
+    assert [[one.name for one in panel.series if one.kind == "curve"] for panel in (first, second)] == [
+        ["base pages"],
+        ["huge pages"],
+    ]
+
+
+def test_knobs_that_a_picture_names_tell_its_lines_apart() -> None:
+    for each, lines in (("pages", 2), ("seconds", 1)):
+        assert sum(series.kind == "curve" for series in latency_curve(each).panels[0].series) == lines
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])
@@ -145,33 +157,3 @@ def test_bars_in_characters_are_as_long_as_their_values() -> None:
     assert lengths == [round(lengths[-1] / 4), round(lengths[-1] / 2), lengths[-1]]
     stacks = [line.plain for line in terminal.picture_lines(drawn()["apps-halo-phases"], 100)]
     assert [stacks[4].count(sign) for sign in "█▓▒░"] == pytest.approx([21, 32, 10, 21], abs=1)
-
-
-def pingpong_picture(monkeypatch: pytest.MonkeyPatch, one_way_s: Callable[[float], float]) -> Picture:
-    monkeypatch.setattr("fake_run.pingpong_s", one_way_s)
-    found = {picture.id: picture for picture in pictures(summarise(fake_run(), WORKLOADS))}
-    return found["mpi-pingpong-curve"]
-
-
-def test_the_drawn_fit_of_a_protocol_with_a_step_rises_and_has_no_spike(monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_way_s(size: float) -> float:
-        return 0.5e-6 + 0.3e-9 * min(size, 8192) + (size >= 8192) * (1.6e-6 + 0.1e-9 * (size - 8192))
-
-    picture = pingpong_picture(monkeypatch, one_way_s)
-    fitted = picture.panels[0].series[-1]
-    assert fitted.name == "LogGP fit"
-    assert all(b >= a for a, b in pairwise(fitted.x))
-    assert all(b >= a * (1 - 1e-9) for a, b in pairwise(fitted.y))
-    jumps = [(x, b / a) for x, a, b in zip(fitted.x, fitted.y, fitted.y[1:], strict=False) if b > 1.2 * a]
-    assert [x for x, _ in jumps] == [8192.0], "one step, drawn upright"
-    measured = dict(zip(picture.panels[0].series[0].x, picture.panels[0].series[0].y, strict=True))
-    near = [(x, y) for x, y in zip(fitted.x, fitted.y, strict=True) if x in measured and x != 8192]
-    assert all(y == pytest.approx(measured[x], rel=0.02) for x, y in near)
-    assert "from 8 KiB 1.60 µs more, G 100 ps per byte; median error 0.0 %" in picture.caption
-
-
-def test_a_fit_that_is_far_off_is_not_drawn_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    picture = pingpong_picture(monkeypatch, lambda size: 1e-6 * (3 if len(f"{int(size):b}") % 2 else 1))
-    assert "LogGP fit" not in {series.name for series in picture.panels[0].series}
-    assert "No LogGP fit is drawn: the best is" in picture.caption
-    assert "over 25 %" in picture.caption

@@ -12,6 +12,8 @@ from octant.report.charts.bars import bars, stacked
 from octant.report.charts.curve import curve
 from octant.report.charts.histogram import histogram
 from octant.report.charts.interruptions import lost_time
+from octant.report.charts.ladder import ladder
+from octant.report.charts.messages import messages
 from octant.report.charts.roofline import roofline
 from octant.report.charts.timeline import timeline
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 def pictures(summary: Summary) -> list[Picture]:
     """All pictures for which the run has the points."""
-    found = [picture for picture in [roofline(summary)] if picture]
+    found = [picture for picture in (roofline(summary), ladder(summary)) if picture]
     for one, figures in summary.by_workload():
         kinds: Counter[str] = Counter()
         for declared in one.pictures:
@@ -41,6 +43,10 @@ def pictures(summary: Summary) -> list[Picture]:
 
 def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared: workload.Picture) -> Picture | None:
     match declared:
+        case workload.Ladder():
+            return None  # all of them are one picture
+        case workload.Messages():
+            return messages(summary, of, figures, declared)
         case workload.Curve():
             return curve(summary, of, figures, declared)
         case workload.Histogram():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from octant import units
+from octant.report.charts.layout.scale import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,11 +56,11 @@ def _across(panel: Panel, width: int) -> list[str]:
     for place, label in labels.items():
         if stacks:
             drawn = "".join(sign * round(x / most * cells) for sign, x in zip(signs, lengths[place], strict=True))
-            lines.append(f"{label[:wide]:<{wide}} {drawn[:cells]:<{cells}} {_text(sum(lengths[place]), panel.x)}")
+            lines.append(f"{label[:wide]:<{wide}} {drawn[:cells]:<{cells}} {value_text(sum(lengths[place]), panel.x)}")
             continue
         heads = [label[:wide], *[""] * len(signs)]
         for head, sign, x in zip(heads, signs, lengths[place], strict=False):
-            lines.append(f"{head:<{wide}} {sign} {bar(x / most, cells - 2)} {_text(x, panel.x)}")
+            lines.append(f"{head:<{wide}} {sign} {bar(x / most, cells - 2)} {value_text(x, panel.x)}")
     names = [f"{sign} {series.name}" for sign, series in zip(signs, panel.series, strict=True)]
     return [*lines, *_legend(names, width)]
 
@@ -81,7 +81,7 @@ def _outline(panel: Panel, width: int) -> list[str]:
         cells = max(8, width - 24)
         for stretch, count in zip(stretches, counts, strict=True):
             line = bar(math.log1p(count) / most if most else 0.0, cells)
-            lines.append(f"{_text(series.x[stretch[0]], panel.x):>10}  {line} {count:.0f}")
+            lines.append(f"{value_text(series.x[stretch[0]], panel.x):>10}  {line} {count:.0f}")
     return lines
 
 
@@ -95,7 +95,7 @@ def _grid(panel: Panel, width: int) -> list[str]:
     if not every:
         return ["nothing to draw"]
     ends_x, ends_y = ((min(v), max(v)) for v in ([x for x, _ in every], [y for _, y in every]))
-    left = max(len(_text(y, panel.y)) for y in ends_y)
+    left = max(len(value_text(y, panel.y)) for y in ends_y)
     columns = max(20, width - left - 2)
     rows = [[" "] * columns for _ in range(HEIGHT)]
     for number in reversed(range(len(points))):
@@ -104,9 +104,9 @@ def _grid(panel: Panel, width: int) -> list[str]:
             row = round(_share(y, ends_y, panel.y) * (HEIGHT - 1))
             rows[HEIGHT - 1 - row][column] = _letter(number, panel.series)
     heads = [""] * HEIGHT
-    heads[0], heads[-1] = _text(ends_y[1], panel.y), _text(ends_y[0], panel.y)
+    heads[0], heads[-1] = value_text(ends_y[1], panel.y), value_text(ends_y[0], panel.y)
     lines = [f"{head:>{left}} │{''.join(row)}" for head, row in zip(heads, rows, strict=True)]
-    first, last = (_text(x, panel.x) for x in ends_x)
+    first, last = (value_text(x, panel.x) for x in ends_x)
     below = f"{panel.x.title[: columns - len(first) - len(last) - 2]:^{columns - len(first) - len(last)}}"
     legend = [f"{_letter(number, panel.series)} {one.name}" for number, one in enumerate(panel.series)]
     axis = [f"{'':{left}} └{'─' * columns}"[:width], f"{'':{left}}  {first}{below}{last}"]
@@ -124,16 +124,6 @@ def _is_drawn(value: float, axis: Axis) -> bool:
 def _share(value: float, ends: tuple[float, float], axis: Axis) -> float:
     low, high, at = (math.log(v) if axis.log else v for v in (*ends, value))
     return (at - low) / (high - low) if high > low else 0.5
-
-
-def _text(value: float, axis: Axis) -> str:
-    """The value as ticks of its axis are written: the nearest tick's words where it lies on one."""
-    for tick, text in axis.ticks:
-        if math.isclose(tick, value, rel_tol=1e-9):
-            return text
-    if axis.unit == "B":
-        return units.bytes_text(value)
-    return units.si_text(value, axis.unit) if axis.unit else f"{value:.4g}"
 
 
 def _legend(entries: Sequence[str], width: int) -> list[str]:

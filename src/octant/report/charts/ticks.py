@@ -4,11 +4,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from octant import units
+from octant.report.charts.picture import Axis
 
 ZERO_BYTES = 0.5
 """Where a message of no bytes stands on an axis of powers of two."""
 WIDE = 20
 """From this factor on between the least and the most, rates and times stand on a logarithmic axis."""
+
+MOST_SIZES = 10
 
 
 def si_ticks(unit: str) -> Callable[[float], str]:
@@ -21,6 +24,17 @@ def si_ticks(unit: str) -> Callable[[float], str]:
         return f"{value / scale:g} {prefix}{unit}"
 
     return text
+
+
+def with_unit(title: str, log: bool, ticks: Sequence[tuple[float, str]], unit: str) -> Axis:
+    """An axis that names its unit once, in its title; at the ticks where these need several prefixes."""
+    at = [tick for tick, _ in ticks]
+    some = [tick for tick in at if tick > 0] or [1.0]
+    scale, prefix = (1.0, "") if unit == "1" else units.si_scale(some[len(some) // 2])
+    if unit == "1" or (min(some) >= 0.1 * scale and max(some) < 1e4 * scale):
+        named = title if unit == "1" else f"{title}, {prefix}{unit}"
+        return Axis(named, log, tuple((tick, f"{tick / scale:g}") for tick in at), unit)
+    return Axis(title, log, tuple((tick, si_ticks(unit)(tick) if tick else "0") for tick in at), unit)
 
 
 def even_ticks(most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
@@ -47,12 +61,12 @@ def places(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
 
 
 def size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Ticks at powers of two, in KiB, MiB and GiB."""
+    """At most ten ticks at powers of two, evenly apart, in KiB, MiB and GiB."""
     zero = ((ZERO_BYTES, "0"),) if xs[0] == ZERO_BYTES else ()
     positive = [x for x in xs if x >= 1]
     if not positive:
         return zero
     first, last = math.floor(math.log2(positive[0])), math.ceil(math.log2(positive[-1]))
-    step = 5 if last - first > 12 else 2
-    ticks = [2.0**power for power in range(first - first % step if first % step else first, last + 1, step)]
-    return (*zero, *((tick, units.bytes_text(tick)) for tick in ticks if tick >= positive[0]))
+    step = next(step for step in (1, 2, 3, 4, 5, 10) if (last - first) / step < MOST_SIZES or step == 10)
+    ticks = [2.0**power for power in range(math.ceil(math.log2(positive[0])), last + 1, step)]
+    return (*zero, *((tick, units.bytes_text(tick)) for tick in ticks))

@@ -179,8 +179,8 @@ def _fewer(
 
 
 def value_text(value: float, axis: Axis) -> str:
-    """A value as ticks of its axis are written: the tick's words where it lies on one."""
-    for tick, text in axis.ticks:
+    """A value with its unit; the words of a tick where it lies on one that stands for words or bytes."""
+    for tick, text in axis.ticks if axis.unit in ("", "B") else ():
         if math.isclose(tick, value, rel_tol=1e-9):
             return text
     if axis.unit == "B":

@@ -5,7 +5,7 @@ from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, per, rate
 from octant.record import Point
-from octant.workload import Curve, Traffic, Workload
+from octant.workload import Messages, Traffic, Workload
 
 SHORT_BYTES = 65536  # below, a rate has no part in a message's time
 
@@ -43,7 +43,7 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", fit="loggp", along="message size"),),
+    pictures=(Messages("bandwidth", each=("buffers",)),),
     traffic=_traffic,
     smoke={"bytes": "0,1000"},
     messages=True,

@@ -5,7 +5,7 @@ from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, per
 from octant.record import Point
-from octant.workload import Curve, Workload
+from octant.workload import Ladder, Workload
 
 LEAST_CYCLES = 4  # load to use from the first cache; no core in scope is quicker
 
@@ -23,6 +23,6 @@ WORKLOAD = Workload(
     summary="Dependent loads through a random cycle, from the first cache to memory, with each page size",
     metrics=(Metric("latency", "s", "lower", per("loads"), note="one load, from address to value"),),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", marks="caches", along="footprint"),),
+    pictures=(Ladder(),),
     smoke={"bytes": "64KiB"},
 )

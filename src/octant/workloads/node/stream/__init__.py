@@ -5,7 +5,7 @@ from octant.limit import LEVELS, Known, Level, Limit, Provides, level_of, traffi
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
-from octant.workload import Curve, Workload
+from octant.workload import Ladder, Workload
 
 
 def from_memory(machine: Machine, point: Point) -> bool:
@@ -59,7 +59,7 @@ WORKLOAD = Workload(
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
     provides=tuple(map(_in, LEVELS)),
-    pictures=(Curve("bytes", marks="caches", along="footprint"),),
+    pictures=(Ladder(),),
     footprint=footprint,
     smoke={"bytes": "384KiB"},
 )

@@ -1,0 +1,126 @@
+"""Plateaus of a curve over sizes: the levels of memory that it shows, their edges, and what stated sizes call them.
+
+A plateau is found by its values alone, and named by its own sizes alone: one that is missed changes the name of no
+other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from octant import units
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+EVEN = 1.3
+"""All values of a plateau lie within this factor of their median."""
+LEAST_POINTS = 3
+"""Fewer even neighbours are no plateau."""
+APART = 1.1
+"""Curves of two page sizes that differ by more than this factor differ."""
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """Neighbouring points of even values."""
+
+    first: float  # bytes
+    last: float  # bytes: of the last point that belongs to it
+    beyond: float | None  # bytes: of the next point; its edge lies between. `None`: the curve ends on it
+    value: float  # the median
+
+
+def plateaus(points: Sequence[tuple[float, float]]) -> tuple[Plateau, ...]:
+    """The plateaus of a curve, from small sizes to large.
+
+    Each is grown from the most even neighbours that are left, to the side whose next value is nearer, while all values
+    stay within `EVEN` of their median; a single point that stands out is stepped over where the next one is even
+    again. Plateaus that touch, or that such a point parts, and whose values are even together, are one.
+
+    Args:
+        points: (bytes, positive value), the bytes ascending.
+    """
+    logs = [math.log(value) for _, value in points]
+    found: list[list[int]] = []
+    for seed in sorted(range(len(logs) - 1), key=lambda i: abs(logs[i + 1] - logs[i])):
+        free = [i for i in range(len(logs)) if not any(one[0] <= i <= one[-1] for one in found)]
+        if {seed, seed + 1} <= set(free) and _is_even(logs[seed : seed + 2]):
+            grown = _grown(logs, [seed, seed + 1], free)
+            found += [grown] * (len(grown) >= LEAST_POINTS)
+    return tuple(_plateau(points, members) for members in _joined(logs, sorted(found)))
+
+
+def _grown(logs: Sequence[float], members: list[int], free: Sequence[int]) -> list[int]:
+    """All members of the plateau; between two of them at most one point is left out."""
+    while True:
+        middle = median(logs[i] for i in members)
+        first, last = members[0], members[-1]
+        sides = [i for i in (first - 1, last + 1, first - 2, last + 2) if i in free]
+        sides.sort(key=lambda i: (not first - 1 <= i <= last + 1, abs(logs[i] - middle)))
+        wider = (sorted([*members, i]) for i in sides)
+        grown = next((one for one in wider if _is_even([logs[i] for i in one])), None)
+        if grown is None:
+            return members
+        members = grown
+
+
+def _joined(logs: Sequence[float], found: Sequence[list[int]]) -> list[list[int]]:
+    joined: list[list[int]] = []
+    for members in found:
+        together = [*joined[-1], *members] if joined and members[0] - joined[-1][-1] <= 2 else []
+        if together and _is_even([logs[i] for i in together]):
+            joined[-1] = together
+        else:
+            joined.append(members)
+    return joined
+
+
+def _is_even(logs: Sequence[float]) -> bool:
+    middle = median(logs)
+    return all(abs(one - middle) <= math.log(EVEN) for one in logs)
+
+
+def _plateau(points: Sequence[tuple[float, float]], members: Sequence[int]) -> Plateau:
+    beyond = points[members[-1] + 1][0] if members[-1] + 1 < len(points) else None
+    return Plateau(points[members[0]][0], points[members[-1]][0], beyond, median(points[i][1] for i in members))
+
+
+def level_name(plateau: Plateau, stated: Mapping[int, int], doubted: Container[int] = ()) -> str:
+    """What stated cache sizes call a plateau: `L2`, `beyond L2`, `memory`; `to 12 MiB` where they do not say.
+
+    A plateau is of the first cache that holds its last point; a size in doubt names nothing. Beyond the sizes that are
+    not in doubt only one that goes on to the end of the curve has a name.
+
+    Args:
+        stated: bytes of each level's cache, as one core sees it.
+        doubted: levels whose size a source contradicts.
+    """
+    known = {level: size for level, size in sorted(stated.items()) if level not in doubted}
+    holding = next((level for level, size in known.items() if plateau.last <= size), None)
+    if holding is not None:
+        return f"L{holding}"
+    if known and plateau.first > max(known.values()) and plateau.beyond is None:
+        return "memory" if plateau.first > max(stated.values()) else f"beyond L{max(known)}"
+    return f"to {units.bytes_text(plateau.last)}"
+
+
+def reach(ratios: Sequence[tuple[float, float]]) -> float | None:
+    """The first size from which two curves stay more than `APART` apart: what the address caches of one reach.
+
+    Args:
+        ratios: (bytes, time with small pages over time with large ones), the bytes ascending.
+
+    Returns:
+        Bytes; `None` where fewer than two sizes are left, and where the curves were apart before and met again (over
+        two neighbouring sizes: a single one may be disturbed).
+    """
+    apart = [ratio > APART for _, ratio in ratios]
+    together = max((i for i, one in enumerate(apart) if not one), default=-1)
+    if together + 2 >= len(apart) or any(a and b for a, b in pairwise(apart[:together])):
+        return None
+    return ratios[together + 1][0]

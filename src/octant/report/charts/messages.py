@@ -1,0 +1,194 @@
+"""Messages along their length: time and bandwidth, the straight lines that fit the time, and half of the best rate."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant import units
+from octant.analysis.segments import TRUSTED, half_length, segments
+from octant.report import claims
+from octant.report.charts.curve import (
+    along_axis,
+    how_to_read,
+    limits_of,
+    point_text,
+    table_rows,
+    value_axis,
+    value_columns,
+)
+from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of
+from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
+from octant.report.charts.ticks import even_ticks, with_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.segments import Segment
+    from octant.analysis.summary import Summary
+    from octant.workload import Messages, Workload
+
+_WORD = 8  # bytes: the message that stands for all short ones
+_DRAWN = 24  # points of a drawn segment, which is no straight line on these axes
+_LETTERS = "ABCD"
+
+
+def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Messages) -> Picture | None:
+    """Time above bandwidth over one axis; `None` without a point. Segments and N½ are of the longest line."""
+    metric, x = workload.metric(), along(workload, figures, shown.x, shown.along)
+    every = lines_of(summary, x, figures, each=shown.each)
+    if not every:
+        return None
+    times = sorted(thin(every, MOST_SERIES), key=lambda line: -len(line.xs))
+    named = {line.name: line for line in lines_of(summary, x, figures, shown.rate, shown.each)}
+    rates = [named[line.name] for line in times if line.name in named]
+    xs = sorted({at for line in times for at in line.xs})
+    found = segments([(at, y) for at, y in times[0].points if y > 0], times[0].noise)
+    marks = tuple(Mark(math.sqrt(one.last * after.first), "") for one, after in pairwise(found))
+    below = (_rate_panel(workload, shown, x, xs, rates, marks),) if rates else ()
+    return Picture(
+        "messages",
+        "Messages",
+        f"{workload.summary}. {metric.name.capitalize()}: {metric.note or metric.unit}. {how_to_read(times)} "
+        f"A straight line t = t₀ + n/B in each segment (dotted) is drawn where its worst error is at most "
+        f"{units.percent_text(TRUSTED)}." + thinned_text(len(times), len(every), "lines"),
+        (_time_panel(workload, x, xs, times, found, marks), *below),
+        ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
+        tuple(cells for line in (*times, *rates) for cells in table_rows(line, x)),
+        label=_sentence(times[0], rates[:1]),
+        facts=(*_segment_facts(found), *(_half_fact(rates[0]) if rates else ()), *_other_facts(rates[1:])),
+    )
+
+
+def _time_panel(
+    workload: Workload,
+    x: Along,
+    xs: Sequence[float],
+    lines: Sequence[Line],
+    found: Sequence[Segment],
+    marks: tuple[Mark, ...],
+) -> Panel:
+    metric = workload.metric()
+    fits = [_fit(letter, one) for letter, one in zip(_LETTERS, found, strict=False) if one.fits]
+    first, place = lines[0], _word_place(lines[0])
+    words = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {point_text(first, place)}")
+    return Panel(
+        along_axis(x, xs),
+        value_axis(metric.name.capitalize(), [y for line in lines for y in line.ys], metric.unit, log=True),
+        (*dressed(lines, xs, len(lines) > 1, at_zero=True), *fits),
+        marks,
+        regions=tuple(_region(i, found) for i in range(len(found))) if len(found) > 1 else (),
+        notes=(words,) if first.xs[place] > 0 and len(first.xs) > 1 else (),
+    )
+
+
+def _rate_panel(
+    workload: Workload, shown: Messages, x: Along, xs: Sequence[float], lines: Sequence[Line], marks: tuple[Mark, ...]
+) -> Panel:
+    metric, limits = workload.metric(shown.rate), limits_of(lines)
+    most = max(y for one in (*(line.ys for line in lines), *(one.y for one in limits)) for y in one)
+    return Panel(
+        along_axis(x, xs),
+        with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
+        (*dressed(lines, xs, named=False, at_zero=True), *limits),
+        marks,
+        notes=_rate_notes(lines[0], x),
+    )
+
+
+def _rate_notes(line: Line, x: Along) -> tuple[Note, ...]:
+    """The best rate with its length, N½, and the rate of the longest message."""
+    if len(line.xs) < 2:
+        return ()
+    best = max(range(len(line.xs)), key=lambda i: line.ys[i])
+    notes = [Note(line.xs[best], line.ys[best], f"best {point_text(line, best)} at {x.text(line.xs[best])}")]
+    half = _half(line)
+    if half:
+        notes.append(Note(half, line.ys[best] / 2, f"N½ = {_length_text(half)}", "both", "diamond"))
+    if best != len(line.xs) - 1:
+        notes.append(Note(line.xs[-1], line.ys[-1], point_text(line, -1)))
+    return tuple(notes)
+
+
+def _half(line: Line) -> float | None:
+    return half_length([(at, y) for at, y in line.points if at > 0 and y > 0])
+
+
+def _word_place(line: Line) -> int:
+    """The point that stands for short messages: 8 B, else the shortest that is not empty."""
+    positive = [i for i, at in enumerate(line.xs) if at > 0] or [0]
+    return next((i for i in positive if line.xs[i] == _WORD), positive[0])
+
+
+def _fit(letter: str, of: Segment) -> Series:
+    xs = tuple(map(float, np.geomspace(max(of.first, 1.0), of.last, _DRAWN)))
+    ys = tuple(of.seconds(at) for at in xs)
+    return Series(f"line of {letter}", "line", xs, ys, role="ink", dash="dotted", names="none")
+
+
+def _region(number: int, found: Sequence[Segment]) -> Region:
+    one = found[number]
+    return Region(max(one.first, 1.0), one.last, (f"{_LETTERS[number]}: {_range(number, found)}", _formula(one)))
+
+
+def _range(number: int, found: Sequence[Segment]) -> str:
+    """Lengths of a segment: `to 4 KiB`, `8 KiB to 512 KiB`, `from 1 MiB`."""
+    first, last = units.bytes_text(found[number].first), units.bytes_text(found[number].last)
+    if len(found) == 1:
+        return "all lengths"
+    if number == 0:
+        return f"to {last}"
+    return f"from {first}" if number == len(found) - 1 else f"{first} to {last}"
+
+
+def _formula(of: Segment) -> str:
+    if not of.fits:
+        return f"no line fits (error {claims.percent(of.error)})"
+    if not of.seconds_per_byte:
+        return claims.quantity(of.startup_s, "s")
+    rate = f"n / {claims.quantity(of.bandwidth, 'B/s')}"
+    return f"{claims.quantity(of.startup_s, 's')} + {rate}" if of.startup_s else rate
+
+
+def _segment_facts(found: Sequence[Segment]) -> list[tuple[str, str]]:
+    return [
+        (f"{_LETTERS[i]}, {_range(i, found)}", _formula(one) + f", error {claims.percent(one.error)}" * one.fits)
+        for i, one in enumerate(found)
+    ]
+
+
+def _half_fact(line: Line) -> tuple[tuple[str, str], ...]:
+    half = _half(line)
+    return (("N½", f"{_length_text(half)} reach half of the best bandwidth"),) if half else ()
+
+
+def _other_facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """The best rate of each further line, and its rate at the longest."""
+    facts = []
+    for line in lines:
+        best, last = max(range(len(line.xs)), key=lambda i: line.ys[i]), len(line.xs) - 1
+        texts = [f"{point_text(line, i)} at {units.bytes_text(line.xs[i])}" for i in dict.fromkeys((best, last))]
+        facts.append((line.name, f"best {'; '.join(texts)}"))
+    return facts
+
+
+def _length_text(length: float) -> str:
+    """An interpolated length to two digits: `52 KiB`."""
+    scale = 1024 ** max(0, math.floor(math.log(length, 1024)))
+    number = length / scale
+    return units.bytes_text(scale * (round(number) if number >= 10 else round(number, 1)))
+
+
+def _sentence(times: Line, rates: Sequence[Line]) -> str:
+    place = _word_place(times)
+    text = f"A message of {units.bytes_text(times.xs[place])} takes {point_text(times, place)}"
+    for line in rates:
+        best = max(range(len(line.xs)), key=lambda i: line.ys[i])
+        text += f"; the best bandwidth is {point_text(line, best)} at {units.bytes_text(line.xs[best])}"
+        half = _half(line)
+        text += f", half of it at {_length_text(half)}" if half else ""
+    return f"{text}."

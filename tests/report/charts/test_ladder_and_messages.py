@@ -1,0 +1,214 @@
+"""The memory ladder and the messages of runs whose levels and protocols are known."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import fake_run
+from fake_run import KIB, LADDER, MIB, WORKLOADS, machine, point, stored
+from octant.analysis.summary import Summary, summarise
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.machine import Disagreement, Machine
+from octant.metric import Metric, ranks, seconds, steps
+from octant.record import Work
+from octant.report.charts import curve
+from octant.report.charts.picture import Panel, Picture
+from octant.report.charts.pictures import pictures
+from octant.workload import Curve, Ladder, Workload
+
+
+def picture_of(summary: Summary, name: str) -> Picture:
+    return next(picture for picture in pictures(summary) if picture.id == name)
+
+
+def ladder(on: Machine | None = None) -> Picture:
+    return picture_of(summarise(fake_run.fake_run(on=on), WORKLOADS), "ladder")
+
+
+def messages(repeats: int = 1) -> Picture:
+    return picture_of(summarise(fake_run.fake_run(repeats=repeats), WORKLOADS), "mpi-pingpong-messages")
+
+
+def levels(panel: Panel) -> list[str]:
+    return [level.label.replace("\N{NARROW NO-BREAK SPACE}", " ") for level in panel.levels]
+
+
+def facts(picture: Picture) -> dict[str, str]:
+    return {what: text.replace("\N{NARROW NO-BREAK SPACE}", " ") for what, text in picture.facts}
+
+
+def test_workloads_that_declare_a_rung_are_one_picture_with_rates_above_times() -> None:
+    picture = ladder()
+    above, below = picture.panels
+    assert above.x == below.x
+    assert (above.y.unit, below.y.unit) == ("B/s", "s")
+    assert levels(above) == ["L1 180 GB/s", "L2 70.0 GB/s", "30.0 GB/s to 256 MiB"], "too even to tell memory"
+    assert levels(below) == ["L1 1.67 ns", "L2 5.20 ns", "L3 24.0 ns", "memory 110 ns"]
+    assert [(band.begin, band.end) for band in below.bands] == [
+        (32 * KIB, 64 * KIB),
+        (2 * MIB, 4 * MIB),
+        (32 * MIB, 64 * MIB),
+    ]
+    assert [mark.label for mark in below.marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
+    assert {series.name for series in below.series} == {"base pages", "huge pages"}
+    assert all(not series.low for panel in picture.panels for series in panel.series), "launches are dots, not bars"
+
+
+def test_side_text_lists_plateaus_edges_and_page_sizes() -> None:
+    found = facts(ladder())
+    assert found["L2"] == "70.0 GB/s, ends between 2 MiB and 4 MiB; 5.20 ns, ends between 2 MiB and 4 MiB"
+    assert found["huge pages"] == "× 1.30 as fast as base pages at 256 MiB"
+    assert found["reach of the TLB"] == "base pages stay behind by more than × 1.10 from 4 MiB on"
+
+
+def test_the_table_says_what_the_curves_do() -> None:
+    picture = ladder()
+    assert all(len(row) == len(picture.header) for row in picture.rows)
+    assert len(picture.rows) == 3 * len(LADDER)
+    names = {row[2]: row[-1] for row in picture.rows if row[0] == "Latency, latency" and row[1] == "huge pages"}
+    assert (names["32 KiB"], names["64 KiB"], names["256 MiB"]) == ("L1", "L2", "memory")
+
+
+def test_a_size_in_doubt_says_so_in_words_and_names_nothing() -> None:
+    doubt = Disagreement(
+        "last-level cache", (("stated", "32 MiB"), ("kvm", "the host's cores share it too")), "neither"
+    )
+    picture = ladder(dataclasses.replace(machine(), disagreements=(doubt,)))
+    assert picture.panels[0].marks[-1].label == "L3 32 MiB (the host's)"
+    assert levels(picture.panels[1])[2:] == ["24.0 ns to 32 MiB", "memory 110 ns"]
+    assert facts(picture)["L3"] == "32 MiB (the host's) stated, which names no plateau"
+
+
+def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def steep(size: int) -> float:
+        return 5.2 * (size / (2 * MIB)) if 2 * MIB < size <= 32 * MIB else known(size)
+
+    known = fake_run._latency_ns
+    monkeypatch.setattr(fake_run, "_latency_ns", steep)
+    summary = summarise(fake_run.fake_run(), {"node/latency": WORKLOADS["node/latency"]})
+    picture = picture_of(summary, "ladder")
+    assert levels(picture.panels[0]) == ["L1 1.67 ns", "L2 5.20 ns", "memory 110 ns"]
+    assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 seen"
+
+
+def test_a_user_s_own_workload_is_a_rung_by_declaring_it() -> None:
+    own = dataclasses.replace(WORKLOADS["node/latency"], pictures=(Ladder(along="table"),))
+    picture = picture_of(summarise(fake_run.fake_run(), {own.name: own}), "ladder")
+    assert len(picture.panels) == 1
+    assert picture.panels[0].x.title == "table"
+    without = {own.name: dataclasses.replace(own, pictures=())}
+    assert "ladder" not in {one.id for one in pictures(summarise(fake_run.fake_run(), without))}
+
+
+def step(size: float) -> float:
+    return 0.5e-6 + size / 4e9 if size <= 4096 else 4e-6 + size / 12e9 if size <= 512 * KIB else 120e-6 + size / 2e9
+
+
+def test_segments_are_named_listed_and_drawn_inside_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fake_run, "pingpong_s", step)
+    picture = messages()
+    above, below = picture.panels
+    assert above.x == below.x
+    assert [region.lines[0] for region in above.regions] == ["A: to 4 KiB", "B: 8 KiB to 512 KiB", "C: from 1 MiB"]
+    found = facts(picture)
+    assert found["A, to 4 KiB"].startswith("500 ns + n / 4.00 GB/s, error 0")
+    assert found["B, 8 KiB to 512 KiB"].startswith("4.00 µs + n / 12.0 GB/s")
+    fits = [series for series in above.series if series.name.startswith("line of")]
+    assert [(series.x[0], series.x[-1]) for series in fits] == [
+        (1, 4096),
+        (8 * KIB, pytest.approx(512 * KIB)),
+        (MIB, pytest.approx(4 * MIB)),
+    ]
+    assert [mark.at for mark in above.marks] == [mark.at for mark in below.marks]
+    assert 4096 < above.marks[0].at < 8192
+
+
+def test_a_segment_that_no_line_fits_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fake_run, "pingpong_s", lambda n: step(n) if n <= 512 * KIB else 40 * step(n) * (n / MIB) ** 3)
+    picture = messages()
+    assert "C, from 1 MiB" in facts(picture)
+    assert facts(picture)["C, from 1 MiB"].startswith("no line fits (error ")
+    assert [one.name for one in picture.panels[0].series if one.kind == "line"] == ["line of A", "line of B"]
+    assert picture.panels[0].regions[2].lines[1].startswith("no line fits")
+
+
+def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fake_run, "pingpong_s", step)
+    panel = messages().panels[1]
+    best, half, longest = panel.notes
+    assert best.text.replace("\N{NARROW NO-BREAK SPACE}", " ") == "best 11.0 GB/s at 512 KiB"
+    assert (half.guides, half.marker) == ("both", "diamond")
+    assert half.y == pytest.approx(best.y / 2)
+    assert 32 * KIB < half.x < 64 * KIB
+    assert longest.x == 4 * MIB
+    assert not panel.y.log
+    assert panel.y.ticks[0] == (0.0, "0")
+
+
+def test_an_empty_message_stands_left_of_a_gap() -> None:
+    panel = messages().panels[0]
+    alone, line = (series for series in panel.series if series.kind != "line")
+    assert (alone.kind, alone.x, alone.role) == ("points", (0.25,), line.role)
+    assert line.x[0] == 1
+    assert panel.x.ticks[0] == (0.25, "0")
+    assert panel.notes[0].text.startswith("8 B: ")
+
+
+def test_launches_are_dots_and_one_launch_has_none() -> None:
+    assert {x for series in messages().panels[0].series for x, _ in series.dots} == {8}, "asked for twice"
+    line = next(series for series in messages(repeats=3).panels[0].series if series.kind == "curve")
+    assert [x for x, _ in line.dots if x != 8] == [x for x in line.x if x != 8 for _ in range(3)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_few_points_are_marks_and_joined_from_three_on(count: int) -> None:
+    picture = halo_curve([8 * 2**i for i in range(count)])
+    (series,) = picture.panels[0].series
+    assert len(series.x) == count, "draw joins three or more"
+    assert ("Lines join medians" in picture.caption) == (count > 2)
+
+
+def test_lone_points_are_left_to_the_table_where_others_are_a_curve() -> None:
+    picture = halo_curve([8, 16, 32], extra=[("64", 2)])
+    assert [len(series.x) for series in picture.panels[0].series] == [3]
+
+
+def test_over_a_thousand_points_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curve, "MOST_MARKS", 3)
+    assert "the least, median and greatest in each column" in halo_curve([1, 2, 4, 8]).caption
+
+
+def test_groups_of_ranks_are_a_band_of_quartiles() -> None:
+    picture = halo_curve([8, 16, 32], groups=4)
+    band = next(series for series in picture.panels[0].series if series.kind == "band")
+    assert band.name == "the middle half of 4 groups"
+    assert band.low == pytest.approx([1.75e-6] * 3)
+    assert band.y == pytest.approx([2.5e-6] * 3)
+    assert band.high == pytest.approx([3.25e-6] * 3)
+
+
+def halo_curve(sizes: Sequence[int], extra: Sequence[tuple[str, int]] = (), groups: int = 1) -> Picture:
+    """A curve over sizes of a workload whose group g needs g µs for a step."""
+    over = (ranks("max"), steps("median"))
+    own = Workload("Own", (Metric("time", "s", "lower", seconds(over=over)),), {}, "mine/own", pictures=(Curve("n"),))
+    launches, points = [], []
+    for number, (n, threads) in enumerate([*((str(size), 1) for size in sizes), *extra]):
+        ask = Ask(Subject("mine/own"), {"n": n}, Shape(groups * threads), show=Presentation(f"own {number}"))
+        launches.append(Launch(ask))
+        changes: dict[str, Any] = {}
+        if groups > 1:
+            changes = {
+                "groups": tuple((g,) for g in range(groups)),
+                "work": tuple(Work({}, group=g) for g in range(groups)),
+            }
+        lanes = tuple(fake_run.lane([1000 * (g + 1)] * 11, rank=g, group=g) for g in range(groups))
+        points.append(
+            point(
+                "steps", workload="mine/own", launch=Launch(ask).key, knobs={"n": n}, ranks=groups * threads,
+                lanes=lanes, **changes,
+            )
+        )  # fmt: skip
+    summary = summarise(stored(launches, points), {own.name: own})
+    return picture_of(summary, "mine-own-curve")
