@@ -52,8 +52,19 @@ def test_workloads_that_declare_a_rung_are_one_picture_with_rates_above_times() 
         (32 * MIB, 64 * MIB),
     ]
     assert [mark.label for mark in below.marks] == ["L1 48 KiB", "L2 2 MiB", "L3 32 MiB"]
-    assert {series.name for series in below.series} == {"base pages", "huge pages"}
+    assert [series.name for series in below.series if series.kind == "curve"] == ["huge pages", "base pages"]
     assert all(not series.low for panel in picture.panels for series in panel.series), "launches are dots, not bars"
+
+
+def test_curves_hold_the_numbers_that_were_put_in() -> None:
+    alone, line, fitted = messages().panels[0].series
+    lengths = (0, *map(int, line.x))
+    assert (*alone.y, *line.y) == pytest.approx([fake_run.pingpong_s(n) for n in lengths], rel=1e-4)  # whole ns
+    assert fitted.y == pytest.approx([fake_run.pingpong_s(n) for n in fitted.x], rel=0.02)
+    bandwidth, latency = (panel.series[0] for panel in ladder().panels)
+    assert bandwidth.y[0] == pytest.approx(180e9, rel=1e-3)
+    assert latency.y == pytest.approx([fake_run._latency_ns(size) * 1e-9 for size in LADDER], rel=1e-2)
+    assert ("100 %", "1.670 ns: 5 cycles at 2.99 GHz (measured)") in {row[-3:-1] for row in ladder().rows}
 
 
 def test_side_text_lists_plateaus_edges_and_page_sizes() -> None:

@@ -49,7 +49,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
             for group in groups
         ),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
-        tuple(cells for line in lines for cells in table_rows(line, x)),
+        tuple(cells for line in lines for cells in table_rows(listed(line), x)),
         label=f"{metric.name.capitalize()} of {workload.name}: {span_text(lines[0], x)}.",
     )
 
@@ -115,9 +115,15 @@ def limits_of(lines: Sequence[Line]) -> list[Series]:
     ]  # fmt: skip
 
 
+def listed(line: Line) -> Line:
+    """The points that a table lists: of many, evenly chosen."""
+    kept = thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS)
+    return Line(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+
+
 def table_rows(line: Line, x: Along) -> Iterable[tuple[str, ...]]:
-    """A line for each point, of many points evenly chosen: curve, place, value, ends, claim, share and limit."""
-    for at, figure in thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS):
+    """A row for each point: curve, place, value, ends, claim, share and limit."""
+    for at, figure in zip(line.xs, line.figures, strict=True):
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), _source(figure)
 
 

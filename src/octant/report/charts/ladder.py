@@ -9,20 +9,13 @@ from octant import units
 from octant.analysis.plateaus import APART, level_name, plateaus, reach
 from octant.report import claims
 from octant.report.charts.caches import cache_marks, doubted_levels, size_text, stated_sizes
-from octant.report.charts.curve import (
-    along_axis,
-    how_to_read,
-    share_text,
-    span_text,
-    value_axis,
-    value_cells,
-)
+from octant.report.charts.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
 from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of
-from octant.report.charts.picture import MOST_POINTS, Band, Level, Mark, Note, Panel, Picture, thin, thinned_text
+from octant.report.charts.picture import Band, Level, Mark, Note, Panel, Picture, thin, thinned_text
 from octant.workload import Ladder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.plateaus import Plateau
@@ -89,7 +82,17 @@ def ladder(summary: Summary) -> Picture | None:
         "Memory ladder",
         _caption(rungs, lines, bool(marks)) + thinned_text(len(lines), every, "lines"),
         tuple(_panel(rung, xs, marks) for rung in rungs),
-        ("measured", "curve", rungs[0].x.title, "value", "low … high", "which is", "of limit", "plateau"),
+        (
+            "measured",
+            "curve",
+            rungs[0].x.title,
+            "value",
+            "low … high",
+            "which is",
+            "of limit",
+            "what the limit is",
+            "plateau",
+        ),
         tuple(cells for rung in rungs for line in rung.lines for cells in _rows(rung, line)),
         label=" ".join(_sentence(rung) for rung in rungs),
         facts=(*_plateau_facts(rungs), *_page_facts(rungs), *_unseen_levels(machine, rungs, xs)),
@@ -112,10 +115,10 @@ def _rung(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
 
 
 def _panel(rung: _Rung, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
-    quantity = value_axis(rung.metric.name, [y for line in rung.lines for y in line.ys], rung.metric.unit, log=True)
+    ys = [y for line in rung.lines for y in line.ys]
     return Panel(
         along_axis(rung.x, xs),
-        quantity,
+        value_axis(rung.metric.name, ys, rung.metric.unit, log=True),
         dressed(rung.lines, xs, len(rung.lines) > 1, at_zero=True),
         marks,
         rung.title,
@@ -163,13 +166,11 @@ def _sentence(rung: _Rung) -> str:
     )
 
 
-def _rows(rung: _Rung, line: Line) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for x, figure in thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS):
-        level = next((name for name, one in rung.named if one.first <= x <= one.last), "")
-        cells = (*value_cells(figure), share_text(figure), level if line is rung.lines[0] else "")
-        rows.append((f"{rung.title}, {rung.metric.name}", line.name, rung.x.text(x), *cells))
-    return rows
+def _rows(rung: _Rung, line: Line) -> Iterable[tuple[str, ...]]:
+    kept = listed(line)
+    for x, (name, *cells) in zip(kept.xs, table_rows(kept, rung.x), strict=True):
+        level = next((level for level, one in rung.named if one.first <= x <= one.last), "")
+        yield f"{rung.title}, {rung.metric.name}", name, *cells, level if line is rung.lines[0] else ""
 
 
 def _plateau_facts(rungs: Sequence[_Rung]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from octant.report.charts.curve import (
     along_axis,
     how_to_read,
     limits_of,
+    listed,
     point_text,
     table_rows,
     value_axis,
@@ -58,7 +59,7 @@ def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
         f"{units.percent_text(TRUSTED)}." + thinned_text(len(times), len(every), "lines"),
         (_time_panel(workload, x, xs, times, found, marks), *below),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
-        tuple(cells for line in (*times, *rates) for cells in table_rows(line, x)),
+        tuple(cells for line in (*times, *rates) for cells in table_rows(listed(line), x)),
         label=_sentence(times[0], rates[:1]),
         facts=(*_segment_facts(found), *(_half_fact(rates[0]) if rates else ()), *_other_facts(rates[1:])),
     )
@@ -73,7 +74,8 @@ def _time_panel(
     marks: tuple[Mark, ...],
 ) -> Panel:
     metric = workload.metric()
-    fits = [_fit(letter, one) for letter, one in zip(_LETTERS, found, strict=False) if one.fits]
+    least = min((at for at in xs if at > 0), default=1.0)
+    fits = [_fit(letter, one, least) for letter, one in zip(_LETTERS, found, strict=False) if one.fits]
     first, place = lines[0], _word_place(lines[0])
     words = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {point_text(first, place)}")
     return Panel(
@@ -81,7 +83,7 @@ def _time_panel(
         value_axis(metric.name.capitalize(), [y for line in lines for y in line.ys], metric.unit, log=True),
         (*dressed(lines, xs, len(lines) > 1, at_zero=True), *fits),
         marks,
-        regions=tuple(_region(i, found) for i in range(len(found))) if len(found) > 1 else (),
+        regions=tuple(_region(i, found, least) for i in range(len(found))) if len(found) > 1 else (),
         notes=(words,) if first.xs[place] > 0 and len(first.xs) > 1 else (),
     )
 
@@ -124,15 +126,15 @@ def _word_place(line: Line) -> int:
     return next((i for i in positive if line.xs[i] == _WORD), positive[0])
 
 
-def _fit(letter: str, of: Segment) -> Series:
-    xs = tuple(map(float, np.geomspace(max(of.first, 1.0), of.last, _DRAWN)))
+def _fit(letter: str, of: Segment, least: float) -> Series:
+    xs = tuple(map(float, np.geomspace(max(of.first, least), of.last, _DRAWN)))
     ys = tuple(of.seconds(at) for at in xs)
     return Series(f"line of {letter}", "line", xs, ys, role="ink", dash="dotted", names="none")
 
 
-def _region(number: int, found: Sequence[Segment]) -> Region:
+def _region(number: int, found: Sequence[Segment], least: float) -> Region:
     one = found[number]
-    return Region(max(one.first, 1.0), one.last, (f"{_LETTERS[number]}: {_range(number, found)}", _formula(one)))
+    return Region(max(one.first, least), one.last, (f"{_LETTERS[number]}: {_range(number, found)}", _formula(one)))
 
 
 def _range(number: int, found: Sequence[Segment]) -> str:
