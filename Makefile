@@ -12,7 +12,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 STEP := $(PYTHON) cmake/steps.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test quick check format bench constraints docs new-workload dev openmpi test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test quick check format bench constraints docs picture new-workload dev openmpi test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,6 +106,10 @@ constraints: setup  ## write constraints.txt anew: the newest versions within th
 
 new-workload: setup  ## create a workload folder from the template (NAME=family/name)
 	$(BIN)/python -m octant.workloads._template $(NAME)
+
+RUN := last
+picture: setup  ## draw README's picture of a report's first screen, of RUN=last in the store, in Chromium
+	PYTHONPATH=tests/support $(BIN)/python tests/support/first_screen.py $(RUN)
 
 browser:  ## install Debian's Chromium, for the tests that render the report (root)
 	apt-get install -y --no-install-recommends chromium

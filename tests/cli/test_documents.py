@@ -4,6 +4,7 @@ What starts programs or measures is carried out up to that; the rest to its end,
 """
 
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import fake_study
 from command_lines import is_name, read, words_of
 from documents import DOCUMENTS, Shown
 from fake_run import fake_run, machine, write_run
+from octant import suites
 from octant.cli import application
 from octant.cli._examples import EXAMPLES, WAYS_IN
 from octant.failure import Exit, Refusal
@@ -200,3 +202,28 @@ def test_readme_leads_four_kinds_of_people_to_the_commands_of_help() -> None:
         block = text.partition(f"**{way.who}**\n\n```\n")[2].partition("```")[0]
         shown = [tuple(part.strip() for part in line.split(" # ")) for line in block.splitlines()]
         assert shown == [tuple(example) for example in way.examples]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_of_the_documentation_lead_somewhere(path: Path) -> None:
+    text = documents.without_blocks(path.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"", text)
+    inside = [target for pair in targets for target in pair if target and "://" not in target]
+    assert [target for target in inside if not (path.parent / target.partition("#")[0]).exists()] == []
+
+
+@pytest.mark.parametrize("name", ["report-first-screen", "report-first-screen-dark"])
+def test_the_picture_of_readme_is_as_wide_as_a_page_and_small(name: str) -> None:
+    picture = (ROOT / "docs/pictures" / f"{name}.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert struct.unpack(">II", picture[16:24])[0] == 1400
+    assert len(picture) < 200_000
+    assert f"docs/pictures/{name}.png" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_readme_has_the_tiles_of_the_quick_suite() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = text.partition("## What an evaluation shows\n\n```\n")[2].partition("```")[0]
+    assert re.findall(r"^([A-Z][a-z]+) {2,}\S", example, re.MULTILINE) == [
+        tile.name for tile in suites.load("quick").tiles
+    ]

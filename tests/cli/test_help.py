@@ -1,5 +1,6 @@
 """What `--help` and the tab key say: nothing swallowed, nothing cut off, examples that work, names that it knows."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ def test_help_is_whole_and_fits(command: str) -> None:
     assert page.startswith("Usage: ")
     assert max(map(len, page.splitlines())) <= 80
     assert not [line for line in page.splitlines()[1:] if line.endswith("...")]
+    assert not re.search(r"<(int|str|float|list|path)|RANGE|<=x", page), "kinds and ranges are in words"
     assert all(page.count(example.line) for example in EXAMPLES.get(command, ()))
 
 

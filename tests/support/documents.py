@@ -42,10 +42,15 @@ def shown(path: Path) -> list[Shown]:
     found = []
     for block in _FENCE.finditer(text):
         found += _in_block(path, text.count("\n", 0, block.start("text")) + 1, block["text"])
-    plain = _FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
+    plain = without_blocks(text)
     for span in _SPAN.finditer(plain):
         found += [Shown(path, plain.count("\n", 0, span.start()) + 1, word) for word in _steps(span[1])]
     return sorted(found, key=lambda one: one.number)
+
+
+def without_blocks(text: str) -> str:
+    """The text with empty lines in place of its blocks."""
+    return _FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
 
 
 def _steps(line: str) -> list[str]:

@@ -5,6 +5,7 @@ The groups are typer's help panels. Typer itself draws them only with rich, whos
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -27,6 +28,14 @@ OUTPUT = "Output and store"
 
 _MARGINS = 4
 """Characters before and between the columns of a list."""
+
+
+_KINDS = {
+    **dict.fromkeys(("<int range>", "<float range>", "INTEGER RANGE", "FLOAT RANGE"), "N"),
+    **dict.fromkeys(("<list[str]>", "<str>"), "TEXT"),
+    "<path>": "PATH",
+}
+"""Kinds of values as versions of typer name them, and as the help does."""
 
 
 class PageCommand(TyperCommand):
@@ -73,9 +82,9 @@ def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:
     arguments: list[tuple[str, str]] = []
     headings: dict[str, list[tuple[str, str]]] = {}
     for parameter in parameters:
-        record = parameter.get_help_record(ctx)
+        record = _in_words(parameter.get_help_record(ctx))
         if record and parameter.param_type_name == "argument":
-            arguments.append(record)
+            arguments.append((record[0].removesuffix(" TEXT"), record[1]))
         elif record:
             headings.setdefault(getattr(parameter, "rich_help_panel", None) or OUTPUT, []).append(record)
     if sum(map(len, headings.values())) <= MOST_IN_ONE_LIST:
@@ -85,6 +94,16 @@ def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:
     for heading, records in headings.items():
         with formatter.section(heading):
             formatter.write_dl(records)
+
+
+def _in_words(record: tuple[str, str] | None) -> tuple[str, str] | None:
+    """A row of the help with `N` for the kinds of numbers that typer has names for, and ranges in words."""
+    if record is None:
+        return None
+    name, text = record
+    for kind, word in _KINDS.items():
+        name = name.replace(kind, word)
+    return name.rstrip(), re.sub(r"([\d.]+)<=x<=([\d.]+)", r"\1 to \2", text)
 
 
 def _write_first_commands(formatter: Any) -> None:
