@@ -1,7 +1,10 @@
 """A study from beginning to end: begun as a run of the store or asked of a model, and laid beside what is published."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from octant.build.mpi_library import linked
 from octant.catalogue import mpi_settings
@@ -18,10 +21,15 @@ from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
 from octant.study.measured import CellsAsked, measured_values
 from octant.study.modelled import modelled_values
-from octant.study.published_values import PublishedValue, published_values
+from octant.study.published_values import PublishedValue, published_gains, published_values
+from octant.study.told import told
 from octant.study.values import StudyValues
 from octant.study.verdict import Verdict, verdicts
 from octant.untrusted import is_file
+
+if TYPE_CHECKING:
+    from octant.stats.verdicts import Verdict as Told
+    from octant.study.published_values import Place
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,16 @@ class Outcome:
     published: tuple[PublishedValue, ...]
     verdicts: tuple[Verdict, ...]
     run: StoredRun | None  # None: a model's
+
+    @cached_property
+    def told(self) -> Mapping[Place, Told]:
+        """The verdict on each place against the baseline; empty for a model."""
+        return told(self.study, self.values)
+
+    @cached_property
+    def published_gains(self) -> Mapping[Place, tuple[float, float]]:
+        """How many times as good as the baseline each place was there."""
+        return published_gains(self.study)
 
     def cells(self, measure: str) -> list[Cell]:
         """The cells of a measure, in the order of the file."""

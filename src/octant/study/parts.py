@@ -14,7 +14,7 @@ from octant.machine import facts
 
 if TYPE_CHECKING:
     from octant.study.file import Study
-    from octant.study.published_values import PublishedValue
+    from octant.study.published_values import Place, PublishedValue
     from octant.study.values import StudyValues
     from octant.study.verdict import Judgement
 
@@ -154,6 +154,10 @@ class KindOfTest(Part):
         published: Sequence[PublishedValue],  # noqa: ARG002
     ) -> tuple[float, float] | None:
         """The least and the greatest of the tested quantity in published values; `None` where they do not give it."""
+        return None
+
+    def compared(self, study: Study) -> tuple[Place, Place] | None:  # noqa: ARG002
+        """The two places whose ratio is tested; `None` where it is no such ratio."""
         return None
 
 

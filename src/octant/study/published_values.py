@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from octant import catalogue
 from octant.study.cells import Cell, combinations
+from octant.study.values import quantity_of
 
 if TYPE_CHECKING:
     from octant.study.file import FindingTest, Study
     from octant.study.parts import PublishedTable
+
+Place: TypeAlias = tuple[Cell, str]
+"""A cell at an axis value (`""`: no axis)."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,46 @@ def _values_of(study: Study, asked: PublishedTable) -> Iterator[PublishedValue]:
             at = observation.configuration.get(asked.axis, "") if asked.axis else ""
             if observation.value is not None:
                 yield PublishedValue(Cell(asked.measure, levels), at, observation, observation.value * asked.scale)
+
+
+def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
+    """How many times as good as the baseline each place was there, least and most: from published values, and from
+    published ratios that findings state, one after the other where the baseline is in none of them.
+
+    Places of which nothing is published that leads to the baseline are left out, as is the baseline itself.
+    """
+    edges = _edges(study)
+    found: dict[Place, tuple[float, float]] = {}
+    places = {place for pair in edges for place in pair}
+    for origin in {(Cell(place[0].measure, study.full({})), place[1]) for place in places}:
+        reached, ends = {origin: (1.0, 1.0)}, [origin]
+        while ends:
+            here = ends.pop(0)
+            for (of, to), (low, high) in edges.items():
+                if to == here and of not in reached:
+                    reached[of] = (reached[here][0] * low, reached[here][1] * high)
+                    ends.append(of)
+        found |= {place: ends for place, ends in reached.items() if place != origin}
+    return found
+
+
+def _edges(study: Study) -> dict[tuple[Place, Place], tuple[float, float]]:
+    """Published gains of one place over another, in both directions; values of a table before ratios in words."""
+    found: dict[tuple[Place, Place], tuple[float, float]] = {}
+    values: dict[Place, list[float]] = {}
+    for one in published_values(study):
+        values.setdefault((one.cell, one.at), []).append(one.value)
+    for of, to in itertools.permutations(values, 2):
+        if (of[0].measure, of[1]) == (to[0].measure, to[1]) and min(*values[of], *values[to]) > 0:
+            low, high = min(values[of]) / max(values[to]), max(values[of]) / min(values[to])
+            higher = quantity_of(study.measures[of[0].measure]).better == "higher"
+            found[of, to] = (low, high) if higher else (1 / high, 1 / low)
+    for asked in study.findings:
+        stated, places = published_range(study, asked), asked.test.compared(study)
+        if asked.there is not None and stated and places and stated[0] > 0:
+            found.setdefault(places, stated)
+            found.setdefault((places[1], places[0]), (1 / stated[1], 1 / stated[0]))
+    return found
 
 
 def published_range(study: Study, asked: FindingTest) -> tuple[float, float] | None:

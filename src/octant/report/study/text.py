@@ -1,43 +1,27 @@
 """A study for the terminal and for programs: the published table beside ours, and a verdict for each finding."""
 
 import json
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from rich.table import Table
 
-from octant import stats, units
+from octant import stats
 from octant.machine import Machine, facts
 from octant.report import claims
 from octant.report.charts.terminal import bar
-from octant.report.run.text import mark
 from octant.report.terminal import console, render, screen_columns
 from octant.study import file
-from octant.study.cells import Cell, combinations
+from octant.study.cells import combinations
 from octant.study.design import design
-from octant.study.factors import digits, factor_text, gain
 from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
-from octant.study.published_values import PublishedValue
-from octant.study.values import Bounded, CannotTest, StudyValue, quantities
+from octant.study.values import quantities
 from octant.study.verdict import Verdict, tally
 
 BAR = 10  # characters of the longest bar in a table
 WIDTH = 100  # columns into which the bars must fit, where no width is known
 SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
-
-
-@dataclass(frozen=True)
-class Place:
-    """A combination at an axis value (`""`: no axis), what we found there, and what was published."""
-
-    cell: Cell
-    at: str
-    ours: StudyValue | None
-    published: PublishedValue | None
 
 
 def list_text() -> str:
@@ -199,115 +183,6 @@ def _doubt_numbers(doubts: Iterable[str], known: dict[str, int]) -> str:
         same = [one for one in known if re.sub(r"[-+]?\d+", "", one) == re.sub(r"[-+]?\d+", "", doubt)]
         numbers.append(known.setdefault(same[0] if same else doubt, len(known) + 1))
     return " ".join(map(str, sorted(set(numbers))))
-
-
-def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
-    """The table of a measure: the published columns and the doubts only where there are any."""
-    axis = outcome.study.measures[measure].axis
-    rows = table(outcome, measure)
-    columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here", "× baseline"]
-    if any(row["there"] for row in rows):
-        columns += ["there", "× there"]
-    if any(row["doubts"] for row in rows):
-        columns.append("doubts")
-    return columns, [[row[c] if c in row else row["levels"][c] for c in columns] for row in rows]
-
-
-def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
-    """The rows of a measure's table as texts: levels, our value with its interval, and the published one."""
-    study = outcome.study
-    unit = quantities(study)[measure].unit
-    base = Cell(measure, study.full({}))
-    axis = study.measures[measure].axis
-    found = places(outcome, measure)
-    bases = {place.at: place for place in found if place.cell == base}
-    marks = [_marks(column) for column in _bounded(outcome, measure)]
-    rows = []
-    for place in found:
-        ours, there, origin = place.ours, place.published, bases.get(place.at)
-        beside = origin is not None and place.cell != base
-        gained = _gain(outcome, measure, ours, origin.ours) if origin and beside else None
-        rows.append(
-            {
-                "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
-                **({axis.knob: place.at} if axis else {}),
-                "here": value_text(ours.value, unit) + _mark_of(ours.value, marks[0]) if ours else "",
-                "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) if gained else "",
-                "there": units.si_text(there.value, unit) if there else "",
-                "× there": _published_factor(outcome, measure, there, origin.published) if origin and beside else "",
-                "doubts": ", ".join(claims.warnings(ours.doubts)) if ours else "",
-            }
-        )
-    return rows
-
-
-def places(outcome: Outcome, measure: str) -> list[Place]:
-    """The rows of a measure's table: every combination and axis value of which we or a document have a value."""
-    axis = outcome.study.measures[measure].axis
-    there = {(one.cell, one.at): one for one in outcome.published}
-    every = [(cell, at) for cell in outcome.cells(measure) for at in (axis.values if axis else ("",))]
-    found = [Place(c, at, outcome.values.by_cell.get(c, {}).get(at), there.get((c, at))) for c, at in every]
-    return [place for place in found if place.ours is not None or place.published is not None]
-
-
-def _gain(outcome: Outcome, measure: str, ours: StudyValue | None, base: StudyValue | None) -> Bounded | None:
-    try:
-        return gain(ours, base, outcome.values.better(measure)) if ours and base else None
-    except CannotTest:
-        return None
-
-
-def _bounded(outcome: Outcome, measure: str) -> tuple[list[Bounded], list[Bounded]]:
-    """What stands under `here` and under `× baseline`."""
-    found, base = places(outcome, measure), Cell(measure, outcome.study.full({}))
-    bases = {place.at: place.ours for place in found if place.cell == base}
-    gains = [_gain(outcome, measure, place.ours, bases.get(place.at)) for place in found if place.cell != base]
-    return [place.ours.value for place in found if place.ours], [one for one in gains if one]
-
-
-def _marks(values: Sequence[Bounded]) -> dict[claims.Sort, str]:
-    """A mark for each sort of a column, where there are several."""
-    sorts = claims.claims(one for one in values if isinstance(one, stats.Estimate))
-    return {sort: mark(number) for number, sort in enumerate(sorts)} if len(sorts) > 1 else {}
-
-
-def _mark_of(value: Bounded, marks: Mapping[claims.Sort, str]) -> str:
-    return f" {marks[claims.sort_of(value)]}" if marks and isinstance(value, stats.Estimate) else ""
-
-
-def ends_texts(outcome: Outcome, measure: str) -> list[str]:
-    """What the brackets of a measure's table are, a column and sort each: `here: 95 % interval for …`."""
-    columns = _bounded(outcome, measure)
-    if outcome.run is None:
-        ranges = any(value.low < value.high for column in columns for value in column)
-        return ["what the evidence for calibrated capacities allows, no statistical error"] * ranges
-    lines = []
-    for title, values in zip(("here", "× baseline"), columns, strict=True):
-        said, marks = claims.claims(one for one in values if isinstance(one, stats.Estimate)), _marks(values)
-        lines += [f"{title}{' ' * bool(marks)}{marks.get(sort, '')}: {text}" for sort, text in said.items()]
-    return lines
-
-
-def _published_factor(outcome: Outcome, measure: str, there: PublishedValue | None, base: PublishedValue | None) -> str:
-    if there is None or base is None or not there.value or not base.value:
-        return ""
-    higher = outcome.values.better(measure) == "higher"
-    return f"×{digits(there.value / base.value if higher else base.value / there.value)}"
-
-
-def value_text(value: Bounded, unit: str) -> str:
-    """A value with its ends: `21.3 GB/s [21.1, 21.5]`."""
-    middle = units.si_text(value.middle, unit)
-    if value.low == value.high:
-        return middle
-    number, _, prefixed = middle.partition(" ")
-    scale = value.middle / float(number) if float(number) else 1.0
-    power = 1000.0 ** round(_log1000(scale))
-    return f"{number} {prefixed} [{digits(value.low / power)}, {digits(value.high / power)}]"
-
-
-def _log1000(value: float) -> float:
-    return math.log10(abs(value)) / 3 if value else 0.0
 
 
 def _verdicts_text(outcome: Outcome) -> str:

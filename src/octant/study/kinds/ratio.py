@@ -13,7 +13,7 @@ from octant.study.verdict import Judgement, gain_of, judge_effect
 if TYPE_CHECKING:
     from octant.study.cells import Cell
     from octant.study.file import Study
-    from octant.study.published_values import PublishedValue
+    from octant.study.published_values import Place, PublishedValue
     from octant.study.values import StudyValues
 
 
@@ -53,6 +53,10 @@ class Ratio(KindOfTest):
         higher = quantity_of(study.measures[self.measure]).better == "higher"
         factor = top / bottom if higher else bottom / top
         return factor, factor
+
+    def compared(self, study: Study) -> tuple[Place, Place]:
+        """The place of `of` and that of `to`."""
+        return (study.cell(self.measure, self.of), self.at), (study.cell(self.measure, self.to), self.to_at or self.at)
 
 
 def _only_value(published: Sequence[PublishedValue], cell: Cell, at: str) -> float | None:

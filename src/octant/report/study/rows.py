@@ -1,0 +1,164 @@
+"""The rows of a study's tables: every combination with our value, the published one, and both against the baseline."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from octant import catalogue, stats, units
+from octant.report import claims
+from octant.report.run.text import mark
+from octant.study.cells import Cell
+from octant.study.factors import digits, factor_text, gain, range_text
+from octant.study.values import CannotTest, quantities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from octant.study.file import Study
+    from octant.study.outcome import Outcome
+    from octant.study.published_values import PublishedValue
+    from octant.study.values import Bounded, StudyValue
+
+
+@dataclass(frozen=True)
+class Place:
+    """A combination at an axis value (`""`: no axis), what we found there, and what was published."""
+
+    cell: Cell
+    at: str
+    ours: StudyValue | None
+    published: PublishedValue | None
+    gain_there: tuple[float, float] | None = None  # published, over the baseline
+
+
+def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
+    """The table of a measure: the published columns and the doubts only where there are any."""
+    axis = outcome.study.measures[measure].axis
+    rows = table(outcome, measure)
+    columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here", "× baseline"]
+    columns += [column for column in ("there", "× there") if any(row[column] for row in rows)]
+    if any(row["doubts"] for row in rows):
+        columns.append("doubts")
+    return columns, [[row[c] if c in row else row["levels"][c] for c in columns] for row in rows]
+
+
+def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
+    """The rows of a measure's table as texts: levels, our value with its interval, and the published one."""
+    study = outcome.study
+    unit = quantities(study)[measure].unit
+    base = Cell(measure, study.full({}))
+    axis = study.measures[measure].axis
+    found = places(outcome, measure)
+    bases = {place.at: place for place in found if place.cell == base}
+    marks = [_marks(column) for column in _bounded(outcome, measure)]
+    rows = []
+    for place in found:
+        ours, there, origin = place.ours, place.published, bases.get(place.at)
+        beside = origin is not None and place.cell != base
+        gained = gain_here(outcome, measure, ours, origin.ours) if origin and beside else None
+        rows.append(
+            {
+                "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
+                **({axis.knob: place.at} if axis else {}),
+                "here": value_text(ours.value, unit) + _mark_of(ours.value, marks[0]) if ours else "",
+                "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) if gained else "",
+                "there": units.si_text(there.value, unit) if there else "",
+                "× there": range_text(place.gain_there) if place.gain_there else "",
+                "doubts": ", ".join(claims.warnings(ours.doubts)) if ours else "",
+            }
+        )
+    return rows
+
+
+def places(outcome: Outcome, measure: str) -> list[Place]:
+    """The rows of a measure's table: every combination and axis value of which we or a document say anything."""
+    axis = outcome.study.measures[measure].axis
+    there, gains = {(one.cell, one.at): one for one in outcome.published}, outcome.published_gains
+    every = [(cell, at) for cell in outcome.cells(measure) for at in (axis.values if axis else ("",))]
+    ours = outcome.values.by_cell
+    found = [Place(c, at, ours.get(c, {}).get(at), there.get((c, at)), gains.get((c, at))) for c, at in every]
+    return [place for place in found if place.ours is not None or place.published is not None or place.gain_there]
+
+
+def gain_here(outcome: Outcome, measure: str, ours: StudyValue | None, base: StudyValue | None) -> Bounded | None:
+    """How many times as good our value is as the baseline's; `None` where that cannot be said."""
+    try:
+        return gain(ours, base, outcome.values.better(measure)) if ours and base else None
+    except CannotTest:
+        return None
+
+
+def _bounded(outcome: Outcome, measure: str) -> tuple[list[Bounded], list[Bounded]]:
+    """What stands under `here` and under `× baseline`."""
+    found, base = places(outcome, measure), Cell(measure, outcome.study.full({}))
+    bases = {place.at: place.ours for place in found if place.cell == base}
+    gains = [gain_here(outcome, measure, place.ours, bases.get(place.at)) for place in found if place.cell != base]
+    return [place.ours.value for place in found if place.ours], [one for one in gains if one]
+
+
+def _marks(values: Sequence[Bounded]) -> dict[claims.Sort, str]:
+    """A mark for each sort of a column, where there are several."""
+    sorts = claims.claims(one for one in values if isinstance(one, stats.Estimate))
+    return {sort: mark(number) for number, sort in enumerate(sorts)} if len(sorts) > 1 else {}
+
+
+def _mark_of(value: Bounded, marks: Mapping[claims.Sort, str]) -> str:
+    return f" {marks[claims.sort_of(value)]}" if marks and isinstance(value, stats.Estimate) else ""
+
+
+def ends_texts(outcome: Outcome, measure: str) -> list[str]:
+    """What the brackets of a measure's table are, a column and sort each: `here: 95 % interval for …`."""
+    columns = _bounded(outcome, measure)
+    if outcome.run is None:
+        ranges = any(value.low < value.high for column in columns for value in column)
+        return ["what the evidence for calibrated capacities allows, no statistical error"] * ranges
+    lines = []
+    for title, values in zip(("here", "× baseline"), columns, strict=True):
+        said, marks = claims.claims(one for one in values if isinstance(one, stats.Estimate)), _marks(values)
+        lines += [f"{title}{' ' * bool(marks)}{marks.get(sort, '')}: {text}" for sort, text in said.items()]
+    return lines
+
+
+def value_text(value: Bounded, unit: str) -> str:
+    """A value with its ends: `21.3 GB/s [21.1, 21.5]`."""
+    middle = units.si_text(value.middle, unit)
+    if value.low == value.high:
+        return middle
+    number, _, prefixed = middle.partition(" ")
+    scale = value.middle / float(number) if float(number) else 1.0
+    power = 1000.0 ** round(_log1000(scale))
+    return f"{number} {prefixed} [{digits(value.low / power)}, {digits(value.high / power)}]"
+
+
+def _log1000(value: float) -> float:
+    return math.log10(abs(value)) / 3 if value else 0.0
+
+
+def combination_names(study: Study, cells: Iterable[Cell]) -> dict[Cell, str]:
+    """Combinations in words: of one factor the level and what it is, of several what differs from the baseline."""
+    found = {}
+    for cell in cells:
+        pairs = list(zip(study.factors, cell.levels, strict=True))
+        apart = [f"{factor} {level}" for factor, level in pairs if study.baseline[factor] != level]
+        about = study.factors[pairs[0][0]][pairs[0][1]].about
+        alone = f"{cell.levels[0]}: {about}" if about else cell.levels[0]
+        found[cell] = alone if len(pairs) == 1 else ", ".join(apart) or baseline_name(study)
+    return found
+
+
+def baseline_name(study: Study) -> str:
+    """The baseline in words: its level, or those of all factors."""
+    levels = [f"{factor} {level}" for factor, level in study.baseline.items()]
+    return str(next(iter(study.baseline.values()))) if len(levels) == 1 else ", ".join(levels)
+
+
+def machines_there(outcome: Outcome, measure: str = "") -> str:
+    """The machines whose published values stand beside ours, of a measure or of all: `Power 755`."""
+    ids = [one.observation.machine for one in outcome.published if measure in ("", one.cell.measure)]
+    stated = [
+        asked.there.table for asked in outcome.study.findings if asked.there and asked.test.compared(outcome.study)
+    ]
+    ids = ids or [one for table in stated for one in catalogue.results()[table].machines]
+    return ", ".join(dict.fromkeys(catalogue.machines()[one].name for one in ids))
