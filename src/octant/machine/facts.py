@@ -144,6 +144,15 @@ def check_need(text: str) -> str:
     return text
 
 
+def wanted(need: str) -> str:
+    """The machine that a need asks for, for people: `a node with at least 2 NUMA domains`."""
+    comparison = _COMPARISON.fullmatch(need)
+    if comparison:
+        return f"a node with at {_LIMIT[comparison[2]]} {comparison[3]} {_NOUNS[comparison[1]][comparison[3] != '1']}"
+    size = "transparent huge" if need == "thp" else units.bytes_text(units.parse_bytes(need.removeprefix("pages=")))
+    return f"a node with {size} pages"
+
+
 def missing(need: str, machine: Machine) -> str:
     """Why a need is not met here, for people; empty when it is."""
     comparison = _COMPARISON.fullmatch(need)

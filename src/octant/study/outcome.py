@@ -1,5 +1,7 @@
 """A study from beginning to end: begun as a run of the store or asked of a model, and laid beside what is published."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

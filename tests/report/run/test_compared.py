@@ -12,7 +12,7 @@ import command_lines
 from fake_run import fake_summary
 from octant.analysis.compare import Comparisons, compare
 from octant.report.charts.picture import MOST_BARS
-from octant.report.charts.ratios import Row, axis_ends, ratio_ticks, ratios
+from octant.report.charts.ratios import Row, ratio_axis, ratio_ticks, ratios
 from octant.report.run import compared, comparison
 from octant.stats.paired import LEAST_ROUNDS
 from octant.store import Pair
@@ -159,16 +159,22 @@ def row(name: str, middle: float, half: float = 0.01, findable: float = 0.05) ->
     return Row(name, middle / (1 + half), middle, middle * (1 + half), findable, (f"{middle:.2f}", "", ""))
 
 
+def ends(*middles: float) -> tuple[float, float]:
+    found = ratio_axis([(middle / 1.01, middle, middle * 1.01) for middle in middles]).ends
+    assert found is not None
+    return found
+
+
 def test_the_axis_is_symmetric_unless_all_lie_on_one_side() -> None:
-    low, high = axis_ends([row("a", 0.9), row("b", 1.4)], 0.03)
+    low, high = ends(0.9, 1.4)
     assert low * high == pytest.approx(1)
     assert high > 1.41
-    low, high = axis_ends([row("a", 1.2), row("b", 2.0)], 0.03)
-    assert 1 / low < high
-    assert high > 2.0
-    low, high = axis_ends([row("a", 0.5), row("b", 0.8)], 0.03)
+    for low, high in (ends(1.2, 2.0), ends(1.2, 2.0, 0.98)):
+        assert 1 / low < high
+        assert high > 2.0
+    low, high = ends(0.5, 0.8)
     assert 1 / low > high
-    assert axis_ends([row("a", 50.0)], 0.03)[1] == 8.0, "beyond, an arrow stands"
+    assert ends(50.0)[1] == 8.0, "beyond, an arrow stands"
 
 
 def test_ratios_have_ticks_that_people_read() -> None:

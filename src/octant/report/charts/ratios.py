@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 WIDEST = 8.0
 """A ratio, or its reciprocal, beyond which an axis is not stretched: what lies there leaves the picture by an arrow."""
+LEAST_REACH = 1.06
+"""The least that an axis shows on either side."""
+ON_ONE_SIDE = 1.03
+"""Points within this of 1 lie on both sides."""
 _STEPS = (1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0, 10.0, 20.0, 50.0, 100.0)
 
 
@@ -47,8 +51,10 @@ def ratios(
         columns: titles of the columns.
     """
     drawn = rows[:MOST_BARS]
-    ends = axis_ends(drawn, margin)
+    near = [1 + row.findable for row in drawn]
+    axis_x = ratio_axis([(row.low, row.middle, row.high) for row in drawn], near=near)
     places = tuple(float(n) for n in range(len(drawn)))
+    ends = axis_x.ends or (1.0, 1.0)
     points = Series(
         axis, "rows", tuple(row.middle for row in drawn), places, tuple(row.low for row in drawn),
         tuple(row.high for row in drawn), tuple(f"{row.name}: × {row.middle:.2f}" for row in drawn), names="none",
@@ -59,7 +65,7 @@ def ratios(
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
     )  # fmt: skip
     panel = Panel(
-        Axis("", True, ratio_ticks(ends), ends=ends),
+        axis_x,
         Axis("", False, tuple((n, row.name) for n, row in zip(places, drawn, strict=True)), down=True),
         (points, *([could] if known else [])),
         (Mark(1.0, "", "solid"),),
@@ -85,19 +91,25 @@ def _column(name: str, place: int, of: int, rows: Sequence[Row]) -> Column:
     return Column(name, tuple(row.texts[place] for row in rows), tones)
 
 
-def axis_ends(rows: Sequence[Row], margin: float) -> tuple[float, float]:
-    """What the axis shows: symmetric in logarithms about 1, or to one side where all intervals lie on it.
+def ratio_axis(spans: Sequence[tuple[float, float, float]], widest: float = WIDEST, near: Sequence[float] = ()) -> Axis:
+    """An axis of ratios: symmetric in logarithms about 1, or further to one side where all middles lie on it.
 
-    Ticks of what could have been found stretch no axis beyond what the points need and a half.
+    Args:
+        spans: low end, middle and high end of each.
+        widest: a ratio, or its reciprocal, beyond which the axis is not stretched.
+        near: ratios above 1 that are shown on both sides if they stretch the axis by no more than a half; else an arrow
+            stands for them.
     """
-    low = min((row.low for row in rows), default=1.0)
-    high = max((row.high for row in rows), default=1.0)
-    reach = max(high, 1 / low, (1 + margin) ** 2)
-    near = sorted(1 + row.findable for row in rows if math.isfinite(row.findable))
-    seen = [found for found in near if found <= reach**1.5]
-    reach = min(max([reach, *seen]) ** 1.06, WIDEST)
-    short = max((1 + margin) ** 4, reach**0.35)
-    return (1 / (short if low >= 1 else reach), short if high <= 1 else reach)
+    low = min((low for low, _, _ in spans), default=1.0)
+    high = max((high for _, _, high in spans), default=1.0)
+    reach = max(high, 1 / low, LEAST_REACH)
+    reach = min(max([reach, *(ratio for ratio in near if ratio <= reach**1.5)]) ** 1.06, widest)
+    ends = 1 / reach, reach
+    if all(middle >= 1 / ON_ONE_SIDE for _, middle, _ in spans):
+        ends = 1 / min(reach, max(reach**0.35, 1.06 / low)), reach
+    elif all(middle <= ON_ONE_SIDE for _, middle, _ in spans):
+        ends = 1 / reach, min(reach, max(reach**0.35, 1.06 * high))
+    return Axis("", True, ratio_ticks(ends), ends=ends)
 
 
 def ratio_ticks(ends: tuple[float, float]) -> tuple[tuple[float, str], ...]:
@@ -114,7 +126,7 @@ def ratio_ticks(ends: tuple[float, float]) -> tuple[tuple[float, str], ...]:
             if abs(math.log(value / last)) >= math.log(least):
                 kept.append(value)
                 last = value
-    return tuple((value, f"× {value:.3g}") for value in sorted(kept))
+    return tuple((value, f"× {value:.{2 + (value > 1)}g}") for value in sorted(kept))
 
 
 def _ticks_of(row: Row) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from octant.report.charts.ratios import Row, ratios
 from octant.report.claims import claims
 from octant.report.plain import clean
 from octant.report.run.answer import Belief
-from octant.report.run.lost_time import grade_of, share_lost
+from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
 from octant.stats.gate import RISING, least_rounds
 from octant.stats.verdicts import percent
 from octant.units import counted
@@ -38,8 +38,6 @@ ORDER: dict[Word, str] = {
 MOST_ROUNDS = 24
 """Rounds that are proposed at once: more are seldom worth their time on a machine that others use."""
 GATES_ROUNDS = max(RISING)
-LOST_LITTLE = 0.01
-"""A share of lost time that is not worth a sentence."""
 ALIKE = 0.05
 """Shares of lost time of the two sides that differ by no more than this are said to be alike."""
 GATE_OR_ROUNDS = "Six rounds are usual, four the least."

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from octant.record import Point
     from octant.report.run.answer import Doubt
 
+LOST_LITTLE = 0.01
+"""A share of lost time that is not worth a sentence."""
 _WORDS: tuple[Doubt, ...] = ("sound", "note", "doubtful", "not measurable")
 
 

@@ -1,63 +1,139 @@
-"""A study as data for pictures: a bar per combination, or curves along the axis, published values beside ours."""
+"""A study as data for pictures: every combination against the baseline of its own machine, or curves along the axis."""
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from octant import catalogue
+from octant import catalogue, units
 from octant.report.charts.curve import value_axis
-from octant.report.charts.picture import Axis, Panel, Picture, Series
-from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, si_ticks, size_ticks
-from octant.report.study.text import Place, columns_and_rows, ends_texts
-from octant.report.study.text import places as places_of
+from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Note, Panel, Picture, Series
+from octant.report.charts.ratios import ratio_axis
+from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, size_ticks
+from octant.report.study.rows import (
+    Place,
+    baseline_name,
+    columns_and_rows,
+    combination_names,
+    ends_texts,
+    gain_here,
+    machines_there,
+)
+from octant.report.study.rows import places as places_of
+from octant.study.cells import Cell
 from octant.study.parts import number
 from octant.study.values import quantities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from octant.study.cells import Cell
-    from octant.study.file import Study
+    from octant.report.charts.picture import Tone
     from octant.study.outcome import Outcome
 
-_LABEL = 26  # characters of a line of a bar's label
-_WIDE_AXIS = 100  # the same of the axis along which a curve runs
+_WIDE_AXIS = 100  # between its ends, from which on an axis of counts is logarithmic
+WIDEST = 64.0
+"""A gain, or its reciprocal, beyond which no axis is stretched."""
+_MOST_MACHINES = 24  # characters of their names over a column
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One combination (at an axis value) against the baseline: ratios with their ends, `None` where there is none."""
+
+    label: str
+    place: Place
+    ours: tuple[float, float, float] | None
+    there: tuple[float, float, float] | None
+    note: str = ""  # where nothing stands for us
 
 
 def pictures(outcome: Outcome) -> list[Picture]:
-    """One a measure, as each has its own unit; a measure without any value has none."""
-    draw = curves if outcome.study.picture == "curve" else bars
+    """One a measure, as each has its own unit; a measure of which nobody says anything has none."""
+    draw = curves if outcome.study.picture == "curve" else gains
     return [draw(outcome, measure) for measure in outcome.study.measures if places_of(outcome, measure)]
 
 
-def bars(outcome: Outcome, measure: str) -> Picture:
-    """A bar per combination, from the file's first at the top, and the published value under ours."""
-    found = places_of(outcome, measure)
-    names = _names(outcome.study, [place.cell for place in found])
-    labels = [f"{names[place.cell]}{', ' * bool(place.at)}{place.at}" for place in found]
-    series = []
-    ours = [(float(n), place.ours.value) for n, place in enumerate(found) if place.ours]
-    if ours:
-        series.append(
-            Series(
-                _ours(outcome), "across", tuple(value.middle for _, value in ours), tuple(n for n, _ in ours),
-                tuple(value.low for _, value in ours), tuple(value.high for _, value in ours),
-                tuple(labels[int(n)] for n, _ in ours),
-            )
-        )  # fmt: skip
-    rows = [(float(n), place.published.value) for n, place in enumerate(found) if place.published]
-    if rows:
-        texts = tuple(f"published: {labels[int(n)]}" for n, _ in rows)
-        drawn = Series("published", "across", tuple(v for _, v in rows), tuple(n for n, _ in rows), labels=texts)
-        series.append(drawn)
-    unit, title = _unit(outcome, measure)
-    most = max(x for one in series for x in (*one.x, *one.high))
-    ticks = tuple((float(n), textwrap.fill(label, _LABEL)) for n, label in enumerate(labels))
-    factors = list(outcome.study.factors)
-    across = Axis(title, False, even_ticks(most, si_ticks(unit)), unit)
-    along = Axis(factors[0] if len(factors) == 1 else "", False, ticks, down=True)
-    return _picture(outcome, measure, f"{_capital(measure)} by {_list(factors)}", across, along, series)
+def gains(outcome: Outcome, measure: str) -> Picture:
+    """Each combination as a ratio to the baseline of its own machine: ● here with its interval, ◇ published."""
+    every = _rows(outcome, measure)
+    rows = every[:MOST_BARS]
+    unit = quantities(outcome.study)[measure].unit
+    ours = [(float(n), row.ours) for n, row in enumerate(rows) if row.ours]
+    there = [(float(n), row.there) for n, row in enumerate(rows) if row.there]
+    series = [_marks(outcome, ours, rows)] if ours else []
+    series += [_published_marks(there, rows)] if there else []
+    columns = [Column(_ours(outcome), tuple(_value_here(row, unit) for row in rows), _in_ink(len(rows)))]
+    if any(row.place.published for row in rows):
+        columns.append(Column(_machines(outcome, measure), tuple(_value_there(row, unit) for row in rows)))
+    panel = Panel(
+        ratio_axis([ends for _, ends in (*ours, *there)], WIDEST),
+        Axis("", False, tuple((float(n), row.label) for n, row in enumerate(rows)), down=True),
+        tuple(series),
+        (Mark(1.0, "", "solid"),),
+        f"{_capital(measure)} against the baseline" + " of each machine" * bool(there),
+        notes=tuple(Note(1.0, float(n), row.note) for n, row in enumerate(rows) if row.note),
+        columns=tuple(columns),
+    )
+    beside = " and published" if any(row.there or row.place.published for row in rows) else ""
+    title = f"{_ours(outcome).capitalize()}{beside}"
+    title += f": {measure}" if len(outcome.study.measures) > 1 else ""
+    left_out = f" {len(rows)} of {len(every)} rows are drawn; the table has all." if len(every) > len(rows) else ""
+    return _picture(outcome, measure, title, _caption(outcome, measure) + left_out, panel, 1152)
+
+
+def _rows(outcome: Outcome, measure: str) -> list[_Row]:
+    """A row for each combination of the study at each axis value, measured or not."""
+    axis = outcome.study.measures[measure].axis
+    cells, base = outcome.cells(measure), Cell(measure, outcome.study.full({}))
+    known = {(place.cell, place.at): place for place in places_of(outcome, measure)}
+    names = combination_names(outcome.study, cells)
+    found = []
+    for cell in cells:
+        for at in axis.values if axis else ("",):
+            place, origin = known.get((cell, at), Place(cell, at, None, None)), known.get((base, at))
+            gained = gain_here(outcome, measure, place.ours, origin.ours if origin else None)
+            ours = (gained.low, gained.middle, gained.high) if gained else None
+            there = place.gain_there and (place.gain_there[0], sum(place.gain_there) / 2, place.gain_there[1])
+            if cell == base:  # of both machines the origin
+                ours, there = (1.0, 1.0, 1.0) if place.ours else None, (1.0, 1.0, 1.0) if place.published else None
+            why = outcome.values.absent.get(cell) or outcome.values.gaps.get((cell, at), "not measured yet")
+            note = "" if place.ours else f"not measured: {why}" if outcome.run else why
+            note = "no baseline here" if place.ours and not ours else note
+            found.append(_Row(", ".join(filter(None, (names[cell], at))), place, ours, there, note))
+    return found
+
+
+def _marks(outcome: Outcome, ours: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> Series:
+    claim = "95 % interval" if outcome.run else "the model's own bounds"
+    name = f"{_ours(outcome)}, {claim}" if any(low < high for _, (low, _, high) in ours) else _ours(outcome)
+    low, middle, high = zip(*(ends for _, ends in ours), strict=True)
+    labels = tuple(f"{rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in ours)
+    return Series(name, "rows", middle, tuple(n for n, _ in ours), low, high, labels, names="legend")
+
+
+def _published_marks(there: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> Series:
+    low, middle, high = zip(*(ends for _, ends in there), strict=True)
+    labels = tuple(f"published: {rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in there)
+    places = tuple(n for n, _ in there)
+    return Series("published", "rows", middle, places, low, high, labels, "published", names="legend")
+
+
+def _value_here(row: _Row, unit: str) -> str:
+    return units.si_text(row.place.ours.value.middle, unit) if row.place.ours else "–"
+
+
+def _value_there(row: _Row, unit: str) -> str:
+    return units.si_text(row.place.published.value, unit) if row.place.published else "–"
+
+
+def _in_ink(count: int) -> tuple[Tone, ...]:
+    inks: list[Tone] = ["ink"] * count
+    return tuple(inks)
+
+
+def _machines(outcome: Outcome, measure: str) -> str:
+    names = machines_there(outcome, measure)
+    return f"{names}, published" if len(names) <= _MOST_MACHINES else "published"
 
 
 def curves(outcome: Outcome, measure: str) -> Picture:
@@ -68,7 +144,7 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     found = places_of(outcome, measure)
     sized = axis.knob == "bytes"
     cells = list(dict.fromkeys(place.cell for place in found))
-    names = _names(outcome.study, cells)
+    names = combination_names(outcome.study, cells)
     published_cells = list(dict.fromkeys(place.cell for place in found if place.published))
     word = axis.unit if axis.unit and not sized else axis.knob
     series = []
@@ -89,49 +165,40 @@ def curves(outcome: Outcome, measure: str) -> Picture:
         rows = [(place, place.published.value) for place in found if place.cell == cell and place.published]
         points = [(_x(place, sized), value, place.at) for place, value in rows]
         xs, ys = tuple(x for x, _, _ in points), tuple(y for _, y, _ in points)
-        series.append(Series(name, "points", xs, ys, labels=tuple(f"{name}, {word} {at}" for _, _, at in points)))
+        labels = tuple(f"{name}, {word} {at}" for _, _, at in points)
+        series.append(Series(name, "points", xs, ys, labels=labels, role="published"))
     unit, title = _unit(outcome, measure)
     xs = tuple(sorted({x for one in series for x in one.x}))
     along = _along(word, xs, sized)
     upright = value_axis(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
-    return _picture(outcome, measure, f"{_capital(measure)} against {word}", along, upright, series)
+    panel = Panel(along, upright, tuple(series))
+    return _picture(outcome, measure, f"{_capital(measure)} against {word}", _caption(outcome, measure), panel, 780)
 
 
-def _picture(outcome: Outcome, measure: str, title: str, x: Axis, y: Axis, series: Sequence[Series]) -> Picture:
+def _picture(
+    outcome: Outcome, measure: str, title: str, caption: str, panel: Panel, width: Literal[1152, 780]
+) -> Picture:
     header, rows = columns_and_rows(outcome, measure)
     number_of = list(outcome.study.measures).index(measure) + 1
-    caption = _caption(outcome, measure, across=y.down)
     table = tuple(tuple(cells) for cells in rows)
-    return Picture(f"picture-{number_of}", title, caption, (Panel(x, y, tuple(series)),), tuple(header), table)
+    return Picture(f"picture-{number_of}", title, caption, (panel,), tuple(header), table, width=width)
 
 
-def _caption(outcome: Outcome, measure: str, across: bool) -> str:
+def _caption(outcome: Outcome, measure: str) -> str:
     study, unit = outcome.study, quantities(outcome.study)[measure].unit
-    whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
     found = places_of(outcome, measure)
+    several = len({place.cell for place in found}) > 1
+    text = f"The baseline is {baseline_name(study)}. " if several else ""
+    whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
     better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
-    text = f"Values{whose} of a model. {better}." if outcome.run is None else f"Medians over launches. {better}."
+    text += f"Values{whose} of a model. {better}." if outcome.run is None else f"Medians over launches. {better}."
     ends = "; ".join(ends_texts(outcome, measure))
-    text += f" Thin lines, and brackets in the table: {ends}." if ends else ""
-    if len({place.cell for place in found}) > 1:
-        text += f" The baseline is {_list([f'{factor} {level}' for factor, level in study.baseline.items()])}."
-    if any(place.published for place in found):
-        tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
+    text += f" Lines, and brackets in the table: {ends}." if ends else ""
+    tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
+    if any(place.published for place in found) and tables:
         titles = "; ".join(catalogue.results()[table].title for table in tables)
-        text += f" {'Hatched bars' if across else 'Single points'} are published values: {titles.rstrip('.')}."
+        text += f" Published: {titles.rstrip('.')}."
     return text
-
-
-def _names(study: Study, cells: Iterable[Cell]) -> dict[Cell, str]:
-    """Combinations in words: of one factor the level and what it is, of several what differs from the baseline."""
-    found = {}
-    for cell in cells:
-        pairs = list(zip(study.factors, cell.levels, strict=True))
-        apart = [f"{factor} {level}" for factor, level in pairs if study.baseline[factor] != level]
-        about = study.factors[pairs[0][0]][pairs[0][1]].about
-        alone = f"{cell.levels[0]}: {about}" if about else cell.levels[0]
-        found[cell] = alone if len(pairs) == 1 else ", ".join(apart) or "baseline"
-    return found
 
 
 def _ours(outcome: Outcome) -> str:
@@ -159,7 +226,3 @@ def _along(word: str, xs: Sequence[float], sized: bool) -> Axis:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _list(texts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))

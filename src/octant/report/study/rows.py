@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -156,9 +157,9 @@ def baseline_name(study: Study) -> str:
 
 def machines_there(outcome: Outcome, measure: str = "") -> str:
     """The machines whose published values stand beside ours, of a measure or of all: `Power 755`."""
-    ids = [one.observation.machine for one in outcome.published if measure in ("", one.cell.measure)]
-    stated = [
-        asked.there.table for asked in outcome.study.findings if asked.there and asked.test.compared(outcome.study)
-    ]
-    ids = ids or [one for table in stated for one in catalogue.results()[table].machines]
-    return ", ".join(dict.fromkeys(catalogue.machines()[one].name for one in ids))
+    seen = [one.observation for one in outcome.published if measure in ("", one.cell.measure)]
+    for asked in outcome.study.findings if not seen else ():
+        if asked.there and asked.test.compared(outcome.study):
+            seen += catalogue.results()[asked.there.table].find(asked.there.metric, asked.there.where)
+    names = (catalogue.machines()[one.machine].name for one in seen)
+    return ", ".join(dict.fromkeys(re.split(r" \(|;| at ", name)[0].removeprefix("IBM ") for name in names))

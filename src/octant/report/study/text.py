@@ -10,6 +10,7 @@ from octant import stats
 from octant.machine import Machine, facts
 from octant.report import claims
 from octant.report.charts.terminal import bar
+from octant.report.study.rows import columns_and_rows, ends_texts, places
 from octant.report.terminal import console, render, screen_columns
 from octant.study import file
 from octant.study.cells import combinations

@@ -1,0 +1,215 @@
+"""What to do with the result of a study: the setting to take with its lines, launches, a machine, or nothing."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.advice.findings import Finding
+from octant.machine import facts
+from octant.placement.request import PAGE_BYTES
+from octant.report.study.answer import (
+    MARGIN,
+    adopted_settings,
+    baseline,
+    best_of_model,
+    capital,
+    middle,
+    of_measure,
+    ratio,
+    setting,
+    times,
+)
+from octant.stats.verdicts import percent
+from octant.study import file
+from octant.study.factors import factor_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from octant.ask import Ask
+    from octant.report.study.answer import Adopted
+    from octant.study.cells import Cell
+    from octant.study.outcome import Outcome
+    from octant.study.published_values import Place
+    from octant.study.verdict import Verdict
+
+MOST_LAUNCHES = 60
+"""Launches of each combination that are proposed at once."""
+MOST_ADOPTED = 3
+"""Settings that are proposed, the greatest gain first."""
+_PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for word, size in PAGE_BYTES.items()}}
+
+
+def steps(outcome: Outcome) -> tuple[Finding, ...]:
+    """What to do with the result, the most urgent first; never empty."""
+    found = [*_spoiled(outcome), *_adopt(outcome), *_keep(outcome), *_model_steps(outcome)]
+    found += [*_more_launches(outcome), *_waiting(outcome)]
+    return tuple(found) or (Finding("nothing", "Nothing more to do here", "Every finding has its verdict.", ()),)
+
+
+def _spoiled(outcome: Outcome) -> Iterator[Finding]:
+    if outcome.values.wrong:
+        title = f"{units.counted(len(outcome.values.wrong), 'wrong answer')}: what they are of has no speed"
+        yield Finding("wrong answer", title, outcome.values.wrong[0], ("octant doctor",))
+    if outcome.run is not None and not outcome.run.complete:
+        left = units.counted(len(outcome.run.remaining()), "launch")
+        yield Finding("incomplete", "Finish the run", f"{left} left.", (f"octant resume {outcome.run.id}",))
+
+
+def _adopt(outcome: Outcome) -> Iterator[Finding]:
+    """A step for each setting that is better for some measure, with what it does to the others."""
+    settings: dict[tuple[str, ...], list[Adopted]] = {}
+    for one in adopted_settings(outcome):
+        settings.setdefault(one.place[0].levels, []).append(one)
+    for levels, gained in list(settings.items())[:MOST_ADOPTED]:
+        first, speed = gained[0], gained[0].told.speed
+        title = f"Use {setting(outcome, first.place)}: {ratio(first.told)} here{of_measure(outcome, first.place)}"
+        others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]]
+        others += _costs(outcome, levels, {one.place[0].measure for one in gained})
+        evidence = f"{speed.low:.2f} … {speed.high:.2f}: {speed.text}" if speed else ""
+        body = f"{evidence}{_where(outcome, first)}." + (f" Also {', '.join(others)}." if others else "")
+        yield Finding("adopt", title, body, lines_for(outcome, first.place), gain=middle(first.told))
+
+
+def _costs(outcome: Outcome, levels: tuple[str, ...], but: set[str]) -> Iterator[str]:
+    """What a setting costs other measures: where it is proven to be slower."""
+    for place, told in outcome.told.items():
+        if place[0].levels == levels and place[0].measure not in but and told.word == "slower":
+            yield f"{ratio(told)}{of_measure(outcome, place)}"
+
+
+def _where(outcome: Outcome, one: Adopted) -> str:
+    """`; better from 16MiB on`, where the measure has an axis."""
+    axis = outcome.study.measures[one.place[0].measure].axis
+    if axis is None:
+        return ""
+    first = axis.values.index(one.everywhere[0])
+    if axis.values[first:] == one.everywhere and len(one.everywhere) > 1:
+        return f"; better from {one.everywhere[0]} on"
+    return f"; better at {', '.join(one.everywhere)}"
+
+
+def _keep(outcome: Outcome) -> Iterator[Finding]:
+    """Nothing to change: only where all that was measured is shown to be the same within the margin, or to be worse."""
+    words = {told.word for told in outcome.told.values()}
+    absent = len({cell.levels for cell in outcome.values.absent})
+    scope = f" {units.counted(absent, 'setting')} could not be measured." if absent else ""
+    if words == {"same"}:
+        others = units.counted(len({cell.levels for cell, _ in outcome.told}), "other setting")
+        body = f"{others} measured, the same as {baseline(outcome)} within {percent(MARGIN)}.{scope}"
+        yield Finding("same", "Change nothing", body, ())
+    elif words and words <= {"slower", "same"}:
+        place, told = min(outcome.told.items(), key=lambda one: middle(one[1]))
+        worst = f"{setting(outcome, place)} is {ratio(told)}{of_measure(outcome, place)}"
+        yield Finding("keep", f"Keep {baseline(outcome)}", f"Nothing is better, and {worst}.{scope}", ())
+
+
+def _more_launches(outcome: Outcome) -> Iterator[Finding]:
+    run = outcome.run
+    if run is None:
+        return
+    have = 1 + max((launch.repeat for launch in run.launches), default=0)
+    open_ones = [one for one in outcome.verdicts if one.status == "undecided"]
+    unclear = [told for told in outcome.told.values() if told.needed]
+    if open_ones:
+        title = f"{units.counted(len(open_ones), 'verdict')} need{'s' * (len(open_ones) == 1)} more launches"
+        needed = [one.more_launches for one in open_ones if one.more_launches]
+    elif unclear and not adopted_settings(outcome):
+        title = "More launches would tell the settings apart"
+        needed = [max(1, (told.needed or 0) - have) for told in unclear]
+    else:
+        return
+    far = have + max(needed, default=have)
+    body = f"About {far} of each combination on this machine, or a quiet one."
+    body = body if needed else "How many is not known: their intervals lie about the bar."
+    line = f"octant study run {_word(outcome)} --repeats {min(far, max(MOST_LAUNCHES, 2 * have))}"
+    yield Finding("launches", title, body, (line,))
+
+
+def _waiting(outcome: Outcome) -> Iterator[Finding]:
+    """Findings that cannot be tested here: the machine to carry them to, or the reason."""
+    for reason, (machine, wanting) in waiting(outcome).items():
+        count = units.counted(len(wanting), "finding")
+        if machine:
+            body = f"{count} wait{'s' * (len(wanting) == 1)} for it: here is {reason}."
+            line = f"octant study run {_word(outcome)}  # there"
+            yield Finding("machine", f"Carry the question to {machine}", body, (line,))
+        else:
+            line = f"octant study show {_word(outcome)}"
+            yield Finding("untestable", f"{count} cannot be tested here", f"{capital(reason)}.", (line,))
+
+
+def waiting(outcome: Outcome) -> dict[str, tuple[str, list[Verdict]]]:
+    """The findings that cannot be tested here, by their reason, with the machine that they need (`""`: not known)."""
+    found: dict[str, tuple[str, list[Verdict]]] = {}
+    for asked, verdict in zip(outcome.study.findings, outcome.verdicts, strict=True):
+        if verdict.status == "cannot be tested here":
+            needs = [need for need in asked.needs if outcome.run and facts.missing(need, outcome.run.machine)]
+            found.setdefault(verdict.why, (facts.wanted(needs[0]) if needs else "", []))[1].append(verdict)
+    return found
+
+
+def _model_steps(outcome: Outcome) -> Iterator[Finding]:
+    if outcome.run is not None:
+        return
+    best = best_of_model(outcome)
+    if best and best[1].low > 1 + MARGIN:
+        name, gained = capital(setting(outcome, best[0])), f"{factor_text(best[1])} over {baseline(outcome)}"
+        title = f"{name}: {times(best[1].middle)} in the model{of_measure(outcome, best[0])}"
+        yield Finding("model", title, f"{gained}. It is a model's word: measure it where such a machine stands.", ())
+    for status, rule, verb, begin in (
+        ("does not hold", "model misses", "hold in the model", ""),
+        ("undecided", "model bounds", "decided by the model's bounds", "No launches change that: "),
+    ):
+        those = [one for one in outcome.verdicts if one.status == status]
+        if those:
+            several = len(those) > 1
+            auxiliary = ("do" if several else "does") if rule == "model misses" else ("are" if several else "is")
+            title = f"{units.counted(len(those), 'finding')} {auxiliary} not {verb}"
+            line = f"octant catalogue findings {those[0].finding.id}"
+            yield Finding(rule, title, f"{begin}{those[0].why}.", (line,))
+
+
+def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
+    """The lines that apply a setting: to a program of the user's where it is a placement or a variable, and here."""
+    ask = _ask_of(outcome, place[0])
+    if ask is None:
+        return ()
+    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(ask.mpi.items()))
+    own = [f"export {variables}"] if variables else []
+    own += _place_line(outcome, ask)
+    knobs = {name: value for name, value in ask.knobs.items() if name != "threads" or not ask.shape.place}
+    axis = outcome.study.measures[place[0].measure].axis
+    if axis and place[1]:
+        knobs[axis.knob] = place[1]
+    words = ["octant run", ask.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
+    if ask.shape.place:
+        words.append(f"--place {shlex.quote(ask.shape.place)}")
+    elif ask.shape.ranks > 1:
+        words.append(f"--ranks {ask.shape.ranks}")
+    words += [f"--mpi {shlex.quote(f'{name}={value}')}" for name, value in sorted(ask.mpi.items())]
+    return (*own, " ".join(words))
+
+
+def _place_line(outcome: Outcome, ask: Ask) -> list[str]:
+    """The line that writes placement, memory and pages in a launcher's words; none where nothing is placed."""
+    pages, memory = _PAGES.get(ask.knobs.get("pages", ""), ""), ask.knobs.get("memory", "")
+    shape = ask.shape.place or (f"{ask.shape.ranks}x{ask.knobs.get('threads', '1')}" if pages else "")
+    if not shape or ask.knobs.get("pin") == "none":
+        return []
+    parts = [shape, f"memory={memory}" * (memory in ("local", "interleave")), f"pages={pages}" * bool(pages)]
+    library = next((point.process.mpi for point in (outcome.run.points if outcome.run else ())), "")
+    launcher = "openmpi" if library.startswith("Open MPI") else "mpich"
+    return [f"octant place --place {shlex.quote(','.join(filter(None, parts)))} --for {launcher}"]
+
+
+def _ask_of(outcome: Outcome, cell: Cell) -> Ask | None:
+    owner = str(outcome.values.same.get(cell, cell))
+    return next((ask for ask in outcome.run.asks if ask.show.title == owner), None) if outcome.run else None
+
+
+def _word(outcome: Outcome) -> str:
+    """The study as a word of the command: its name, or its file's."""
+    return outcome.name if outcome.name in file.names() else shlex.quote(f"{outcome.name}.toml")

@@ -1,0 +1,212 @@
+"""What a study answers, how many findings came out how, and how far it can be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant import stats, units
+from octant.report.run.answer import Belief
+from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
+from octant.report.study.rows import gain_here, machines_there
+from octant.stats import Grade, graded
+from octant.stats.paired import LEAST_ROUNDS
+from octant.stats.verdicts import percent
+from octant.study.cells import Cell
+from octant.study.values import quantities
+
+if TYPE_CHECKING:
+    from octant.report.run.answer import Doubt
+    from octant.stats.verdicts import Verdict as Told
+    from octant.study.outcome import Outcome
+    from octant.study.published_values import Place
+
+MARGIN = 0.03
+"""A gain whose near end lies beyond it is advice, and within it is the same."""
+_TIMES = 2.0  # from here on a gain is written as a factor
+_WORST: tuple[Doubt, ...] = ("sound", "note", "doubtful", "not measurable", "wrong")
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """A combination that is better than the baseline for a measure, at the axis value where it is so most surely."""
+
+    place: Place
+    told: Told
+    everywhere: tuple[str, ...]  # all axis values at which it is better
+
+
+def answer(outcome: Outcome) -> str:
+    """What was found here, and what was published: a sentence each."""
+    here = _modelled(outcome) if outcome.run is None else _measured(outcome)
+    return f"{here} {_published_sentence(outcome)}".strip()
+
+
+def _measured(outcome: Outcome) -> str:
+    told, base = outcome.told, baseline(outcome)
+    words = {verdict.word for verdict in told.values()}
+    if adopted := adopted_settings(outcome):
+        place, verdict = adopted[0].place, adopted[0].told
+        return f"Here {setting(outcome, place)} brings {ratio(verdict)}{of_measure(outcome, place)} over {base}."
+    if not told:
+        return "Here nothing could be compared with the baseline."
+    if words == {"same"}:
+        return f"Here every setting runs the same within {percent(MARGIN)} of {base}."
+    if words == {"no verdict"}:
+        most = max(verdict.number for verdict in told.values())
+        return f"Here {units.counted(most, 'round')} give no verdict: {LEAST_ROUNDS} are the least."
+    if words <= {"slower", "same"}:
+        place, verdict = min(told.items(), key=lambda one: middle(one[1]))
+        worst = f"{setting(outcome, place)} is {ratio(verdict)}{of_measure(outcome, place)}"
+        return f"Here nothing is better than {base}; {worst}."
+    most_hidden = max(verdict.speed.high for verdict in told.values() if verdict.speed)
+    hidden = percent(most_hidden - 1) if most_hidden < _TIMES else times(most_hidden)
+    return f"Here no setting can be told to be better than {base}; a gain of up to {hidden} could hide."
+
+
+def _modelled(outcome: Outcome) -> str:
+    best, base = best_of_model(outcome), baseline(outcome)
+    if best is None:
+        held = sum(one.status == "holds" for one in outcome.verdicts)
+        return f"{held} of {units.counted(len(outcome.verdicts), 'published finding')} hold in the model."
+    place, gained = best
+    if gained.middle > 1 + MARGIN:
+        where = of_measure(outcome, place)
+        return f"In the model {setting(outcome, place)} brings {times(gained.middle)}{where} over {base}."
+    return f"In the model nothing is better than {base} by more than {percent(MARGIN)}."
+
+
+def _published_sentence(outcome: Outcome) -> str:
+    """`On the Power 755 binding yes, memory local brought × 2.15.`; empty where nothing of the kind was published."""
+    gains = {place: (low * high) ** 0.5 for place, (low, high) in outcome.published_gains.items()}
+    best = max(gains, key=lambda one: gains[one], default=None)
+    if best is None:
+        return ""
+    where = f"On the {machines_there(outcome, best[0].measure)}"
+    if gains[best] > 1 + MARGIN:
+        return f"{where} {setting(outcome, best)} brought {times(gains[best])}."
+    worst = min(gains, key=lambda one: gains[one])
+    return f"{where} nothing brought more than {percent(MARGIN)}; {setting(outcome, worst)} was {times(gains[worst])}."
+
+
+def adopted_settings(outcome: Outcome) -> list[Adopted]:
+    """The best setting of each measure whose gain's near end is beyond the margin, the greatest gain first."""
+    better = {place: told for place, told in outcome.told.items() if told.word == "faster" and told.beyond_margin}
+    found = []
+    for measure in outcome.study.measures:
+        mine = {place: told.speed.low for place, told in better.items() if told.speed and place[0].measure == measure}
+        if mine:
+            best = max(mine, key=lambda one: mine[one])
+            found.append(Adopted(best, better[best], tuple(at for cell, at in mine if cell == best[0])))
+    return sorted(found, key=lambda one: -middle(one.told))
+
+
+def best_of_model(outcome: Outcome) -> tuple[Place, stats.Interval] | None:
+    """The place of a model that is surest to be better than the baseline at the same axis value, with its gain."""
+    gains: dict[Place, stats.Interval] = {}
+    base = outcome.study.full({})
+    for cell, curve in outcome.values.by_cell.items():
+        origins = outcome.values.by_cell.get(Cell(cell.measure, base), {})
+        for at, value in curve.items() if cell.levels != base else ():
+            found = gain_here(outcome, cell.measure, value, origins.get(at))
+            if isinstance(found, stats.Interval):
+                gains[cell, at] = found
+    place = max(gains, key=lambda one: gains[one].low, default=None)
+    return (place, gains[place]) if place else None
+
+
+def belief(outcome: Outcome) -> Belief:
+    """How far a study can be believed: lost time, the width of the baseline's interval, the number of launches."""
+    if outcome.run is None:
+        return Belief("note", _belief_in_model(outcome), ())
+    lost = share_lost(outcome.run.points)
+    grades: list[Doubt] = [grade_of(lost)]
+    parts = [f"other work took {percent(lost)} of the time"] if lost and lost > LOST_LITTLE else []
+    if wide := _wide_baseline(outcome):
+        grades.append(wide[0])
+        parts.append(f"the interval of the baseline alone is {wide[1]}")
+    found = outcome.values.by_cell.values()
+    launches = min((len(value.launches) for curve in found for value in curve.values()), default=0)
+    if launches < LEAST_ROUNDS:
+        grades.append("doubtful")
+        few = units.counted(launches, "launch")
+        parts.append(f"a combination has {few}, where {LEAST_ROUNDS} are the least for a verdict")
+    text = f"{capital('; '.join(parts))}. " if parts else ""
+    text += "Verdicts stand only where the whole interval clears the bar."
+    return Belief(max(grades, key=_WORST.index), text, ())
+
+
+def _belief_in_model(outcome: Outcome) -> str:
+    found = [value.value for curve in outcome.values.by_cell.values() for value in curve.values()]
+    bounds = "with the bounds of its own constants" if any(one.low < one.high for one in found) else "without bounds"
+    text = f"Values of a model, {bounds}; nothing was measured, and there is no statistical error."
+    calibrated = sum(not one.predicted for one in outcome.verdicts)
+    verb = "rests" if calibrated == 1 else "rest"
+    known = f" {units.counted(calibrated, 'verdict')} {verb} only on points on which it was calibrated."
+    return text + known * bool(calibrated)
+
+
+def _wide_baseline(outcome: Outcome) -> tuple[Doubt, str] | None:
+    """The grade and the text of the baseline's widest interval; `None` where none is doubtful."""
+    base = [cell for cell in outcome.values.by_cell if cell.levels == outcome.study.full({})]
+    found = [(cell, value.value) for cell in base for value in outcome.values.by_cell[cell].values()]
+    widths = [(half, cell, value) for cell, value in found if (half := getattr(value, "relative_half_width", None))]
+    half, cell, value = max(widths, key=lambda one: one[0], default=(0.0, None, None))
+    grade = max((doubt.grade for doubt in graded("wide interval", half, "")), default=Grade.NOTE)
+    if grade < Grade.DOUBTFUL or cell is None or value is None:
+        return None
+    unit = quantities(outcome.study)[cell.measure].unit
+    return _WORST[grade], f"{units.si_text(value.low, unit)} … {units.si_text(value.high, unit)}"
+
+
+def counts(outcome: Outcome) -> list[tuple[int, str]]:
+    """How many findings came out how; what holds because the model was calibrated on it is counted apart."""
+    held = [one for one in outcome.verdicts if one.status == "holds"]
+    known = sum(not one.predicted for one in held)
+    rows = [(len(held) - known, "holds", "hold")]
+    rows += [(known, "calibrated on this", "calibrated on this")] if known else []
+    for status, several in (("does not hold", "do not hold"), *((word, word) for word in _OPEN)):
+        rows.append((sum(one.status == status for one in outcome.verdicts), status, several))
+    return [(number, one if number == 1 else several) for number, one, several in rows]
+
+
+_OPEN = ("undecided", "cannot be tested here")
+
+
+def setting(outcome: Outcome, place: Place) -> str:
+    """A combination as what differs from the baseline: `binding yes, memory local`."""
+    pairs = zip(outcome.study.factors, place[0].levels, strict=True)
+    apart = [f"{factor} {level}" for factor, level in pairs if outcome.study.baseline[factor] != level]
+    return ", ".join(apart) or "the baseline"
+
+
+def baseline(outcome: Outcome) -> str:
+    """The baseline in words: its level where there is one factor."""
+    levels = [f"{factor} {level}" for factor, level in outcome.study.baseline.items()]
+    return levels[0] if len(levels) == 1 else "the baseline"
+
+
+def of_measure(outcome: Outcome, place: Place) -> str:
+    """` for updates at 256MiB`, as far as the study has several measures, or an axis."""
+    named = f" for {place[0].measure}" if len(outcome.study.measures) > 1 else ""
+    return named + (f" at {place[1]}" if place[1] else "")
+
+
+def middle(told: Told) -> float:
+    """The ratio of a verdict; 1 where there is none."""
+    return told.speed.middle if told.speed else 1.0
+
+
+def ratio(told: Told) -> str:
+    """The ratio of a verdict: `× 1.70`."""
+    return times(middle(told))
+
+
+def times(factor: float) -> str:
+    """`× 1.70`, `× 14.4`."""
+    return f"× {factor:.3g}" if factor >= 10 else f"× {factor:.2f}"
+
+
+def capital(text: str) -> str:
+    """The text with a capital letter."""
+    return text[:1].upper() + text[1:]
