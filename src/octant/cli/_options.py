@@ -37,6 +37,10 @@ StoreOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT)]
+PageOption = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", "--html", help="Write the page to this HTML file.", rich_help_panel=OUTPUT),
+]
 NotesOption = Annotated[
     bool, typer.Option("--notes", help="Print the doubts that are only notes too.", rich_help_panel=OUTPUT)
 ]

@@ -10,7 +10,7 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import SEE
-from octant.cli._options import AllowOption, JsonOption, StoreOption, TimeoutOption, finite
+from octant.cli._options import AllowOption, JsonOption, PageOption, StoreOption, TimeoutOption, finite
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def compare(
         ),
     ] = False,
     allow: AllowOption = None,
+    output: PageOption = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -93,7 +94,7 @@ def compare(
     from octant.build.describe import default_knobs
     from octant.cli import _rounds
     from octant.cli._stored import find_run
-    from octant.report.run import comparison
+    from octant.report.run import comparison, comparison_page
     from octant.store import open_store
 
     if until_sure and not gate:
@@ -117,6 +118,10 @@ def compare(
         print(comparison.as_json(found))
     else:
         comparison.show(found, every)
+    stored = found.after.run.folder / "comparison.html"  # where both were just measured, the page stands with them
+    page = output or (stored if (gate or rounds) and not json else None)
+    if page is not None:
+        typer.echo(comparison_page.write(found, page), err=json)
     if gate and found.regressions:
         raise typer.Exit(int(Exit.REGRESSION))
     if gate and not found.compared:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli._help import STUDY
-from octant.cli._options import LARGEST_SEED, JsonOption, StoreOption, TimeoutOption
+from octant.cli._options import LARGEST_SEED, JsonOption, PageOption, StoreOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def run(
     begun = measure(where, outcome.begin(where, name, discover(), seed, repeats), timeout)
     found = outcome.outcome_of_run(begun)
     _show(found, json)
+    if not json:
+        _write(found, begun.folder / "study.html", json)
     if found.values.wrong:
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not found.values.by_cell:
@@ -76,7 +78,7 @@ def run(
 
 def report(
     name: Annotated[str, typer.Argument(help="A study (its last run), or the id of a run of one.")],
-    html: Annotated[Path | None, typer.Option(help="Write the report to this HTML file as well.")] = None,
+    output: PageOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -92,10 +94,14 @@ def report(
         report_damage(run.id, run.unread)
         found = outcome.outcome_of_run(run)
     _show(found, json)
-    if html is not None:
-        from octant.report.study import page
+    if output is not None:
+        _write(found, output, json)
 
-        typer.echo(page.write(found, html), err=json)
+
+def _write(found: Outcome, path: Path, json: bool) -> None:
+    from octant.report.study import page
+
+    typer.echo(page.write(found, path), err=json)
 
 
 def _show(found: Outcome, json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -135,6 +136,11 @@ def part_texts(shares: Sequence[float], headline: str) -> list[str]:
 def percent(share: float) -> str:
     """A share in percent: `93 %`, `0.4 %`; of 100 % and more without decimals."""
     return units.percent_text(share).replace(" ", NARROW)
+
+
+def narrow(text: str) -> str:
+    """Running text with narrow spaces, at which no line ends, between numbers and `%` or `×`."""
+    return re.sub(r"(?<=\d) (?=%)|(?<=×) (?=\d)", NARROW, text)
 
 
 def ratio(value: float) -> str:

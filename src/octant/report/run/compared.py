@@ -13,6 +13,7 @@ from octant.report.claims import claims
 from octant.report.plain import clean
 from octant.report.run.answer import Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
+from octant.report.run.names import short_name
 from octant.stats.gate import RISING, least_rounds
 from octant.stats.verdicts import percent
 from octant.units import counted
@@ -55,8 +56,8 @@ def ordered(found: Comparisons) -> list[Comparison]:
 
 
 def name(one: Comparison) -> str:
-    """The figure's name, as everywhere in a comparison."""
-    return clean(f"{one.figure.workload.name}: {one.figure.name}")
+    """The figure's short name."""
+    return clean(short_name(one.figure))
 
 
 def findable_text(one: Comparison) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from octant.report.charts.picture import Picture
     from octant.report.run.first_screen import FirstScreen
     from octant.report.run.html import Clean
+    from octant.store import StoredRun
 
 MOST_FIGURES = 1000
 """Figures with a row and details of their own on a page."""
@@ -68,7 +69,7 @@ def render(summary: Summary, clean: Clean = str, all_samples: bool = False, firs
         run=run,
         machine=machine,
         about=about_text(machine),
-        period=period_text(summary),
+        period=period_text(summary.run),
         summary=summary,
         first=first,
         place=lambda number: numbers.get(id(summary.figures[number])),
@@ -112,11 +113,11 @@ def about_text(machine: Machine) -> str:
     return " · ".join(filter(None, parts))
 
 
-def period_text(summary: Summary) -> str:
-    """When the run was measured: `22 November 2026, 08:45 – 09:02 UTC`."""
-    begun = [begun for point in summary.run.points if (begun := point.process.begun)]
+def period_text(*runs: StoredRun) -> str:
+    """When runs were measured, from the first launch to the last: `22 November 2026, 08:45 – 09:02 UTC`."""
+    begun = [begun for run in runs for point in run.points if (begun := point.process.begun)]
     if not begun:
-        return summary.run.started.replace("T", " ")
+        return runs[0].started.replace("T", " ")
     first, last = min(begun), max(begun)
     day = f"{first.day} {first:%B %Y}"
     if first.date() != last.date():

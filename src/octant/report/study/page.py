@@ -1,14 +1,28 @@
-"""A study as a page of its own: verdicts, pictures with their numbers, nothing from the network."""
+"""A study as a page of its own: the answer, what to do with it, published values beside ours, and the verdicts."""
 
 import json
 from pathlib import Path
 
-from octant import __version__, catalogue
+from octant import __version__, catalogue, output
 from octant.report.run import html
+from octant.report.run.page import period_text
 from octant.report.study import text as study
+from octant.report.study.advice import steps, waiting
+from octant.report.study.answer import answer, belief, counts
+from octant.report.study.further import further_tables
 from octant.report.study.pictures import pictures
+from octant.store import files
+from octant.study.factors import factor_text, range_text
 from octant.study.outcome import Outcome
-from octant.study.verdict import tally
+from octant.study.verdict import Status, Verdict
+
+MARKS: dict[Status, str] = {"holds": "✓", "does not hold": "✕", "undecided": "?", "cannot be tested here": "–"}
+TONES: dict[Status, str] = {
+    "holds": "good",
+    "does not hold": "wrong",
+    "undecided": "doubtful",
+    "cannot be tested here": "soft",
+}
 
 
 def render(outcome: Outcome) -> str:
@@ -23,13 +37,33 @@ def render(outcome: Outcome) -> str:
         name=outcome.name,
         study=outcome.study,
         about=study.about(outcome),
-        verdicts=outcome.verdicts,
-        tally=tally(outcome.verdicts),
+        period=period_text(outcome.run) if outcome.run else "",
+        answer=answer(outcome),
+        counts=counts(outcome),
+        belief=belief(outcome),
+        steps=steps(outcome),
         pictures=shown,
+        verdicts=outcome.verdicts,
+        tested=[one for one in outcome.verdicts if one.status != "cannot be tested here"],
+        untested=[(reason, machine, those) for reason, (machine, those) in waiting(outcome).items()],
+        there=lambda one: range_text(one.there) if one.there else "–",
+        here=lambda one: factor_text(one.here) if one.here else "–",
+        why=why_text,
+        marks=MARKS,
+        tones=TONES,
+        further=further_tables(outcome.study),
         absent=study.absent_texts(outcome),
         wrong=outcome.values.wrong,
         document=lambda file: catalogue.documents()[file].title,
-    )  # fmt: skip
+    )
+
+
+def why_text(verdict: Verdict) -> str:
+    """Why a verdict is what it is, without the values that have columns of their own."""
+    text = f"{verdict.why}{verdict.remark}"
+    text = text.removeprefix(f"{range_text(verdict.there)} there, ") if verdict.there else text
+    text = text.removeprefix(f"{factor_text(verdict.here)} here").lstrip(" ,") if verdict.here else text
+    return text[:1].upper() + text[1:]
 
 
 def write(outcome: Outcome, path: Path) -> Path:
@@ -38,4 +72,5 @@ def write(outcome: Outcome, path: Path) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
-    return html.save(render(outcome), path)
+    own = outcome.run is not None and path.parent == outcome.run.folder  # a store is its owner's alone
+    return html.save(render(outcome), path, files.FILE_MODE if own else output.FILE_MODE)
