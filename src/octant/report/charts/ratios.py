@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.report.charts.picture import MOST_BARS, Axis, Band, Column, Mark, Panel, Picture, Region, Series
+from octant.report.charts.picture import MOST_BARS, Axis, Band, Column, Mark, Panel, Picture, Region, Series, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,8 @@ LEAST_REACH = 1.06
 """The least that an axis shows on either side."""
 ON_ONE_SIDE = 1.03
 """Points within this of 1 lie on both sides."""
+_FIRST, _LAST = 20, 10
+"""Rows of many that are drawn for sure: the worst news, and the best."""
 _STEPS = (1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0, 10.0, 20.0, 50.0, 100.0)
 
 
@@ -44,13 +46,13 @@ def ratios(
     worse: str = "← B slower",
     better: str = "B faster →",
 ) -> Picture:
-    """A picture of ratios in the order in which they come; of more than 40 the first.
+    """A picture of ratios in the order in which they come; of more than 40 the first, the last and some between.
 
     Args:
         margin: what counts as equal, a relative difference.
         columns: titles of the columns.
     """
-    drawn = rows[:MOST_BARS]
+    drawn = _most_telling(rows)
     near = [1 + row.findable for row in drawn]
     axis_x = ratio_axis([(row.low, row.middle, row.high) for row in drawn], near=near)
     places = tuple(float(n) for n in range(len(drawn)))
@@ -76,13 +78,22 @@ def ratios(
     )
     caption = "Right of 1 is better. The line is the interval; a difference beyond the two ticks would mostly be found."
     if len(rows) > len(drawn):
-        caption += f" {len(drawn)} of {len(rows)} rows are drawn, the worst news first; the table has all."
+        caption += (
+            f" {len(drawn)} of {len(rows)} rows are drawn: the first {_FIRST}, the last {_LAST}, and some between."
+        )
     table = tuple(
         (row.name, f"{row.middle:.3f}", f"{row.low:.3f} … {row.high:.3f}" if row.low < row.high else "", *row.texts[1:])
         for row in rows
     )
     header = ("figure", columns[0], "95 % interval", *columns[1:])
     return Picture("ratios", title, caption, (panel,), header, table, _label(rows), width=1152)
+
+
+def _most_telling(rows: Sequence[Row]) -> list[Row]:
+    """All rows, or of many the first, the last, and some between."""
+    if len(rows) <= MOST_BARS:
+        return list(rows)
+    return [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MOST_BARS - _FIRST - _LAST), *rows[-_LAST:]]
 
 
 def _column(name: str, place: int, of: int, rows: Sequence[Row]) -> Column:

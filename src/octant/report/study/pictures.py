@@ -20,6 +20,7 @@ from octant.report.study.rows import (
     machines_there,
 )
 from octant.report.study.rows import places as places_of
+from octant.stats import Grade
 from octant.study.cells import Cell
 from octant.study.parts import number
 from octant.study.values import quantities
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from octant.report.charts.picture import Tone
     from octant.study.outcome import Outcome
+    from octant.study.values import StudyValue
 
 _WIDE_AXIS = 100  # between its ends, from which on an axis of counts is logarithmic
 WIDEST = 64.0
@@ -108,7 +110,14 @@ def _marks(outcome: Outcome, ours: Sequence[tuple[float, tuple[float, float, flo
     name = f"{_ours(outcome)}, {claim}" if any(low < high for _, (low, _, high) in ours) else _ours(outcome)
     low, middle, high = zip(*(ends for _, ends in ours), strict=True)
     labels = tuple(f"{rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in ours)
-    return Series(name, "rows", middle, tuple(n for n, _ in ours), low, high, labels, names="legend")
+    places = tuple(n for n, _ in ours)
+    unsure = tuple(_is_invalid(rows[int(n)].place) for n in places)
+    return Series(name, "rows", middle, places, low, high, labels, names="legend", open=unsure)
+
+
+def _is_invalid(place: Place) -> bool:
+    """Whether our value is not what was asked, or not measurable: its mark is open."""
+    return place.ours is not None and any(doubt.grade == Grade.INVALID for doubt in place.ours.doubts)
 
 
 def _published_marks(there: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> Series:
@@ -150,16 +159,9 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     series = []
     for cell in cells:
         name = names[cell] if len(cells) > 1 else _ours(outcome)
-        mine = [(_x(place, sized), place.ours.value) for place in found if place.cell == cell and place.ours]
-        at = [place.at for place in found if place.cell == cell and place.ours]
+        mine = [(place, place.ours) for place in found if place.cell == cell and place.ours]
         if mine:
-            series.append(
-                Series(
-                    name, "curve", tuple(x for x, _ in mine), tuple(value.middle for _, value in mine),
-                    tuple(value.low for _, value in mine), tuple(value.high for _, value in mine),
-                    tuple(f"{name}, {word} {one}" for one in at),
-                )
-            )  # fmt: skip
+            series.append(_curve(name, [(_x(place, sized), ours, f"{word} {place.at}") for place, ours in mine]))
     for cell in published_cells:
         name = f"published, {names[cell]}" if len(cells) > 1 else "published"
         rows = [(place, place.published.value) for place in found if place.cell == cell and place.published]
@@ -173,6 +175,18 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     upright = value_axis(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
     panel = Panel(along, upright, tuple(series))
     return _picture(outcome, measure, f"{_capital(measure)} against {word}", _caption(outcome, measure), panel, 780)
+
+
+def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> Series:
+    """A curve with its launches as dots; of a model a line within its bounds."""
+    values = [ours.value for _, ours, _ in points]
+    bounded = any(ours.modelled and ours.modelled.low < ours.modelled.high for _, ours, _ in points)
+    return Series(
+        name, "band" if bounded else "curve", tuple(x for x, _, _ in points), tuple(value.middle for value in values),
+        tuple(value.low for value in values), tuple(value.high for value in values),
+        tuple(f"{name}, {at}" for _, _, at in points),
+        dots=tuple((x, launch.value.middle) for x, ours, _ in points for launch in ours.launches),
+    )  # fmt: skip
 
 
 def _picture(
@@ -193,7 +207,10 @@ def _caption(outcome: Outcome, measure: str) -> str:
     better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
     text += f"Values{whose} of a model. {better}." if outcome.run is None else f"Medians over launches. {better}."
     ends = "; ".join(ends_texts(outcome, measure))
-    text += f" Lines, and brackets in the table: {ends}." if ends else ""
+    marks = "Lines, and brackets"
+    if study.picture == "curve":
+        marks = "Small dots are single launches. Brackets" if outcome.run else "Areas, and brackets"
+    text += f" {marks} in the table: {ends}." if ends else ""
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     if any(place.published for place in found) and tables:
         titles = "; ".join(catalogue.results()[table].title for table in tables)

@@ -2,14 +2,20 @@
 
 import json
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 
+from rich.markup import escape
 from rich.table import Table
 
 from octant import stats
 from octant.machine import Machine, facts
 from octant.report import claims
 from octant.report.charts.terminal import bar
+from octant.report.run.answer import SIGNS as REPORT_SIGNS
+from octant.report.study.advice import steps
+from octant.report.study.answer import answer, belief, counts
+from octant.report.study.further import FurtherTable, further_tables
 from octant.report.study.rows import columns_and_rows, ends_texts, places
 from octant.report.terminal import console, render, screen_columns
 from octant.study import file
@@ -18,7 +24,7 @@ from octant.study.design import design
 from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
 from octant.study.values import quantities
-from octant.study.verdict import Verdict, tally
+from octant.study.verdict import Verdict
 
 BAR = 10  # characters of the longest bar in a table
 WIDTH = 100  # columns into which the bars must fit, where no width is known
@@ -89,10 +95,16 @@ def _measured_text(study: Study, name: str) -> str:
 
 
 def report_text(outcome: Outcome) -> str:
-    """The published table beside ours, and the verdicts."""
-    lines = [f"{outcome.name}: {outcome.study.question}", about(outcome)]
+    """The answer, the published table beside ours, the verdicts, and what to do: in the words of the page."""
+    width, found = max(60, screen_columns(WIDTH)), belief(outcome)
+    counted = " · ".join(f"{number} {words}" for number, words in counts(outcome)) if outcome.verdicts else ""
+    believed = f"{REPORT_SIGNS[found.grade]} {found.grade.capitalize()}: {found.text}"
+    lines = [f"{outcome.name}: {outcome.study.question}", about(outcome), ""]
+    lines += [line for text in (answer(outcome), counted, believed) for line in textwrap.wrap(text, width)]
     for measure in outcome.study.measures:
         lines += ["", _table_text(outcome, measure)] if places(outcome, measure) else []
+    for table in further_tables(outcome.study):
+        lines += ["", _further_text(table)]
     absent = absent_texts(outcome)
     if absent:
         lines += ["", "Not measured:", *(f"  {text}" for text in absent)]
@@ -100,7 +112,20 @@ def report_text(outcome: Outcome) -> str:
         lines += ["", "WRONG ANSWERS (they have no speed):", *outcome.values.wrong]
     if outcome.verdicts:
         lines += ["", _verdicts_text(outcome)]
+    lines += ["", "What to do with it"]
+    for number, step in enumerate(steps(outcome), 1):
+        text = f"{number}. {step.title}. {step.body}"
+        lines += [*textwrap.wrap(text, width, subsequent_indent="   "), *(f"     {line}" for line in step.lines)]
     return "\n".join([*lines, *(f"Note: {note}" for note in outcome.study.notes)])
+
+
+def _further_text(table: FurtherTable) -> str:
+    shown = Table(title=table.title, title_justify="left", box=None, pad_edge=False)
+    for column in table.header:
+        shown.add_column(column, justify="right" if column is table.header[-1] else "left")
+    for cells in table.rows:
+        shown.add_row(*map(escape, cells))
+    return f"{render(shown)}\n  {table.caption}"
 
 
 def about(outcome: Outcome) -> str:
@@ -187,9 +212,7 @@ def _doubt_numbers(doubts: Iterable[str], known: dict[str, int]) -> str:
 
 
 def _verdicts_text(outcome: Outcome) -> str:
-    shown = Table(
-        title=f"Findings: {tally(outcome.verdicts)}", title_justify="left", box=None, pad_edge=False, show_header=False
-    )
+    shown = Table(title="Findings", title_justify="left", box=None, pad_edge=False, show_header=False)
     shown.add_column(no_wrap=True)
     shown.add_column(overflow="fold")
     for verdict in outcome.verdicts:

@@ -54,8 +54,9 @@ class Sheet:
         self._shape("rect", kind, place, title)
 
     def mark(self, kind: str, shape: str, at: Spot, title: str = "", radius: float = RADIUS) -> None:
-        """A mark of a shape; labels keep off it."""
+        """A mark of a shape; labels keep off it. Strokes have no rim: it would be wider than they are."""
         x, y = at
+        kind = "b" if shape == "tick" else kind
         if shape == "circle":
             self._shape("circle", kind, f'cx="{px(x)}" cy="{px(y)}" r="{px(radius)}"', title)
         else:
