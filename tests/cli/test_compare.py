@@ -97,6 +97,12 @@ def test_rounds_measure_both_again_and_give_verdicts(bench: Bench) -> None:
     assert "Slower in B (1)" in words
     assert "at least 3 % slower; could have found ± " in words
     assert re.search(r" a 95 % interval for the ratio over 6 paired rounds (at|between) ", words)
+    page = Path(done.stdout.splitlines()[-1])
+    assert page == bench.store.read(bench.store.ids()[-1]).folder / "comparison.html"
+    assert page.stat().st_mode & 0o077 == 0, "a store is its owner's alone"
+    elsewhere = bench.store.root.parent / "page.html"
+    assert bench.compare("-o", str(elsewhere)).stdout.splitlines()[-1] == str(elsewhere)
+    assert "A against B:" in elsewhere.read_text(encoding="utf-8")
     document = json.loads(bench.compare("--json").stdout)
     assert (document["rounds"], document["a"], document["b"]) == (6, *bench.store.ids()[-2:])
     assert len(bench.kernel.starts) == 24, "comparing them later measures nothing"

@@ -8,6 +8,7 @@ import pytest
 from octant.network import load
 from octant.network.published_points import published_points
 from octant.network.scale import scale
+from octant.report.study.answer import counts
 from octant.report.study.page import render
 from octant.report.study.text import report_json, report_text
 from octant.stats import Interval
@@ -16,7 +17,6 @@ from octant.study.factors import gain
 from octant.study.file import StudyError
 from octant.study.modelled import model, modelled_values
 from octant.study.values import StudyValue
-from octant.study.verdict import tally
 
 pytest.importorskip("octant._network")
 
@@ -102,19 +102,18 @@ def test_verdicts_say_what_the_model_was_calibrated_on(name: str) -> None:
 
 
 def test_what_holds_by_calibration_is_counted_apart() -> None:
-    assert tally(outcome.outcome_of_model("gups-scaling").verdicts) == "7 hold"
+    assert counts(outcome.outcome_of_model("gups-scaling"))[0] == (7, "hold")
     found = outcome.outcome_of_model("ptrans-scaling")
-    assert tally(found.verdicts) == "2 hold, 1 calibrated on this, 1 does not hold"
-    assert "Findings: 2 hold, 1 calibrated on this, 1 does not hold" in report_text(found)
+    assert counts(found)[:3] == [(2, "hold"), (1, "calibrated on this"), (1, "does not hold")]
+    assert "2 hold · 1 calibrated on this · 1 does not hold" in report_text(found)
     first = json.loads(report_json(found))["findings"][0]
     assert (first["predicted"], first["calibrated"]) == (
         False,
         {"D bytes/s": ["2"], "injection bytes/s": ["1"]},
     )
     page = render(found)
-    assert "Holds, calibrated on this" in page
-    assert "2 hold, 1 calibrated on this, 1 does not hold" in page
-    assert tally([]) == ""
+    assert "holds, calibrated on this" in page
+    assert "<b>1</b> calibrated on this" in page
 
 
 def test_the_remark_comes_from_the_network_file(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ EXAMPLES = {
     ),
     "study report": (
         Example("octant study report page-size", "the last run of that study"),
-        Example("octant study report gups-scaling --html gups.html", "a page to send on"),
+        Example("octant study report gups-scaling -o gups.html", "a page to send on"),
     ),
     "model": (
         Example("octant model scale power775 -t randomaccess --sizes 1,24,25", "rate against size, published points"),

@@ -116,23 +116,6 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     )
 
 
-def tally(found: Iterable[Verdict]) -> str:
-    """How many findings came out how: `3 hold, 1 calibrated on this, 1 undecided`.
-
-    What holds because the model was calibrated on it is no success of the model, and is counted apart.
-    """
-    said = [verdict.said if verdict.status == "holds" else verdict.status for verdict in found]
-    words = {
-        "holds": ("holds", "hold"),
-        "holds, calibrated on this": ("calibrated on this",) * 2,
-        "does not hold": ("does not hold", "do not hold"),
-        "undecided": ("undecided",) * 2,
-        "cannot be tested here": ("cannot be tested here",) * 2,
-    }
-    counts = ((said.count(status), *texts) for status, texts in words.items())
-    return ", ".join(f"{count} {one if count == 1 else more}" for count, one, more in counts if count)
-
-
 def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:
     """What one tested quantity says against a bar; `what` stands behind its value in the sentence."""
     status = status_of(effect, bar)

@@ -6,39 +6,15 @@ import re
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
 
 import command_lines
 from fake_run import fake_summary
+from made_comparisons import LOUD, MIXED, QUIET, STEPS, comparison_of, of_values
 from octant.analysis.compare import Comparisons, compare
 from octant.report.charts.picture import MOST_BARS
 from octant.report.charts.ratios import Row, ratio_axis, ratio_ticks, ratios
 from octant.report.run import compared, comparison
 from octant.stats.paired import LEAST_ROUNDS
-from octant.store import Pair
-from octant.store.asked import Looks
-
-STEPS = np.array([-1.0, 1.0, -0.5, 0.5, 0.7, -0.7])  # of launches about their mean
-QUIET, LOUD = 0.001, 0.1
-
-
-def comparison_of(
-    *sides: tuple[float, float], rounds: int = 6, looks: Looks = "once", margin: float = 0.03
-) -> Comparisons:
-    """Two runs that were measured in turn; of each figure the speed of B over A, and the spread of a round."""
-    steps = np.resize(STEPS, rounds)
-    after = [speed * np.exp(spread * (steps - steps.mean())) for speed, spread in sides]
-    return of_values(np.ones((len(sides), rounds)), after, looks, margin)
-
-
-def of_values(before: ArrayLike, after: ArrayLike, looks: Looks | None = "once", margin: float = 0.03) -> Comparisons:
-    rounds = np.asarray(before).shape[-1]
-    pair = Pair("20261122-000000-aaaa", "old", rounds, looks) if looks else None
-    sides = fake_summary(before, "20261122-000000-aaaa"), fake_summary(after, "20261122-000001-bbbb", pair)
-    return compare(*sides, margin=margin)
-
-
-MIXED = ((1.0, QUIET), (1.2, QUIET), (0.9, QUIET), (1.05, LOUD), (0.8, QUIET), (1.5, QUIET))
 
 
 def test_the_worst_news_comes_first() -> None:

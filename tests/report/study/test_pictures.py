@@ -9,10 +9,12 @@ import pytest
 
 import fake_study
 from fake_run import machine
+from octant import catalogue
 from octant.ask import Launch
 from octant.report.charts.picture import Picture
 from octant.report.study import page as study_page
 from octant.report.study import text as report
+from octant.report.study.further import further_tables
 from octant.report.study.pictures import pictures
 from octant.store import Store
 from octant.study import file, outcome
@@ -65,23 +67,34 @@ def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "min
     return outcome.outcome_of_run(fake_study.run(where, str(mine), machine(), answer, repeats=1))
 
 
-def test_bars_lie_beside_the_published_ones(where: Store) -> None:
+def test_each_machine_stands_against_its_own_baseline(where: Store) -> None:
     found = half_of_published(where)
     (picture,) = pictures(found)
-    ours, there = picture.panels[0].series
-    assert (ours.name, there.name, {ours.kind, there.kind}) == ("here", "published", {"across"})
+    (panel,) = picture.panels
+    ours, there = panel.series
+    assert (ours.name, there.name, {ours.kind, there.kind}) == ("here, 95 % interval", "published", {"rows"})
+    assert there.role == "published"
+    published = [56830, 56564, 122409, 122474, 117082, 117065]
+    assert there.x == pytest.approx([value / published[0] for value in published])
     beside = dict(zip(ours.y, ours.x, strict=True))
-    assert there.x == (56830e6, 56564e6, 122409e6, 122474e6, 117082e6, 117065e6)
-    assert [beside[place] for place in there.y] == pytest.approx([x / 2 for x in there.x], rel=1e-4)
+    assert [beside[row] for row in there.y] == pytest.approx(there.x, rel=1e-3), "half as fast, and the same ratios"
     assert len(ours.x) == 8  # memory alone and threads were not published; pages of the pool are absent here
     assert all(low <= x <= high for low, x, high in zip(ours.low, ours.x, ours.high, strict=True))
-    named = {place: label.replace("\n", " ") for place, label in picture.panels[0].y.ticks}
-    assert [named[place] for place in there.y[:3]] == ["baseline", "binding yes", "binding yes, memory local"]
-    assert "Thin lines, and brackets in the table: here: 95 % interval for the median over" in picture.caption
+    named = dict(panel.y.ticks)
+    assert named[there.y[0]].startswith("binding no, memory anywhere")
+    assert [named[place] for place in there.y[1:3]] == ["binding yes", "binding yes, memory local"]
+    here, elsewhere = panel.columns
+    assert (here.title, elsewhere.title) == ("here", "Power 755, published")
+    assert [here.texts[int(row)] for row in there.y[:3]] == ["28.4 GB/s", "28.3 GB/s", "61.2 GB/s"]
+    assert [elsewhere.texts[int(row)] for row in there.y[:3]] == ["56.8 GB/s", "56.6 GB/s", "122 GB/s"]
+    (note,) = panel.notes
+    assert note.text == "not measured: no 2 MiB pages (the pool has no free pages)"
+    assert named[note.y] == "binding yes, memory local, pages pool"
+    assert "Lines, and brackets in the table: here: 95 % interval for the median over" in picture.caption
     assert "× baseline: 95 % interval for the ratio over" in picture.caption
     assert "More is better." in picture.caption
     assert "The baseline is binding no, memory anywhere" in picture.caption
-    assert "Hatched bars are published values: STREAM triad" in picture.caption
+    assert "Published: STREAM triad" in picture.caption
 
 
 def test_curves_follow_the_axis_and_keep_their_intervals(where: Store, tmp_path: Path) -> None:
@@ -96,28 +109,70 @@ def test_curves_follow_the_axis_and_keep_their_intervals(where: Store, tmp_path:
     assert all(low <= y <= high for low, y, high in zip(small.low, small.y, small.high, strict=True))
 
 
-def test_bars_take_the_values_of_an_axis_one_by_one(where: Store, tmp_path: Path) -> None:
+def test_launches_are_dots_on_curves(where: Store, tmp_path: Path) -> None:
+    (picture,) = pictures(along(where, tmp_path))
+    assert [len(series.dots) for series in picture.panels[0].series] == [3, 3]
+    assert "Small dots are single launches." in picture.caption
+
+
+def test_rows_take_the_values_of_an_axis_one_by_one(where: Store, tmp_path: Path) -> None:
     (picture,) = pictures(along(where, tmp_path, "bars"))
-    assert [label for _, label in picture.panels[0].y.ticks][:4] == [
-        "small, 64KiB",
-        "small, 1MiB",
-        "small, 16MiB",
-        "large, 64KiB",
-    ]
-    assert picture.panels[0].series[0].x[0] == pytest.approx(4e9, rel=1e-4)
-    assert not picture.panels[0].x.log  # bars begin at nothing
+    labels = [label for _, label in picture.panels[0].y.ticks]
+    assert labels[:4] == ["small, 64KiB", "small, 1MiB", "small, 16MiB", "large, 64KiB"]
+    assert picture.panels[0].series[0].x == pytest.approx([1, 1, 1, 80, 80, 80], rel=1e-3), "each at its own size"
+    assert picture.panels[0].x.ends[1] < 80, "an arrow stands for what is beyond"  # type: ignore[index]
 
 
-def test_what_was_not_measured_is_not_drawn(where: Store) -> None:
+def test_what_was_not_measured_is_said_in_its_row(where: Store) -> None:
     failed = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: None, repeats=1)
     (picture,) = pictures(outcome.outcome_of_run(failed))
     assert [series.name for series in picture.panels[0].series] == ["published"]
+    assert len(picture.panels[0].notes) == len(picture.panels[0].y.ticks)
+    assert all(note.text.startswith("not measured: ") for note in picture.panels[0].notes)
+
+
+def test_without_a_baseline_here_values_stand_and_no_ratio(where: Store) -> None:
+    def only_bound(launch: Launch, _point: object) -> float | None:
+        return None if "pin" in launch.ask.knobs and "interleave" in launch.ask.knobs["memory"] else 10e9
+
+    run = fake_study.run(where, "stream-affinity-pages", machine(), only_bound, repeats=1)
+    (picture,) = pictures(outcome.outcome_of_run(run))
+    assert [series.name for series in picture.panels[0].series] == ["published"]
+    assert "no baseline here" in {note.text for note in picture.panels[0].notes}
+    assert "10.0 GB/s" in picture.panels[0].columns[0].texts
+
+
+def test_published_ratios_stand_beside_the_model_where_no_value_was_published() -> None:
+    """Of a pair under contention the document states ratios of one scenario to the next only."""
+    (picture,) = pictures(outcome.outcome_of_model("mpi-bidirectional-contention"))
+    labels = {place: label.partition(":")[0] for place, label in picture.panels[0].y.ticks}
+    there = picture.panels[0].series[1]
+    stated = {labels[row]: ratio for row, ratio in zip(there.y, there.x, strict=True)}
+    assert stated == pytest.approx({"d": 1 / 2, "e": 1 / 4, "f": 1 / 8, "g": 1 / 8, "h": 1 / 16})
+    (picture,) = pictures(outcome.outcome_of_model("alltoall-schedule"))
+    assert picture.panels[0].series[1].x == pytest.approx((1 / 0.88,))
+
+
+def test_every_study_with_a_table_of_the_catalogue_shows_it() -> None:
+    """Beside ours, as values or as ratios, or as a table of its own."""
+    for name in file.names():
+        study = file.load(name)
+        evidence = {table for asked in study.findings for table in catalogue.findings()[asked.id].evidence}
+        tables = evidence | {table.id for table in catalogue.results().values() if table.study == name}
+        shown = {one.table for one in study.published} | {one.id for one in further_tables(study)}
+        shown |= {asked.there.table for asked in study.findings if asked.there and asked.test.compared(study)}
+        assert not tables or tables & shown, name
+        assert not any(
+            table.study == name and table.id not in shown
+            for table in catalogue.results().values()
+            if name != "hpcc-normalised"
+        ), name  # its results are the values themselves
 
 
 def test_the_model_curve_carries_its_range_and_the_published_points() -> None:
     (picture,) = pictures(outcome.outcome_of_model("gups-scaling"))
     model, there = picture.panels[0].series
-    assert (model.kind, there.kind) == ("curve", "points")
+    assert (model.kind, there.kind) == ("band", "points")
     assert there.x == (1.0, 2.0)
     assert there.y == pytest.approx((1.08e9, 0.1e9))
     assert model.y[model.x.index(25)] < model.y[model.x.index(24)]  # the step of the sawtooth
@@ -129,12 +184,10 @@ def test_the_model_curve_carries_its_range_and_the_published_points() -> None:
 def same_numbers(picture: Picture, found: Outcome) -> None:
     """The table has as many of our values and of published ones as are drawn."""
     assert all(len(cells) == len(picture.header) for cells in picture.rows)
-    ours = [series for series in picture.panels[0].series if series.low]
-    told = [series for series in picture.panels[0].series if not series.low]
-    for column, drawn in (("here", ours), ("there", told)):
-        known = [dict(zip(picture.header, cells, strict=True)).get(column, "") for cells in picture.rows]
-        assert sum(len(series.x) for series in drawn) == sum(map(bool, known))
-    assert {series.kind for series in ours} == {"curve" if found.study.picture == "curve" else "across"}
+    ours = [series for series in picture.panels[0].series if series.role != "published"]
+    rows = [dict(zip(picture.header, cells, strict=True)) for cells in picture.rows]
+    assert sum(len(series.x) for series in ours) == sum(bool(cells["here"]) for cells in rows)
+    assert {series.kind for series in ours} <= ({"curve", "band"} if found.study.picture == "curve" else {"rows"})
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -154,7 +207,7 @@ def test_the_page_holds_pictures_tables_and_values(where: Store, tmp_path: Path)
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
     assert data["document"]["study"] == "stream-affinity-pages"
     assert len(data["document"]["cells"]) == 8
-    assert len(data["exports"]) == page.count("<figure>") == page.count("<details>") == 1
+    assert len(data["exports"]) == page.count("<figure>") == 1
     assert "61.2 GB/s" in page
 
 

@@ -89,7 +89,7 @@ def test_the_page_says_the_same_and_escapes(where: Store, tmp_path: Path) -> Non
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     found = outcome.outcome_of_run(run)
     page = study_page.write(found, tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Cannot be tested here" in page
+    assert "4 findings cannot be tested here: one NUMA domain" in page
     assert "56.8 GB/s" in page
     assert "HPC Tuning on POWER7 (slides)" in page
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/", "")  # nothing from the network

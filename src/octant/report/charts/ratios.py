@@ -111,7 +111,7 @@ def ratio_axis(spans: Sequence[tuple[float, float, float]], widest: float = WIDE
         near: ratios above 1 that are shown on both sides if they stretch the axis by no more than a half; else an arrow
             stands for them.
     """
-    low = min((low for low, _, _ in spans), default=1.0)
+    low = min((low for low, _, _ in spans if low > 0), default=1.0)  # nothing has no place; it gets an arrow
     high = max((high for _, _, high in spans), default=1.0)
     reach = max(high, 1 / low, LEAST_REACH)
     reach = min(max([reach, *(ratio for ratio in near if ratio <= reach**1.5)]) ** 1.06, widest)

@@ -39,6 +39,7 @@ MOST_LAUNCHES = 60
 """Launches of each combination that are proposed at once."""
 MOST_ADOPTED = 3
 """Settings that are proposed, the greatest gain first."""
+NOTHING_OPEN = "No setting asks for a change, and every finding has its verdict."
 _PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for word, size in PAGE_BYTES.items()}}
 
 
@@ -46,7 +47,7 @@ def steps(outcome: Outcome) -> tuple[Finding, ...]:
     """What to do with the result, the most urgent first; never empty."""
     found = [*_spoiled(outcome), *_adopt(outcome), *_keep(outcome), *_model_steps(outcome)]
     found += [*_more_launches(outcome), *_waiting(outcome)]
-    return tuple(found) or (Finding("nothing", "Nothing more to do here", "Every finding has its verdict.", ()),)
+    return tuple(found) or (Finding("nothing", "Nothing more to do here", NOTHING_OPEN, ()),)
 
 
 def _spoiled(outcome: Outcome) -> Iterator[Finding]:

@@ -59,6 +59,10 @@ def _measured(outcome: Outcome) -> str:
         place, verdict = min(told.items(), key=lambda one: middle(one[1]))
         worst = f"{setting(outcome, place)} is {ratio(verdict)}{of_measure(outcome, place)}"
         return f"Here nothing is better than {base}; {worst}."
+    if "faster" in words:
+        place, verdict = max(told.items(), key=lambda one: middle(one[1]))
+        better = f"{setting(outcome, place)} is {ratio(verdict)}{of_measure(outcome, place)}"
+        return f"Here {better}, which is not surely more than {percent(MARGIN)} better than {base}."
     most_hidden = max(verdict.speed.high for verdict in told.values() if verdict.speed)
     hidden = percent(most_hidden - 1) if most_hidden < _TIMES else times(most_hidden)
     return f"Here no setting can be told to be better than {base}; a gain of up to {hidden} could hide."

@@ -124,7 +124,7 @@ def _published_marks(there: Sequence[tuple[float, tuple[float, float, float]]], 
     low, middle, high = zip(*(ends for _, ends in there), strict=True)
     labels = tuple(f"published: {rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in there)
     places = tuple(n for n, _ in there)
-    return Series("published", "rows", middle, places, low, high, labels, "published", names="legend")
+    return Series("published", "rows", middle, places, low, high, labels, role="published", names="legend")
 
 
 def _value_here(row: _Row, unit: str) -> str:

@@ -1,0 +1,211 @@
+"""What a study says to do: each rule just above and just below its threshold, and lines that the command line reads."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import command_lines
+import fake_study
+from fake_run import machine
+from octant.ask import Launch
+from octant.machine import Machine
+from octant.placement.expressions import parse_place
+from octant.report.study import text as report
+from octant.report.study.advice import lines_for, steps, waiting
+from octant.report.study.answer import adopted_settings, answer, belief, counts
+from octant.report.study.page import render
+from octant.store import Store
+from octant.study import file, outcome
+from octant.study.outcome import Outcome
+from study_text import STUDY, curve_study
+
+NOISE = (0.0, 1.0, -1.0, 0.5, -0.5, 0.25)  # of rounds
+QUIET, LOUD = 0.001, 0.1
+
+
+@pytest.fixture
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    fake_study.programs(tmp_path / "bin", monkeypatch)
+    return Store(tmp_path / "store")
+
+
+Study = Callable[..., Outcome]
+
+
+@pytest.fixture
+def study(where: Store, tmp_path: Path) -> Study:
+    """A study of two settings, b so many times as fast as the baseline a; rounds of b spread."""
+
+    def made(
+        gain: float, spread: float = QUIET, repeats: int = 6, text: str = STUDY, on: Machine | None = None
+    ) -> Outcome:
+        mine = tmp_path / "mine.toml"
+        mine.write_text(text)
+
+        def rate(launch: Launch, _point: Mapping[str, str]) -> float:
+            is_b = launch.ask.knobs.get("pages") == "thp"
+            return 10e9 * (gain * math.exp(spread * NOISE[launch.repeat % 6]) if is_b else 1.0)
+
+        return outcome.outcome_of_run(fake_study.run(where, str(mine), on or machine(), rate, repeats=repeats))
+
+    return made
+
+
+def rules(found: Outcome) -> list[str]:
+    return [step.rule for step in steps(found)]
+
+
+@pytest.mark.parametrize(
+    ("gain", "spread", "rule", "says"),
+    [
+        (1.034, QUIET, "adopt", "Here which b brings × 1.03 over which a."),  # the near end lies beyond 3 %
+        (
+            1.031,
+            0.002,
+            "nothing",
+            "Here which b is × 1.03, which is not surely more than 3 % better than which a.",
+        ),
+        (1.027, QUIET, "same", "Here every setting runs the same within 3 % of which a."),
+        (1.0, QUIET, "same", "Here every setting runs the same within 3 % of which a."),
+        (0.975, QUIET, "same", "Here every setting runs the same within 3 % of which a."),
+        (0.96, QUIET, "keep", "Here nothing is better than which a; which b is × 0.96."),
+        (
+            1.0,
+            LOUD,
+            "launches",
+            "Here no setting can be told to be better than which a; a gain of up to 8.2 % could hide.",
+        ),
+    ],
+)
+def test_what_to_do_just_above_and_just_below(study: Study, gain: float, spread: float, rule: str, says: str) -> None:
+    text = STUDY.partition("[[findings]]")[0]
+    found = study(gain, spread, text=text)
+    assert answer(found) == says
+    assert rules(found)[0] == rule or (rule == "nothing" and "adopt" not in rules(found) and "same" not in rules(found))
+    titles = [step.title for step in steps(found)]
+    assert ("Change nothing" in titles) == (rule == "same"), "only where the same within 3 % was shown"
+
+
+def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
+    found = study(2.0, repeats=3, text=STUDY.partition("[[findings]]")[0])
+    assert answer(found) == "Here 3 rounds give no verdict: 4 are the least."
+    assert rules(found) == ["launches"]
+    assert belief(found).grade == "doubtful"
+    assert "a combination has 3 launches" in belief(found).text.lower()
+    assert "adopt" in rules(study(2.0, repeats=4))
+
+
+def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:
+    found = study(1.5)
+    (adopted,) = adopted_settings(found)
+    first = steps(found)[0]
+    assert first.title == "Use which b: × 1.50 here"
+    assert "95 % interval for the ratio over 6 paired rounds" in first.body
+    assert first.lines == lines_for(found, adopted.place)
+    assert first.lines == ("octant place --place 1x1,pages=thp --for mpich", "octant run node/stream pages=thp")
+
+
+def test_verdicts_that_are_open_ask_for_launches(study: Study) -> None:
+    found = study(1.01, LOUD)
+    step = next(step for step in steps(found) if step.rule == "launches")
+    assert step.title == "1 verdict needs more launches"
+    (verdict,) = found.verdicts
+    assert verdict.more_launches is not None
+    assert f"About {6 + verdict.more_launches} of each" in step.body
+    assert step.lines[0].startswith("octant study run mine.toml --repeats ")
+    assert int(step.lines[0].split()[-1]) <= 60
+
+
+def test_findings_that_wait_name_the_machine_that_they_wait_for(study: Study) -> None:
+    text = STUDY + 'needs = ["numa>=2"]\n'
+    found = study(1.5, text=text)
+    assert list(waiting(found)) == ["one NUMA domain"]
+    step = steps(found)[-1]
+    assert step.title == "Carry the question to a node with at least 2 NUMA domains"
+    assert step.body == "1 finding waits for it: here is one NUMA domain."
+    assert waiting(study(1.5, text=text, on=machine(nodes=2))) == {}
+
+
+def test_a_study_along_an_axis_says_from_where_on(where: Store, tmp_path: Path) -> None:
+    def rate(launch: Launch, point: Mapping[str, str]) -> float:
+        large = launch.ask.knobs.get("pages") == "thp" and point["bytes"] != "1MiB"
+        return 10e9 * (1.4 if large else 1.0) * (1 + 1e-4 * launch.repeat)
+
+    found = outcome.outcome_of_run(fake_study.run(where, curve_study(tmp_path), machine(), rate))
+    first = steps(found)[0]
+    assert "better from 2MiB on" in first.body
+    assert first.lines[-1].startswith("octant run node/stream pages=thp bytes=")
+
+
+def test_placements_and_settings_of_mpi_have_their_lines(where: Store) -> None:
+    def rate(launch: Launch, _point: object) -> float:
+        return (20e9 if launch.ask.shape.place else 10e9) * (1 + 1e-4 * launch.repeat)
+
+    found = outcome.outcome_of_run(fake_study.run(where, "stream-affinity-pages", machine(nodes=2), rate))
+    step = steps(found)[0]
+    assert step.rule == "adopt"
+    own, again = step.lines
+    assert own.startswith("octant place --place 4x1,smt=1")
+    assert own.endswith(" --for mpich")
+    parse_place(own.split()[3], machine(nodes=2).topology)
+    assert "--place 4x1,smt=1" in again
+    assert found.run is not None
+    settings = {"OMPI_MCA_btl_sm_eager_limit": "69632"}
+    place = adopted_settings(found)[0].place
+    asks = (replace(ask, mpi=settings) if ask.show.title == str(place[0]) else ask for ask in found.run.asks)
+    with_mpi = replace(found, run=replace(found.run, asks=tuple(asks)))
+    lines = lines_for(with_mpi, place)
+    assert lines[0] == "export OMPI_MCA_btl_sm_eager_limit=69632"
+    assert lines[-1].endswith("--mpi OMPI_MCA_btl_sm_eager_limit=69632")
+    for line in lines[1:]:
+        command_lines.read(line)
+
+
+def test_every_line_is_one_of_the_command(study: Study, where: Store) -> None:
+    needy = study(1.5, LOUD, text=STUDY + 'needs = ["numa>=2"]\n')
+    begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
+    models = [outcome.outcome_of_model(name) for name in file.names() if file.load(name).source == "model"]
+    all_found = [study(1.5), study(1.0, LOUD), needy, outcome.outcome_of_run(begun), *models]
+    lines = [line for found in all_found for step in steps(found) for line in step.lines]
+    assert len({line.split()[1] for line in lines}) >= 4
+    for line in lines:
+        command_lines.read(line)
+
+
+def test_a_model_proposes_no_launches(study: Study) -> None:
+    for name in file.names():
+        if file.load(name).source == "model":
+            found = outcome.outcome_of_model(name)
+            assert steps(found)
+            assert not {"adopt", "launches", "same", "keep"} & set(rules(found))
+            assert belief(found).grade == "note"
+
+
+def test_lost_time_and_a_wide_baseline_cast_doubt(where: Store, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(STUDY)
+    wide = fake_study.run(
+        where, str(mine), machine(), lambda launch, _: 10e9 * (1 + 0.4 * NOISE[launch.repeat % 6]), repeats=6
+    )
+    found = belief(outcome.outcome_of_run(wide))
+    assert found.grade != "sound"
+    assert "The interval of the baseline alone is " in found.text
+    quiet = fake_study.run(where, str(mine), machine(), lambda *_: 10e9, repeats=6)
+    assert belief(outcome.outcome_of_run(quiet)).grade == "sound"
+
+
+def test_page_and_text_say_the_same(study: Study) -> None:
+    found = study(1.5)
+    page, text = " ".join(render(found).replace("\u202f", " ").split()), " ".join(report.report_text(found).split())
+    said = [answer(found), belief(found).text]
+    said += [part for step in steps(found) for part in (step.title, step.body)]
+    for part in said:
+        assert part in page
+        assert part in text
+    for number, words in counts(found):
+        assert f"<b>{number}</b> {words}" in page
+        assert f"{number} {words}" in text
+    assert all(line in page and line in text for step in steps(found) for line in step.lines)
