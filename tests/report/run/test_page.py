@@ -14,7 +14,6 @@ import pytest
 import screens
 from edge_runs import RUNS, summary_of
 from fake_run import STARTED, fake_run, machine, point, retitled, write_run
-from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.machine import Disagreement
 from octant.record import Process, Result, Scheduling
@@ -291,7 +290,7 @@ def test_the_period_is_that_of_the_launches() -> None:
             dataclasses.replace(one, process=dataclasses.replace(one.process, started=start))
             for one, start in zip(run.points, begun, strict=False)
         )
-        return page.period_text(summarise(dataclasses.replace(run, points=points), {}))
+        return page.period_text(dataclasses.replace(run, points=points))
 
     assert period(times[0]).startswith("21 November 2026, 21:45 ")
     assert period(*times[:2]).startswith("21 November 2026, 21:45 – 22:02 ")

@@ -310,14 +310,22 @@ def _inside(sheet: Sheet, box: Box, text: str, look: Look) -> None:
 
 
 def _notes(sheet: Sheet, layout: _Layout, across: Scale, rows: Sequence[_Row]) -> None:
-    """Words in rows, right of their place in the first lane, or as far right as there is room."""
+    """Words in rows: right of their place in the first lane where that is free, else near it."""
     size, lanes = layout.place.small, len(_lanes(layout.panel))
     for note in () if layout.over else layout.panel.notes:
         row = next((row for row in rows if row.at == note.y), None)
-        if row is not None:
-            text = cut(note.text, size, across.end - across.begin)
-            x = max(across.begin, min(across.held(note.x) + 6, across.end - text_width(text, size)))
-            sheet.text(Text(x, _lane_middle(row, 0, lanes) + 0.36 * size, text, size, "soft"))
+        if row is None:
+            continue
+        y, room = row.top + row.head, Box(across.begin, row.top + row.head, across.end, row.top + row.head + row.height)
+        beside = Text(across.held(note.x) + 6, _lane_middle(row, 0, lanes) + 0.36 * size, note.text, size, "soft")
+        if sheet.field.is_free(beside, room):
+            sheet.text(beside)
+            continue
+        for share, most in ((1.0, 1), (0.6, 2), (0.4, 2), (0.25, 2)):
+            lines = wrap(note.text, size, share * (across.end - across.begin), most)
+            texts = [Text(0, 0, line, size, "soft") for line in lines]
+            if sheet.field.place((across.held(note.x), y + row.height / 2), texts, room):
+                break
 
 
 def _entries(panel: Panel, looks: Sequence[Look]) -> list[Entry]:
