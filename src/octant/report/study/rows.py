@@ -38,8 +38,8 @@ def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[li
     """The table of a measure: the published columns and the doubts only where there are any."""
     axis = outcome.study.measures[measure].axis
     rows = table(outcome, measure)
-    columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here", "× baseline"]
-    columns += [column for column in ("there", "× there") if any(row[column] for row in rows)]
+    columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here"]
+    columns += [column for column in ("× baseline", "there", "× there") if any(row[column] for row in rows)]
     if any(row["doubts"] for row in rows):
         columns.append("doubts")
     return columns, [[row[c] if c in row else row["levels"][c] for c in columns] for row in rows]
