@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fake_run import lane, machine, point, stored
@@ -66,6 +66,7 @@ def test_the_heights_are_shares_of_all_time_by_the_length_of_one_interruption() 
     assert not histogram.y.log
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.integers(10_000, 10_000_000), min_size=20, max_size=40), min_size=1, max_size=4))
 def test_parts_add_up_to_the_headline_and_all_causes_to_the_whole(launches: list[list[int]]) -> None:
     taken = (Taken(0, (10**9,), (9 * 10**8,), (6 * 10**7,), elapsed_ns=10**9, stolen_ns=3 * 10**6),)
@@ -96,6 +97,7 @@ def test_a_silent_machine_has_one_sentence_and_the_bar() -> None:
     assert bar.series[0].kind == "stack"
     assert "Under 0.1" in picture.caption
     assert "Height" not in picture.caption
+    assert dict(picture.facts)["work"] == f"100.00{claims.NARROW}%"
 
 
 def test_of_many_ranks_the_one_that_lost_most_is_drawn_and_all_stand_in_a_strip() -> None:

@@ -55,7 +55,7 @@ def lost_time(_summary: Summary, workload: Workload, figures: Sequence[Figure], 
         ("figure", "what", "share of all time"),
         tuple(row for one in kept for row in _rows(one)),
         f"{sentence} {_causes_text(widest)}".strip(),
-        (() if silent else tuple(zip(_PARTS, _part_texts(widest), strict=True))) + _cause_facts(widest),
+        (() if silent else _part_facts(widest)) + _cause_facts(widest),
         width=564,
     )  # fmt: skip
 
@@ -134,9 +134,16 @@ def _part_texts(figure: Figure) -> list[str]:
     return claims.part_texts(_sums(_lanes(figure)), claims.figure_texts(figure).number)
 
 
+def _headline(figure: Figure) -> str:
+    """The share that was lost, in percent as the table has it; on a silent machine to two decimals."""
+    value = figure.value
+    silent = value is not None and value.middle < SILENT
+    return f"{100 * value.middle:.2f}" if value and silent else claims.figure_texts(figure).number
+
+
 def _cause_texts(figure: Figure, found: Causes) -> list[tuple[str, float, str]]:
     """Each cause with its share and in words that add up to the headline, then the work, to 100 %."""
-    headline = claims.figure_texts(figure).number
+    headline = _headline(figure)
     texts = claims.part_texts([share for _, share in found.parts], headline)
     causes_ = [(name, share, text) for (name, share), text in zip(found.parts, texts, strict=True)]
     places = len(headline.partition(".")[2])
@@ -172,6 +179,12 @@ def _rows(figure: Figure) -> list[tuple[str, ...]]:
         if share
     ]
     return rows + [(name, cause, text) for cause, _, text in (_cause_texts(figure, found) if found else [])]
+
+
+def _part_facts(figure: Figure) -> tuple[tuple[str, str], ...]:
+    """The sums over all lanes, which are not those of the picture where it shows one of many."""
+    of = "of all: " * (len({(lane.rank, lane.thread) for lane in _lanes(figure)}) > MANY)
+    return tuple((of + part, text) for part, text in zip(_PARTS, _part_texts(figure), strict=True))
 
 
 def _cause_facts(figure: Figure) -> tuple[tuple[str, str], ...]:
