@@ -9,7 +9,7 @@ from fake_run import WORKLOADS, fake_run
 from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
 from octant.report.charts import curve, terminal
-from octant.report.charts.bars import REST, own_times
+from octant.report.charts.bars import REST, bar_labels, own_times
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
 from octant.report.charts.timeline import timeline
@@ -157,3 +157,12 @@ def test_bars_in_characters_are_as_long_as_their_values() -> None:
     assert lengths == [round(lengths[-1] / 4), round(lengths[-1] / 2), lengths[-1]]
     stacks = [line.plain for line in terminal.picture_lines(drawn()["apps-halo-phases"], 100)]
     assert [stacks[4].count(sign) for sign in "█▓▒░"] == pytest.approx([21, 32, 10, 21], abs=1)
+
+
+def test_bars_name_what_differs_in_words_and_on_how_many_cores() -> None:
+    summary = summarise(fake_run(), WORKLOADS)
+    adds = [one for one in summary.figures if one.workload.name == "node/peakflops"]
+    assert bar_labels(adds, "width") == ["512, 1 core", "512, 2 copies", "512, 2 threads"]
+    assert bar_labels(adds[:1], "width") == ["512"]
+    loads = [one for one in summary.figures if one.workload.name == "node/latency" and one.show.table]
+    assert bar_labels(loads, "bytes") == ["268435456, base pages", "268435456, huge pages"]

@@ -11,6 +11,7 @@ from octant.report import claims
 from octant.report.charts.curve import other_knobs, share_text, value_cells, value_columns
 from octant.report.charts.picture import MOST_BARS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
+from octant.report.run.names import knob_text, place_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,13 +137,16 @@ def _middle(figure: Figure | None) -> float | None:
 
 def bar_labels(figures: Sequence[Figure], knob: str) -> list[str]:
     """What each bar is: the knob's value, or the title, and what else differs among the bars."""
-    others = other_knobs(figures, knob)
-    modes = len({figure.mode for figure in figures}) > 1
-    texts = []
-    for figure in figures:
-        words = [figure.knobs.get(knob, ""), *(f"{name} {figure.knobs.get(name, '')}" for name in others)]
-        texts.append(", ".join(words + [figure.mode] * modes) if knob else figure.name)
-    return texts
+    if not knob:
+        return [figure.name for figure in figures]
+    places = [place_text(figure) for figure in figures]
+    several = len(set(places)) > 1
+    others = [name for name in other_knobs(figures, knob) if name != "threads"]  # the place says how many
+    return [
+        ", ".join([figure.knobs.get(knob, ""), *(knob_text(name, figure.knobs.get(name, "")) for name in others)])
+        + f", {place}" * several
+        for figure, place in zip(figures, places, strict=True)
+    ]
 
 
 def places_axis(title: str, labels: Sequence[str]) -> Axis:

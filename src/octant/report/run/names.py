@@ -38,7 +38,7 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     swept = tuple(figure.title.removeprefix(figure.label).split(", ")[1:])
     names = [part.partition(" ")[0] for part in swept]
     knobs = {name: figure.knobs.get(name, "") for name in names}
-    what, where = _what(figure, whole=True), [_where(figure)] * with_place
+    what, where = _what(figure, whole=True), [place_text(figure)] * with_place
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
     long = [what, *(knob_text(name, value) for name, value in knobs.items()), *where, *metric]
     name = ", ".join(long)
@@ -54,13 +54,13 @@ def _cut(text: str, most: int) -> str:
 
 
 def _what(figure: Figure, whole: bool = False) -> str:
-    """What its ask calls it, without its cores, which `_where` says; not `whole`: up to the first comma."""
+    """What its ask calls it, without its cores, which `place_text` says; not `whole`: up to the first comma."""
     parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]
     words = figure.show.short or ", ".join(parts if whole else parts[:1]) or figure.workload.name.rpartition("/")[2]
     return words[:1].upper() + words[1:]
 
 
-def _where(figure: Figure) -> str:
+def place_text(figure: Figure) -> str:
     """`1 core`, `2 threads`, `4 copies`, `2 ranks`; nothing where the name says it."""
     point = figure.point
     number = point.threads if figure.mode == "threads" else point.working_ranks
