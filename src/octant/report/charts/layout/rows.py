@@ -260,8 +260,9 @@ def _draw_lane(
                 else:
                     begin = reached.get(at, 0.0) if one.kind == "stack" else 0.0
                     box = _bar(sheet, one, look, i, across, heights[at], begin, title)
-                    if one.kind == "stack" and one.names == "end":
-                        _inside(sheet, box, value_text(x, panel.x), look)
+                    if one.kind == "stack":
+                        value = value_text(x, panel.x) if one.names == "end" else ""
+                        _inside(sheet, box, one.labels[i] if i < len(one.labels) else value, look)
                     reached[at] = begin + x
 
 
@@ -290,9 +291,6 @@ def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float,
     box = Box(min(left, right), y - half, max(left, right), y + half)
     sheet.rect("o" if look.open else "b", box, title)
     sheet.field.marks.append(box)
-    if one.kind == "stack" and i < len(one.labels) and text_width(one.labels[i], 11) <= box.right - box.left - 4:
-        on = "on" if look.colour.startswith("s") else ""
-        sheet.text(Text((box.left + box.right) / 2, y + 4, one.labels[i], 11, on, "middle"))
     if i < len(one.low) and i < len(one.high) and one.high[i] > one.low[i]:
         low, high = across.held(one.low[i]), across.held(one.high[i])
         with sheet.group("ink"):
@@ -302,7 +300,7 @@ def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float,
 
 
 def _inside(sheet: Sheet, box: Box, text: str, look: Look) -> None:
-    """The value of a piece of a bar, where it fits in."""
+    """The label or the value of a piece of a bar, where it fits in."""
     if text_width(text, 11.5) + 8 <= box.right - box.left:
         kind = "" if look.colour in ("faint", "grey") else "on"
         middle = (box.left + box.right) / 2
