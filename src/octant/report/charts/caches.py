@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.machine import LAST_CACHE
 from octant.report.charts.picture import Mark
 
 if TYPE_CHECKING:
     from octant.machine import Machine
-
-_LAST_LEVEL = "last-level cache"  # the subject of a disagreement about its size
 
 
 def stated_sizes(machine: Machine) -> dict[int, int]:
@@ -21,7 +20,7 @@ def stated_sizes(machine: Machine) -> dict[int, int]:
 
 def doubted_levels(machine: Machine) -> dict[int, str]:
     """Levels whose size a source contradicts, and the doubt in words: `the host's`."""
-    found = next((entry for entry in machine.disagreements if entry.subject == _LAST_LEVEL), None)
+    found = next((entry for entry in machine.disagreements if entry.subject == LAST_CACHE), None)
     if found is None:
         return {}
     hosts = any("host's" in statement for _, statement in found.statements)
