@@ -111,8 +111,8 @@ RUN := last
 picture: setup  ## draw README's picture of a report's first screen, of RUN=last in the store, in Chromium
 	PYTHONPATH=tests/support $(BIN)/python tests/support/first_screen.py $(RUN)
 
-browser:  ## install Debian's Chromium, for the tests that render the report (root)
-	apt-get install -y --no-install-recommends chromium
+browser:  ## install Debian's Chromium and the fonts of the layout tests, for the tests that render the report (root)
+	apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-liberation
 
 slurm:  ## install Debian's Slurm and munge, for the tests that start a cluster on loopback (root)
 	apt-get install -y --no-install-recommends munge slurm-client slurmctld slurmd

@@ -75,7 +75,7 @@ def draw_rows(sheet: Sheet, place: Place, panel: Panel, looks: Sequence[Look]) -
     for row in rows:
         _words(sheet, layout, row)
     for lane, pairs in enumerate(_lanes(panel)):
-        _draw_lane(sheet, panel, across, rows, lane, [(one, looks[i]) for i, one in pairs])
+        _draw_lane(sheet, layout, across, rows, lane, [(one, looks[i]) for i, one in pairs])
     _notes(sheet, layout, across, rows)
     return legend(sheet, place, _entries(panel, looks), place.left if place.narrow else layout.left, bottom + 6)
 
@@ -239,12 +239,13 @@ def _lane_middle(row: _Row, lane: int, lanes: int) -> float:
 
 def _draw_lane(
     sheet: Sheet,
-    panel: Panel,
+    layout: _Layout,
     across: Scale,
     rows: Sequence[_Row],
     lane: int,
     mine: Sequence[tuple[Series, Look]],
 ) -> None:
+    panel, size = layout.panel, layout.place.size
     heights = {row.at: _lane_middle(row, lane, len(_lanes(panel))) for row in rows}
     reached: dict[float, float] = {}
     for one, look in mine:
@@ -256,17 +257,17 @@ def _draw_lane(
                     continue
                 title = point_title(one, i, panel)
                 if one.kind == "rows":
-                    _mark(sheet, one, look, i, across, heights[at], title)
+                    _mark(sheet, one, look, i, across, heights[at], size, title)
                 else:
                     begin = reached.get(at, 0.0) if one.kind == "stack" else 0.0
                     box = _bar(sheet, one, look, i, across, heights[at], begin, title)
                     if one.kind == "stack":
                         value = value_text(x, panel.x) if one.names == "end" else ""
-                        _inside(sheet, box, one.labels[i] if i < len(one.labels) else value, look)
+                        _inside(sheet, box, one.labels[i] if i < len(one.labels) else value, size, look)
                     reached[at] = begin + x
 
 
-def _mark(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float, title: str) -> None:
+def _mark(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float, size: float, title: str) -> None:
     low = one.low[i] if i < len(one.low) else one.x[i]
     high = one.high[i] if i < len(one.high) else one.x[i]
     begin, end = across.held(low), across.held(high)
@@ -281,7 +282,7 @@ def _mark(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float
         is_open = look.open or (i < len(one.open) and one.open[i])
         sheet.mark("o" if is_open else "m", look.shape, (across.at(one.x[i]), y), title)
         if one.names == "points" and i < len(one.labels) and one.labels[i]:
-            label = Text(0, 0, one.labels[i], 12, "soft")
+            label = Text(0, 0, one.labels[i], size, "soft")
             sheet.field.place((across.at(one.x[i]), y), [label], Box(across.begin, y - 30, across.end, y + 30))
 
 
@@ -299,12 +300,12 @@ def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float,
     return box
 
 
-def _inside(sheet: Sheet, box: Box, text: str, look: Look) -> None:
+def _inside(sheet: Sheet, box: Box, text: str, size: float, look: Look) -> None:
     """The label or the value of a piece of a bar, where it fits in."""
-    if text_width(text, 11.5) + 8 <= box.right - box.left:
+    if text_width(text, size) + 8 <= box.right - box.left:
         kind = "" if look.colour in ("faint", "grey") else "on"
         middle = (box.left + box.right) / 2
-        sheet.text(Text(middle, (box.top + box.bottom) / 2 + 4.2, text, 11.5, kind, "middle"))
+        sheet.text(Text(middle, (box.top + box.bottom) / 2 + 0.36 * size, text, size, kind, "middle"))
 
 
 def _notes(sheet: Sheet, layout: _Layout, across: Scale, rows: Sequence[_Row]) -> None:
