@@ -26,7 +26,8 @@ class Series:
     curve: points joined by a line (two: not joined). points: marks. line: a model or a limit, without marks. bars: a
     histogram, bar i over the i-th stretch of x. across: bars that lie, as long as `x`, at the places `y`. stack: the
     same, each beginning where the series before it ends. rows: marks at `x` in the rows `y`, with `low` and `high` in
-    x; series of one row lie one under the other. band: the area between `low` and `high`, with a line through `y`.
+    x; series of one row lie one under the other. A nan breaks a line. Pieces of a stack show their labels, or else
+    their values, where they fit in. band: the area between `low` and `high`, with a line through `y`.
     """
 
     name: str

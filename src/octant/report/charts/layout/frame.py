@@ -85,8 +85,8 @@ def x_axis(sheet: Sheet, place: Place, axis: Axis, across: Scale, y: float, titl
     marks = "".join(f"M{px(at)} {px(y)}v4" for at, _ in ticks)
     sheet.path("axis", open_line([(across.begin, y), (across.end, y)]) + marks)
     for at, text in ticks:
-        sheet.text(Text(at, y + 6 + place.small, text, place.small, "soft", "middle"))
-    bottom = y + 9 + place.small if ticks else y + 2
+        sheet.text(Text(at, y + 7 + place.small, text, place.small, "soft", "middle"))
+    bottom = y + 10 + place.small if ticks else y + 2
     if title and axis.title:
         for line in wrap(axis.title, place.small, place.width, 2):
             half = text_width(line, place.small) / 2

@@ -303,7 +303,7 @@ def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float,
 def _inside(sheet: Sheet, box: Box, text: str, size: float, look: Look) -> None:
     """The label or the value of a piece of a bar, where it fits in."""
     if text_width(text, size) + 8 <= box.right - box.left:
-        kind = "" if look.colour in ("faint", "grey") else "on"
+        kind = "on" if look.colour.startswith("s") else ""
         middle = (box.left + box.right) / 2
         sheet.text(Text(middle, (box.top + box.bottom) / 2 + 0.36 * size, text, size, kind, "middle"))
 
