@@ -59,7 +59,7 @@ def test_time_lost_is_a_sum_over_a_sum_with_its_cause() -> None:
         "24\u202f% of the processor time was lost while this was measured, mostly to other processes. "
     )
     assert found.text.endswith("; other hours may differ, which was not measured.")
-    assert "six launches, on this machine, between" in found.text
+    assert "six launches, here, between" in found.text
 
 
 def test_measurements_that_do_not_count_are_counted() -> None:

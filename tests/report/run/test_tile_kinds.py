@@ -48,8 +48,8 @@ def test_a_core_that_is_always_slower_is_named_with_its_ratio() -> None:
     assert tile.of == "core 1 is slower than core 0; proven in 1 of 2 figures"
     assert tile.bar is not None
     assert (tile.bar.kind, round(tile.bar.shares[0][1], 2)) == ("comparison", 0.89)
-    assert tile.interval.startswith("Loop, n 2, 2 copies: ")
-    assert tile.interval.endswith("95\u202f% interval of 6 launches, paired")
+    assert tile.interval.startswith("Loop, n 2: ")
+    assert tile.interval.endswith("95\u202f% interval of 6 paired launches")
     assert tile.also == ("Loop 100\u202f%",)
     assert tile.strip is not None
     assert len(tile.strip.counted) == 6
@@ -100,7 +100,7 @@ def test_causes_of_lost_time_add_up_to_what_was_lost(shares: list[float]) -> Non
     assert "other processes" in tile.of
     assert tile.bar is not None
     assert tile.bar.kind == "parts"
-    assert tile.interval.startswith("single launches ")
+    assert tile.interval.startswith("6 launches ")
     assert tile.also[0].startswith("whole run ")
 
 

@@ -27,7 +27,7 @@ def test_a_tile_says_value_claim_and_share_of_its_limit() -> None:
     assert tile.interval.endswith("95\u202f% interval, median of 6 launches")
     assert tile.bar is not None
     assert (tile.bar.kind, round(tile.bar.shares[0][1], 3)) == ("limit", 0.9)
-    assert tile.of == "90\u202f% of 100\u202fGflop/s: 2 units x 25 GHz"
+    assert tile.of == "90\u202f% of 100\u202fGflop/s: 2 units x 25\u202fGHz"
     assert tile.strip is not None
     assert (len(tile.strip.counted), tile.strip.left_out) == (6, ())
     assert tile.strip.ends == ("88.2", "91.8")
@@ -81,7 +81,7 @@ def test_the_first_figure_that_was_measured_is_the_headline() -> None:
 def test_a_comparison_is_of_two_figures_in_the_suites_words() -> None:
     tile = tiles(summary_of(messages(LENGTHS)))[1]
     assert (tile.number, tile.unit) == ("1.50", "µs")
-    assert tile.of == "best 12.2\u202fGB/s at 512 KiB; 19\u202f% of that left at 4 MiB"
+    assert tile.of == "best 12.2\u202fGB/s at 512\u202fKiB; 19\u202f% of that left at 4\u202fMiB"
     assert tile.bar is not None
     assert tile.bar.kind == "comparison"
 

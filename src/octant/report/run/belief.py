@@ -81,7 +81,7 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
     else:
         several = f"{_from_to(numbers[0], numbers[-1])} launches"
         what = "Intervals hold for the median over" if numbers[0] > 2 else "Figures are medians over"
-        parts.append(f"{what} {several}, on this machine, {period}; {hours}.")
+        parts.append(f"{what} {several}, here, {period}; {hours}.")
     return " ".join(parts)
 
 
@@ -100,10 +100,10 @@ def _from_to(least: int, most: int) -> str:
 
 
 def _took(lost: _Lost) -> str:
-    what = "of the processor time was lost while this was measured"
     if lost.mean <= BOUNDS["lost time"][0]:
-        return f"No more than 1{claims.NARROW}% {what}."
-    return f"{claims.percent(lost.mean)} {what}, mostly {_to(lost.cause)}."
+        return f"At most 1{claims.NARROW}% of the time was lost."
+    share = claims.percent(lost.mean)
+    return f"{share} of the processor time was lost while this was measured, mostly {_to(lost.cause)}."
 
 
 def _to(cause: str) -> str:

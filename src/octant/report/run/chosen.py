@@ -22,8 +22,8 @@ def place_of(summary: Summary, figure: Figure) -> int | None:
     return next((i for i, one in enumerate(summary.figures) if (one.key[:-1], one.title) == cell), None)
 
 
-def find(summary: Summary, named: Named) -> Figure | None:
-    """The figure of a run that is named; `None` where nothing of it was measured."""
+def matching(summary: Summary, named: Named) -> list[Figure]:
+    """The figures that a name may mean, in the order in which they were asked."""
     wanted = {name: comparable(value) for name, value in named.knobs.items()}
     cells = [
         figure
@@ -31,7 +31,12 @@ def find(summary: Summary, named: Named) -> Figure | None:
         if figure.label == named.title
         and all(comparable(figure.knobs.get(name, "")) == value for name, value in wanted.items())
     ]
-    found = [figure for cell in cells if (figure := summary.figure(cell, named.metric))]
+    return [figure for cell in cells if (figure := summary.figure(cell, named.metric))]
+
+
+def find(summary: Summary, named: Named) -> Figure | None:
+    """The figure of a run that is named; `None` where nothing of it was measured."""
+    found = matching(summary, named)
     if named.pick == "best":
         good = [(figure.value.middle, i) for i, figure in enumerate(found) if figure.value and not figure.invalid]
         best = max if found and found[0].metric.better == "higher" else min

@@ -42,9 +42,10 @@ def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, til
         f"{one.label} {claims.percent(over_run.lost)}" for one in declared.also if one.show == "time lost" and over_run
     ]
     interval = tile.interval
-    if tile.strip:
-        low, high = tile.strip.ends
-        interval = f"single launches {low} … {high}{claims.NARROW}%; {tile.interval}"
+    if tile.strip and value.is_interval:
+        (low, high), ends = tile.strip.ends, claims.figure_texts(figure).ends
+        launches = f"{claims.launches_text(figure)} {low} … {high}{claims.NARROW}%"
+        interval = f"{launches}; together {ends}: 95{claims.NARROW}% interval"
     shown = [(name, share) for name, share in found.parts if share >= _LEAST_NAMED]
     bar = Bar("parts", tuple(shown)) if declared.bar == "parts" else None
     return replace(
@@ -73,11 +74,9 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
     worst = balance.worst(balances)
     if worst is None:
         return _too_few(declared, balances) if balances else None
-    name, ratio = short_name(worst.figure), claims.value_texts(worst.ratio, "1", share=True)
+    name, ratio = short_name(worst.figure, with_place=False), claims.value_texts(worst.ratio, "1", share=True)
     grade = _grade(worst)
-    claim = (
-        f"{name}: {ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval of {worst.ratio.number} launches, paired"
-    )
+    claim = f"{name}: {ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval of {worst.ratio.number} paired launches"
     tile = Tile(
         declared.name, declared.what, interval=claim, grade=claims.GRADES[grade],
         reasons=_reasons(worst), strip=_strip(worst), also=_others(balances, worst),

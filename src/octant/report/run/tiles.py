@@ -16,9 +16,10 @@ from octant.report.run import results
 from octant.report.run.answer import Bar, Tile
 from octant.report.run.chosen import find, first, launch_strip, place_of
 from octant.report.run.names import knob_text, short_name
+from octant.report.run.tile_curves import half_length_text, levels_text
 from octant.report.run.tile_kinds import balance_tile, time_lost_tile
 from octant.tile import MOST, DeclaredTile
-from octant.units import counted
+from octant.units import counted, unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,7 +158,7 @@ def _limit_bar(figure: Figure) -> tuple[Bar | None, str]:
         return None, "" if figure.is_limit else "no limit known"
     limit = claims.quantity(best, figure.metric.unit, figure.metric.is_share)
     source = figure.limit.source.partition(";")[0]
-    return Bar("limit", (("of limit", share),)), f"{claims.percent(share)} of {limit}: {source}"
+    return Bar("limit", (("of limit", share),)), unbroken(f"{claims.percent(share)} of {limit}: {source}")
 
 
 def _comparison_bar(summary: Summary, compared: Comparison, headline: Figure) -> tuple[Bar | None, str]:
@@ -181,7 +182,7 @@ def _comparison_bar(summary: Summary, compared: Comparison, headline: Figure) ->
         figure = usable[side][0]
         return knob_text(knob, figure.knobs.get(knob, "?")) if knob else claims.numbered(claims.figure_texts(figure))
 
-    return Bar("comparison", (("compared", share),)), _FIELD.sub(text, compared.text)
+    return Bar("comparison", (("compared", share),)), unbroken(_FIELD.sub(text, compared.text))
 
 
 def _also(summary: Summary, also: Sequence[Also], headline: Figure) -> tuple[str, ...]:
@@ -190,7 +191,15 @@ def _also(summary: Summary, also: Sequence[Also], headline: Figure) -> tuple[str
         if one.show == "value" and one.figure:
             figure = find(summary, one.figure)
             if figure is not None and figure is not headline and figure.value and not figure.invalid:
-                found.append(f"{one.label} {claims.numbered(claims.figure_texts(figure))}".strip())
+                found.append(_labelled(one.label, claims.numbered(claims.figure_texts(figure))))
+        elif one.show == "plateaus" and one.figure:
+            found.append(_labelled(one.label, levels_text(summary, one.figure)))
+        elif one.show == "half length" and one.figure:
+            found.append(_labelled(one.label, half_length_text(summary, one.figure)))
         elif one.show == "library" and headline.point.process.mpi:
             found.append(results.library_text(headline.point.process.mpi))
-    return tuple(found)
+    return tuple(filter(None, found))
+
+
+def _labelled(label: str, text: str) -> str:
+    return unbroken(f"{label} {text}".strip()) if text else ""

@@ -47,7 +47,7 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
     units, why = _units(machine, point, clock_hz)
     elements, threads = int(point.notes["lanes"]), len(point.hardware_threads) or 1
     cores = f"{threads} core{'s' * (threads > 1)}"
-    source = f"{elements} lanes × {units} units × 2 × {clock_hz / 1e9:.2f} GHz (under this load) × {cores}; {why}"
+    source = f"{elements} lanes × {units} units × 2 × {clock_hz / 1e9:.2f} GHz × {cores}; clock under this load, {why}"
     return Limit(point.count("flops") / (elements * units * 2 * clock_hz * threads), source)
 
 
