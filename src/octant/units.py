@@ -17,7 +17,8 @@ _AMOUNT = re.compile(
 )
 _MOST_DIGITS = 18
 _SIZE = re.compile(r"B?|(?P<prefix>[kKMGT])(?P<rest>i?|i?B)")
-_APART = re.compile(r"(?<=\d) (?=[%×]|(?:[pnµmkMGTPE]?(?:s|Hz|B/s|flop/s|update/s)|B|[KMGT]iB)(?![\w/]))|(?<=[±×]) (?=\d)")
+_OF_NUMBER = r"[%×]|(?:[pnµmkMGTPE]?(?:s|Hz|B/s|flop/s|update/s)|B|[KMGT]iB)(?![\w/])"
+_APART = re.compile(rf"(?<=\d) (?={_OF_NUMBER})|(?<=[±×]) (?=\d)")
 _SECOND_UNITS = {
     "": 1.0, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0,
 }  # fmt: skip
