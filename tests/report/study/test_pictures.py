@@ -230,7 +230,7 @@ def test_a_browser_draws_it_and_axe_finds_nothing(
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     found = half_of_published(where) if kind == "bars" else outcome.outcome_of_model("gups-scaling")
     found = along(where, tmp_path, name="<b>ä") if kind == "curve" else found
-    width = 375 if scheme == "dark" else 1200
+    width = 390 if scheme == "dark" else 1400
     page, wrong = opened(browser, study_page.write(found, tmp_path / "Studie ä.html"), width, scheme)
     assert page.locator(".chart:visible").count() == 1
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
@@ -246,9 +246,14 @@ def test_a_browser_draws_it_and_axe_finds_nothing(
 @pytest.mark.browser
 def test_levels_of_people_stay_text(browser: "Browser", where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
-    mine.write_text(STUDY.replace("PICTURE", "bars").replace("large =", f'"{NASTY}" ='))
+    long = "a level of two hundred characters " * 6
+    levels = f'"{NASTY}" = {{ knobs = {{ pages = "thp" }} }}\n"{long}" ='
+    mine.write_text(
+        STUDY.replace("PICTURE", "bars").replace("large =", levels).replace('"thp" } }\n"', '"base" } }\n"')
+    )
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9, repeats=1)
-    page, wrong = opened(browser, study_page.write(outcome.outcome_of_run(run), tmp_path / "page.html"))
+    page, wrong = opened(browser, study_page.write(outcome.outcome_of_run(run), tmp_path / "page.html"), 390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator("img").count() == 0
     assert "alert('x')" in (page.locator(".drawn").first.text_content() or "")
     assert wrong == []

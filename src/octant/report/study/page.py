@@ -62,7 +62,7 @@ def why_text(verdict: Verdict) -> str:
     """Why a verdict is what it is, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
     text = text.removeprefix(f"{range_text(verdict.there)} there, ") if verdict.there else text
-    text = text.removeprefix(f"{factor_text(verdict.here)} here").lstrip(" ,") if verdict.here else text
+    text = text.removeprefix(f"{factor_text(verdict.here)} here").lstrip(" ,:") if verdict.here else text
     return text[:1].upper() + text[1:]
 
 

@@ -211,6 +211,8 @@ def _caption(outcome: Outcome, measure: str) -> str:
     if study.picture == "curve":
         marks = "Small dots are single launches. Brackets" if outcome.run else "Areas, and brackets"
     text += f" {marks} in the table: {ends}." if ends else ""
+    if study.picture == "bars" and any(_is_invalid(place) for place in found):
+        text += " Open marks are not as asked, or not measurable."
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     if any(place.published for place in found) and tables:
         titles = "; ".join(catalogue.results()[table].title for table in tables)

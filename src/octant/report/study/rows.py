@@ -150,9 +150,8 @@ def combination_names(study: Study, cells: Iterable[Cell]) -> dict[Cell, str]:
 
 
 def baseline_name(study: Study) -> str:
-    """The baseline in words: its level, or those of all factors."""
-    levels = [f"{factor} {level}" for factor, level in study.baseline.items()]
-    return str(next(iter(study.baseline.values()))) if len(levels) == 1 else ", ".join(levels)
+    """The baseline in words: `pages base`, `binding no, memory anywhere`."""
+    return ", ".join(f"{factor} {level}" for factor, level in study.baseline.items())
 
 
 def machines_there(outcome: Outcome, measure: str = "") -> str:
