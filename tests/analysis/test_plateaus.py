@@ -68,6 +68,7 @@ def test_a_plateau_is_named_by_the_first_cache_that_holds_its_last_point_and_els
     assert name(4 * MIB, 32 * MIB, 64 * MIB) == "L3"
     assert name(4 * MIB, 33 * MIB, 64 * MIB) == "to 33 MiB"
     assert name(64 * MIB, 256 * MIB, None) == "memory"
+    assert name(16 * MIB, 256 * MIB, None) == "to 256 MiB", "it begins in L3"
     assert name(4 * MIB, 12 * MIB, 16 * MIB, doubted=(3,)) == "to 12 MiB", "a size in doubt names nothing"
     assert name(4 * MIB, 16 * MIB, None, doubted=(3,)) == "beyond L2"
     assert level_name(Plateau(8 * KIB, 32 * KIB, None, 1.0), {}) == "to 32 KiB"

@@ -40,7 +40,7 @@ def plateaus(points: Sequence[tuple[float, float]]) -> tuple[Plateau, ...]:
 
     Each is grown from the most even neighbours that are left, to the side whose next value is nearer, while all values
     stay within `EVEN` of their median; a single point that stands out is stepped over where the next one is even
-    again. Plateaus that touch, or that such a point parts, and whose values are even together, are one.
+    again. Plateaus that touch and whose values are even together are one.
 
     Args:
         points: (bytes, positive value), the bytes ascending.
@@ -72,7 +72,7 @@ def _grown(logs: Sequence[float], members: list[int], free: Sequence[int]) -> li
 def _joined(logs: Sequence[float], found: Sequence[list[int]]) -> list[list[int]]:
     joined: list[list[int]] = []
     for members in found:
-        together = [*joined[-1], *members] if joined and members[0] - joined[-1][-1] <= 2 else []
+        together = [*joined[-1], *members] if joined and members[0] == joined[-1][-1] + 1 else []
         if together and _is_even([logs[i] for i in together]):
             joined[-1] = together
         else:

@@ -13,7 +13,7 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine import Disagreement, Machine
 from octant.metric import Metric, ranks, seconds, steps
 from octant.record import Work
-from octant.report.charts import curve
+from octant.report.charts import curve, draw
 from octant.report.charts.picture import Panel, Picture
 from octant.report.charts.pictures import pictures
 from octant.workload import Curve, Ladder, Workload
@@ -179,11 +179,17 @@ def test_few_points_are_marks_and_joined_from_three_on(count: int) -> None:
     (series,) = picture.panels[0].series
     assert len(series.x) == count, "draw joins three or more"
     assert ("Lines join medians" in picture.caption) == (count > 2)
+    assert ("no curve" in draw.svg(picture, 780)) == (count == 1)
 
 
 def test_lone_points_are_left_to_the_table_where_others_are_a_curve() -> None:
     picture = halo_curve([8, 16, 32], extra=[("64", 2)])
     assert [len(series.x) for series in picture.panels[0].series] == [3]
+
+
+def test_lines_of_several_places_are_told_apart_by_them() -> None:
+    picture = next(p for p in pictures(summarise(fake_run.fake_run(), WORKLOADS)) if p.id == "node-gemm-curve")
+    assert [series.name for series in picture.panels[0].series] == ["1 core", "2 copies", "2 threads"]
 
 
 def test_over_a_thousand_points_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     across = along_axis(x, xs)
     ys = [y for line in lines for y in (*line.ys, *(limit for _, limit in line.limits))]
     upright = value_axis(metric.name, ys, metric.unit, log=True)
+    named = len(lines) > 1 or len(xs) == 1
     groups = [lines[i : i + MOST_SERIES] for i in range(0, len(lines), MOST_SERIES)]
     return Picture(
         "curve",
@@ -45,7 +46,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
         + _words_text(x, figures)
         + thinned_text(len(lines), len(every), "lines"),
         tuple(
-            Panel(across, upright, (*dressed(group, xs, len(lines) > 1, across.log), *limits_of(group)), marks)
+            Panel(across, upright, (*dressed(group, xs, named, across.log), *limits_of(group)), marks)
             for group in groups
         ),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),

@@ -12,7 +12,7 @@ from octant import units
 from octant.ask import EFFORT
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import Role, Series
-from octant.report.run.names import knob_text
+from octant.report.run.names import knob_text, place_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -204,11 +204,12 @@ def _names(groups: Sequence[Sequence[Figure]], but: str, each: Sequence[str]) ->
     """What tells each group from the others: the values of knobs, and how many worked; else the title of its ask."""
     firsts = [mine[-1] for mine in groups]
     labels = [max(asks, key=asks.count) for asks in ([one.label for one in mine] for mine in groups)]
-    knobs = [knob for knob in other_knobs(firsts, but) if knob in each or not each]
-    modes = len({one.mode for one in firsts}) > 1
+    knobs = [knob for knob in other_knobs(firsts, but) if knob in each or (not each and knob != "threads")]
+    where = [place_text(one) for one in firsts]
+    apart = len(set(where)) > 1
     names = [
-        ", ".join([knob_text(knob, one.knobs[knob]) for knob in knobs if knob in one.knobs] + [one.mode] * modes)
-        for one in firsts
+        ", ".join([knob_text(knob, one.knobs[knob]) for knob in knobs if knob in one.knobs] + [place] * apart)
+        for one, place in zip(firsts, where, strict=True)
     ]
     if len(groups) == 1 or not all(names):
         return labels

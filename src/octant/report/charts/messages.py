@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _WORD = 8  # bytes: the message that stands for all short ones
 _DRAWN = 24  # points of a drawn segment, which is no straight line on these axes
 _LETTERS = "ABCD"
+_UNSEEN = 0.005
+"""A share of the time in which a line's start or slope is not seen in three digits."""
 
 
 def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Messages) -> Picture | None:
@@ -150,10 +152,10 @@ def _range(number: int, found: Sequence[Segment]) -> str:
 def _formula(of: Segment) -> str:
     if not of.fits:
         return f"no line fits (error {claims.percent(of.error)})"
-    if not of.seconds_per_byte:
+    if of.seconds_per_byte * of.last < _UNSEEN * of.startup_s:
         return claims.quantity(of.startup_s, "s")
     rate = f"n / {claims.quantity(of.bandwidth, 'B/s')}"
-    return f"{claims.quantity(of.startup_s, 's')} + {rate}" if of.startup_s else rate
+    return rate if of.startup_s < _UNSEEN * of.seconds(of.first) else f"{claims.quantity(of.startup_s, 's')} + {rate}"
 
 
 def _segment_facts(found: Sequence[Segment]) -> list[tuple[str, str]]:
