@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from octant.report.charts.layout.labels import Spot
     from octant.report.charts.picture import Axis, Panel
+
+
+_LEAST, _MOST = math.log(sys.float_info.min), math.log(sys.float_info.max) - 1e-9  # of an axis, as logarithms
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def scale(axis: Axis, values: Iterable[float], begin: float, end: float, pad: fl
     more = (high - low) * pad / max(1.0, room - 2 * pad)
     low, high = low - more, high + more
     if axis.log:
-        low, high = math.exp(low), math.exp(high)
+        low, high = (math.exp(max(_LEAST, min(_MOST, one))) for one in (low, high))
     return Scale(low, high, axis.log, begin, end)
 
 
