@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.ask import EFFORT, comparable
-from octant.workload import Curve
+from octant.workload import Curve, Ladder, Messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def size_knob(figure: Figure) -> str:
     """The knob that the figure's workload draws a curve against; empty where it has none."""
     pictures = figure.workload.pictures
-    return next((one.x for one in pictures if isinstance(one, Curve) and one.x in figure.knobs), "")
+    return next((one.x for one in pictures if isinstance(one, (Curve, Ladder, Messages)) and one.x in figure.knobs), "")
 
 
 def size_of(figure: Figure, knob: str) -> float:
