@@ -108,13 +108,13 @@ def test_a_strip_has_a_dot_for_each_launch_where_its_value_lies() -> None:
     assert numbers(svg, "cx", "dot out") == [104]
     assert numbers(svg, "x", "band") == [4]
     assert numbers(svg, "width", "band") == [75]
-    assert ">2</text>" in svg
-    assert ">5</text>" in svg
+    assert '<text x="0" y="26" text-anchor="start">2</text><text x="108" y="26" text-anchor="end">5</text>' in svg
 
 
 def test_equal_launches_lie_in_the_middle_of_their_strip() -> None:
-    svg = inline.strip_svg(Strip((0.0, 0.0), (), 0.0, 0.0, 0.0), 100)
+    svg = inline.strip_svg(Strip((0.0, 0.0), (), 0.0, 0.0, 0.0, ("0", "0")), 100)
     assert set(numbers(svg, "cx", "dot")) == {50}
+    assert re.findall("<text.*?</text>", svg) == ['<text x="50" y="26" text-anchor="middle">0</text>']
 
 
 @pytest.mark.parametrize(("share", "drawn"), [(0.0, 0), (0.5, 45.45), (1.0, 90.91), (1.04, 94.55), (7.0, 100)])

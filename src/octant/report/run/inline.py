@@ -36,8 +36,8 @@ def strip_svg(strip: Strip, width: int = 110) -> Markup:
     ]
     if dots and any(strip.ends):
         first, last = map(escape, strip.ends)
-        parts.append(f'<text x="0" y="26">{first}</text>')
-        parts.append(f'<text x="{width}" y="26" text-anchor="end">{last}</text>' * (last != first))
+        places = ((0, "start", first), (width, "end", last)) if first != last else ((width / 2, "middle", first),)
+        parts += [f'<text x="{x:g}" y="26" text-anchor="{anchor}">{text}</text>' for x, anchor, text in places]
     return _hidden("strip", f'width="{width}" height="29"', "".join(parts))
 
 

@@ -49,7 +49,7 @@ class Table:
     groups: tuple[tuple[str, str, tuple[Row, ...]], ...]  # a workload's name, its summary and its rows
     footnotes: tuple[tuple[str, str], ...]  # letter and text
     ends: str  # heading of the column with the ends
-    claim: str  # what the ends of all rows are; "" where footnotes say it
+    claim: str  # what the ends of the rows are, or where that stands
 
 
 def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
@@ -73,7 +73,7 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
         tuple((name, summary, tuple(rows)) for name, summary, rows in groups.values()),
         tuple((letter, text) for text, letter in (*letters.items(), *limits.items())),
         "95 % interval" if certain else "Low … high",
-        texts[0] if len(texts) == 1 else "",
+        texts[0] if len(texts) == 1 else "letters say below what low and high are" if texts else "none has a value",
     )
 
 
