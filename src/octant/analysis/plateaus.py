@@ -7,6 +7,7 @@ other.
 from __future__ import annotations
 
 import math
+from bisect import insort
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -47,42 +48,51 @@ def plateaus(points: Sequence[tuple[float, float]]) -> tuple[Plateau, ...]:
     """
     logs = [math.log(value) for _, value in points]
     found: list[list[int]] = []
+    free = set(range(len(logs)))
     for seed in sorted(range(len(logs) - 1), key=lambda i: abs(logs[i + 1] - logs[i])):
-        free = [i for i in range(len(logs)) if not any(one[0] <= i <= one[-1] for one in found)]
-        if {seed, seed + 1} <= set(free) and _is_even(logs[seed : seed + 2]):
+        if {seed, seed + 1} <= free and _is_even(sorted(logs[seed : seed + 2])):
             grown = _grown(logs, [seed, seed + 1], free)
-            found += [grown] * (len(grown) >= LEAST_POINTS)
+            if len(grown) >= LEAST_POINTS:
+                found.append(grown)
+                free -= set(range(grown[0], grown[-1] + 1))
     return tuple(_plateau(points, members) for members in _joined(logs, sorted(found)))
 
 
-def _grown(logs: Sequence[float], members: list[int], free: Sequence[int]) -> list[int]:
+def _grown(logs: Sequence[float], members: list[int], free: Container[int]) -> list[int]:
     """All members of the plateau; between two of them at most one point is left out."""
+    values = sorted(logs[i] for i in members)
     while True:
-        middle = median(logs[i] for i in members)
+        middle = _middle(values)
         first, last = members[0], members[-1]
         sides = [i for i in (first - 1, last + 1, first - 2, last + 2) if i in free]
         sides.sort(key=lambda i: (not first - 1 <= i <= last + 1, abs(logs[i] - middle)))
-        wider = (sorted([*members, i]) for i in sides)
-        grown = next((one for one in wider if _is_even([logs[i] for i in one])), None)
-        if grown is None:
+        added = next((i for i in sides if _is_even(sorted([*values, logs[i]]))), None)
+        if added is None:
             return members
-        members = grown
+        insort(members, added)
+        insort(values, logs[added])
 
 
 def _joined(logs: Sequence[float], found: Sequence[list[int]]) -> list[list[int]]:
     joined: list[list[int]] = []
     for members in found:
         together = [*joined[-1], *members] if joined and members[0] == joined[-1][-1] + 1 else []
-        if together and _is_even([logs[i] for i in together]):
+        if together and _is_even(sorted(logs[i] for i in together)):
             joined[-1] = together
         else:
             joined.append(members)
     return joined
 
 
-def _is_even(logs: Sequence[float]) -> bool:
-    middle = median(logs)
-    return all(abs(one - middle) <= math.log(EVEN) for one in logs)
+def _middle(ordered: Sequence[float]) -> float:
+    """The median of values in their order."""
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+def _is_even(ordered: Sequence[float]) -> bool:
+    """Whether all of these, in their order, lie within `EVEN` of their median."""
+    middle = _middle(ordered)
+    return max(middle - ordered[0], ordered[-1] - middle) <= math.log(EVEN)
 
 
 def _plateau(points: Sequence[tuple[float, float]], members: Sequence[int]) -> Plateau:

@@ -49,15 +49,22 @@ class Judged:
     passed: tuple[str, ...] = ()
 
 
+def review(summary: Summary) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """Findings (wrong answers, what spoils belief, then by gain), and the checks that passed, of one look at a run."""
+    judged = [module.judge(summary) for module in registry.modules(__name__).values()]
+    found = [_written(one) for judgement in judged for one in judgement.found]
+    passed = tuple(unbroken(text) for judgement in judged for text in judgement.passed)
+    return _spread(sorted(found, key=lambda one: (KINDS.index(one.kind), -one.gain))), passed
+
+
 def findings(summary: Summary) -> tuple[Finding, ...]:
-    """What is worth doing about a run: wrong answers, what spoils belief, then by gain."""
-    found = [_written(one) for judged in _judged(summary) for one in judged.found]
-    return _spread(sorted(found, key=lambda one: (KINDS.index(one.kind), -one.gain)))
+    """What is worth doing about a run, the first things first."""
+    return review(summary)[0]
 
 
 def passed_checks(summary: Summary) -> tuple[str, ...]:
     """What the rules looked at and found in order, a sentence each."""
-    return tuple(unbroken(text) for judged in _judged(summary) for text in judged.passed)
+    return review(summary)[1]
 
 
 def first_of(found: Sequence[Finding]) -> int:
@@ -69,10 +76,6 @@ def first_of(found: Sequence[Finding]) -> int:
 def _written(one: Finding) -> Finding:
     title, body, *details = map(unbroken, (one.title, one.body, *one.details))
     return replace(one, title=title, body=body, details=tuple(details))
-
-
-def _judged(summary: Summary) -> list[Judged]:
-    return [module.judge(summary) for module in registry.modules(__name__).values()]
 
 
 def _spread(ordered: Iterable[Finding]) -> tuple[Finding, ...]:

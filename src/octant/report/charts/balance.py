@@ -32,6 +32,7 @@ def balance(summary: Summary) -> Picture | None:
         return None
     most = max(len(one.places) for one in rows)
     noun = rows[0].kind if len({one.kind for one in rows}) == 1 else "place"
+    drawn = {id(one.figure) for one in rows}
     known = list(dict.fromkeys(place.name for one in rows for place in one.places))
     series = _each(rows, known) if len(known) <= FEW else _slowest(rows, noun)
     worst = places.worst(every)
@@ -42,7 +43,11 @@ def balance(summary: Summary) -> Picture | None:
         ("figure", "place", "speed against the mean", "ends", "what the ends are", "slowest over fastest"),
         tuple(row for one in rows for row in _table(one)),
         _sentence(worst, noun, most),
-        tuple((short_name(one.figure) + f", {one.kind}s" * (one not in listed), _ratio(one)) for one in every),
+        tuple(
+            (short_name(one.figure) + f", {one.kind}s" * (finest[id(one.figure)] is not one), _ratio(one))
+            for one in every
+            if id(one.figure) in drawn
+        ),
         width=564,
     )  # fmt: skip
 

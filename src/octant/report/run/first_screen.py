@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import findings, first_of, passed_checks
+from octant.advice.findings import first_of, review
 from octant.report.run.belief import belief
 from octant.report.run.tiles import answer_text, tiles
 
@@ -34,6 +34,4 @@ class FirstScreen:
 def first_screen(summary: Summary) -> FirstScreen:
     """The answer of a run, with what it rests on."""
     shown = tiles(summary)
-    return FirstScreen(
-        answer_text(summary, shown), belief(summary, shown), shown, findings(summary), passed_checks(summary)
-    )
+    return FirstScreen(answer_text(summary, shown), belief(summary, shown), shown, *review(summary))

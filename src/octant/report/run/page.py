@@ -63,7 +63,7 @@ def render(summary: Summary, clean: Clean = str, all_samples: bool = False, firs
     said = _row_functions(summary)
     return html.render(
         "report.html.jinja",
-        _data(summary, drawn, held, clean, _further_rows(further, numbers, said, clean)),
+        _data(summary, first, drawn, held, clean, _further_rows(further, numbers, said, clean)),
         ("chart",),
         clean,
         run=run,
@@ -188,11 +188,16 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _data(
-    summary: Summary, drawn: Sequence[Picture], held: packing.PackedSamples, clean: Clean, further: str
+    summary: Summary,
+    first: FirstScreen,
+    drawn: Sequence[Picture],
+    held: packing.PackedSamples,
+    clean: Clean,
+    further: str,
 ) -> dict[str, Any]:
     return {
         "run": summary.run.id,
-        "document": html.packed(cleaned(tidy.document(summary), clean)),
+        "document": html.packed(cleaned(tidy.document(summary, first=first), clean)),
         "exports": html.exports(drawn, summary.run.id),
         "figures": [cleaned(one, clean) for one in held.figures],
         "further": further,

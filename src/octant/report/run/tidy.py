@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.record import Point, Series
+    from octant.report.run.first_screen import FirstScreen
     from octant.store import StoredRun
 
 FORMATS = ("csv", "parquet", "json")
@@ -227,8 +228,8 @@ def as_json(summary: Summary, report: Path | None = None, clean: Callable[[str],
     return json.dumps(cleaned(document(summary, report), clean), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
-    """The same as an object that JSON can hold."""
+def document(summary: Summary, report: Path | None = None, first: FirstScreen | None = None) -> dict[str, object]:
+    """The same as an object that JSON can hold; `first` spares putting the first screen together again."""
     run, machine = summary.run, summary.run.machine
     return {
         "run": run.id,
@@ -237,7 +238,7 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
         "complete": run.complete,
         "machine": machine.name,
         "processor": machine.processor.model,
-        "first_screen": _first_screen(summary),
+        "first_screen": _told(first or first_screen(summary)),
         "figures": [
             {**_structure(_figure_line(run, figure)), "doubts": _doubts(figure)}
             for headline in summary.figures
@@ -252,9 +253,8 @@ def document(summary: Summary, report: Path | None = None) -> dict[str, object]:
     }
 
 
-def _first_screen(summary: Summary) -> object:
+def _told(found: FirstScreen) -> object:
     """What the page says first: the sentence, how far it can be believed, tiles and findings; numbers in base units."""
-    found = first_screen(summary)
     told = [{name: value for name, value in asdict(one).items() if name != "effect"} for one in found.findings]
     return _plain({**asdict(replace(found, findings=())), "findings": told})
 
