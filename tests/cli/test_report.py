@@ -110,3 +110,26 @@ def test_json_of_an_evaluation_is_json_to_the_end_and_names_the_report(store: Pa
     document = json.loads(call(store, "resume", "20261123", "--json").stdout)
     assert document["report"] == str(store / "runs" / "20261123-000000-aaaa" / "report.html")
     assert Path(document["report"]).exists()
+
+
+def test_report_writes_each_picture_for_two_columns_and_for_one(store: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "neu" / "Bilder"
+    result = call(store, "report", "last", "--svg", str(folder))
+    assert result.exit_code == 0
+    assert Path(result.stdout.splitlines()[-1]).suffix == ".html"
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(names) >= 2
+    assert {name.rpartition("-")[0].rpartition("-")[2] for name in names} == {"two", "one"}
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert "20261123-000000-aaaa" in text
+        assert 'width="180mm"' in text or 'width="88mm"' in text
+
+
+def test_no_svg_goes_through_a_link_or_into_a_file(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for target in ("file", "file/below"):
+        result = call(store, "report", "last", "--svg", str(tmp_path / target))
+        assert result.exit_code == 1
+        assert "try --svg with a folder of yours" in str(result.exception)
+    assert (tmp_path / "file").read_text() == "mine"

@@ -26,6 +26,9 @@ MEASURE, SEE, MACHINE, PLACE, STUDY, PREDICT = COMMANDS = (
 OUTPUT = "Output and store"
 """Heading of options that have none, such as `--help`."""
 
+FILES = "Files for people"
+"""Heading of options of pages and pictures."""
+
 _MARGINS = 4
 """Characters before and between the columns of a list."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from octant.cli._help import OUTPUT
+from octant.cli._help import FILES, OUTPUT
 
 STARTING = "How it is started"
 """Heading of options."""
@@ -40,6 +40,15 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 PageOption = Annotated[
     Path | None,
     typer.Option("-o", "--output", "--html", help="Write the page to this HTML file.", rich_help_panel=OUTPUT),
+]
+SvgOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg",
+        metavar="FOLDER",
+        help="Write each picture as SVG into this folder, for two columns and for one.",
+        rich_help_panel=FILES,
+    ),
 ]
 NotesOption = Annotated[
     bool, typer.Option("--notes", help="Print the doubts that are only notes too.", rich_help_panel=OUTPUT)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._help import SEE
-from octant.cli._options import NotesOption, StoreOption
+from octant.cli._help import FILES, SEE
+from octant.cli._options import NotesOption, StoreOption, SvgOption
 
 
 def register(app: typer.Typer) -> None:
@@ -25,15 +25,27 @@ def report(
         ),
     ] = "last",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="The HTML file [default: report.html in the run's folder].", rich_help_panel=FILES
+        ),
     ] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Draw the pictures here too.")] = False,
     share: Annotated[
-        bool, typer.Option("--share", help="Leave out user and host names and paths [default file: shared.html].")
+        bool,
+        typer.Option(
+            "--share",
+            help="Leave out user and host names and paths [default file: shared.html].",
+            rich_help_panel=FILES,
+        ),
     ] = False,
     all_samples: Annotated[
-        bool, typer.Option("--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].")
+        bool,
+        typer.Option(
+            "--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].", rich_help_panel=FILES
+        ),
     ] = False,
+    svg: SvgOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
@@ -46,6 +58,11 @@ def report(
     run = find_run(store, name)
     summary = summarise(run, all_metrics=True)
     clean = sharing.cleaner(run) if share else str
+    if svg is not None:
+        from octant.report.charts.files import write_svgs
+        from octant.report.charts.pictures import pictures as pictures_of
+
+        write_svgs((sharing.cleaned(one, clean) for one in pictures_of(summary)), svg, run.id)
     if json:
         print(tidy.as_json(summary, clean=clean))
         return

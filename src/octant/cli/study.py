@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli._help import STUDY
-from octant.cli._options import LARGEST_SEED, JsonOption, PageOption, StoreOption, TimeoutOption
+from octant.cli._options import LARGEST_SEED, JsonOption, PageOption, StoreOption, SvgOption, TimeoutOption
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def run(
 def report(
     name: Annotated[str, typer.Argument(help="A study (its last run), or the id of a run of one.")],
     output: PageOption = None,
+    svg: SvgOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -94,6 +95,11 @@ def report(
         report_damage(run.id, run.unread)
         found = outcome.outcome_of_run(run)
     _show(found, json)
+    if svg is not None:
+        from octant.report.charts.files import write_svgs
+        from octant.report.study.pictures import pictures
+
+        write_svgs(pictures(found), svg, found.run.id if found.run else found.name)
     if output is not None:
         _write(found, output, json)
 
