@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from octant.report.charts.layout.scale import value_text
+from octant.report.charts.layout.scale import has_place, scale, value_text, x_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octant.report.charts.layout.scale import Scale
     from octant.report.charts.picture import Axis, Panel, Picture, Series
 
 HEIGHT = 14  # lines of a grid
@@ -24,15 +25,20 @@ def picture_lines(picture: Picture, width: int = 100) -> list[Text]:
     """The picture as styled lines of at most `width` columns, its title first."""
     lines = [Text(), Text(picture.title[:width], style="bold")]
     for panel in picture.panels:
-        lines += [Text(panel.title[:width])] * bool(panel.title)
-        lines += [Text(line.rstrip()) for line in _body(panel, width)]
+        title = panel.title or ("" if panel.y.down else panel.y.title)
+        lines += [Text(title[:width])] * bool(title)
+        lines += [Text(line.rstrip()) for line in (*_body(panel, width), *_words(panel, width))]
     return lines
 
 
 def _body(panel: Panel, width: int) -> list[str]:
     kinds = {series.kind for series in panel.series}
+    if not any(series.x for series in panel.series):
+        return ["nothing to draw"]
     if kinds <= {"across", "stack"}:
         return _across(panel, width)
+    if panel.y.down:
+        return _rows(panel, width)
     return _outline(panel, width) if kinds == {"bars"} else _grid(panel, width)
 
 
@@ -65,30 +71,82 @@ def _across(panel: Panel, width: int) -> list[str]:
     return [*lines, *_legend(names, width)]
 
 
+def _rows(panel: Panel, width: int) -> list[str]:
+    """A line for each row and series: launches, the interval and the mark between marks across; then its columns."""
+    ticks = [(place, " ".join(text.split())) for place, text in sorted(panel.y.ticks)]
+    cells = [" · ".join(filter(None, (f"{c.title} {c.texts[n]}" for c in panel.columns))) for n in range(len(ticks))]
+    wide = min(max((len(text) for _, text in ticks), default=0), width // 3)
+    columns = max(20, width - wide - 3)
+    across = scale(panel.x, x_values(panel), 0, columns - 1)
+    lines = []
+    for (place, label), words in zip(ticks, cells, strict=True):
+        head = label[:wide]
+        for number, one in enumerate(panel.series):
+            if place in one.y:
+                lines.append(f"{head:<{wide}} {LETTERS[number % 26]} {_track(one, place, panel, across, columns)}")
+                head = ""
+        lines += [f"{head:<{wide}} {words}"[:width]] * bool(words or head)
+    ends = [value_text(value, panel.x) for value in (across.low, across.high)]
+    axis = f"{'':{wide}}   {ends[0]}{'':{max(1, columns - len(ends[0]) - len(ends[1]))}}{ends[1]}"
+    names = [f"{LETTERS[number % 26]} {one.name}" for number, one in enumerate(panel.series)]
+    return [*lines, axis[:width], *_legend(names, width)]
+
+
+def _track(series: Series, place: float, panel: Panel, across: Scale, columns: int) -> str:
+    """One row of a series: `│` marks, `─` the interval, `·` launches, `●` or `○` the values, `<` and `>` beyond."""
+    track = [" "] * columns
+    for mark in panel.marks:
+        if across.holds(mark.at):
+            track[round(across.at(mark.at))] = "│"
+    mine = [i for i, y in enumerate(series.y) if y == place and math.isfinite(series.x[i])]
+    for i in mine:
+        if i < len(series.low) and i < len(series.high):
+            begin, end = (round(across.held(value)) for value in (series.low[i], series.high[i]))
+            track[begin : end + 1] = "─" * (end + 1 - begin)
+    for x, y in series.dots:
+        if y == place and across.holds(x):
+            track[round(across.at(x))] = "·"
+    for i in mine:
+        is_open = series.role == "published" or (i < len(series.open) and series.open[i])
+        sign = "|" if series.marker == "tick" else "○" if is_open else "●"
+        beyond = "<" if series.x[i] < across.low else ">" if series.x[i] > across.high else sign
+        track[round(across.held(series.x[i]))] = beyond
+    return "".join(track).rstrip()
+
+
+def _words(panel: Panel, width: int) -> list[str]:
+    """What is written in the picture: stretches, plateaus, notes."""
+    stretches = [": ".join(region.lines) for region in panel.regions if region.place == "top" and region.lines]
+    words = [*stretches, *(level.label for level in panel.levels), *(note.text for note in panel.notes)]
+    return _legend(words, width)
+
+
 def _length(series: Series, place: float) -> float:
-    return sum(x for x, y in zip(series.x, series.y, strict=True) if y == place)
+    return sum(x for x, y in zip(series.x, series.y, strict=True) if y == place and math.isfinite(x))
 
 
 def _outline(panel: Panel, width: int) -> list[str]:
-    """A histogram of each series: a line for each stretch of x, its length the logarithm of the count."""
+    """A histogram of each series: a line for each stretch of x, its length the value or its logarithm, as its axis."""
     lines = []
-    for series in panel.series:
+    length = math.log1p if panel.y.log else float
+    for series in (one for one in panel.series if one.x):
         lines.append(series.name)
+        values = [value if math.isfinite(value) and value > 0 else 0.0 for value in series.y]
         size = math.ceil(len(series.x) / HEIGHT)
         stretches = [range(from_, min(from_ + size, len(series.x))) for from_ in range(0, len(series.x), size)]
-        counts = [sum(series.y[i] for i in stretch) for stretch in stretches]
-        most = math.log1p(max(counts))
+        counts = [sum(values[i] for i in stretch) for stretch in stretches]
+        most = length(max(counts))
         cells = max(8, width - 24)
         for stretch, count in zip(stretches, counts, strict=True):
-            line = bar(math.log1p(count) / most if most else 0.0, cells)
-            lines.append(f"{value_text(series.x[stretch[0]], panel.x):>10}  {line} {count:.0f}")
+            line = bar(length(count) / most if most else 0.0, cells)
+            lines.append(f"{value_text(series.x[stretch[0]], panel.x):>10}  {line} {count:.3g}")
     return lines
 
 
 def _grid(panel: Panel, width: int) -> list[str]:
     """Letters on a grid, those of the series drawn first on top; the axes have their ends in words."""
     points = [
-        [(x, y) for x, y in zip(one.x, one.y, strict=True) if _is_drawn(x, panel.x) and _is_drawn(y, panel.y)]
+        [(x, y) for x, y in zip(one.x, one.y, strict=True) if has_place(x, panel.x) and has_place(y, panel.y)]
         for one in panel.series
     ]
     every = [point for some in points for point in some]
@@ -115,10 +173,6 @@ def _grid(panel: Panel, width: int) -> list[str]:
 
 def _letter(number: int, series: Sequence[Series]) -> str:
     return "·" if series[number].kind == "line" else LETTERS[number % 26]
-
-
-def _is_drawn(value: float, axis: Axis) -> bool:
-    return math.isfinite(value) and (value > 0 or not axis.log)
 
 
 def _share(value: float, ends: tuple[float, float], axis: Axis) -> float:

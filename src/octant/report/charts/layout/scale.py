@@ -189,4 +189,6 @@ def value_text(value: float, axis: Axis) -> str:
             return text
     if axis.unit == "B":
         return units.bytes_text(value)
+    if axis.unit == "%":
+        return f"{value:.3g} %"
     return units.si_text(value, axis.unit) if axis.unit else f"{value:.4g}"
