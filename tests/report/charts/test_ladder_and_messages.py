@@ -229,3 +229,18 @@ def halo_curve(sizes: Sequence[int], extra: Sequence[tuple[str, int]] = (), grou
         )  # fmt: skip
     summary = summarise(stored(launches, points), {own.name: own})
     return picture_of(summary, "mine-own-curve")
+
+
+@dataclasses.dataclass(frozen=True)
+class LimitedLine:
+    """What `limits_of` reads of a line."""
+
+    name: str
+    limits: tuple[tuple[float, float], ...]
+
+
+def test_a_limit_that_is_not_every_line_s_says_whose_it_is() -> None:
+    known = ((1.0, 5.0), (2.0, 5.0))
+    new, other, hot = LimitedLine("new buffers", known), LimitedLine("old", known), LimitedLine("hot buffers", ())
+    assert [one.name for one in curve.limits_of([new, hot])] == ["limit of new buffers"]  # type: ignore[list-item]
+    assert [one.name for one in curve.limits_of([new, other])] == ["limit"]  # type: ignore[list-item]

@@ -106,7 +106,7 @@ def limits_of(lines: Sequence[Line]) -> list[Series]:
             known.setdefault(line.limits, line.name)
     return [
         Series(
-            "limit" if len(known) == 1 else f"limit of {name}",
+            "limit" if all(line.limits == at for line in lines) else f"limit of {name}",
             "line",
             tuple(x for x, _ in at),
             tuple(y for _, y in at),
