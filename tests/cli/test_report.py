@@ -66,8 +66,8 @@ def test_export_writes_each_format(store: Path, tmp_path: Path, form: str, start
 
 
 def test_report_draws_pictures_in_the_terminal_where_asked(store: Path) -> None:
-    assert "node/latency: latency against bytes" not in call(store, "report", "last").stdout
-    assert "node/latency: latency against bytes" in call(store, "report", "last", "--pictures").stdout
+    assert "Memory ladder" not in call(store, "report", "last").stdout
+    assert "Memory ladder" in call(store, "report", "last", "--pictures").stdout
 
 
 @pytest.mark.parametrize(("option", "column"), [("--results", "result"), ("--samples", "series")])

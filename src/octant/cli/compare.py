@@ -39,6 +39,34 @@ RoundsOption = Annotated[
         min=4, max=1000, help="Measure both again in turn, in so many paired rounds: usually 6.", rich_help_panel=ROUNDS
     ),
 ]
+ThresholdOption = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=10,
+        callback=finite,
+        help="Least difference that matters, as a fraction.",
+        rich_help_panel=COMPARED,
+    ),
+]
+CurvesOption = Annotated[
+    bool, typer.Option("--curves", help="Compare the points of curves too.", rich_help_panel=COMPARED)
+]
+EveryOption = Annotated[
+    bool, typer.Option("--all", help="List each figure that only one run has.", rich_help_panel=COMPARED)
+]
+GateOption = Annotated[
+    bool,
+    typer.Option(
+        "--gate", help="Exit with 3 on a regression: slower, or attempted without a result.", rich_help_panel=ROUNDS
+    ),
+]
+UntilSureOption = Annotated[
+    bool,
+    typer.Option(
+        "--until-sure", help="With --gate: look after every round, at most --rounds [40].", rich_help_panel=ROUNDS
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -49,35 +77,12 @@ def register(app: typer.Typer) -> None:
 def compare(
     a: BeforeArgument = "previous",
     b: AfterArgument = "last",
-    threshold: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=10,
-            callback=finite,
-            help="Least difference that matters, as a fraction.",
-            rich_help_panel=COMPARED,
-        ),
-    ] = 0.03,
-    curves: Annotated[
-        bool, typer.Option("--curves", help="Compare the points of curves too.", rich_help_panel=COMPARED)
-    ] = False,
-    every: Annotated[
-        bool, typer.Option("--all", help="List each figure that only one run has.", rich_help_panel=COMPARED)
-    ] = False,
+    threshold: ThresholdOption = 0.03,
+    curves: CurvesOption = False,
+    every: EveryOption = False,
     rounds: RoundsOption = None,
-    gate: Annotated[
-        bool,
-        typer.Option(
-            "--gate", help="Exit with 3 on a regression: slower, or attempted without a result.", rich_help_panel=ROUNDS
-        ),
-    ] = False,
-    until_sure: Annotated[
-        bool,
-        typer.Option(
-            "--until-sure", help="With --gate: look after every round, at most --rounds [40].", rich_help_panel=ROUNDS
-        ),
-    ] = False,
+    gate: GateOption = False,
+    until_sure: UntilSureOption = False,
     allow: AllowOption = None,
     output: PageOption = None,
     store: StoreOption = None,

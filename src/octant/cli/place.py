@@ -17,6 +17,60 @@ RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Ranks of
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, max=MOST, help="Threads of each rank.", rich_help_panel=PLACEMENT)
 ]
+RequestOption = Annotated[
+    str | None,
+    typer.Option(
+        "--place",
+        metavar="REQUEST",
+        help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms.",
+        rich_help_panel=PLACEMENT,
+    ),
+]
+UnitOption = Annotated[
+    str | None, typer.Option(help="hwthread, core, l2, l3, numa or package.", rich_help_panel=PLACEMENT)
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option(help="compact, scatter, scatter:UNIT, or letters with --torus.", rich_help_panel=PLACEMENT),
+]
+SmtOption = Annotated[
+    str | None, typer.Option(help="Hardware threads used per core: 1, 2, 4, 8 or all.", rich_help_panel=PLACEMENT)
+]
+MemoryOption = Annotated[
+    str | None, typer.Option(help="local, interleave, bind[:NODES] or preferred:NODE.", rich_help_panel=PLACEMENT)
+]
+PagesOption = Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.", rich_help_panel=PLACEMENT)]
+TorusOption = Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.", rich_help_panel=TORUS)]
+MapFileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        metavar="FILE",
+        help="With --torus: node and place in it, one line per rank.",
+        rich_help_panel=TORUS,
+    ),
+]
+OnOption = Annotated[
+    str,
+    typer.Option(
+        metavar="MACHINE",
+        help="here, an hwloc XML or .synthetic file, a description, a recording.",
+        rich_help_panel=TRANSLATION,
+    ),
+]
+LauncherOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all.", rich_help_panel=TRANSLATION
+    ),
+]
+LinesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="LINES", help="Read launcher options instead; - reads stdin.", rich_help_panel=TRANSLATION
+    ),
+]
+SvgOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -25,62 +79,20 @@ def register(app: typer.Typer) -> None:
 
 
 def place(
-    request: Annotated[
-        str | None,
-        typer.Option(
-            "--place",
-            metavar="REQUEST",
-            help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms.",
-            rich_help_panel=PLACEMENT,
-        ),
-    ] = None,
+    request: RequestOption = None,
     ranks: RanksOption = None,
     threads: ThreadsOption = None,
-    unit: Annotated[
-        str | None, typer.Option(help="hwthread, core, l2, l3, numa or package.", rich_help_panel=PLACEMENT)
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(help="compact, scatter, scatter:UNIT, or letters with --torus.", rich_help_panel=PLACEMENT),
-    ] = None,
-    smt: Annotated[
-        str | None, typer.Option(help="Hardware threads used per core: 1, 2, 4, 8 or all.", rich_help_panel=PLACEMENT)
-    ] = None,
-    memory: Annotated[
-        str | None, typer.Option(help="local, interleave, bind[:NODES] or preferred:NODE.", rich_help_panel=PLACEMENT)
-    ] = None,
-    pages: Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.", rich_help_panel=PLACEMENT)] = None,
-    torus: Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.", rich_help_panel=TORUS)] = None,
-    map_file: Annotated[
-        str | None,
-        typer.Option(
-            "--map",
-            metavar="FILE",
-            help="With --torus: node and place in it, one line per rank.",
-            rich_help_panel=TORUS,
-        ),
-    ] = None,
-    on: Annotated[
-        str,
-        typer.Option(
-            metavar="MACHINE",
-            help="here, an hwloc XML or .synthetic file, a description, a recording.",
-            rich_help_panel=TRANSLATION,
-        ),
-    ] = "here",
-    launcher: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all.", rich_help_panel=TRANSLATION
-        ),
-    ] = None,
-    lines: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="LINES", help="Read launcher options instead; - reads stdin.", rich_help_panel=TRANSLATION
-        ),
-    ] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")] = None,
+    unit: UnitOption = None,
+    order: OrderOption = None,
+    smt: SmtOption = None,
+    memory: MemoryOption = None,
+    pages: PagesOption = None,
+    torus: TorusOption = None,
+    map_file: MapFileOption = None,
+    on: OnOption = "here",
+    launcher: LauncherOption = None,
+    lines: LinesOption = None,
+    svg: SvgOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show where ranks and threads go, print it for any launcher, or read launcher options back."""

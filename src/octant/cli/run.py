@@ -75,6 +75,35 @@ RepeatsOption = Annotated[
 HostsOption = Annotated[
     str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
 ]
+WorkloadArgument = Annotated[
+    str,
+    typer.Argument(help="Name of a workload; `octant workloads` lists them.", autocompletion=_complete.workloads),
+]
+KnobsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
+]
+RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.", rich_help_panel=MEASURED)]
+ScriptOption = Annotated[
+    Path | None, typer.Option(help="With a batch system: write the job script here.", rich_help_panel=JOB)
+]
+SubmitOption = Annotated[
+    bool, typer.Option("--submit", help="With a batch system: submit the job script.", rich_help_panel=JOB)
+]
+MinutesOption = Annotated[
+    int, typer.Option(min=1, max=525_600, help="With a batch system: time limit.", rich_help_panel=JOB)
+]
+DirectiveOption = Annotated[
+    list[str] | None,
+    typer.Option(help="With a batch system: a directive of its own (repeatable).", rich_help_panel=JOB),
+]
+OnModelOption = Annotated[
+    str,
+    typer.Option(
+        "--on-model",
+        help="Simulate on this network of `octant model list` with SimGrid instead.",
+        rich_help_panel=MEASURED,
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -84,43 +113,20 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    workload: Annotated[
-        str,
-        typer.Argument(help="Name of a workload; `octant workloads` lists them.", autocompletion=_complete.workloads),
-    ],
-    knobs: Annotated[
-        list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
-    ] = None,
-    ranks: Annotated[
-        int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.", rich_help_panel=MEASURED)
-    ] = None,
+    workload: WorkloadArgument,
+    knobs: KnobsArgument = None,
+    ranks: RanksOption = None,
     mode: ModeOption = "",
     repeats: RepeatsOption = None,
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
     mpi: MpiOption = None,
-    script: Annotated[
-        Path | None, typer.Option(help="With a batch system: write the job script here.", rich_help_panel=JOB)
-    ] = None,
-    submit: Annotated[
-        bool, typer.Option("--submit", help="With a batch system: submit the job script.", rich_help_panel=JOB)
-    ] = False,
-    minutes: Annotated[
-        int, typer.Option(min=1, max=525_600, help="With a batch system: time limit.", rich_help_panel=JOB)
-    ] = 30,
-    directive: Annotated[
-        list[str] | None,
-        typer.Option(help="With a batch system: a directive of its own (repeatable).", rich_help_panel=JOB),
-    ] = None,
-    on_model: Annotated[
-        str,
-        typer.Option(
-            "--on-model",
-            help="Simulate on this network of `octant model list` with SimGrid instead.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = "",
+    script: ScriptOption = None,
+    submit: SubmitOption = False,
+    minutes: MinutesOption = 30,
+    directive: DirectiveOption = None,
+    on_model: OnModelOption = "",
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,

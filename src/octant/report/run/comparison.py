@@ -149,7 +149,12 @@ def _wrap(words: str, width: int, style: str) -> list[Text]:
 
 def as_json(found: Comparisons) -> str:
     """The comparison, for programs."""
-    document = {
+    return json.dumps(document(found), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def document(found: Comparisons) -> dict[str, object]:
+    """The comparison as JSON has it."""
+    return {
         "a": found.before.run.id,
         "b": found.after.run.id,
         "threshold": found.margin,
@@ -158,7 +163,6 @@ def as_json(found: Comparisons) -> str:
         "figures": [_figure(figure) for figure in found.figures],
         "differences": [{"what": what, "a": before, "b": after} for what, before, after in found.differences],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _figure(one: Comparison) -> dict[str, object]:

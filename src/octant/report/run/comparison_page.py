@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from octant import output
@@ -31,7 +30,7 @@ def render(found: Comparisons) -> str:
     apart = [(compared.name(one), "; ".join(one.why), one.lost) for one in [*notable, *alone]]
     return html.render(
         "comparison.html.jinja",
-        {"run": name, "document": json.loads(comparison.as_json(found)), "exports": html.exports(pictures, name)},
+        {"run": name, "document": comparison.document(found), "exports": html.exports(pictures, name)},
         ("chart",),
         found=found,
         before=before,
