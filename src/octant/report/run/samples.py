@@ -36,10 +36,10 @@ class PackedSamples:
         if not self.there:
             return "The run has no samples."
         if self.kept >= self.there:
-            return f"This page holds all {self.there} samples."
+            return f"This page holds all {self.there} samples of its figures."
         return (
-            f"This page holds {self.kept} of {self.there} samples, evenly chosen, with the least and the greatest of "
-            "each launch; octant report --all-samples keeps all."
+            f"This page holds {self.kept} of {self.there} samples of its figures, evenly chosen, with the least and "
+            "the greatest of each launch; octant report --all-samples keeps all."
         )
 
 
