@@ -166,6 +166,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")
 
 
+def capital(text: str) -> str:
+    """The text with a capital letter first."""
+    return text[:1].upper() + text[1:]
+
+
 def unbroken(text: str) -> str:
     """A sentence in which no line ends between a number and its unit, % or sign."""
     return _APART.sub(NARROW, text)

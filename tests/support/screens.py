@@ -87,7 +87,7 @@ SCREEN = FirstScreen(
         "median over six launches, here, between 08:45 and 09:02; other hours may differ, which was not measured.",
         (
             BeliefRow("Time lost", "24 % on average, 93 % at most", "89 of 357 measurements do not count"),
-            BeliefRow("Launches", "6 rounds over 17 minutes", "the interval knows this period"),
+            BeliefRow("Launches", "6 rounds over 17 minutes", "intervals hold for this period"),
         ),
     ),
     TILES,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import stats, units
+from octant.report.run.answer import DOUBTS
 from octant.stats import Period
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ Sort: TypeAlias = tuple[str, str, int]
 
 NARROW = units.NARROW
 """A narrow space at which no line ends, before units and %."""
-GRADES: Sequence[Doubt] = ("sound", "note", "doubtful", "not measurable")
-"""The words of no doubt, and of each grade of doubts."""
 
 
 @dataclass(frozen=True)
@@ -138,11 +136,6 @@ def percent(share: float) -> str:
     return units.percent_text(share).replace(" ", NARROW)
 
 
-def narrow(text: str) -> str:
-    """Running text with narrow spaces, at which no line ends, between numbers and `%` or `×`."""
-    return re.sub(r"(?<=\d) (?=%)|(?<=×) (?=\d)", NARROW, text)
-
-
 def ratio(value: float) -> str:
     """`× 1.40`."""
     return f"×{NARROW}{value:.2f}"
@@ -175,7 +168,7 @@ def grade(figure: Figure) -> Doubt:
     if figure.wrong:
         return "wrong"
     worst = max((one.grade for one in figure.doubts), default=0)
-    return GRADES[worst]
+    return DOUBTS[worst]
 
 
 def reasons(figure: Figure) -> tuple[str, ...]:

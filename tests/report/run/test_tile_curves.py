@@ -6,6 +6,7 @@ import pytest
 
 from fake_run import machine
 from octant.analysis.summary import Summary, summarise
+from octant.machine import Disagreement
 from octant.report.run.tiles import tiles
 from octant.tile import Also, DeclaredScreen, DeclaredTile, Named
 from screen_run import WORKLOADS, messages, run_of
@@ -19,7 +20,7 @@ def shown(summary: Summary) -> tuple[str, ...]:
     return tiles(summary)[0].also
 
 
-def ladder(times: dict[int, float], l3: int = 32 * MIB) -> Summary:
+def ladder(times: dict[int, float], l3: int = 32 * MIB, disputed: bool = False) -> Summary:
     """Times of one message over these lengths, as if they were loads from so large a footprint."""
     tile = DeclaredTile("Latency", "x", (CURVE,), also=(Also("plateaus", "1 core:", CURVE),))
     here = machine()
@@ -27,7 +28,9 @@ def ladder(times: dict[int, float], l3: int = 32 * MIB) -> Summary:
         here.topology,
         caches=tuple(replace(one, size_bytes=l3) if one.level == 3 else one for one in here.topology.caches),
     )
-    run = run_of(messages(times, 3), screen=DeclaredScreen(tiles=(tile,)), on=replace(here, topology=topology))
+    doubts = (Disagreement("last-level cache", (("stated", "32 MiB"),), "neither"),) if disputed else ()
+    on = replace(here, topology=topology, disagreements=doubts)
+    run = run_of(messages(times, 3), screen=DeclaredScreen(tiles=(tile,)), on=on)
     return summarise(run, WORKLOADS, all_metrics=True)
 
 
@@ -49,6 +52,18 @@ def test_a_level_that_is_not_seen_is_said_and_renames_no_other() -> None:
     levels = {48 * KIB: 2.0, 2 * MIB: 7.0, 10**12: 180.0}
     (text,) = shown(ladder({size: of(size, levels) for size in SIZES}))
     assert text == "1 core: L1 2.00\u202fns, L2 7.00\u202fns; no plateau of an L3 seen"
+
+
+def test_a_level_of_disputed_size_that_is_seen_is_not_called_unseen() -> None:
+    levels = {48 * KIB: 2.0, 2 * MIB: 7.0, 32 * MIB: 40.0, 10**12: 180.0}
+    (text,) = shown(ladder({size: of(size, levels) for size in SIZES}, disputed=True))
+    assert text.endswith("to 32 MiB 40.0\u202fns".replace("32 MiB", "32\u202fMiB"))
+
+
+def test_a_curve_that_ends_before_a_level_does_not_miss_it() -> None:
+    levels = {48 * KIB: 2.0, 2 * MIB: 7.0}
+    (text,) = shown(ladder({size: of(size, levels) for size in SIZES if size <= 2 * MIB}))
+    assert text == "1 core: L1 2.00\u202fns"
 
 
 def test_the_length_with_half_of_the_best_bandwidth() -> None:

@@ -98,6 +98,15 @@ def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
     assert "adopt" in rules(study(2.0, repeats=4))
 
 
+def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
+    found = study(0.8, text=STUDY.partition("[[findings]]")[0])
+    (place, told), *_ = found.told.items()
+    open_one = replace(told, word="no verdict", speed=None)
+    mixed = replace(found)
+    mixed.__dict__["told"] = {place: told, (place[0], "other"): open_one}
+    assert answer(mixed).startswith("Here no setting is shown to be better than which a; some have too few rounds")
+
+
 def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:
     found = study(1.5)
     (adopted,) = adopted_settings(found)

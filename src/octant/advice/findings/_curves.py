@@ -52,8 +52,3 @@ def subject(figures: Iterable[Figure]) -> str:
     ordered = sorted(figures, key=lambda figure: not figure.show.table)
     words = next((one.show.short or one.label.partition(",")[0] for one in ordered), "")
     return words[:1].lower() + words[1:]
-
-
-def sentence(text: str) -> str:
-    """The text with a capital letter first."""
-    return text[:1].upper() + text[1:]

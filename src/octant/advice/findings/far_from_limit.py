@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
-from octant.advice.findings._curves import sentence, subject
+from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_sure
 from octant.advice.findings._lines import larger, page_of
 from octant.advice.findings._thresholds import OF_LIMIT
 from octant.advice.findings.library_kernel import is_of_another_core
-from octant.units import percent_text, si_text
+from octant.units import capital, percent_text, si_text
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
@@ -46,7 +46,7 @@ def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> F
     figure_text = si_text(figure.value.middle, unit)
     return Finding(
         rule="far from a limit",
-        title=f"{sentence(subject((figure,)))} reaches {percent_text(share)} of its limit",
+        title=f"{capital(subject((figure,)))} reaches {percent_text(share)} of its limit",
         body=f"{figure_text} {words} {si_text(figure.at_limit, unit)}: {figure.limit.source}. "
         f"The page of {figure.workload.name} names what costs speed{closer}.",
         lines=(page_of(figure), *sizes),

@@ -6,13 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
-from octant.advice.findings._curves import sentence
 from octant.advice.findings._evidence import gain_of, is_beyond
 from octant.advice.findings._thresholds import LEAST_PAIRS
 from octant.analysis.balance import balance
 from octant.placement import set_text
 from octant.stats import Estimate
-from octant.units import percent_text
+from octant.units import capital, percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +48,14 @@ def fastest_over_slowest(one: PlaceBalance) -> Estimate:
 
 def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[PlaceBalance]) -> Finding:
     name = Counter(one.slowest.name for one in slow).most_common(1)[0][0]
+    who = f"Host {name}" if slow[0].kind == "host" else capital(name)
     those = sorted((one for one in slow if one.slowest.name == name), key=lambda one: one.ratio.middle)
     worst = those[0]
     how_much = "up to " * (len(those) > 1) + percent_text(1 - worst.ratio.middle)
     gain = fastest_over_slowest(worst)
     return Finding(
         rule="imbalance",
-        title=f"{sentence(name)} is {how_much} slower in {len(those)} of {len(known)} figures",
+        title=f"{who} is {how_much} slower in {len(those)} of {len(known)} figures",
         body=f"Beside {worst.fastest.name}, while all work alone at once: {worst.figure.name}. See where a program's "
         "threads run; the placement leaves out what is slow.",
         lines=(WHERE, *_placement(worst)),

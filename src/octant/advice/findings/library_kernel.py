@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
-from octant.advice.findings._curves import sentence, subject
+from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_sure
 from octant.advice.findings._lines import DOCTOR, larger
 from octant.advice.findings._thresholds import OF_PEAK
 from octant.machine.blas import own_core
-from octant.units import percent_text, si_text
+from octant.units import capital, percent_text, si_text
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
@@ -41,7 +41,7 @@ def judge(summary: Summary) -> Judged:
         found.append(
             Finding(
                 rule="library kernel",
-                title=f"{sentence(subject((figure,)))} has {percent_text(share)} of peak, with kernels for {core}",
+                title=f"{capital(subject((figure,)))} has {percent_text(share)} of peak, with kernels for {core}",
                 body=f"{si_text(figure.value.middle, figure.metric.unit)} on a processor with the instructions of "
                 f"{own}. The doctor loads the library with each of its other kernels, and names the faster ones.",
                 lines=(DOCTOR, *larger(summary, figure)),

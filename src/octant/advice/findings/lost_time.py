@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
-from octant.advice.findings._curves import sentence, subject
+from octant.advice.findings._curves import subject
 from octant.advice.findings._lines import DOCTOR, again
 from octant.advice.findings._thresholds import LOST
 from octant.analysis.causes import causes_of_run
 from octant.stats import Grade
-from octant.units import percent_text
+from octant.units import capital, percent_text
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
@@ -45,7 +45,7 @@ def judge(summary: Summary) -> Judged:
             Finding(
                 rule="lost time",
                 title=title,
-                body=f"{sentence(text)}. Find what it is, then measure again.",
+                body=f"{capital(text)}. Find what it is, then measure again.",
                 lines=(DOCTOR, *again(summary.run)),
                 family="lost time",
                 details=(

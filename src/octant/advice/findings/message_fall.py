@@ -47,7 +47,7 @@ def judge(summary: Summary) -> Judged:
         ratio = paired_ratio(longest.figure, best.figure, per_length) if best is not longest else None
         if ratio and is_beyond(ratio) and ratio.middle >= FALL:
             found.append(_finding(summary, group, best, longest, ratio))
-        elif ratio or best is longest:
+        elif best is longest or (ratio and ratio.middle < FALL):
             passed.append(f"messages of {_text(longest)} have {percent_text(share)} of the best rate")
     return Judged(tuple(sorted(found, key=lambda one: -one.gain)[:1]), tuple(passed))
 

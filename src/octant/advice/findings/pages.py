@@ -58,8 +58,8 @@ def judge(summary: Summary) -> Judged:
         if gains:
             found.append(_finding(summary, figures, *gains[-1], pairs))
         elif judged:
-            most = max(ratio.middle for _, ratio in judged)
-            passed.append(f"huge pages bring no more than × {most:.2f} to {workload.name}")
+            most = max(ratio.high for _, ratio in judged)
+            passed.append(f"no gain by huge pages is proven for {workload.name}; × {most:.2f} could hide")
     return Judged(tuple(found), tuple(passed))
 
 

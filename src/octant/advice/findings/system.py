@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice import Facts, of_what_was_measured
 from octant.advice.findings import Finding, Judged, Kind
-from octant.advice.findings._curves import sentence
+from octant.units import capital
 
 if TYPE_CHECKING:
     from octant.advice import Advice
@@ -30,8 +30,8 @@ def _finding(name: str, advice: Advice) -> Finding:
     kind: Kind = "belief" if advice.severity == "spoils" else "advice"
     return Finding(
         rule=name,
-        title=sentence(advice.title),
-        body=f"{sentence(advice.why)}.",
+        title=capital(advice.title),
+        body=f"{capital(advice.why)}.",
         lines=advice.fix,
         family="pages" if name == "transparent_pages" else name,
         details=tuple(f"{source}: {seen}" for source, seen in advice.evidence.items()),

@@ -9,6 +9,9 @@ from octant.machine import LAST_CACHE
 from octant.report.charts.picture import Mark
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.analysis.plateaus import Plateau
     from octant.machine import Machine
 
 
@@ -25,6 +28,16 @@ def doubted_levels(machine: Machine) -> dict[int, str]:
         return {}
     hosts = any("host's" in statement for _, statement in found.statements)
     return {max(stated_sizes(machine), default=0): "the host's" if hosts else "disputed"}
+
+
+def unseen_levels(stated: Mapping[int, int], found: Sequence[Plateau], longest: float) -> list[int]:
+    """Levels that show no plateau, though footprints up to `longest` bytes go beyond the level before."""
+    below = {level: stated.get(level - 1, 0) for level in stated}
+    return [
+        level
+        for level, size in stated.items()
+        if longest > below[level] and not any(below[level] < one.last <= size for one in found)
+    ]
 
 
 def size_text(machine: Machine, level: int) -> str:

@@ -8,7 +8,7 @@ from octant import units
 from octant.report import claims
 from octant.report.charts.caches import cache_marks
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of, other_knobs, zero_place
+from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of, zero_place
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from octant.metric import Metric
     from octant.workload import Curve, Workload
 
-__all__ = ["other_knobs"]
 _WORDS = 8  # values without a place on the axis that a caption names
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.plateaus import APART, level_name, plateaus, reach
 from octant.report import claims
-from octant.report.charts.caches import cache_marks, doubted_levels, size_text, stated_sizes
+from octant.report.charts.caches import cache_marks, doubted_levels, size_text, stated_sizes, unseen_levels
 from octant.report.charts.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
 from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of
 from octant.report.charts.picture import Band, Level, Mark, Note, Panel, Picture, thin, thinned_text
@@ -111,7 +111,7 @@ def _rung(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     named = tuple((level_name(one, stated, doubted), one) for one in plateaus(kept[0].points))
     titles = [figure.show.short or workload.name.rpartition("/")[2] for figure in kept[0].figures]
     title = max(titles, key=titles.count)
-    return _Rung(title[:1].upper() + title[1:], metric, x, tuple(kept), named, len(lines) - len(kept))
+    return _Rung(units.capital(title), metric, x, tuple(kept), named, len(lines) - len(kept))
 
 
 def _panel(rung: _Rung, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
@@ -209,11 +209,10 @@ def _page_facts(rungs: Sequence[_Rung]) -> list[tuple[str, str]]:
 def _unseen_levels(machine: Machine, rungs: Sequence[_Rung], xs: Sequence[float]) -> list[tuple[str, str]]:
     """Stated levels that show no plateau, though footprints go beyond the level before."""
     stated, facts = stated_sizes(machine), []
-    for level, size in stated.items():
-        below = stated.get(level - 1, 0)
-        inside = [one for rung in rungs for _, one in rung.named if below < one.last <= size]
-        if not inside and xs[-1] > below and len(xs) > 2:
+    unseen = unseen_levels(stated, [one for rung in rungs for _, one in rung.named], xs[-1])
+    for level in stated:
+        if level in unseen and len(xs) > 2:
             facts.append((f"L{level}", f"{size_text(machine, level)} stated; no plateau of an L{level} seen"))
-        elif inside and level in doubted_levels(machine):
+        elif level not in unseen and xs[-1] > stated.get(level - 1, 0) and level in doubted_levels(machine):
             facts.append((f"L{level}", f"{size_text(machine, level)} stated, which names no plateau"))
     return facts

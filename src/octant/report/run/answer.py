@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 Doubt: TypeAlias = Literal["sound", "note", "doubtful", "not measurable", "wrong"]
 """The grade of a tile or a row, in words; signs are `SIGNS`."""
 SIGNS: dict[Doubt, str] = {"sound": "✓", "note": "i", "doubtful": "!", "not measurable": "×", "wrong": "✗"}
+DOUBTS: tuple[Doubt, ...] = tuple(SIGNS)
+"""From none to the worst; the first four in the order of `stats.Grade`."""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from octant import units
 from octant.analysis.causes import causes_of_run
 from octant.analysis.lost import lost_time_of
 from octant.report import claims
-from octant.report.run.answer import Belief, BeliefRow
+from octant.report.run.answer import DOUBTS, Belief, BeliefRow
 from octant.report.run.names import short_name
 from octant.report.run.sessions import Sessions, sessions
 from octant.stats import Period
 from octant.stats.doubts import BOUNDS
+from octant.stats.launches import LEAST_FOR_NEIGHBOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
     from octant.report.run.answer import Doubt, Tile
 
-_ORDER: tuple[Doubt, ...] = ("sound", "note", "doubtful", "not measurable", "wrong")
 _NOT_MEASURED = "other hours may differ, which was not measured"
 _NAMED = 3  # figures that a row names
 
@@ -57,7 +57,7 @@ def page_grade(tiles: Sequence[Tile]) -> Doubt:
     """The worst grade of the tiles that have a figure, less those that are not measurable unless none else is there."""
     grades = [tile.grade for tile in tiles if not tile.missing]
     measurable = [grade for grade in grades if grade != "not measurable"]
-    return max(measurable or grades or ["not measurable"], key=_ORDER.index)
+    return max(measurable or grades or ["not measurable"], key=DOUBTS.index)
 
 
 def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known: Sessions) -> str:
@@ -161,7 +161,9 @@ def _launches(summary: Summary) -> BeliefRow:
     if alike:
         so = f"launches resemble their neighbours, so the interval is too narrow: {_named(alike)}"
         return BeliefRow("Launches", seen, so)
-    return BeliefRow("Launches", f"{seen}; neighbours no more alike than others", "the interval knows this period")
+    if max(value.number for value in values) >= LEAST_FOR_NEIGHBOURS:
+        seen += "; neighbours are not alike"
+    return BeliefRow("Launches", seen, "intervals hold for this period")
 
 
 def _differ(known: Sessions) -> str:

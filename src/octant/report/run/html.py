@@ -14,7 +14,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from octant import __version__, output, units
-from octant.report import claims
 from octant.report.charts import draw, palette
 from octant.report.plain import clean_lines
 from octant.report.run import inline
@@ -78,7 +77,7 @@ def templates(clean: Clean = str) -> Environment:
     )
     environment.filters["bytes"] = units.bytes_text
     environment.filters["percent"] = units.percent_text
-    environment.filters["narrow"] = claims.narrow
+    environment.filters["narrow"] = units.unbroken
     environment.globals.update(
         signs=SIGNS, counted=units.counted, leading_share=leading_share, svg=draw.svg, widths=draw.widths,
         strip_svg=inline.strip_svg, bar_svg=inline.bar_svg,

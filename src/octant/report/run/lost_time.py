@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.analysis.causes import causes_of_points
+from octant.report.run.answer import DOUBTS
 from octant.stats import graded
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 LOST_LITTLE = 0.01
 """A share of lost time that is not worth a sentence."""
-_WORDS: tuple[Doubt, ...] = ("sound", "note", "doubtful", "not measurable")
 
 
 def share_lost(points: Iterable[Point]) -> float | None:
@@ -26,4 +26,4 @@ def share_lost(points: Iterable[Point]) -> float | None:
 
 def grade_of(share: float | None) -> Doubt:
     """The grade of a share of lost time, in words; sound where it is not known."""
-    return _WORDS[max((one.grade for one in graded("lost time", share or 0.0, "")), default=0)]
+    return DOUBTS[max((one.grade for one in graded("lost time", share or 0.0, "")), default=0)]

@@ -57,7 +57,7 @@ def _what(figure: Figure, whole: bool = False) -> str:
     """What its ask calls it, without its cores, which `place_text` says; not `whole`: up to the first comma."""
     parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]
     words = figure.show.short or ", ".join(parts if whole else parts[:1]) or figure.workload.name.rpartition("/")[2]
-    return words[:1].upper() + words[1:]
+    return units.capital(words)
 
 
 def place_text(figure: Figure) -> str:

@@ -14,6 +14,7 @@ from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
 from octant.report.run import html, results, table, tidy
 from octant.report.run import samples as packing
+from octant.report.run.answer import DOUBTS
 from octant.report.run.first_screen import first_screen
 from octant.report.run.sharing import cleaned
 from octant.store import files
@@ -135,7 +136,7 @@ def _row_functions(summary: Summary) -> dict[str, Any]:
     return {
         "values": claims.figure_texts,
         "following": lambda figure: claims.value_texts(figure.next_launch, figure.metric.unit),
-        "grades": claims.GRADES,
+        "grades": DOUBTS,
         "share": share_text,
         "further_figures": lambda figure: results.further_figures(summary, figure),
         "results": results.named_results,

@@ -8,7 +8,7 @@ from octant import units
 from octant.analysis.plateaus import level_name, plateaus
 from octant.analysis.segments import half_length
 from octant.report import claims
-from octant.report.charts.caches import doubted_levels, stated_sizes
+from octant.report.charts.caches import doubted_levels, stated_sizes, unseen_levels
 from octant.report.run.chosen import matching
 
 if TYPE_CHECKING:
@@ -25,13 +25,14 @@ def levels_text(summary: Summary, named: Named) -> str:
     if len(figures) < 2:
         return ""
     stated, doubted = stated_sizes(summary.run.machine), doubted_levels(summary.run.machine)
-    names = {level_name(one, stated, doubted): one for one in plateaus([(x, _value(figure)) for x, figure in figures])}
-    seen = [(name, one) for name, one in names.items() if name.startswith(("L", "to ")) and one.beyond]
+    found = plateaus([(x, _value(figure)) for x, figure in figures])
+    names = [(level_name(one, stated, doubted), one) for one in found]
+    seen = [(name, one) for name, one in names if name.startswith(("L", "to ")) and one.beyond]
     within = seen[:_MOST_LEVELS]
     metric = figures[0][1].metric
     text = ", ".join(f"{name} {claims.quantity(one.value, metric.unit)}" for name, one in within)
-    last = f"L{max(stated)}" if stated else ""
-    unseen = f"no plateau of an {last} seen" if last and last not in names else ""
+    last = max(stated, default=0)
+    unseen = f"no plateau of an L{last} seen" if last in unseen_levels(stated, found, figures[-1][0]) else ""
     return "; ".join(filter(None, [text, unseen]))
 
 

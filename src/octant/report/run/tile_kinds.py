@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from octant.analysis import balance
 from octant.analysis.causes import causes, causes_of_run
 from octant.report import claims
-from octant.report.run.answer import Bar, Strip, Tile
+from octant.report.run.answer import DOUBTS, Bar, Strip, Tile
 from octant.report.run.chosen import find, place_of
 from octant.report.run.names import short_name
 from octant.stats import Grade, graded
@@ -78,7 +78,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
     grade = _grade(worst)
     claim = f"{name}: {ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval of {worst.ratio.number} paired launches"
     tile = Tile(
-        declared.name, declared.what, interval=claim, grade=claims.GRADES[grade],
+        declared.name, declared.what, interval=claim, grade=DOUBTS[grade],
         reasons=_reasons(worst), strip=_strip(worst), also=_others(balances, worst),
         figure=place_of(summary, worst.figure),
     )  # fmt: skip

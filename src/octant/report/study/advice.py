@@ -10,18 +10,16 @@ from octant.advice.findings import Finding
 from octant.machine import facts
 from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import (
-    MARGIN,
     adopted_settings,
     baseline,
     best_of_model,
-    capital,
     middle,
     of_measure,
     ratio,
     setting,
     times,
 )
-from octant.stats.verdicts import percent
+from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
 from octant.study.factors import factor_text
 
@@ -139,7 +137,7 @@ def _waiting(outcome: Outcome) -> Iterator[Finding]:
             yield Finding("machine", f"Carry the question to {machine}", body, (line,))
         else:
             line = f"octant study show {_word(outcome)}"
-            yield Finding("untestable", f"{count} cannot be tested here", f"{capital(reason)}.", (line,))
+            yield Finding("untestable", f"{count} cannot be tested here", f"{units.capital(reason)}.", (line,))
 
 
 def waiting(outcome: Outcome) -> dict[str, tuple[str, list[Verdict]]]:
@@ -157,7 +155,7 @@ def _model_steps(outcome: Outcome) -> Iterator[Finding]:
         return
     best = best_of_model(outcome)
     if best and best[1].low > 1 + MARGIN:
-        name, gained = capital(setting(outcome, best[0])), f"{factor_text(best[1])} over {baseline(outcome)}"
+        name, gained = units.capital(setting(outcome, best[0])), f"{factor_text(best[1])} over {baseline(outcome)}"
         title = f"{name}: {times(best[1].middle)} in the model{of_measure(outcome, best[0])}"
         yield Finding("model", title, f"{gained}. It is a model's word: measure it where such a machine stands.", ())
     for status, rule, verb, begin in (

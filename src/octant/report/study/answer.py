@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import stats, units
-from octant.report.run.answer import Belief
+from octant.report.run.answer import DOUBTS, Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
 from octant.report.study.rows import gain_here, machines_there
 from octant.stats import Grade, graded
 from octant.stats.paired import LEAST_ROUNDS
-from octant.stats.verdicts import percent
+from octant.stats.verdicts import MARGIN, percent
 from octant.study.cells import Cell
 from octant.study.values import quantities
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
 
-MARGIN = 0.03
-"""A gain whose near end lies beyond it is advice, and within it is the same."""
 _TIMES = 2.0  # from here on a gain is written as a factor
-_WORST: tuple[Doubt, ...] = ("sound", "note", "doubtful", "not measurable", "wrong")
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,8 @@ def _measured(outcome: Outcome) -> str:
         better = f"{setting(outcome, place)} is {ratio(verdict)}{of_measure(outcome, place)}"
         return f"Here {better}, which is not surely more than {percent(MARGIN)} better than {base}."
     most_hidden = max(verdict.speed.high for verdict in told.values() if verdict.speed)
+    if "no verdict" in words:
+        return f"Here no setting is shown to be better than {base}; some have too few rounds for a verdict."
     hidden = percent(most_hidden - 1) if most_hidden < _TIMES else times(most_hidden)
     return f"Here no setting can be told to be better than {base}; a gain of up to {hidden} could hide."
 
@@ -135,9 +134,9 @@ def belief(outcome: Outcome) -> Belief:
         grades.append("doubtful")
         few = units.counted(launches, "launch")
         parts.append(f"a combination has {few}, where {LEAST_ROUNDS} are the least for a verdict")
-    text = f"{capital('; '.join(parts))}. " if parts else ""
+    text = f"{units.capital('; '.join(parts))}. " if parts else ""
     text += "Verdicts stand only where the whole interval clears the bar."
-    return Belief(max(grades, key=_WORST.index), text, ())
+    return Belief(max(grades, key=DOUBTS.index), text, ())
 
 
 def _belief_in_model(outcome: Outcome) -> str:
@@ -160,7 +159,7 @@ def _wide_baseline(outcome: Outcome) -> tuple[Doubt, str] | None:
     if grade < Grade.DOUBTFUL or cell is None or value is None:
         return None
     unit = quantities(outcome.study)[cell.measure].unit
-    return _WORST[grade], f"{units.si_text(value.low, unit)} … {units.si_text(value.high, unit)}"
+    return DOUBTS[grade], f"{units.si_text(value.low, unit)} … {units.si_text(value.high, unit)}"
 
 
 def counts(outcome: Outcome) -> list[tuple[int, str]]:
@@ -209,8 +208,3 @@ def ratio(told: Told) -> str:
 def times(factor: float) -> str:
     """`× 1.70`, `× 14.4`."""
     return f"× {factor:.3g}" if factor >= 10 else f"× {factor:.2f}"
-
-
-def capital(text: str) -> str:
-    """The text with a capital letter."""
-    return text[:1].upper() + text[1:]

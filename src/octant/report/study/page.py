@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from octant import __version__, catalogue, output
+from octant import __version__, catalogue, output, units
 from octant.report.run import html
 from octant.report.run.page import period_text
 from octant.report.study import text as study
@@ -63,7 +63,7 @@ def why_text(verdict: Verdict) -> str:
     text = f"{verdict.why}{verdict.remark}"
     text = text.removeprefix(f"{range_text(verdict.there)} there, ") if verdict.there else text
     text = text.removeprefix(f"{factor_text(verdict.here)} here").lstrip(" ,:") if verdict.here else text
-    return text[:1].upper() + text[1:]
+    return units.capital(text)
 
 
 def write(outcome: Outcome, path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -72,7 +73,7 @@ def gains(outcome: Outcome, measure: str) -> Picture:
         Axis("", False, tuple((float(n), row.label) for n, row in enumerate(rows)), down=True),
         tuple(series),
         (Mark(1.0, "", "solid"),),
-        f"{_capital(measure)} against the baseline" + " of each machine" * bool(there),
+        f"{units.capital(measure)} against the baseline" + " of each machine" * bool(there),
         notes=tuple(Note(1.0, float(n), row.note) for n, row in enumerate(rows) if row.note),
         columns=tuple(columns),
     )
@@ -95,7 +96,7 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
             place, origin = known.get((cell, at), Place(cell, at, None, None)), known.get((base, at))
             gained = gain_here(outcome, measure, place.ours, origin.ours if origin else None)
             ours = (gained.low, gained.middle, gained.high) if gained else None
-            there = place.gain_there and (place.gain_there[0], sum(place.gain_there) / 2, place.gain_there[1])
+            there = place.gain_there and _with_middle(*place.gain_there)
             if cell == base:  # of both machines the origin
                 ours, there = (1.0, 1.0, 1.0) if place.ours else None, (1.0, 1.0, 1.0) if place.published else None
             why = outcome.values.absent.get(cell) or outcome.values.gaps.get((cell, at), "not measured yet")
@@ -103,6 +104,11 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
             note = "no baseline here" if place.ours and not ours else note
             found.append(_Row(", ".join(filter(None, (names[cell], at))), place, ours, there, note))
     return found
+
+
+def _with_middle(low: float, high: float) -> tuple[float, float, float]:
+    """A range of ratios with its geometric mean, as the answer names it."""
+    return low, math.sqrt(low * high), high
 
 
 def _marks(outcome: Outcome, ours: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> Series:
@@ -174,7 +180,9 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     along = _along(word, xs, sized)
     upright = value_axis(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
     panel = Panel(along, upright, tuple(series))
-    return _picture(outcome, measure, f"{_capital(measure)} against {word}", _caption(outcome, measure), panel, 780)
+    return _picture(
+        outcome, measure, f"{units.capital(measure)} against {word}", _caption(outcome, measure), panel, 780
+    )
 
 
 def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> Series:
@@ -241,7 +249,3 @@ def _along(word: str, xs: Sequence[float], sized: bool) -> Axis:
     if xs[0] > 0 and xs[-1] / xs[0] > _WIDE_AXIS:
         return Axis(word, True, places(xs))
     return Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}"))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
