@@ -100,4 +100,6 @@ def test_what_is_no_name_and_no_path_stays(run: StoredRun) -> None:
     kept = "12.3 GB/s of 1/2, node/stream on 3 hosts, /proc/cpuinfo says 2 GHz, </text> http://www.w3.org/2000/svg"
     assert clean(kept) == kept
     assert clean(f"{USER}@{HOST}:/scratch/{USER}/x, then file:///etc/hosts") == "user@host 1:(path), then file://(path)"
+    assert clean("in /sys/fs/cgroup/user.slice/user-1000.slice/job_77/cpu.max") == "in (path)"
+    assert clean("/sys/fs/resctrl") == "/sys/fs/resctrl"
     assert clean(f"{USER}s") == f"{USER}s", "a longer word is another"

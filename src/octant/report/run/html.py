@@ -135,7 +135,7 @@ def json_markup(data: dict[str, Any]) -> Markup:
 
 def exports(pictures: Sequence[Picture], run: str) -> dict[str, dict[str, str]]:
     """Each picture as SVG files for two columns and for one, deflated, by the picture's id."""
-    widths = {"wide": 780, "narrow": 358}
+    widths = {"wide": 780, "narrow": draw.PHONE}
     return {
         picture.id: {name: deflated(draw.export(picture, width, run)) for name, width in widths.items()}
         for picture in pictures

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from octant.store import StoredRun
 
-_PUBLIC = "/(?:proc|sys)/"  # the same on every machine
+_PUBLIC = "/(?:proc|sys(?!/fs/cgroup/))/"  # the same on every machine; control groups name users and jobs
 # Not inside a word (`B/s`), a fraction, an end tag or the address of a page.
 _PATH = re.compile(rf"(?<![\w.)<])(?<!:/)(?!//|{_PUBLIC})(?:~|\.\.?)?/[^\s\"'`,;:()<>|]*\w[^\s\"'`,;:()<>|]*")
 _HOME = re.compile(r"/(?:home|users)/([\w.-]+)", re.IGNORECASE)
