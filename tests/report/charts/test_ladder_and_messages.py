@@ -8,6 +8,7 @@ import pytest
 
 import fake_run
 from fake_run import KIB, LADDER, MIB, WORKLOADS, machine, point, stored
+from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine import Disagreement, Machine
@@ -16,6 +17,7 @@ from octant.record import Work
 from octant.report.charts import curve, draw
 from octant.report.charts.picture import Panel, Picture
 from octant.report.charts.pictures import pictures
+from octant.stats import Doubt, Grade
 from octant.workload import Curve, Ladder, Workload
 
 
@@ -156,6 +158,50 @@ def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest
     assert longest.x == 4 * MIB
     assert not panel.y.log
     assert panel.y.ticks[0] == (0.0, "0")
+
+
+def spoiled(summary: Summary, *sizes: int, **knobs: str) -> Summary:
+    """The same run, of which these sizes are not measurable."""
+    bad = Doubt("not as asked", Grade.INVALID, "NOT AS ASKED")
+
+    def spoil(one: Figure) -> Figure:
+        if int(one.knobs.get("bytes", "-1")) not in sizes or any(one.knobs[name] != knobs[name] for name in knobs):
+            return one
+        launches = tuple(dataclasses.replace(launch, doubts=(bad,)) for launch in one.launches)
+        return dataclasses.replace(one, launches=launches)
+
+    figures = tuple(map(spoil, summary.figures))
+    return dataclasses.replace(summary, figures=figures, others={k: spoil(one) for k, one in summary.others.items()})
+
+
+def test_what_is_not_measurable_is_no_best_rate_and_no_half_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fake_run, "pingpong_s", step)
+    good = summarise(fake_run.fake_run(), WORKLOADS)
+    monkeypatch.setattr(fake_run, "pingpong_s", lambda n: step(n) / (50 if n == 16 * KIB else 1))
+    bad = spoiled(summarise(fake_run.fake_run(), WORKLOADS), 16 * KIB)
+    found = [picture_of(one, "mpi-pingpong-messages") for one in (good, bad)]
+    assert found[1].panels[1].notes == found[0].panels[1].notes
+    assert len({one.facts[-1] for one in found}) == 1
+    assert len({one.label for one in found}) == 1
+    assert [region.lines[0] for region in found[1].panels[0].regions] == [
+        "A: to 4 KiB",
+        "B: 8 KiB to 512 KiB",
+        "C: from 1 MiB",
+    ]
+    every = spoiled(good, *(2**i for i in range(23)), 0)
+    assert not picture_of(every, "mpi-pingpong-messages").panels[1].notes
+
+
+def test_levels_and_page_sizes_are_of_measurable_points() -> None:
+    summary = summarise(fake_run.fake_run(), {"node/latency": WORKLOADS["node/latency"]})
+    longest = 256 * MIB
+    picture = picture_of(spoiled(summary, longest, pages="base"), "ladder")
+    assert [note.x for note in picture.panels[0].notes] == [longest / 2]
+    assert facts(picture)["huge pages"].endswith("as fast as base pages at 128 MiB")
+    nothing = picture_of(spoiled(summary, *LADDER), "ladder")
+    assert not nothing.panels[0].levels
+    assert not nothing.panels[0].notes
+    assert not nothing.facts
 
 
 def test_an_empty_message_stands_left_of_a_gap() -> None:

@@ -8,6 +8,7 @@ from fake_run import machine
 from octant.analysis.summary import Summary, summarise
 from octant.machine import Disagreement
 from octant.report.run.tiles import tiles
+from octant.stats import Doubt, Grade
 from octant.tile import Also, DeclaredScreen, DeclaredTile, Named
 from screen_run import WORKLOADS, messages, run_of
 
@@ -78,3 +79,21 @@ def test_the_length_with_half_of_the_best_bandwidth() -> None:
     assert float(number.removesuffix("\u202fKiB")) == pytest.approx(10_000 / KIB, rel=0.1)
     one = run_of(messages({8: 1000.0}), screen=DeclaredScreen(tiles=(tile,)))
     assert shown(summarise(one, WORKLOADS, all_metrics=True)) == ()
+
+
+def test_a_time_has_no_half_of_the_best() -> None:
+    """An older declaration names no metric, and the headline of messages is a time."""
+    tile = DeclaredTile("Messages", "x", (CURVE,), also=(Also("half length", figure=CURVE),))
+    run = run_of(messages({size: 1000 + size / 10 for size in (8, *SIZES)}, 3), screen=DeclaredScreen(tiles=(tile,)))
+    assert shown(summarise(run, WORKLOADS, all_metrics=True)) == ()
+
+
+def test_a_level_is_of_measurable_points() -> None:
+    levels = {48 * KIB: 2.0, 2 * MIB: 7.0, 10**12: 180.0}
+    summary = ladder({size: of(size, levels) for size in SIZES})
+    bad = Doubt("not as asked", Grade.INVALID, "NOT AS ASKED")
+    figures = tuple(
+        replace(one, launches=tuple(replace(launch, doubts=(bad,)) for launch in one.launches)) if i > 7 else one
+        for i, one in enumerate(summary.figures)
+    )
+    assert shown(replace(summary, figures=figures)) == ("1 core: L1 2.00\u202fns",)

@@ -41,12 +41,13 @@ class _Rung:
         """The line of base pages against one of larger pages, where both were measured."""
         base = next((one for one in self.lines if _pages(one) == "base"), None)
         large = next((one for one in self.lines if _pages(one) not in ("base", "default")), None)
-        return _Pages(base, large, self.metric) if base and large and set(base.xs) & set(large.xs) else None
+        pages = _Pages(base.measurable, large.measurable, self.metric) if base and large else None
+        return pages if pages and pages.ratios else None
 
 
 @dataclass(frozen=True)
 class _Pages:
-    """Two lines that differ in the size of their pages."""
+    """The measurable points of two lines that differ in the size of their pages."""
 
     base: Line
     large: Line
@@ -95,7 +96,7 @@ def ladder(summary: Summary) -> Picture | None:
         ),
         tuple(cells for rung in rungs for line in rung.lines for cells in _rows(rung, line)),
         label=" ".join(_sentence(rung) for rung in rungs),
-        facts=(*_plateau_facts(rungs), *_page_facts(rungs), *_unseen_levels(machine, rungs, xs)),
+        facts=(*_plateau_facts(rungs), *_page_facts(rungs), *_unseen_levels(machine, rungs)),
     )
 
 
@@ -108,7 +109,7 @@ def _rung(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     kept = sorted(thin(lines, MOST_SERIES), key=lambda line: (-line.xs[-1], sign * line.ys[-1]))
     machine = summary.run.machine
     stated, doubted = stated_sizes(machine), doubted_levels(machine)
-    named = tuple((level_name(one, stated, doubted), one) for one in plateaus(kept[0].points))
+    named = tuple((level_name(one, stated, doubted), one) for one in plateaus(kept[0].measurable.points))
     titles = [figure.show.short or workload.name.rpartition("/")[2] for figure in kept[0].figures]
     title = max(titles, key=titles.count)
     return _Rung(units.capital(title), metric, x, tuple(kept), named, len(lines) - len(kept))
@@ -206,13 +207,14 @@ def _page_facts(rungs: Sequence[_Rung]) -> list[tuple[str, str]]:
     return facts
 
 
-def _unseen_levels(machine: Machine, rungs: Sequence[_Rung], xs: Sequence[float]) -> list[tuple[str, str]]:
-    """Stated levels that show no plateau, though footprints go beyond the level before."""
+def _unseen_levels(machine: Machine, rungs: Sequence[_Rung]) -> list[tuple[str, str]]:
+    """Stated levels that show no plateau, though measurable footprints go beyond the level before."""
     stated, facts = stated_sizes(machine), []
-    unseen = unseen_levels(stated, [one for rung in rungs for _, one in rung.named], xs[-1])
+    xs = {at for rung in rungs for line in rung.lines for at in line.measurable.xs}
+    unseen = unseen_levels(stated, [one for rung in rungs for _, one in rung.named], max(xs, default=0))
     for level in stated:
         if level in unseen and len(xs) > 2:
             facts.append((f"L{level}", f"{size_text(machine, level)} stated; no plateau of an L{level} seen"))
-        elif level not in unseen and xs[-1] > stated.get(level - 1, 0) and level in doubted_levels(machine):
+        elif level not in unseen and max(xs, default=0) > stated.get(level - 1, 0) and level in doubted_levels(machine):
             facts.append((f"L{level}", f"{size_text(machine, level)} stated, which names no plateau"))
     return facts

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from octant import units
+from octant.analysis.segments import half_length
 from octant.ask import EFFORT
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import Role, Series
@@ -71,6 +72,19 @@ class Line:
     def points(self) -> list[tuple[float, float]]:
         """Places and medians."""
         return list(zip(self.xs, self.ys, strict=True))
+
+    @property
+    def measurable(self) -> Line:
+        """The points that levels, segments and the best rate are read from: those that are measurable."""
+        kept = [(x, one) for x, one in zip(self.xs, self.figures, strict=True) if not one.invalid]
+        return Line(self.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+
+    @property
+    def half_length(self) -> float | None:
+        """N½ in bytes, of the measurable points of a rate; `None` of a time, and where the shortest reaches it."""
+        if not self.figures or self.figures[0].metric.better != "higher":
+            return None
+        return half_length([(at, y) for at, y in self.measurable.points if at > 0 and y > 0])
 
     @property
     def limits(self) -> tuple[tuple[float, float], ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
-from octant.analysis.segments import TRUSTED, half_length, segments
+from octant.analysis.segments import TRUSTED, segments
 from octant.report import claims
 from octant.report.charts.curve import (
     along_axis,
@@ -50,7 +50,8 @@ def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     named = {line.name: line for line in lines_of(summary, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})
-    found = segments([(at, y) for at, y in times[0].points if y > 0], times[0].noise)
+    good = times[0].measurable
+    found = segments([(at, y) for at, y in good.points if y > 0], good.noise)
     marks = tuple(Mark(math.sqrt(one.last * after.first), "") for one, after in pairwise(found))
     below = (_rate_panel(workload, shown, x, xs, rates, marks),) if rates else ()
     return Picture(
@@ -105,21 +106,21 @@ def _rate_panel(
 
 
 def _rate_notes(line: Line, x: Along) -> tuple[Note, ...]:
-    """The best rate with its length, N½, and the rate of the longest message."""
-    if len(line.xs) < 2:
+    """The best rate with its length, N½, and the rate of the longest message, of those that are measurable."""
+    good = line.measurable
+    if len(good.xs) < 2:
         return ()
-    best = max(range(len(line.xs)), key=lambda i: line.ys[i])
-    notes = [Note(line.xs[best], line.ys[best], f"best {point_text(line, best)} at {x.text(line.xs[best])}")]
-    half = _half(line)
-    if half:
-        notes.append(Note(half, line.ys[best] / 2, f"N½ = {_length_text(half)}", "both", "diamond"))
-    if best != len(line.xs) - 1:
-        notes.append(Note(line.xs[-1], line.ys[-1], point_text(line, -1)))
+    best = _best(good)
+    notes = [Note(good.xs[best], good.ys[best], f"best {point_text(good, best)} at {x.text(good.xs[best])}")]
+    if half := line.half_length:
+        notes.append(Note(half, good.ys[best] / 2, f"N½ = {claims.quantity(half, 'B')}", "both", "diamond"))
+    if best != len(good.xs) - 1:
+        notes.append(Note(good.xs[-1], good.ys[-1], point_text(good, -1)))
     return tuple(notes)
 
 
-def _half(line: Line) -> float | None:
-    return half_length([(at, y) for at, y in line.points if at > 0 and y > 0])
+def _best(line: Line) -> int:
+    return max(range(len(line.xs)), key=lambda i: line.ys[i])
 
 
 def _word_place(line: Line) -> int:
@@ -166,33 +167,30 @@ def _segment_facts(found: Sequence[Segment]) -> list[tuple[str, str]]:
 
 
 def _half_fact(line: Line) -> tuple[tuple[str, str], ...]:
-    half = _half(line)
-    return (("N½", f"{_length_text(half)} reach half of the best bandwidth"),) if half else ()
+    half = line.half_length
+    return (("N½", f"{claims.quantity(half, 'B')} reach half of the best bandwidth"),) if half else ()
 
 
 def _other_facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """The best rate of each further line, and its rate at the longest."""
     facts = []
-    for line in lines:
-        best, last = max(range(len(line.xs)), key=lambda i: line.ys[i]), len(line.xs) - 1
+    for line in (one.measurable for one in lines):
+        if not line.xs:
+            continue
+        best, last = _best(line), len(line.xs) - 1
         texts = [f"{point_text(line, i)} at {units.bytes_text(line.xs[i])}" for i in dict.fromkeys((best, last))]
         facts.append((line.name, f"best {'; '.join(texts)}"))
     return facts
 
 
-def _length_text(length: float) -> str:
-    """An interpolated length to two digits: `52 KiB`."""
-    scale = 1024 ** max(0, math.floor(math.log(length, 1024)))
-    number = length / scale
-    return units.bytes_text(scale * (round(number) if number >= 10 else round(number, 1)))
-
-
 def _sentence(times: Line, rates: Sequence[Line]) -> str:
     place = _word_place(times)
     text = f"A message of {units.bytes_text(times.xs[place])} takes {point_text(times, place)}"
-    for line in rates:
-        best = max(range(len(line.xs)), key=lambda i: line.ys[i])
+    for line in (one.measurable for one in rates):
+        if not line.xs:
+            continue
+        best = _best(line)
         text += f"; the best bandwidth is {point_text(line, best)} at {units.bytes_text(line.xs[best])}"
-        half = _half(line)
-        text += f", half of it at {_length_text(half)}" if half else ""
+        half = line.half_length
+        text += f", half of it at {claims.quantity(half, 'B')}" if half else ""
     return f"{text}."
