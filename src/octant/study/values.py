@@ -24,7 +24,11 @@ Bounded: TypeAlias = stats.Interval | stats.Estimate
 
 
 class CannotTest(Exception):  # noqa: N818 - an outcome, not an error
-    """Why there is nothing to test."""
+    """Why there is nothing to test; `kind` is that of the doubt which forbids it, `""` where it is none."""
+
+    def __init__(self, why: str, kind: str = "") -> None:
+        super().__init__(why)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class StudyValues:
             raise CannotTest(f"{where}: {self.gaps.get((cell, here), 'not measured')}")
         invalid = next((doubt for doubt in value.doubts if doubt.grade == Grade.INVALID), None)
         if invalid:
-            raise CannotTest(f"{where}: {invalid.text}")
+            raise CannotTest(f"{where}: {invalid.text}", invalid.kind)
         self.read[cell, at] = value
         return value
 

@@ -51,6 +51,7 @@ class Verdict:
     more_launches: int | None = None  # as a judgement's
     calibrated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what of a model, on which values tested
     predicted: bool = True  # whether it rests on any value on which the model was not calibrated
+    doubt: str = ""  # cannot be tested here: the kind of the doubt that forbids it
 
     @property
     def text(self) -> str:
@@ -104,7 +105,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
             raise CannotTest(reasons[0])
         found = asked.test.judge(study, values)
     except CannotTest as reason:
-        return Verdict(finding, "cannot be tested here", str(reason), there=there)
+        return Verdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind)
     why = f"{range_text(there)} there, {found.why}" if there else found.why
     calibrated: dict[str, tuple[str, ...]] = {}
     for (cell, at), value in values.read.items():

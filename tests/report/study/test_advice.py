@@ -1,6 +1,7 @@
 """What a study says to do: each rule just above and just below its threshold, and lines that the command line reads."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import command_lines
 import fake_study
 from fake_run import machine
+from found_run import taken
 from octant.ask import Launch
 from octant.machine import Machine
 from octant.placement.expressions import parse_place
@@ -40,7 +42,12 @@ def study(where: Store, tmp_path: Path) -> Study:
     """A study of two settings, b so many times as fast as the baseline a; rounds of b spread."""
 
     def made(
-        gain: float, spread: float = QUIET, repeats: int = 6, text: str = STUDY, on: Machine | None = None
+        gain: float,
+        spread: float = QUIET,
+        repeats: int = 6,
+        text: str = STUDY,
+        on: Machine | None = None,
+        lost: Callable[[str], float] | None = None,
     ) -> Outcome:
         mine = tmp_path / "mine.toml"
         mine.write_text(text)
@@ -49,7 +56,11 @@ def study(where: Store, tmp_path: Path) -> Study:
             is_b = launch.ask.knobs.get("pages") == "thp"
             return 10e9 * (gain * math.exp(spread * NOISE[launch.repeat % 6]) if is_b else 1.0)
 
-        return outcome.outcome_of_run(fake_study.run(where, str(mine), on or machine(), rate, repeats=repeats))
+        run = fake_study.run(where, str(mine), on or machine(), rate, repeats=repeats)
+        if lost:
+            points = (replace(one, taken=(taken(lost=lost(one.knobs.get("pages", ""))),)) for one in run.points)
+            run = replace(run, points=tuple(points))
+        return outcome.outcome_of_run(run)
 
     return made
 
@@ -136,6 +147,21 @@ def test_findings_that_wait_name_the_machine_that_they_wait_for(study: Study) ->
     assert step.title == "Carry the question to a node with at least 2 NUMA domains"
     assert step.body == "1 finding waits for it: here is one NUMA domain."
     assert waiting(study(1.5, text=text, on=machine(nodes=2))) == {}
+
+
+def test_lost_time_is_one_item_however_much_each_launch_lost(study: Study) -> None:
+    text = STUDY.replace("[[findings]]", 'c = { knobs = { pages = "base" } }\n[[findings]]')
+    text += STUDY.partition("[[findings]]")[2].join(["[[findings]]", ""]).replace('"b"', '"c"')
+    shares = {"auto": 0.1, "thp": 0.6, "base": 0.7}
+    found = study(1.0, repeats=1, text=text, lost=lambda pages: shares.get(pages, 0.1))
+    assert [one.doubt for one in found.verdicts] == ["lost time"] * 2
+    assert len({one.why for one in found.verdicts}) == 2, "each names its own figures"
+    (step,) = [step for step in steps(found) if step.rule in ("lost time", "untestable")]
+    assert re.fullmatch(r"Other work took 47 % of the time: 2 findings wait for a quiet machine", step.title)
+    assert step.lines == ("octant doctor", "octant study run mine.toml --repeats 6")
+    assert list(waiting(found)) == ["lost time"]
+    command_lines.read(step.lines[1])
+    assert "lost time" not in rules(study(1.0, repeats=1, text=text, lost=lambda _: 0.49))
 
 
 def test_a_study_along_an_axis_says_from_where_on(where: Store, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.advice.findings import Finding
+from octant.analysis.causes import causes_of_points
 from octant.machine import facts
 from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import (
@@ -19,6 +20,7 @@ from octant.report.study.answer import (
     setting,
     times,
 )
+from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
 from octant.study.factors import factor_text
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
+    from octant.store import StoredRun
     from octant.study.cells import Cell
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
@@ -38,13 +41,15 @@ MOST_LAUNCHES = 60
 MOST_ADOPTED = 3
 """Settings that are proposed, the greatest gain first."""
 NOTHING_OPEN = "No setting asks for a change, and every finding has its verdict."
+LOST = ("lost time", "stolen time")
+"""Kinds of doubt that a quiet machine takes away."""
 _PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for word, size in PAGE_BYTES.items()}}
 
 
 def steps(outcome: Outcome) -> tuple[Finding, ...]:
     """What to do with the result, the most urgent first; never empty."""
     found = [*_spoiled(outcome), *_adopt(outcome), *_keep(outcome), *_model_steps(outcome)]
-    found += [*_more_launches(outcome), *_waiting(outcome)]
+    found += [*_quiet_machine(outcome), *_more_launches(outcome), *_waiting(outcome)]
     return tuple(found) or (Finding("nothing", "Nothing more to do here", NOTHING_OPEN, ()),)
 
 
@@ -109,7 +114,7 @@ def _more_launches(outcome: Outcome) -> Iterator[Finding]:
     run = outcome.run
     if run is None:
         return
-    have = 1 + max((launch.repeat for launch in run.launches), default=0)
+    have = _repeats(run)
     open_ones = [one for one in outcome.verdicts if one.status == "undecided"]
     unclear = [told for told in outcome.told.values() if told.needed]
     if open_ones:
@@ -127,9 +132,36 @@ def _more_launches(outcome: Outcome) -> Iterator[Finding]:
     yield Finding("launches", title, body, (line,))
 
 
+def _repeats(run: StoredRun) -> int:
+    """Launches of each combination that a run asks for."""
+    return 1 + max((launch.repeat for launch in run.launches), default=0)
+
+
+def _quiet_machine(outcome: Outcome) -> Iterator[Finding]:
+    """What lost over half of its time: one step for all findings that rest on it."""
+    spoiled = [one for one in outcome.verdicts if one.doubt in LOST]
+    lost = causes_of_points(outcome.run.points) if outcome.run else None
+    if not spoiled or outcome.run is None or lost is None:
+        return
+    by_others = lost.other_processes >= lost.lost / 2
+    took, was = (
+        f"Other work took {percent(lost.other_processes)} of the time",
+        f"{percent(lost.lost)} of the time was lost",
+    )
+    wait = f"{units.counted(len(spoiled), 'finding')} wait{'s' * (len(spoiled) == 1)}"
+    title = f"{took if by_others else was}: {wait} for a quiet machine"
+    body = "They rest" if len(spoiled) > 1 else "It rests"
+    body += " on launches that lost over half of their time. Find what takes it, then measure again."
+    repeats = max(_repeats(outcome.run), outcome.study.repeats, LEAST_ROUNDS)
+    lines = ("octant doctor", f"octant study run {_word(outcome)} --repeats {repeats}")
+    yield Finding("lost time", title, body, lines)
+
+
 def _waiting(outcome: Outcome) -> Iterator[Finding]:
     """Findings that cannot be tested here: the machine to carry them to, or the reason."""
     for reason, (machine, wanting) in waiting(outcome).items():
+        if wanting[0].doubt in LOST:
+            continue
         count = units.counted(len(wanting), "finding")
         if machine:
             body = f"{count} wait{'s' * (len(wanting) == 1)} for it: here is {reason}."
@@ -142,12 +174,16 @@ def _waiting(outcome: Outcome) -> Iterator[Finding]:
 
 def waiting(outcome: Outcome) -> dict[str, tuple[str, list[Verdict]]]:
     """The findings that cannot be tested here, by their reason, with the machine that they need (`""`: not known)."""
-    found: dict[str, tuple[str, list[Verdict]]] = {}
+    found: dict[tuple[str, str], tuple[str, list[Verdict]]] = {}  # doubts fold by their kind: texts have figures
     for asked, verdict in zip(outcome.study.findings, outcome.verdicts, strict=True):
         if verdict.status == "cannot be tested here":
             needs = [need for need in asked.needs if outcome.run and facts.missing(need, outcome.run.machine)]
-            found.setdefault(verdict.why, (facts.wanted(needs[0]) if needs else "", []))[1].append(verdict)
-    return found
+            key = (verdict.doubt, "" if verdict.doubt else verdict.why)
+            found.setdefault(key, (facts.wanted(needs[0]) if needs else "", []))[1].append(verdict)
+    return {
+        why or (those[0].why if len(those) == 1 else kind): (machine, those)
+        for (kind, why), (machine, those) in found.items()
+    }
 
 
 def _model_steps(outcome: Outcome) -> Iterator[Finding]:
