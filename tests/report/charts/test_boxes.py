@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sample_pictures
+from boxes import faults
 from octant.report.charts import draw, palette
 from octant.report.charts.layout.fonts import FAMILY, text_width
 from octant.report.charts.picture import Picture
+from pages import FONTS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
-FONTS = ("DejaVu Sans", "Liberation Sans")
 VIEWPORTS = (320, 390, 704, 1000, 1400)
 LAYOUT = """
 body { margin: 0 16px; } svg { display: none; max-width: 100%; height: auto; }
@@ -28,21 +29,6 @@ svg.w358 { display: block; width: 100%; max-width: 432px; }
 @media (min-width: 596px) { .to564 .w564 { display: block; } .to564 .w358 { display: none; } }
 @media (min-width: 1184px) { .to1152 .w1152 { display: block; } .to1152 .w780 { display: none; } }
 """
-MEASURE = """() => {
-  const size = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);
-  return [...document.querySelectorAll("svg")].filter((s) => s.checkVisibility()).map((svg) => {
-    const frame = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll("text")].map((text) => {
-      const b = text.getBBox(), m = text.getScreenCTM(), scale = size({x: m.a, y: m.b}, {x: 0, y: 0});
-      const ink = 0.17 * b.height;  // a box reaches above capitals
-      const right = b.x + b.width, bottom = b.y + b.height;
-      const corners = [[b.x, b.y + ink], [right, b.y + ink], [right, bottom], [b.x, bottom]]
-        .map(([x, y]) => [m.a * x + m.c * y + m.e - frame.left, m.b * x + m.d * y + m.f - frame.top]);
-      return {text: text.firstChild.data, corners, px: scale * parseFloat(getComputedStyle(text).fontSize)};
-    });
-    return {id: svg.getAttribute("aria-label"), width: frame.width, height: frame.height, texts};
-  });
-}"""
 
 
 def has_font(name: str) -> bool:
@@ -50,32 +36,6 @@ def has_font(name: str) -> bool:
     if not shutil.which("fc-list"):
         return False
     return bool(subprocess.run(["fc-list", name], capture_output=True, check=False).stdout)
-
-
-def depth(one: list[list[float]], other: list[list[float]]) -> float:
-    """By how many px two convex shapes overlap: the least push that parts them."""
-    least = float("inf")
-    for shape in (one, other):
-        for i, (x, y) in enumerate(shape):
-            nx, ny = shape[i - 1][1] - y, x - shape[i - 1][0]
-            length = (nx * nx + ny * ny) ** 0.5 or 1.0
-            first, second = ([(nx * px + ny * py) / length for px, py in s] for s in (one, other))
-            least = min(least, min(max(first), max(second)) - max(min(first), min(second)))
-    return least
-
-
-def faults(page: "Page") -> list[str]:
-    found = []
-    for svg in page.evaluate(MEASURE):
-        texts = svg["texts"]
-        for number, one in enumerate(texts):
-            if one["px"] < 11:
-                found.append(f"{svg['id']}: “{one['text']}” is of {one['px']:.1f} px")
-            if any(not (-1 <= x <= svg["width"] + 1 and -1 <= y <= svg["height"] + 1) for x, y in one["corners"]):
-                found.append(f"{svg['id']}: “{one['text']}” leaves its box")
-            over = [other["text"] for other in texts[:number] if depth(one["corners"], other["corners"]) > 2]
-            found += [f"{svg['id']}: “{one['text']}” covers “{text}”" for text in over]
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import boxes
 import screens
 from edge_runs import RIGHT_TO_LEFT, RUNS
 from fake_run import fake_run
@@ -57,6 +58,14 @@ def test_the_first_screen_holds_the_answer_and_nothing_scrolls_sideways(shown: "
     for width in WIDTHS:
         shown.set_viewport_size({"width": width, "height": 844})
         assert shown.evaluate("document.documentElement.scrollWidth") <= width, width
+
+
+@pytest.mark.parametrize("font", FONTS)
+def test_no_label_of_a_picture_leaves_it_covers_another_or_is_small(shown: "Page", font: str) -> None:
+    in_font(shown, font)
+    for width in WIDTHS:
+        shown.set_viewport_size({"width": width, "height": 844})
+        assert (width, boxes.faults(shown)) == (width, [])
 
 
 NOUNS = r"""
