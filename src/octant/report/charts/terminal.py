@@ -62,11 +62,11 @@ def _across(panel: Panel, width: int) -> list[str]:
     for place, label in labels.items():
         if stacks:
             drawn = "".join(sign * round(x / most * cells) for sign, x in zip(signs, lengths[place], strict=True))
-            lines.append(f"{label[:wide]:<{wide}} {drawn[:cells]:<{cells}} {value_text(sum(lengths[place]), panel.x)}")
+            lines.append(f"{label[:wide]:<{wide}} {drawn[:cells]:<{cells}} {_short(sum(lengths[place]), panel.x)}")
             continue
         heads = [label[:wide], *[""] * len(signs)]
         for head, sign, x in zip(heads, signs, lengths[place], strict=False):
-            lines.append(f"{head:<{wide}} {sign} {bar(x / most, cells - 2)} {value_text(x, panel.x)}")
+            lines.append(f"{head:<{wide}} {sign} {bar(x / most, cells - 2)} {_short(x, panel.x)}")
     names = [f"{sign} {series.name}" for sign, series in zip(signs, panel.series, strict=True)]
     return [*lines, *_legend(names, width)]
 
@@ -86,7 +86,7 @@ def _rows(panel: Panel, width: int) -> list[str]:
                 lines.append(f"{head:<{wide}} {LETTERS[number % 26]} {_track(one, place, panel, across, columns)}")
                 head = ""
         lines += [f"{head:<{wide}} {words}"[:width]] * bool(words or head)
-    ends = [value_text(value, panel.x) for value in (across.low, across.high)]
+    ends = [_short(value, panel.x) for value in (across.low, across.high)]
     axis = f"{'':{wide}}   {ends[0]}{'':{max(1, columns - len(ends[0]) - len(ends[1]))}}{ends[1]}"
     names = [f"{LETTERS[number % 26]} {one.name}" for number, one in enumerate(panel.series)]
     return [*lines, axis[:width], *_legend(names, width)]
@@ -139,7 +139,7 @@ def _outline(panel: Panel, width: int) -> list[str]:
         cells = max(8, width - 24)
         for stretch, count in zip(stretches, counts, strict=True):
             line = bar(length(count) / most if most else 0.0, cells)
-            lines.append(f"{value_text(series.x[stretch[0]], panel.x):>10}  {line} {count:.3g}")
+            lines.append(f"{_short(series.x[stretch[0]], panel.x):>10}  {line} {count:.3g}")
     return lines
 
 
@@ -153,7 +153,7 @@ def _grid(panel: Panel, width: int) -> list[str]:
     if not every:
         return ["nothing to draw"]
     ends_x, ends_y = ((min(v), max(v)) for v in ([x for x, _ in every], [y for _, y in every]))
-    left = max(len(value_text(y, panel.y)) for y in ends_y)
+    left = max(len(_short(y, panel.y)) for y in ends_y)
     columns = max(20, width - left - 2)
     rows = [[" "] * columns for _ in range(HEIGHT)]
     for number in reversed(range(len(points))):
@@ -162,9 +162,9 @@ def _grid(panel: Panel, width: int) -> list[str]:
             row = round(_share(y, ends_y, panel.y) * (HEIGHT - 1))
             rows[HEIGHT - 1 - row][column] = _letter(number, panel.series)
     heads = [""] * HEIGHT
-    heads[0], heads[-1] = value_text(ends_y[1], panel.y), value_text(ends_y[0], panel.y)
+    heads[0], heads[-1] = _short(ends_y[1], panel.y), _short(ends_y[0], panel.y)
     lines = [f"{head:>{left}} │{''.join(row)}" for head, row in zip(heads, rows, strict=True)]
-    first, last = (value_text(x, panel.x) for x in ends_x)
+    first, last = (_short(x, panel.x) for x in ends_x)
     below = f"{panel.x.title[: columns - len(first) - len(last) - 2]:^{columns - len(first) - len(last)}}"
     legend = [f"{_letter(number, panel.series)} {one.name}" for number, one in enumerate(panel.series)]
     axis = [f"{'':{left}} └{'─' * columns}"[:width], f"{'':{left}}  {first}{below}{last}"]
@@ -173,6 +173,11 @@ def _grid(panel: Panel, width: int) -> list[str]:
 
 def _letter(number: int, series: Sequence[Series]) -> str:
     return "·" if series[number].kind == "line" else LETTERS[number % 26]
+
+
+def _short(value: float, axis: Axis) -> str:
+    """A value as its axis writes it, as far as a line has room for it."""
+    return value_text(value, axis)[:14]
 
 
 def _share(value: float, ends: tuple[float, float], axis: Axis) -> float:
