@@ -169,6 +169,22 @@ def test_a_gain_whose_interval_reaches_below_three_percent_is_none() -> None:
     assert hidden > 1.4, "the far end of the interval, not its middle"
 
 
+def test_a_gain_among_many_sizes_has_to_be_surer_than_a_gain_alone() -> None:
+    """A ratio of 1.20 with launches 8 % apart is beyond 3 % by its own interval, and not as one of sixteen."""
+    apart = [1.08, 0.92, 1.08, 0.92, 1.08, 0.92]
+    borderline = Cell(
+        "node/latency", [1.2e-7 * factor for factor in apart], swept={"bytes": "256MiB", "pages": "base"},
+        title="random load from memory, one core",
+    )  # fmt: skip
+    huge = ladder({"256MiB": 1.0})[1]
+    even = ladder({f"{2**power}KiB": 1.0 for power in range(3, 18)})
+    rules = [
+        [one.rule for one in advised.findings(found_run(cells, software=ASKS))]
+        for cells in ([borderline, huge], [*even, borderline, huge])
+    ]
+    assert ["pages" in found for found in rules] == [True, False]
+
+
 @pytest.mark.parametrize("rule", ["pages", "message fall"])
 def test_a_gain_needs_four_paired_launches(rule: str) -> None:
     def found(launches: int) -> list[str]:

@@ -273,3 +273,11 @@ def test_a_verdict_has_the_numbers_that_it_rests_on() -> None:
     assert (found.p, found.number, found.unit, found.margin) == (float(paired_p(x)), 5, "paired rounds", 0.03)
     none = one(x[:3], margin=0.02)
     assert (none.margin, none.number, none.needed) == (0.02, 3, 4)
+
+
+def test_of_many_ratios_looked_at_together_few_are_beyond_equality() -> None:
+    """Sixteen equal sizes, six pairs of launches that differ by 10 %: a run seldom finds one to be faster."""
+    draws = np.random.default_rng(11).normal(0.0, 0.1 * math.sqrt(2), (1000, 16, 6))
+    together, alone = (float((paired_bounds(draws, level)[0] > 0).any(axis=1).mean()) for level in (0.05 / 16, 0.05))
+    assert together < 0.05
+    assert alone > 0.25

@@ -88,17 +88,17 @@ def paired_bounds(x: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
         middle = x.mean(axis=-1)
         return middle - half, middle, middle + half
     averages = np.sort(_walsh_averages(x), axis=-1)
-    cut = int(np.searchsorted(_rank_sum_shares(n), level / 2, side="right"))
+    cut = max(1, int(np.searchsorted(_rank_sum_shares(n), level / 2, side="right")))  # the widest that n rounds give
     return averages[..., cut - 1], np.median(averages, axis=-1), averages[..., -cut]
 
 
-def ratio_in_rounds(x: Array, period: Period) -> Estimate:
-    """The ratio over paired rounds with its 95 % interval.
+def ratio_in_rounds(x: Array, period: Period, level: float = LEVEL) -> Estimate:
+    """The ratio over paired rounds with its interval at 1 - level, 95 % unless it is one of several that are looked at.
 
     Args:
         x: its logarithm in each round, at least two.
     """
-    low, middle, high = (math.exp(float(end)) for end in paired_bounds(x))
+    low, middle, high = (math.exp(float(end)) for end in paired_bounds(x, level))
     kind: Literal["student", "signed ranks"] = "student" if len(x) < RANKED_ROUNDS else "signed ranks"
     return Estimate(low, middle, high, kind, "ratio in rounds", len(x), period)
 

@@ -11,6 +11,7 @@ from octant.advice.findings._thresholds import LEAST_PAIRS, NOTHING_BELOW
 from octant.analysis.evidence import invalid_doubts, log_ratios
 from octant.stats import Estimate, Grade, Period
 from octant.stats.paired import ratio_in_rounds
+from octant.stats.student import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0) -> Estimate | None:
+def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0, of: int = 1) -> Estimate | None:
     """The speed of one figure of a run over that of another, from launches of the same round.
 
     Launches of equal figures count too, where they are of the same ask. `None` below `LEAST_PAIRS`, and where either
@@ -27,6 +28,7 @@ def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0) -> Estimate
 
     Args:
         times: what one unit of the faster figure is worth in units of the slower.
+        of: how many ratios are looked at together; the interval is as wide as that needs (Bonferroni).
     """
     if not (is_usable(slower) and is_usable(faster)):
         return None
@@ -35,7 +37,7 @@ def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0) -> Estimate
     if len(x) < LEAST_PAIRS:
         return None
     periods = [one.value.period for one in (slower, faster) if one.value]
-    return ratio_in_rounds(x, Period(min(p.begin for p in periods), max(p.end for p in periods)))
+    return ratio_in_rounds(x, Period(min(p.begin for p in periods), max(p.end for p in periods)), LEVEL / of)
 
 
 def gap_of(figure: Figure) -> Estimate | None:

@@ -54,13 +54,19 @@ def judge(summary: Summary) -> Judged:
     for workload, figures in summary.by_workload():
         pairs = sorted(_pairs(figures), key=lambda pair: pair.size)
         judged = [(pair, ratio) for pair in pairs if (ratio := paired_ratio(pair.base, pair.huge))]
-        gains = [(pair, ratio) for pair, ratio in judged if is_beyond(ratio)]
+        gains = [(pair, ratio) for pair, ratio in judged if _is_gain(pair, len(judged))]
         if gains:
             found.append(_finding(summary, figures, *gains[-1], pairs))
         elif judged:
             most = max(ratio.high for _, ratio in judged)
             passed.append(f"no gain by huge pages is proven for {workload.name}; × {most:.2f} could hide")
     return Judged(tuple(found), tuple(passed))
+
+
+def _is_gain(pair: _Pair, of: int) -> bool:
+    """Whether a gain beyond the margin is proven, where so many sizes are looked at."""
+    certain = paired_ratio(pair.base, pair.huge, of=of)
+    return certain is not None and is_beyond(certain)
 
 
 def _would_help(machine: Machine) -> bool:
