@@ -94,11 +94,11 @@ def only(summary: Summary, rule: str) -> Finding:
 
 def test_lost_time_above_five_percent_is_a_finding_and_below_a_passed_check() -> None:
     above = only(found_run([quick()], taken(lost=0.051)), "lost time")
-    assert above.title == "Other work took 5.1 % of the time"
+    assert above.title == "Other processes took 5.1 % of this run's time"
     assert above.lines == ("octant doctor", "octant evaluate --quick")
     below = found_run([quick()], taken(lost=0.049))
     assert "lost time" not in rules(below)
-    assert "4.9 % of the time was lost, not more than 5.0 %" in passed_checks(below)
+    assert "4.9 % of this run's time was lost, not more than 5.0 %" in passed_checks(below)
 
 
 def test_lost_time_is_a_sum_over_a_sum() -> None:
@@ -114,18 +114,18 @@ def test_one_measurement_that_lost_more_than_half_is_a_finding() -> None:
     below = replace(quick(), values=noisy(1e11, 30), lost=(*calm, 0.49))
     above = replace(quick(), values=noisy(1e11, 30), lost=(*calm, 0.51))
     assert rules(found_run([below])) == []
-    assert only(found_run([above]), "lost time").title == "1 of 30 measurements count for nothing"
+    assert only(found_run([above]), "lost time").title == "1 of 30 measurements lost over half of their time"
 
 
 def test_time_that_no_other_work_took_is_not_called_so() -> None:
     found = only(found_run([quick()], taken(lost=0.2, by="nobody")), "lost time")
-    assert found.title == "20 % of the time was lost"
+    assert found.title == "20 % of this run's time was lost"
 
 
 def test_a_quota_is_a_finding_above_one_percent() -> None:
     given = Scheduling("other", group="/job", weight=100, quota_cores=1.5, quota_group="/job")
     above = only(found_run([quick()], taken(throttled=0.011), scheduling=given), "quota")
-    assert above.title == "A quota of 1.5 cores takes 1.1 % of the time"
+    assert above.title == "A quota of 1.5 cores takes 1.1 % of this run's time"
     assert "/sys/fs/cgroup/job/cpu.max" in above.body
     old = replace(given, weight=None, shares=1024)
     assert "/job/cpu.cfs_quota_us" in only(found_run([quick()], taken(throttled=0.011), scheduling=old), "quota").body
@@ -136,14 +136,16 @@ def test_a_quota_is_a_finding_above_one_percent() -> None:
     assert "/sys" not in inside.body
     below = found_run([quick()], taken(throttled=0.009), scheduling=given)
     assert "quota" not in rules(below)
-    assert "quotas took 0.9 % of the time" in passed_checks(below)
+    assert "quotas took 0.9 % of this run's time" in passed_checks(below)
 
 
 def test_steal_is_a_finding_above_one_percent() -> None:
-    assert only(found_run([quick()], taken(stolen=0.011)), "steal").title == "The hypervisor took 1.1 % of the time"
+    assert (
+        only(found_run([quick()], taken(stolen=0.011)), "steal").title == "The hypervisor took 1.1 % of this run's time"
+    )
     below = found_run([quick()], taken(stolen=0.009))
     assert rules(below) == []
-    assert "the hypervisor took 0.9 % of the time" in passed_checks(below)
+    assert "the hypervisor took 0.9 % of this run's time" in passed_checks(below)
 
 
 def test_huge_pages_are_a_finding_where_the_near_end_is_beyond_three_percent() -> None:

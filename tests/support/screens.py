@@ -57,8 +57,8 @@ TILES = (
 
 FINDINGS = (
     Finding(
-        "lost time", f"Other work took 24{NARROW}% of the time",
-        f"89 of 357 measurements lost over half of theirs and count for nothing; the widest interval is "
+        "lost time", f"Other processes took 24{NARROW}% of this run's time",
+        f"89 of 357 measurements lost over half of their time; they count for nothing; the widest interval is "
         f"16{NARROW}% wide. Find it, then measure again.",
         ("octant doctor", "octant evaluate --quick"),
     ),

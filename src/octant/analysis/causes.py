@@ -72,6 +72,41 @@ def causes(figure: Figure) -> Causes | None:
     )
 
 
+@dataclass(frozen=True)
+class Halved:
+    """How many measurements of a run, launches of its figures, lost more than half of their time."""
+
+    lost: int
+    every: int
+    shown: int  # of those that lost so much: of figures none of whose launches lost less, which show all
+
+    @property
+    def text(self) -> str:
+        """`390 of 461 measurements lost over half of their time; they count for nothing`."""
+        if self.lost and self.lost == self.shown == self.every:
+            return f"none of {self.every} measurements lost less than half of its time, so all are shown"
+        return f"{self.lost} of {self.every} measurements lost over half of their time; {self.so}"
+
+    @property
+    def so(self) -> str:
+        """What follows for those that lost so much."""
+        if not self.shown:
+            return "they count for nothing"
+        if self.shown == self.lost:
+            return "they are shown, as their figures have no others"
+        return f"{self.shown} of them are shown, as their figures have no others, and the rest count for nothing"
+
+
+def halved(summary: Summary) -> Halved:
+    """The measurements of all figures of a run, those of curves too, that lost more than half of their time."""
+    lost = shown = 0
+    for figure in summary.figures:
+        mine = sum(not launch.counts for launch in figure.launches)
+        lost += mine
+        shown += mine * (not any(launch.counts for launch in figure.counted))
+    return Halved(lost, sum(len(figure.launches) for figure in summary.figures), shown)
+
+
 def causes_of_run(summary: Summary) -> Causes | None:
     """What was lost over all points of a run, by the threads' own clocks; `None` if no record says it."""
     return causes_of_points(summary.run.points)

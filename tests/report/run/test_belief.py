@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from fake_run import write_run
+from found_run import Cell, found_run
+from octant.advice.findings import findings
 from octant.analysis.summary import Summary, summarise
 from octant.record import Taken
 from octant.report import claims
@@ -63,7 +65,22 @@ def test_time_lost_is_a_sum_over_a_sum_with_its_cause() -> None:
 
 
 def test_measurements_that_do_not_count_are_counted() -> None:
-    assert said(lossy(0.6))["Time lost"][1].startswith("6 of 6 measurements lost over half of their time")
+    """The finding and the row say the same of all figures, in the same words."""
+    calm, busy = Cell("node/peakflops", [1e9] * 4), Cell("node/gemm", [1e9] * 4, table=False, lost=[0.6, 0.0, 0.6, 0.6])
+    summary = found_run([calm, busy])
+    text = said(summary)["Time lost"][1]
+    assert text == "3 of 8 measurements lost over half of their time; they count for nothing"
+    (finding,) = (one for one in findings(found_run([replace(calm, lost=[0.3] * 4), busy])) if one.rule == "lost time")
+    assert text in finding.body
+    kept = said(found_run([calm, replace(busy, lost=[0.6] * 4)]))["Time lost"][1]
+    assert kept.startswith("4 of 8 measurements lost over half of their time; they are shown")
+    none = said(lossy(0.6))["Time lost"][1]
+    assert none == "none of 6 measurements lost less than half of its time, so all are shown"
+
+
+def test_a_mean_is_not_called_a_maximum() -> None:
+    text = belief(lossy(0.006), tiles(lossy(0.006))).text
+    assert text.startswith("0.6\u202f% of the processor time was lost on average.")
 
 
 def test_one_and_two_launches_are_no_interval() -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import html
 import json
 import re
 import zlib
@@ -41,7 +42,7 @@ EMPTY = base64.b64encode(zlib.compress(b"")).decode()
 def text_of(markup: str) -> str:
     """What is read of a page: without drawings, scripts and tags."""
     markup = re.sub(r"<(script|style|svg)\b.*?</\1>", "", markup, flags=re.DOTALL)
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", markup))
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", markup)))
 
 
 def rows(markup: str) -> dict[int, str]:

@@ -8,7 +8,7 @@ from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import subject
 from octant.advice.findings._lines import DOCTOR, again
 from octant.advice.findings._thresholds import LOST
-from octant.analysis.causes import causes_of_run
+from octant.analysis.causes import causes_of_run, halved
 from octant.stats import Grade
 from octant.units import capital, percent_text
 
@@ -23,22 +23,20 @@ def judge(summary: Summary) -> Judged:
     if lost is None:
         return Judged()
     share = percent_text(lost.lost)
-    launches = [one for figure in summary.figures for one in figure.launches]
-    left_out = sum(not one.counts for one in launches)
+    measurements = halved(summary)
     of_table = any(not one.counts for figure in summary.figures if figure.show.table for one in figure.launches)
     if lost.lost <= LOST and not of_table:
-        return Judged(passed=(f"{share} of the time was lost, not more than {percent_text(LOST)}",))
-    halved = f"{left_out} of {len(launches)} measurements lost over half of theirs and count for nothing"
+        return Judged(passed=(f"{share} of this run's time was lost, not more than {percent_text(LOST)}",))
     widest = _widest(summary)
-    evidence = [halved] if left_out else []
+    evidence = [measurements.text] if measurements.lost else []
     evidence += [f"the widest interval is ± {percent_text(widest[0])} ({subject((widest[1],))})"] if widest else []
     if lost.lost <= LOST:
-        title = f"{left_out} of {len(launches)} measurements count for nothing"
-        evidence[0] = "They lost over half of their time"
+        title = f"{measurements.lost} of {measurements.every} measurements lost over half of their time"
+        evidence[0] = measurements.so
     elif lost.other_processes >= lost.lost / 2:
-        title = f"Other work took {percent_text(lost.other_processes)} of the time"
+        title = f"Other processes took {percent_text(lost.other_processes)} of this run's time"
     else:
-        title = f"{share} of the time was lost"
+        title = f"{share} of this run's time was lost"
     text = "; ".join(evidence) or "What a measurement loses makes it slower than the machine is"
     return Judged(
         (

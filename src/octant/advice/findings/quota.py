@@ -21,7 +21,7 @@ def judge(summary: Summary) -> Judged:
     if lost is None:
         return Judged()
     if lost.quota <= TAKEN:
-        return Judged(passed=(f"quotas took {percent_text(lost.quota)} of the time",))
+        return Judged(passed=(f"quotas took {percent_text(lost.quota)} of this run's time",))
     given = [g.scheduling for p in summary.run.points for g in p.given if g.scheduling and g.scheduling.quota_cores]
     least = min(given, key=lambda one: one.quota_cores or 0, default=None)
     quota = f"A quota of {least.quota_cores:g} cores" if least else "A quota"
@@ -34,7 +34,7 @@ def judge(summary: Summary) -> Judged:
         (
             Finding(
                 rule="quota",
-                title=f"{quota} takes {percent_text(lost.quota)} of the time",
+                title=f"{quota} takes {percent_text(lost.quota)} of this run's time",
                 body=f"When it is used up, every thread of the group stops until the next period. {what}.",
                 lines=("octant doctor --explain cpu_quota", *again(summary.run)),
                 family="lost time",

@@ -21,12 +21,12 @@ def judge(summary: Summary) -> Judged:
         return Judged()
     share = percent_text(lost.host)
     if lost.host <= TAKEN:
-        return Judged(passed=(f"the hypervisor took {share} of the time",))
+        return Judged(passed=(f"the hypervisor took {share} of this run's time",))
     return Judged(
         (
             Finding(
                 rule="steal",
-                title=f"The hypervisor took {share} of the time",
+                title=f"The hypervisor took {share} of this run's time",
                 body="Processors of this virtual machine waited for their host, as the kernel counted while this was "
                 "measured. Ask whoever runs the host for dedicated (pinned) processors, or measure at another hour.",
                 lines=("octant doctor --explain steal", *again(summary.run)),

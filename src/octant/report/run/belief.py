@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.causes import causes_of_run
+from octant.analysis.causes import causes_of_run, halved
 from octant.analysis.lost import lost_time_of
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Belief, BeliefRow
@@ -100,9 +100,9 @@ def _from_to(least: int, most: int) -> str:
 
 
 def _took(lost: _Lost) -> str:
-    if lost.mean <= BOUNDS["lost time"][0]:
-        return f"At most 1{claims.NARROW}% of the time was lost."
     share = claims.percent(lost.mean)
+    if lost.mean <= BOUNDS["lost time"][0]:
+        return f"{share} of the processor time was lost on average."
     return f"{share} of the processor time was lost while this was measured, mostly {_to(lost.cause)}."
 
 
@@ -137,13 +137,12 @@ def _lost(summary: Summary) -> _Lost | None:
 
 
 def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:
-    launches = [launch for figure in _rows(summary) for launch in figure.launches]
-    dropped = sum(not launch.counts for launch in launches)
-    so = f"{dropped} of {len(launches)} measurements lost over half of their time and do not count"
+    measurements = halved(summary)
     if lost is None:
-        return BeliefRow("Time lost", "not recorded", so if dropped else "not known")
+        return BeliefRow("Time lost", "not recorded", measurements.text if measurements.lost else "not known")
     seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most; mostly {_to(lost.cause)}"
-    return BeliefRow("Time lost", seen, so if dropped else f"all {len(launches)} measurements count")
+    so = measurements.text if measurements.lost else f"all {measurements.every} measurements count"
+    return BeliefRow("Time lost", seen, so)
 
 
 def _launches(summary: Summary) -> BeliefRow:

@@ -131,7 +131,12 @@ def launch_rows(figure: Figure) -> list[tuple[str, ...]]:
 def _launch_row(figure: Figure, point: Point, launch: LaunchFigure | None) -> tuple[str, ...]:
     begun = point.process.begun
     value = units.si_text(launch.value.middle, figure.metric.unit, 4) if launch else "none"
-    counts = "" if launch is None else "yes" if launch in figure.counted else "no: lost more than half of its time"
+    kept = any(one is launch for one in figure.counted)
+    counts = "no: lost more than half of its time"
+    if launch is None:
+        counts = ""
+    elif kept:
+        counts = "yes" if launch.counts else "shown: no launch lost less than half of its time"
     return (
         f"{begun:%H:%M:%S}" if begun else "not recorded",
         value,
