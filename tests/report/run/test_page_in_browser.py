@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -232,6 +232,27 @@ def test_it_prints_the_first_screen_on_one_page_and_no_picture_on_two(
     )
     assert smallest >= 7 / 72 * 96
     tab.context.close()
+
+
+COLUMNS = r"""
+() => [...document.querySelectorAll("#figures > .figures tr[id]")].map((row) => [row, row.closest("table").tHead.rows[0]]
+    .map((one) => [...one.cells].filter((cell) => cell.checkVisibility())
+        .map((cell) => cell.getBoundingClientRect()).map((box) => `${Math.round(box.left)}+${Math.round(box.width)}`)))
+"""
+
+
+@pytest.mark.parametrize(("width", "media"), [(704, "screen"), (780, "screen"), (1400, "screen"), (680, "print")])
+def test_headings_stand_over_their_columns(shown: "Page", width: int, media: Literal["screen", "print"]) -> None:
+    shown.set_viewport_size({"width": width, "height": 900})
+    shown.emulate_media(media=media)
+    found = shown.evaluate(COLUMNS)
+    assert len(found) >= 10
+    for cells, heads in found:
+        assert cells == heads
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    if media == "print":
+        assert shown.locator("#figures > .figures td.interval").first.is_visible()
+        assert shown.locator("#figures > .figures td.launches").first.is_visible()
 
 
 @pytest.mark.parametrize("name", RUNS)
