@@ -143,8 +143,26 @@ def ratio(value: float) -> str:
 
 def launches_text(figure: Figure) -> str:
     """How many launches a figure is made of: `6 launches`, `5 of 6 launches`."""
-    number = figure.value.number if figure.value else 0
+    number = counting(figure)
     return units.counted(number, "launch") if number == figure.tried else f"{number} of {figure.tried} launches"
+
+
+def counting(figure: Figure) -> int:
+    """How many launches count; 0 where each lost more than half of its time, though a value is made of them."""
+    return sum(launch.counts for launch in figure.counted) if figure.value else 0
+
+
+def count_text(figure: Figure) -> str:
+    """How many launches count, and of how many: `6`, `5 of 6`, `0 of 9`; empty without a value."""
+    number = counting(figure)
+    return "" if figure.value is None else str(number) if number == figure.tried else f"{number} of {figure.tried}"
+
+
+def without_interval(figure: Figure) -> str:
+    """Why repeated launches state neither an interval nor two values: `one launch`, `none counts`; else empty."""
+    if figure.value is None or counting(figure) > 1 or figure.tried == counting(figure):
+        return ""
+    return "one launch" if counting(figure) else "none counts"
 
 
 def claim_text(figure: Figure) -> str:
@@ -153,6 +171,8 @@ def claim_text(figure: Figure) -> str:
     if value is None:
         return ""
     dropped = figure.tried > value.number
+    if not counting(figure):
+        return f"none of {units.counted(figure.tried, 'launch')} counts: each lost over half of its time"
     if value.kind == "one launch":
         return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"
     ends = figure_texts(figure).ends

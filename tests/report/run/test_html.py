@@ -102,13 +102,13 @@ def numbers(svg: str, name: str, kind: str) -> list[float]:
 
 
 def test_a_strip_has_a_dot_for_each_launch_where_its_value_lies() -> None:
-    strip = Strip((2.0, 3.0), (5.0,), 1.0, 2.5, 4.0, ("2", "5"))
+    strip = Strip((2.0, 3.0), (5.0,), 1.0, 2.5, 4.0, ("1", "5"))
     svg = inline.strip_svg(strip, 108)
     assert numbers(svg, "cx", "dot") == [29, 54]
     assert numbers(svg, "cx", "dot out") == [104]
     assert numbers(svg, "x", "band") == [4]
     assert numbers(svg, "width", "band") == [75]
-    assert '<text x="0" y="26" text-anchor="start">2</text><text x="108" y="26" text-anchor="end">5</text>' in svg
+    assert '<text x="0" y="26" text-anchor="start">1</text><text x="108" y="26" text-anchor="end">5</text>' in svg
 
 
 def test_equal_launches_lie_in_the_middle_of_their_strip() -> None:

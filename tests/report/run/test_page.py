@@ -14,13 +14,16 @@ import pytest
 
 import screens
 from edge_runs import RUNS, summary_of
-from fake_run import STARTED, fake_run, machine, point, retitled, write_run
+from fake_run import STARTED, fake_run, fake_summary, machine, point, retitled, write_run
+from octant.analysis.summary import Summary
 from octant.failure import Refusal
 from octant.machine import Disagreement
 from octant.record import Process, Result, Scheduling
 from octant.report import claims
 from octant.report.run import page, samples, table
+from octant.report.run import text as terminal
 from octant.report.run.first_screen import FirstScreen
+from octant.stats import Doubt, Grade
 from pages import NASTY
 
 
@@ -119,17 +122,48 @@ def test_the_table_says_what_the_figure_is() -> None:
     assert shown
     for number, row in shown.items():
         figure = summary.figures[number]
-        text = claims.figure_texts(figure)
+        said = claims.figure_texts(figure)
         cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
-        assert cells[0] == text.number
-        assert cells[1] == text.unit
-        assert cells[2].startswith(text.ends)
+        assert cells[0] == said.number
+        assert cells[1] == said.unit
+        assert cells[2].startswith(said.ends)
         assert cells[3] == str(figure.tried)
         assert row.count('class="dot"') == figure.tried
         assert (figure.of_limit is not None) == ("of-limit" in row)
         assert f"<dt>Full name</dt><dd>{figure.name}</dd>" in row
         for name, value in figure.knobs.items():
             assert f"{name}={value}" in row
+
+
+def disturbed(lost: int) -> Summary:
+    """A figure of six launches, of which some lost more than half of their time."""
+    summary = fake_summary(np.linspace(1e9, 1.02e9, 6) * np.ones((1, 1)))
+    figure = summary.figures[0]
+    doubts = (Doubt("lost time", Grade.INVALID, "lost 60 % of the time"),)
+    launches = tuple(dataclasses.replace(one, doubts=doubts * (i < lost)) for i, one in enumerate(figure.launches))
+    return dataclasses.replace(summary, figures=(dataclasses.replace(figure, launches=launches),))
+
+
+@pytest.mark.parametrize(
+    ("lost", "ends", "launches", "said"),
+    [
+        (5, "one launch", "1 of 6", "1 of 6 launches, no interval"),
+        (6, "none counts", "0 of 6", "none of 6 launches counts: each lost over half of its time"),
+    ],
+)
+def test_launches_that_lost_most_of_their_time_do_not_count(lost: int, ends: str, launches: str, said: str) -> None:
+    summary = disturbed(lost)
+    made = page.render(summary)
+    row, details = rows(made)[0].split('<tr class="inside">')
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+    assert [cell.strip() for cell in cells[2:4]] == [ends, launches]
+    assert (row.count('class="dot"'), row.count('class="dot out"')) == (6 - lost, lost)
+    assert 'class="band"' not in row
+    assert said in details
+    assert details.count("<td>yes</td>") == 6 - lost
+    assert "not repeated" not in text_of(made.partition('class="footnotes"')[2].partition("</ul>")[0])
+    shown = [line.plain for line in terminal.lines(summary)]
+    assert any(f" {launches} " in f"{line} " for line in shown)
 
 
 def test_footnotes_are_merged_and_each_letter_leads_to_one() -> None:

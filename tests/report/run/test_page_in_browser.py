@@ -235,9 +235,12 @@ def test_it_prints_the_first_screen_on_one_page_and_no_picture_on_two(
 
 
 COLUMNS = r"""
-() => [...document.querySelectorAll("#figures > .figures tr[id]")].map((row) => [row, row.closest("table").tHead.rows[0]]
-    .map((one) => [...one.cells].filter((cell) => cell.checkVisibility())
-        .map((cell) => cell.getBoundingClientRect()).map((box) => `${Math.round(box.left)}+${Math.round(box.width)}`)))
+() => {
+  const places = (row) => [...row.cells].filter((one) => one.checkVisibility())
+    .map((one) => one.getBoundingClientRect()).map((box) => `${Math.round(box.left)}+${Math.round(box.width)}`);
+  return [...document.querySelectorAll("#figures > .figures tr[id]")]
+    .map((row) => [places(row), places(row.closest("table").tHead.rows[0])]);
+}
 """
 
 

@@ -67,7 +67,7 @@ def test_cores_that_cannot_be_told_apart_are_even_within_what_could_hide() -> No
 
 def test_places_need_four_launches_and_two_cores() -> None:
     few = balance(beside([(100_000, 112_000)] * 3))
-    assert few.missing == "too few launches count to tell places apart: 3 of 4"
+    assert few.missing == "too few launches count to tell places apart: 3 of the 4 that it takes"
     assert balance(beside([(100_000,)] * 6)).missing == "one core, nothing to compare"
 
 

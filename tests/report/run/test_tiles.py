@@ -8,7 +8,7 @@ import pytest
 
 from octant.analysis.summary import summarise
 from octant.record import Failure
-from octant.report.run import text, tidy
+from octant.report.run import inline, text, tidy
 from octant.report.run.answer import Tile
 from octant.report.run.tiles import answer_text, tiles
 from octant.tile import DeclaredScreen
@@ -32,6 +32,23 @@ def test_a_tile_says_value_claim_and_share_of_its_limit() -> None:
     assert (len(tile.strip.counted), tile.strip.left_out) == (6, ())
     assert tile.strip.ends == ("88.2", "91.8")
     assert tile.figure == 0
+
+
+def test_the_texts_at_the_ends_of_a_strip_are_those_of_its_drawing() -> None:
+    """With three launches the interval is wider than they are."""
+    strip = peak([90e9, 91e9, 92e9]).strip
+    assert strip is not None
+    assert strip.low < min(strip.counted) <= max(strip.counted) < strip.high
+    assert strip.span == (strip.low, strip.high)
+    assert strip.ends == (f"{strip.low / 1e9:.0f}", f"{strip.high / 1e9:.0f}")
+
+
+def test_a_strip_has_a_band_only_for_an_interval_over_launches() -> None:
+    two = peak([90e9, 92e9]).strip
+    assert two is not None
+    assert two.low == two.middle == two.high
+    assert 'class="band"' not in inline.strip_svg(two)
+    assert two.ends == ("90.0", "92.0")
 
 
 @pytest.mark.parametrize(

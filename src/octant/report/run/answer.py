@@ -16,14 +16,23 @@ DOUBTS: tuple[Doubt, ...] = tuple(SIGNS)
 
 @dataclass(frozen=True)
 class Strip:
-    """Launches as dots over a band, the interval, with a tick at the median; all in base units."""
+    """Launches as dots over a band, the interval over launches, with a tick at the median; all in base units.
+
+    Without such an interval `low` and `high` are the median, and there is no band.
+    """
 
     counted: tuple[float, ...]
     left_out: tuple[float, ...]  # launches that lost too much time
     low: float
     middle: float
     high: float
-    ends: tuple[str, str] = ("", "")  # least and greatest of the dots in words, in the scale of the value
+    ends: tuple[str, str] = ("", "")  # `span` in words, in the scale of the value
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The least and the greatest of what is drawn: the ends of the drawing."""
+        drawn = (*self.counted, *self.left_out, self.low, self.middle, self.high)
+        return min(drawn), max(drawn)
 
 
 @dataclass(frozen=True)

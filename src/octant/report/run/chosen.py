@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.ask import comparable
@@ -55,10 +56,8 @@ def launch_strip(figure: Figure) -> Strip | None:
     value = figure.value
     if value is None or figure.tried < 2:
         return None
-    counted_ones = tuple(launch.value.middle for launch in figure.counted)
-    kept = {id(launch) for launch in figure.counted}
     every = [launch for one in (figure, *figure.equal) for launch in one.launches]
-    left_out = tuple(launch.value.middle for launch in every if id(launch) not in kept)
-    shown = (*counted_ones, *left_out)
-    ends = claims.end_texts(value, figure.metric, (min(shown), max(shown)))
-    return Strip(counted_ones, left_out, value.low, value.middle, value.high, ends)
+    filled, left_out = (tuple(one.value.middle for one in every if one.counts is side) for side in (True, False))
+    low, high = (value.low, value.high) if value.is_interval and filled else (value.middle, value.middle)
+    strip = Strip(filled, left_out, low, value.middle, high)
+    return replace(strip, ends=claims.end_texts(value, figure.metric, strip.span))

@@ -18,23 +18,25 @@ _PARTS = {"other processes": 2, "quota": 3, "host": 3, "unexplained": 1}
 
 
 def strip_svg(strip: Strip, width: int = 110) -> Markup:
-    """The launches over their interval, `width` px: filled dots count, open ones do not; the tick is the median."""
-    dots = (*strip.counted, *strip.left_out)
-    least, greatest = min((*dots, strip.low)), max((*dots, strip.high))
+    """The launches over their interval, `width` px: filled dots count, open ones do not; the tick is the median.
+
+    It reaches from the least to the greatest of what it draws, which the texts at its ends say.
+    """
+    least, greatest = strip.span
     scale = (width - 2 * _EDGE) / ((greatest - least) or 1.0)
     same = width / 2 if greatest == least else None
 
     def at(value: float) -> str:
         return f"{same or _EDGE + (value - least) * scale:.1f}"
 
-    band = max(1.0, (strip.high - strip.low) * scale) if same is None else 1.0
+    band = f'<rect class="band" x="{at(strip.low)}" y="2" width="{(strip.high - strip.low) * scale:.1f}" height="12"/>'
     parts = [
-        f'<rect class="band" x="{at(strip.low)}" y="2" width="{band:.1f}" height="12"/>',
+        *[band] * (strip.low < strip.high),
         *(f'<circle class="dot out" cx="{at(value)}" cy="8" r="2.5"/>' for value in strip.left_out),
         *(f'<circle class="dot" cx="{at(value)}" cy="8" r="2.5"/>' for value in strip.counted),
         f'<path class="middle" d="M{at(strip.middle)} 1v14"/>',
     ]
-    if dots and any(strip.ends):
+    if any(strip.ends):
         first, last = map(escape, strip.ends)
         places = ((0, "start", first), (width, "end", last)) if first != last else ((width / 2, "middle", first),)
         parts += [f'<text x="{x:g}" y="26" text-anchor="{anchor}">{text}</text>' for x, anchor, text in places]

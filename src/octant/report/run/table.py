@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,7 @@ class Row:
     number: int  # its place among the figures of the page
     name: str
     text: claims.ValueTexts
+    ends: str  # "24.28 … 24.35"; "one launch" or "none counts" where repeated launches have no ends
     launches: str  # "6", "5 of 6"
     strip: Strip | None
     share: str  # "92 %", "is the limit", or nothing
@@ -58,7 +59,7 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
     Args:
         numbers: the place of each figure among those of the page, by `id`.
     """
-    said = claims.claims(figure.value for figure in figures)
+    said = claims.claims(figure.value for figure in figures if not claims.without_interval(figure))
     texts = list(dict.fromkeys(said.values()))
     letters = {text: mark(number) for number, text in enumerate(texts)} if len(texts) > 1 else {}
     of_sort = {sort: letters.get(text, "") for sort, text in said.items()}
@@ -73,7 +74,7 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
         tuple((name, summary, tuple(rows)) for name, summary, rows in groups.values()),
         tuple((letter, text) for text, letter in (*letters.items(), *limits.items())),
         "95 % interval" if certain else "Low … high",
-        texts[0] if len(texts) == 1 else "letters say below what low and high are" if texts else "none has a value",
+        texts[0] if len(texts) == 1 else "letters say below what low and high are" if texts else "none has an interval",
     )
 
 
@@ -84,28 +85,26 @@ def _limit_source(figure: Figure) -> str:
 def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]) -> Row:
     share = figure.of_limit
     source = _limit_source(figure)
-    text = claims.figure_texts(figure)
+    text, none = claims.figure_texts(figure), claims.without_interval(figure)
+    if none:
+        text = replace(text, ends="", claim=claims.claim_text(figure))
     shown = claims.percent(share) if share is not None else "is the limit" if figure.is_limit and figure.value else ""
     return Row(
         figure,
         number,
         short_name(figure),
         text,
-        launches_of(figure),
+        none or text.ends,
+        claims.count_text(figure),
         launch_strip(figure),
         shown,
         None if share is None else Bar("limit", (("", share),)),
-        (of_sort[claims.sort_of(figure.value)] if figure.value else "", limits.get(f"100 % is {source}", "")),
+        (
+            "" if none or not figure.value else of_sort[claims.sort_of(figure.value)],
+            limits.get(f"100 % is {source}", ""),
+        ),
         claims.grade(figure),
     )
-
-
-def launches_of(figure: Figure) -> str:
-    """How many launches the value is made of, and of how many: `6`, `5 of 6`; empty without a value."""
-    if figure.value is None:
-        return ""
-    number = figure.value.number
-    return str(number) if number == figure.tried else f"{number} of {figure.tried}"
 
 
 def quantile_texts(figure: Figure) -> list[tuple[str, str]]:

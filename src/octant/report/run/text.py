@@ -105,8 +105,6 @@ class _Cells:
 
 def _cells(figure: Figure, title: str) -> _Cells:
     value = claims.figure_texts(figure)
-    number = figure.value.number if figure.value else 0
-    launches = f"{number} of {figure.tried}" if 0 < number < figure.tried else f"{number or ''}"
     warnings = claims.warnings(figure.doubts)
     warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
@@ -114,7 +112,7 @@ def _cells(figure: Figure, title: str) -> _Cells:
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(
-        clean(title), value.number, value.unit, value.ends, launches, figure.of_limit, figure.is_limit,
+        clean(title), value.number, value.unit, value.ends, claims.count_text(figure), figure.of_limit, figure.is_limit,
         clean(source), tuple(warnings), tuple(claims.notes(figure.doubts)), clean(beside),
         bool(figure.wrong), figure.invalid,
     )  # fmt: skip

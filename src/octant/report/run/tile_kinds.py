@@ -43,7 +43,8 @@ def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, til
     ]
     interval = tile.interval
     if tile.strip and value.is_interval:
-        (low, high), ends = tile.strip.ends, claims.figure_texts(figure).ends
+        dots, ends = (*tile.strip.counted, *tile.strip.left_out), claims.figure_texts(figure).ends
+        low, high = claims.end_texts(value, figure.metric, (min(dots), max(dots)))
         launches = f"{claims.launches_text(figure)} {low} … {high}{claims.NARROW}%"
         interval = f"{launches}; together {ends}: 95{claims.NARROW}% interval"
     shown = [(name, share) for name, share in found.parts if share >= _LEAST_NAMED]
@@ -95,7 +96,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
 
 def _too_few(declared: DeclaredTile, balances: Sequence[PlaceBalance]) -> Tile:
     launches = max(one.ratio.number for one in balances)
-    missing = f"too few launches count to tell places apart: {launches} of {LEAST_ROUNDS}"
+    missing = f"too few launches count to tell places apart: {launches} of the {LEAST_ROUNDS} that it takes"
     return Tile(declared.name, declared.what, missing=missing)
 
 
@@ -118,8 +119,9 @@ def _reasons(worst: PlaceBalance) -> tuple[str, ...]:
 
 def _strip(worst: PlaceBalance) -> Strip:
     ratios = tuple(slow / fast for slow, fast in zip(worst.slowest.relative, worst.fastest.relative, strict=True))
-    ends = tuple(f"{100 * end:.0f}" for end in (min(ratios), max(ratios)))
-    return Strip(ratios, (), worst.ratio.low, worst.ratio.middle, worst.ratio.high, (ends[0], ends[1]))
+    strip = Strip(ratios, (), worst.ratio.low, worst.ratio.middle, worst.ratio.high)
+    least, greatest = (f"{100 * end:.0f}" for end in strip.span)
+    return replace(strip, ends=(least, greatest))
 
 
 def _others(balances: Sequence[PlaceBalance], worst: PlaceBalance) -> tuple[str, ...]:
