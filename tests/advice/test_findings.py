@@ -227,7 +227,23 @@ def test_long_messages_at_half_the_best_rate_are_a_finding() -> None:
     assert found.lines == ("octant run mpi/pingpong buffers=hot bytes=512KiB,1MiB,2MiB,4MiB --ranks=2",)
     below = found_run(messages({**rates, 4 * MIB: 12e9 / 1.99}))
     assert rules(below) == []
-    assert "messages of 4 MiB have 50 % of the best rate" in passed_checks(below)
+    assert "ping-pong against length, hot buffers: messages of 4 MiB have 50 % of the best rate" in passed_checks(below)
+
+
+def test_a_check_of_messages_names_their_group_which_has_enough_launches() -> None:
+    hot = messages({8192: 1e9, 65536: 2e9, MIB: 3e9})
+    new = [
+        replace(
+            one, knobs={"buffers": "rotating"}, title="ping-pong against length, new buffers", values=noisy(2e-3, 4)
+        )
+        for one in hot
+    ]
+
+    def said(*cells: Cell) -> list[str]:
+        return [text.partition(":")[0] for text in passed_checks(found_run(cells)) if "best rate" in text]
+
+    assert said(*hot, *new) == ["hot buffers", "new buffers"]
+    assert said(*hot, *(replace(one, values=one.values[:3]) for one in new)) == ["hot buffers"]
 
 
 def test_the_look_at_messages_shows_what_other_curves_differ_in() -> None:

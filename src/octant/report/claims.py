@@ -116,17 +116,21 @@ def numbered(texts: ValueTexts) -> str:
 
 
 def part_texts(shares: Sequence[float], headline: str) -> list[str]:
-    """Parts of a share in percent, with as many decimals as the whole has, and rounded so that they add up to it.
+    """Parts of a share in percent, rounded so that they add up to it; one decimal at least, which a whole may lack.
+
+    Whole percentages that add up would show 72.6 % as 72 %.
 
     Args:
         shares: of the parts, which add up to the whole.
         headline: the whole in percent, without its unit: `4.1`.
     """
-    places = len(headline.partition(".")[2])
+    decimals = len(headline.partition(".")[2])
+    places = max(decimals, 1)
+    total = float(headline) if decimals else round(100 * sum(shares), 1)
     exact = [100 * share * 10**places for share in shares]
     whole = [int(value) for value in exact]
     most = sorted(range(len(exact)), key=lambda i: whole[i] - exact[i])
-    for i in most[: max(0, round(float(headline) * 10**places) - sum(whole))]:
+    for i in most[: max(0, round(total * 10**places) - sum(whole))]:
         whole[i] += 1
     return [f"{value / 10**places:.{places}f}{NARROW}%" for value in whole]
 

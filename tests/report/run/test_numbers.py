@@ -85,6 +85,12 @@ def test_no_more_than_four_digits_and_no_more_than_the_interval_gives(middle: fl
         assert last >= half * middle / 20, "no digit finer than a twentieth of the half-width"
 
 
+def test_parts_of_a_whole_percentage_keep_a_decimal() -> None:
+    """As whole percentages that add up to 74 the first was written 72 %."""
+    texts = claims.part_texts([0.7258, 0.0, 0.0074, 0.0087], "74")
+    assert [text.partition(claims.NARROW)[0] for text in texts] == ["72.6", "0.0", "0.7", "0.9"]
+
+
 def _scale_of(shown: str, unit: str) -> float:
     prefixes = {
         "p": 1e-12,

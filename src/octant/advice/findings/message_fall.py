@@ -10,7 +10,7 @@ from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
 from octant.advice.findings._lines import of_figure, sizes_text
-from octant.advice.findings._thresholds import FALL
+from octant.advice.findings._thresholds import FALL, LEAST_PAIRS
 from octant.ask import EFFORT, comparable
 from octant.metric import Rate, Seconds
 from octant.units import bytes_text, percent_text, si_text
@@ -37,7 +37,8 @@ def judge(summary: Summary) -> Judged:
     """Fires where, of messages that differ in their length alone, the longest have half of the best rate or less."""
     found: list[Finding] = []
     passed = []
-    for group in groups((one for one in summary.figures if one.workload.messages), *_knobs(summary)):
+    every = groups((one for one in summary.figures if one.workload.messages), *_knobs(summary))
+    for group in every:
         lengths = sorted((one for figure in group if (one := _length(figure))), key=lambda one: one.bytes)
         if len(lengths) < _LEAST_LENGTHS:
             continue
@@ -48,8 +49,16 @@ def judge(summary: Summary) -> Judged:
         if ratio and is_beyond(ratio) and ratio.middle >= FALL:
             found.append(_finding(summary, group, best, longest, ratio))
         elif best is longest or (ratio and ratio.middle < FALL):
-            passed.append(f"messages of {_text(longest)} have {percent_text(share)} of the best rate")
+            name = _name(group, every)
+            passed.append(f"{name}: messages of {_text(longest)} have {percent_text(share)} of the best rate")
     return Judged(tuple(sorted(found, key=lambda one: -one.gain)[:1]), tuple(passed))
+
+
+def _name(group: Sequence[Figure], every: Sequence[Sequence[Figure]]) -> str:
+    """The parts of a group's label that are not those of all groups: `new buffers`."""
+    parts = group[0].label.split(", ")
+    others = [one[0].label.split(", ") for one in every]
+    return ", ".join(part for part in parts if not all(part in other for other in others)) or group[0].label
 
 
 def _knobs(summary: Summary) -> set[str]:
@@ -57,12 +66,14 @@ def _knobs(summary: Summary) -> set[str]:
 
 
 def _length(figure: Figure) -> _Length | None:
-    """A figure as the rate of its messages; `None` where it is no time of one, and no rate of their bytes."""
+    """A figure as the rate of its messages; `None` where it is neither that nor their time, or of few launches."""
     value, point = figure.metric.value, figure.point
     sent, number = point.count("bytes_sent"), point.count("messages")
     if not (
         sent and number and is_usable(figure) and figure.value and not math.isnan(size_of(figure, size_knob(figure)))
     ):
+        return None
+    if figure.value.number < LEAST_PAIRS:
         return None
     length, middle = sent / number, figure.value.middle
     if isinstance(value, Seconds) and value.per == ("messages",):

@@ -146,8 +146,9 @@ def _cause_texts(figure: Figure, found: Causes) -> list[tuple[str, float, str]]:
     headline = _headline(figure)
     texts = claims.part_texts([share for _, share in found.parts], headline)
     causes_ = [(name, share, text) for (name, share), text in zip(found.parts, texts, strict=True)]
-    places = len(headline.partition(".")[2])
-    work = f"{100 - float(headline):.{places}f}{claims.NARROW}%"
+    numbers = [text.partition(claims.NARROW)[0] for text in texts]
+    places = len(numbers[0].partition(".")[2])
+    work = f"{100 - sum(map(float, numbers)):.{places}f}{claims.NARROW}%"
     return [*causes_, ("work", 1 - found.lost, work)]
 
 
