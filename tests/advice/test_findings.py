@@ -286,7 +286,7 @@ def test_figures_below_eighty_percent_of_their_limit_are_a_finding() -> None:
     assert found.lines == ("octant workloads node/gemm", "octant run node/gemm n=384,768,1536,3072")
     near = found_run([product(0.81, core="")])
     assert rules(near) == []
-    assert "matrix multiply, one core reaches 81 % of its limit" in passed_checks(near)
+    assert "Matrix multiply, 1 core reaches 81 % of its limit" in passed_checks(near)
 
 
 def test_doubtful_figures_and_few_launches_are_not_far_from_a_limit() -> None:
@@ -360,7 +360,7 @@ def test_wrong_answers_come_first() -> None:
     summary = found_run([product(0.9, wrong=True), quick()], taken(lost=0.3))
     assert rules(summary)[0] == "wrong answers"
     found = findings(summary)[0]
-    assert found.title == "Wrong answer: matrix multiply, one core"
+    assert found.title == "Wrong answer: Matrix multiply, 1 core"
     assert found.lines == ("octant run node/gemm n=384",)
 
 

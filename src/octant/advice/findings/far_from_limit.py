@@ -10,6 +10,7 @@ from octant.advice.findings._evidence import gain_of, gap_of, is_sure
 from octant.advice.findings._lines import larger, page_of
 from octant.advice.findings._thresholds import OF_LIMIT
 from octant.advice.findings.library_kernel import is_of_another_core
+from octant.analysis.names import short_name
 from octant.units import capital, percent_text, si_text
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def judge(summary: Summary) -> Judged:
     for _, figures in summary.by_workload():
         known = [(share, figure) for figure in figures if figure.show.table and (share := figure.of_limit) is not None]
         passed += [
-            f"{one.name} reaches {percent_text(share)} of its limit" for share, one in known if share >= OF_LIMIT
+            f"{short_name(one)} reaches {percent_text(share)} of its limit" for share, one in known if share >= OF_LIMIT
         ]
         far = [
             (share, one, gap)

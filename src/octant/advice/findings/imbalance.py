@@ -9,6 +9,7 @@ from octant.advice.findings import Finding, Judged
 from octant.advice.findings._evidence import gain_of, is_beyond
 from octant.advice.findings._thresholds import LEAST_PAIRS
 from octant.analysis.balance import balance
+from octant.analysis.names import short_name
 from octant.placement import set_text
 from octant.stats import Estimate
 from octant.units import capital, percent_text
@@ -56,14 +57,14 @@ def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[Pla
     return Finding(
         rule="imbalance",
         title=f"{who} is {how_much} slower in {len(those)} of {len(known)} figures",
-        body=f"Beside {worst.fastest.name}, while all work alone at once: {worst.figure.name}. See where a program's "
-        "threads run; the placement leaves out what is slow.",
+        body=f"Beside {worst.fastest.name}, while all work alone at once: {short_name(worst.figure)}. See where "
+        "a program's threads run; the placement leaves out what is slow.",
         lines=(WHERE, *_placement(worst)),
         family="imbalance",
         gain=gain_of(summary, gain.middle, [one.figure for one in those]),
         details=tuple(
-            f"{one.figure.name}: {percent_text(1 - one.ratio.high)} … {percent_text(1 - one.ratio.low)} slower than "
-            f"{one.fastest.name}, {one.ratio.text}"
+            f"{short_name(one.figure)}: {percent_text(1 - one.ratio.high)} … {percent_text(1 - one.ratio.low)} "
+            f"slower than {one.fastest.name}, {one.ratio.text}"
             for one in those
         ),
         kind="gain",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._lines import DOCTOR, again
+from octant.analysis.names import short_name
 
 if TYPE_CHECKING:
     from octant.analysis.summary import Summary
@@ -24,7 +25,8 @@ def judge(summary: Summary) -> Judged:
             Finding(
                 rule="not as asked",
                 title=f"{len(given)} of {len(summary.figures)} figures were not measured as asked",
-                body=f"{given[0].name}: {texts[0]}. Such figures count for nothing; find out what the system allows.",
+                body=f"{short_name(given[0])}: {texts[0]}. Such figures count for nothing; "
+                "find out what the system allows.",
                 lines=(DOCTOR, *again(summary.run)),
                 family="binding",
                 details=texts,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._lines import of_figure
+from octant.analysis.names import short_name
 from octant.units import counted
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def judge(summary: Summary) -> Judged:
         found.append(
             Finding(
                 rule="wrong answers",
-                title=f"Wrong answer: {figure.name}",
+                title=f"Wrong answer: {short_name(figure)}",
                 body=f"{check.name} is {check.value:.3g} where at most {check.bound:.3g} is right, in {failed} of "
                 f"{counted(len(figure.points), 'launch')}. It has no speed; see whether the answer is wrong again.",
                 lines=of_figure(summary, figure),

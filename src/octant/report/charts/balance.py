@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.analysis import balance as places
+from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Panel, Picture, Series, thin, thinned_text
-from octant.report.run.names import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

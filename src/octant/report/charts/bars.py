@@ -6,13 +6,13 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.names import knob_text, place_text
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curve import share_text, value_cells, value_columns
 from octant.report.charts.lines import other_knobs
 from octant.report.charts.picture import MOST_BARS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
-from octant.report.run.names import knob_text, place_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

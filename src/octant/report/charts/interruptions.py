@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.causes import causes
 from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
+from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.picture import MOST_BARS, Axis, Mark, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
-from octant.report.run.names import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from octant import units
+from octant.analysis.names import knob_text, place_text
 from octant.analysis.segments import half_length
 from octant.ask import EFFORT
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import Role, Series
-from octant.report.run.names import knob_text, place_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.names import short_name
 from octant.analysis.roofline import ABOVE, kernel, layouts
 from octant.limit import LEVELS, MEMORY
 from octant.report import claims
 from octant.report.charts.picture import MOST_POINTS, Axis, Note, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import decades
-from octant.report.run.names import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.causes import causes_of_run, halved
 from octant.analysis.lost import lost_time_of
+from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Belief, BeliefRow
-from octant.report.run.names import short_name
 from octant.report.run.sessions import Sessions, sessions
 from octant.stats import Period
 from octant.stats.doubts import BOUNDS

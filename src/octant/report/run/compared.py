@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding
+from octant.analysis.names import short_name
 from octant.report.charts.ratios import Row, ratios
 from octant.report.claims import claims
 from octant.report.plain import clean
 from octant.report.run.answer import Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
-from octant.report.run.names import short_name
 from octant.stats.gate import RISING, least_rounds
 from octant.stats.verdicts import percent
 from octant.units import counted

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats, units
+from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.run.answer import Bar
 from octant.report.run.chosen import launch_strip
-from octant.report.run.names import short_name
 from octant.report.run.text import mark
 
 if TYPE_CHECKING:

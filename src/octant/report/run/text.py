@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 from octant import units
+from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
 from octant.report.run.first_screen import first_screen
-from octant.report.run.names import short_name
 from octant.report.run.screen import screen_lines, wrapped
 from octant.report.terminal import screen_columns
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from octant.analysis import balance
 from octant.analysis.causes import causes, causes_of_run
+from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Bar, Strip, Tile
 from octant.report.run.chosen import find, place_of
-from octant.report.run.names import short_name
 from octant.stats import Grade, graded
 from octant.stats.paired import LEAST_ROUNDS
 from octant.tile import MOST_ALSO

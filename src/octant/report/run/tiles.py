@@ -10,12 +10,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from octant.analysis.names import knob_text, short_name
 from octant.failure import Exit
 from octant.report import claims
 from octant.report.run import results
 from octant.report.run.answer import Bar, Tile
 from octant.report.run.chosen import find, first, launch_strip, place_of
-from octant.report.run.names import knob_text, short_name
 from octant.report.run.tile_curves import half_length_text, levels_text
 from octant.report.run.tile_kinds import balance_tile, time_lost_tile
 from octant.tile import MOST, DeclaredTile

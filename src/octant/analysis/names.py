@@ -45,8 +45,15 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     if len(name) > LONGEST:  # then values stand alone: what they are of, the details say
         what = _what(figure)
         rest = [*(knob_text(name, value, bare=True) for name, value in knobs.items()), *where, *metric]
-        name = ", ".join([_cut(what, max(LONGEST - len(", ".join(rest)) - 2, 8)), *rest])
+        most = max(LONGEST - len(", ".join(rest)) - 2, 8)
+        name = ", ".join([_cut(what if len(what) <= most else _number_first(what), most), *rest])
     return _cut(name, LONGEST)
+
+
+def _number_first(text: str) -> str:
+    """`n=256 matrix multiply` for `Matrix multiply n=256`: what tells two figures apart is not cut off."""
+    first, _, last = text.rpartition(" ")
+    return f"{last} {first[:1].lower()}{first[1:]}" if first and any(map(str.isdigit, last)) else text
 
 
 def _cut(text: str, most: int) -> str:

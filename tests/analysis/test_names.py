@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from octant.report.run.names import LONGEST, knob_text, short_name
+from octant.analysis.names import LONGEST, knob_text, short_name
 from screen_run import messages, rates, summary_of
 
 
@@ -15,6 +15,7 @@ from screen_run import messages, rates, summary_of
         ("Random load", {"bytes": "8192", "pages": "base"}, "Random load, 8 KiB, base, 1 core"),
         ("triad from memory, one core", {}, "Triad from memory, 1 core"),
         ("bandwidth against vector width", {"width": "128"}, "Bandwidth against…, 128, 1 core"),
+        ("matrix multiply n=256, one core", {"element": "double"}, "n=256 matrix mu…, double, 1 core"),
         ("x" * 80, {}, "X" + "x" * 22 + "…, 1 core"),
     ],
 )
