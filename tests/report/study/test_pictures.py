@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 import fake_study
 from fake_run import machine
+from found_run import taken
 from octant import catalogue
 from octant.ask import Launch
 from octant.report.charts.picture import Picture
@@ -113,6 +115,39 @@ def test_launches_are_dots_on_curves(where: Store, tmp_path: Path) -> None:
     (picture,) = pictures(along(where, tmp_path))
     assert [len(series.dots) for series in picture.panels[0].series] == [3, 3]
     assert "Small dots are single launches." in picture.caption
+
+
+@pytest.mark.parametrize("picture", ["curve", "bars"])
+def test_what_is_not_measurable_is_open_and_its_ratios_are_signed(where: Store, tmp_path: Path, picture: str) -> None:
+    run = along(where, tmp_path, picture).run
+    assert run is not None
+    spoiled = ("thp", "16MiB"), ("base", "1MiB")
+    points = (
+        replace(one, taken=(taken(lost=0.6 if (one.knobs["pages"], one.knobs["bytes"]) in spoiled else 0.0),))
+        for one in run.points
+    )
+    found = outcome.outcome_of_run(replace(run, points=tuple(points)))
+    (drawn,) = pictures(found)
+    opened = [flag for series in drawn.panels[0].series for flag in series.open]
+    ratio_too = picture == "bars"  # a ratio to a baseline that is not measurable is none either
+    assert opened == [False, True, False, False, ratio_too, True]
+    assert "Open marks are not as asked, or not measurable" in drawn.caption
+    ratios = [dict(zip(drawn.header, row, strict=True))["× baseline"] for row in drawn.rows]
+    assert [text.endswith(" ×") for text in ratios] == [False, False, False, False, True, True]
+    assert "× behind a ratio" in drawn.caption
+    assert "× behind a ratio" in report.report_text(found)
+    assert "Open marks" not in pictures(along(where, tmp_path, picture))[0].caption
+
+
+def test_an_axis_of_values_ends_where_what_is_drawn_ends(where: Store, tmp_path: Path) -> None:
+    """Intervals of curves are not drawn: of two launches far apart they reach much further than these."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text(STUDY.replace("PICTURE", "curve"))
+    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 4e9 * (1 + 0.9 * launch.repeat), repeats=3)
+    (drawn,) = pictures(outcome.outcome_of_run(run))
+    axis, (series, *_) = drawn.panels[0].y, drawn.panels[0].series
+    assert max(series.high) > 4e9 * 4
+    assert max(at for at, _ in axis.ticks) < 4e9 * 4
 
 
 def test_rows_take_the_values_of_an_axis_one_by_one(where: Store, tmp_path: Path) -> None:

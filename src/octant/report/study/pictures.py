@@ -12,16 +12,17 @@ from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Note, Pa
 from octant.report.charts.ratios import ratio_axis
 from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, size_ticks
 from octant.report.study.rows import (
+    UNSURE_RATIOS,
     Place,
     baseline_name,
     columns_and_rows,
     combination_names,
     ends_texts,
     gain_here,
+    is_invalid,
     machines_there,
 )
 from octant.report.study.rows import places as places_of
-from octant.stats import Grade
 from octant.study.cells import Cell
 from octant.study.parts import number
 from octant.study.values import quantities
@@ -48,6 +49,7 @@ class _Row:
     ours: tuple[float, float, float] | None
     there: tuple[float, float, float] | None
     note: str = ""  # where nothing stands for us
+    open: bool = False  # our ratio rests on a value that is not what was asked, or not measurable
 
 
 def pictures(outcome: Outcome) -> list[Picture]:
@@ -102,7 +104,8 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
             why = outcome.values.absent.get(cell) or outcome.values.gaps.get((cell, at), "not measured yet")
             note = "" if place.ours else f"not measured: {why}" if outcome.run else why
             note = "no baseline here" if place.ours and not ours else note
-            found.append(_Row(", ".join(filter(None, (names[cell], at))), place, ours, there, note))
+            unsure = is_invalid(place.ours) or is_invalid(origin.ours if origin else None)
+            found.append(_Row(", ".join(filter(None, (names[cell], at))), place, ours, there, note, unsure))
     return found
 
 
@@ -117,13 +120,8 @@ def _marks(outcome: Outcome, ours: Sequence[tuple[float, tuple[float, float, flo
     low, middle, high = zip(*(ends for _, ends in ours), strict=True)
     labels = tuple(f"{rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in ours)
     places = tuple(n for n, _ in ours)
-    unsure = tuple(_is_invalid(rows[int(n)].place) for n in places)
+    unsure = tuple(rows[int(n)].open for n in places)
     return Series(name, "rows", middle, places, low, high, labels, names="legend", open=unsure)
-
-
-def _is_invalid(place: Place) -> bool:
-    """Whether our value is not what was asked, or not measurable: its mark is open."""
-    return place.ours is not None and any(doubt.grade == Grade.INVALID for doubt in place.ours.doubts)
 
 
 def _published_marks(there: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> Series:
@@ -178,11 +176,17 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     unit, title = _unit(outcome, measure)
     xs = tuple(sorted({x for one in series for x in one.x}))
     along = _along(word, xs, sized)
-    upright = value_axis(title, [y for one in series for y in (*one.y, *one.low, *one.high)], unit)
+    upright = value_axis(title, [y for one in series for y in _drawn_values(one)], unit)
     panel = Panel(along, upright, tuple(series))
     return _picture(
         outcome, measure, f"{units.capital(measure)} against {word}", _caption(outcome, measure), panel, 780
     )
+
+
+def _drawn_values(series: Series) -> list[float]:
+    """What of a series stands on the value axis: ends of intervals only where they are drawn, of a band."""
+    ends = (*series.low, *series.high) if series.kind == "band" else ()
+    return [*series.y, *(y for _, y in series.dots), *ends]
 
 
 def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> Series:
@@ -194,6 +198,7 @@ def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> Series
         tuple(value.low for value in values), tuple(value.high for value in values),
         tuple(f"{name}, {at}" for _, _, at in points),
         dots=tuple((x, launch.value.middle) for x, ours, _ in points for launch in ours.launches),
+        open=tuple(is_invalid(ours) for _, ours, _ in points),
     )  # fmt: skip
 
 
@@ -219,8 +224,8 @@ def _caption(outcome: Outcome, measure: str) -> str:
     if study.picture == "curve":
         marks = "Small dots are single launches. Brackets" if outcome.run else "Areas, and brackets"
     text += f" {marks} in the table: {ends}." if ends else ""
-    if study.picture == "bars" and any(_is_invalid(place) for place in found):
-        text += " Open marks are not as asked, or not measurable."
+    if any(is_invalid(place.ours) for place in found):
+        text += f" Open marks are not as asked, or not measurable; {UNSURE_RATIOS}."
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     if any(place.published for place in found) and tables:
         titles = "; ".join(catalogue.results()[table].title for table in tables)

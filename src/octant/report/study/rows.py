@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from octant import catalogue, stats, units
 from octant.report import claims
+from octant.report.run.answer import SIGNS
 from octant.report.run.text import mark
+from octant.stats import Grade
 from octant.study.cells import Cell
 from octant.study.factors import digits, factor_text, gain, range_text
 from octant.study.values import CannotTest, quantities
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from octant.study.outcome import Outcome
     from octant.study.published_values import PublishedValue
     from octant.study.values import Bounded, StudyValue
+
+UNSURE_RATIOS = f"{SIGNS['not measurable']} behind a ratio: so is one of its sides"
+"""What the sign behind a ratio means, after a sentence on values that are not as asked or not measurable."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,14 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
         ours, there, origin = place.ours, place.published, bases.get(place.at)
         beside = origin is not None and place.cell != base
         gained = gain_here(outcome, measure, ours, origin.ours) if origin and beside else None
+        unsure = is_invalid(ours) or is_invalid(origin.ours if origin else None)
+        sign = f" {SIGNS['not measurable']}" if unsure else ""
         rows.append(
             {
                 "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
                 **({axis.knob: place.at} if axis else {}),
                 "here": value_text(ours.value, unit) + _mark_of(ours.value, marks[0]) if ours else "",
-                "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) if gained else "",
+                "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) + sign if gained else "",
                 "there": units.si_text(there.value, unit) if there else "",
                 "× there": range_text(place.gain_there) if place.gain_there else "",
                 "doubts": ", ".join(claims.warnings(ours.doubts)) if ours else "",
@@ -89,6 +96,11 @@ def gain_here(outcome: Outcome, measure: str, ours: StudyValue | None, base: Stu
         return gain(ours, base, outcome.values.better(measure)) if ours and base else None
     except CannotTest:
         return None
+
+
+def is_invalid(ours: StudyValue | None) -> bool:
+    """Whether our value is not what was asked, or not measurable."""
+    return ours is not None and any(doubt.grade == Grade.INVALID for doubt in ours.doubts)
 
 
 def _bounded(outcome: Outcome, measure: str) -> tuple[list[Bounded], list[Bounded]]:

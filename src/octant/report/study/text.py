@@ -16,7 +16,7 @@ from octant.report.run.answer import SIGNS as REPORT_SIGNS
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, belief, counts
 from octant.report.study.further import FurtherTable, further_tables
-from octant.report.study.rows import columns_and_rows, ends_texts, places
+from octant.report.study.rows import UNSURE_RATIOS, columns_and_rows, ends_texts, is_invalid, places
 from octant.report.terminal import console, render, screen_columns
 from octant.study import file
 from octant.study.cells import combinations
@@ -170,7 +170,9 @@ def _table_text(outcome: Outcome, measure: str) -> str:
     if not bars or console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
         shown = _table(measure, columns, rows, [])
     doubts = (f"  doubt {number}: {doubt}" for doubt, number in known.items())
-    return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *doubts])
+    unsure = any(is_invalid(place.ours) for place in places(outcome, measure))
+    signs = [f"  Not as asked, or not measurable: see doubts; {UNSURE_RATIOS}"] * unsure
+    return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *signs, *doubts])
 
 
 def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
