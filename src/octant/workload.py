@@ -24,6 +24,7 @@ class Curve:
     each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary or, against a metric, the asks
     marks: Literal["", "caches"] = ""  # lines across the picture
     along: str = ""  # what x is in words; "": its name
+    title: str = ""  # "": what the ask calls it, and x
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Bars:
 
     x: str
     y: str = ""  # "": the headline
+    title: str = ""  # "": what the ask calls it, and x
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,11 @@ def test_samples_that_are_few_or_drift_or_lie_far_off() -> None:
         "12 samples that swing so slowly tell no more than 4: the launch's own interval is their range"
     ]
     noise = np.random.default_rng(3).normal(0, 0.002, 200)
-    for factor, drifts in ((1.05, ["drifts by +5 % from first half to second"]), (1.02, [])):
+    for factor, drifts in (
+        (1.05, ["drifts by +5 % from first half to second"]),
+        (0.95, ["drifts by −5 % from first half to second"]),
+        (1.02, []),
+    ):
         assert said(list((1 + noise) * np.repeat([1, factor], 100))) == drifts
     assert said([1.0] * 94 + [9.0] * 6) == ["6 % outliers"]
     assert said([1.0] * 95 + [9.0] * 5) == []

@@ -155,7 +155,7 @@ def doubts_about_samples(samples: NDArray[np.float64], correlation: float = 1.0)
         found.append(doubt("few samples", f"{alike}: the launch's own interval is their range"))
     change = stats.drift(samples)
     if abs(change) > 0.03:
-        found.append(doubt("drift", f"drifts by {100 * change:+.0f} % from first half to second"))
+        found.append(doubt("drift", f"drifts by {100 * change:+.0f} % from first half to second".replace("-", "−")))
     far = float(stats.outliers(samples).mean())
     if far > 0.05:
         found.append(doubt("outliers", f"{100 * far:.0f} % outliers"))

@@ -9,6 +9,8 @@ from octant import units
 from octant.ask import comparable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octant.analysis.figures import Figure
 
 LONGEST = 32
@@ -65,6 +67,11 @@ def _what(figure: Figure, whole: bool = False) -> str:
     parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]
     words = figure.show.short or ", ".join(parts if whole else parts[:1]) or figure.workload.name.rpartition("/")[2]
     return units.capital(words)
+
+
+def picture_title(figures: Sequence[Figure], rest: str) -> str:
+    """The title of a picture that declares none: what its first figure's ask calls it, and the rest."""
+    return f"{_what(figures[0])}: {rest}"
 
 
 def place_text(figure: Figure) -> str:

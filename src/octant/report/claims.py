@@ -233,8 +233,8 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
 
 
 def caption(values: Iterable[Estimate | None]) -> str:
-    """What the lines through the points of a picture are: ` Thin lines: 95 % interval for …`; empty without values."""
-    lines = list(claims(values).values())
+    """What the lines through the points of a picture are: ` Thin lines: 95 % interval for …`; empty without any."""
+    lines = list(claims(value for value in values if value and value.low < value.high).values())
     return f" Thin lines: {'; or '.join(lines)}." if lines else ""
 
 

@@ -8,7 +8,7 @@ import pytest
 from fake_run import WORKLOADS, fake_run
 from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
-from octant.report.charts import curve, terminal
+from octant.report.charts import curve, draw, terminal
 from octant.report.charts.bars import REST, bar_labels, own_times
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
@@ -157,6 +157,24 @@ def test_bars_in_characters_are_as_long_as_their_values() -> None:
     assert lengths == [round(lengths[-1] / 4), round(lengths[-1] / 2), lengths[-1]]
     stacks = [line.plain for line in terminal.picture_lines(drawn()["apps-halo-phases"], 100)]
     assert [stacks[4].count(sign) for sign in "█▓▒░"] == pytest.approx([21, 32, 10, 21], abs=1)
+
+
+def test_bars_of_rates_are_grey_open_where_not_measurable_and_say_their_values() -> None:
+    bars = drawn()["apps-halo-bars"]
+    (panel,) = bars.panels
+    (series,) = panel.series
+    assert series.role == "grey"
+    assert len(series.open) == len(series.x) == len(panel.notes)
+    assert [note.text for note in panel.notes] == [row[1] for row in bars.rows]
+    assert "Thin lines" not in bars.caption or any(map(float.__lt__, series.low, series.high))
+    some = dataclasses.replace(series, open=(True, *series.open[1:]))
+    one_open = dataclasses.replace(bars, panels=(dataclasses.replace(panel, series=(some,)),))
+    assert draw.svg(one_open, 780).count('class="o"') == draw.svg(bars, 780).count('class="o"') + 1
+
+
+def test_titles_of_pictures_name_no_workload() -> None:
+    for picture in (*drawn().values(), *pictures(summarise(fake_run(), WORKLOADS))):
+        assert "/" not in picture.title, picture.title
 
 
 def test_bars_name_what_differs_in_words_and_on_how_many_cores() -> None:

@@ -6,12 +6,12 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.names import knob_text, place_text
+from octant.analysis.names import knob_text, picture_title, place_text
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curve import share_text, value_cells, value_columns
 from octant.report.charts.lines import other_knobs
-from octant.report.charts.picture import MOST_BARS, Axis, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, Note, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"
+_ROOM = 1.25  # the axis against the longest bar, for the value at its end
 _LABELLED = 0.04  # the least share of a step that is written at its part
 
 
@@ -40,20 +41,31 @@ def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown:
     series = Series(
         metric.name, "across", tuple(value.middle for value in values), tuple(map(float, range(len(values)))),
         tuple(value.low for value in values), tuple(value.high for value in values), tuple(labels),
+        role="grey", open=tuple(figure.invalid for figure in kept),
     )  # fmt: skip
+    most = max((*series.x, *series.high))
     return Picture(
         "bars",
-        f"{workload.name}: {metric.name} by {shown.x}",
+        shown.title or picture_title(figures, f"{metric.name} by {shown.x}"),
         f"{workload.summary}. Medians{'; ' + metric.note if metric.note else ''}."
+        + " Open bars are not measurable." * any(series.open)
         + claims.caption(values)
         + thinned_text(len(kept), len(found), "bars"),
         (
             Panel(
                 Axis(
-                    metric.name, False, even_ticks(max((*series.x, *series.high)), si_ticks(metric.unit)), metric.unit
+                    metric.name,
+                    False,
+                    even_ticks(most, si_ticks(metric.unit)),
+                    metric.unit,
+                    ends=(0.0, _ROOM * most),
                 ),
                 places_axis(shown.x, labels),
                 (series,),
+                notes=tuple(
+                    Note(max(value.middle, value.high), float(i), value_cells(figure)[0])
+                    for i, (figure, value) in enumerate(zip(kept, values, strict=True))
+                ),
             ),
         ),
         (shown.x, *value_columns(metric), "of limit"),
@@ -81,7 +93,7 @@ def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], sho
     most = max(totals)
     return Picture(
         "phases",
-        f"{workload.name}: where the time of a step goes",
+        picture_title(figures, "where the time of a step goes"),
         f"{workload.summary}. Mean time of each phase over steps and ranks, without the phases inside it."
         + " Grey: ranks wait for others." * bool(set(shown.waiting) & set(names))
         + thinned_text(len(kept), len(found), "cells"),

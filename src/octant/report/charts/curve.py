@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.names import picture_title
 from octant.report import claims
 from octant.report.charts.caches import cache_marks
 from octant.report.charts.layout.series import MOST_MARKS
@@ -39,7 +40,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     groups = [lines[i : i + MOST_SERIES] for i in range(0, len(lines), MOST_SERIES)]
     return Picture(
         "curve",
-        f"{workload.name}: {metric.name} against {x.title}",
+        shown.title or picture_title(figures, f"{metric.name} against {x.title}"),
         f"{workload.summary}. {how_to_read(every)}{f' {metric.name.capitalize()}: {metric.note}.' * bool(metric.note)}"
         + " Dotted: sizes of caches as the system states them." * bool(marks)
         + _words_text(x, figures)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
+from octant.analysis.names import picture_title
 from octant.report.charts.picture import MOST_LINES, Axis, Mark, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import decades, si_ticks
 
@@ -40,7 +41,7 @@ def histogram(_summary: Summary, workload: Workload, figures: Sequence[Figure], 
     title = shown.title or "how long a step takes"
     return Picture(
         "histogram",
-        f"{workload.name}: {title}",
+        picture_title(figures, title),
         f"{workload.summary}. How many samples took how long, over all lanes and launches without warm-up; times of a "
         "sample of several steps are divided by their number. Vertical lines are quantiles of the first series."
         + thinned_text(len(kept), len(every), "figures"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
+from octant.analysis.names import picture_title
 from octant.report.charts.curve import value_axis
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
@@ -31,7 +32,7 @@ def timeline(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     last = max(one.x[-1] for one in series)
     return Picture(
         "timeline",
-        f"{workload.name}: {metric.name} in the order of samples",
+        picture_title(figures, f"{metric.name} in the order of samples"),
         f"{workload.summary}. The first launch of each figure; of more than {MOST_POINTS} samples the least, the "
         "median and the greatest of each of as many stretches." + thinned_text(len(kept), len(every), "figures"),
         (

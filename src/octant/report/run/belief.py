@@ -66,7 +66,7 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
     if wrong:
         parts.append(f"{_names(wrong)} gave a wrong answer and has no speed.")
     if unclear:
-        parts.append(f"{_names(unclear)} could not be measured here.")
+        parts.append(f"{_names(unclear)} could not be measured.")
     if lost is not None:
         parts.append(_took(lost))
     parts += _why_doubtful(tiles, lost)
@@ -80,8 +80,8 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
         parts.append(f"Each figure is of one launch, {period}: nothing is known of its spread; {hours}.")
     else:
         several = f"{_from_to(numbers[0], numbers[-1])} launches"
-        what = "Intervals hold for the median over" if numbers[0] > 2 else "Figures are medians over"
-        parts.append(f"{what} {several}, here, {period}; {hours}.")
+        what = "Intervals hold for the median of" if numbers[0] > 2 else "Medians of"
+        parts.append(f"{what} {several}, {period}; {hours}.")
     return " ".join(parts)
 
 
@@ -103,7 +103,7 @@ def _took(lost: _Lost) -> str:
     share = claims.percent(lost.mean)
     if lost.mean <= BOUNDS["lost time"][0]:
         return f"{share} of the processor time was lost on average."
-    return f"{share} of the processor time was lost while this was measured, mostly {_to(lost.cause)}."
+    return f"{share} of the time was lost, mostly {_to(lost.cause)}."
 
 
 def _to(cause: str) -> str:

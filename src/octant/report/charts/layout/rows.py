@@ -290,7 +290,8 @@ def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float,
     half = 8.0 if one.kind == "stack" else 4.5
     left, right = across.held(begin), across.held(begin + one.x[i])
     box = Box(min(left, right), y - half, max(left, right), y + half)
-    sheet.rect("o" if look.open else "b", box, title)
+    is_open = look.open or (i < len(one.open) and one.open[i])
+    sheet.rect("o" if is_open else "b", box, title)
     sheet.field.marks.append(box)
     if i < len(one.low) and i < len(one.high) and one.high[i] > one.low[i]:
         low, high = across.held(one.low[i]), across.held(one.high[i])

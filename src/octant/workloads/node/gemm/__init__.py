@@ -28,7 +28,7 @@ WORKLOAD = Workload(
     metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="2 n³, whatever the library does"),),
     bounded_by=tuple(FMA.values()),
     least_seconds=_least_seconds,
-    pictures=(Curve("n"),),
+    pictures=(Curve("n", title="Matrix multiply by size"),),
     footprint=_footprint,
     smoke={"n": "100", "library": "plain"},
 )

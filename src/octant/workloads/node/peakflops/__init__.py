@@ -70,6 +70,6 @@ WORKLOAD = Workload(
     metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts two"),),
     least_seconds=_least_seconds,
     provides=(_of("double"), _of("single"), Provides(SCALAR, "rate", _is_scalar)),
-    pictures=(Bars("width"),),
+    pictures=(Bars("width", title="Peak by vector width"),),
     smoke={"element": "double"},
 )

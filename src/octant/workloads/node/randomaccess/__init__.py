@@ -37,7 +37,7 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("bytes", marks="caches", along="footprint"),),
+    pictures=(Curve("bytes", marks="caches", along="footprint", title="Random updates by footprint"),),
     traffic=_traffic,
     smoke={"bytes": "64KiB"},
 )
