@@ -299,3 +299,12 @@ def test_the_environment_is_noted_by_what_may_matter(store: Store, monkeypatch: 
     noted = json.loads((run.folder / "asked.json").read_text())["environment"]
     assert noted["OMP_PROC_BIND"] == "close"
     assert "SECRET_TOKEN" not in noted
+
+
+@pytest.mark.parametrize("name", ["last", "20260101"])
+def test_a_store_that_does_not_exist_is_not_called_empty(tmp_path: Path, name: str) -> None:
+    with pytest.raises(Refusal, match="nowhere does not exist"):
+        Store(tmp_path / "nowhere").find(name)
+    (tmp_path / "here").mkdir()
+    with pytest.raises(Refusal, match="here is empty"):
+        Store(tmp_path / "here").find(name)

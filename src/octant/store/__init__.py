@@ -266,7 +266,8 @@ class Store:
 
 
 def _empty_store(name: str, root: Path) -> Refusal:
-    return Refusal(f"cannot find the run {name!r} (the store {root} is empty); try `octant evaluate` first")
+    what = "is empty" if root.is_dir() else "does not exist"
+    return Refusal(f"cannot find the run {name!r} (the store {root} {what}); try `octant evaluate` first")
 
 
 def open_store(path: Path | None = None) -> Store:
