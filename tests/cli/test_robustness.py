@@ -296,7 +296,7 @@ def test_paths_with_spaces_and_letters_of_all_kinds_work(octant: Octant, tmp_pat
         (("run", "stream", "--mode", "sideways"), "one, star, threads, all"),
         (("run", "stream", "--repeats", "0"), "greater than or equal to 1"),
         (("evaluate", "--only", "strem"), "no workload 'strem'"),
-        (("report", "nothing"), "is empty"),
+        (("report", "nothing"), "does not exist"),
     ],
 )
 def test_a_wrong_word_is_refused_with_what_would_be_right(

@@ -203,7 +203,7 @@ def test_a_store_that_cannot_be_read_is_not_called_empty(tmp_path: Path) -> None
 
 
 def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -> None:
-    with pytest.raises(Refusal, match="is empty"):
+    with pytest.raises(Refusal, match="does not exist"):
         store.find("last")
     first = store.create("first", machine(), ASKS)
     second = store.create("second", machine(), ASKS)
