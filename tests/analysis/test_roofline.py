@@ -234,6 +234,10 @@ def test_above_its_roof_is_a_doubt_and_what_is_not_measurable_has_no_share() -> 
     picture = drawn(replace(run, points=lost))
     gemm = next(one for one in picture.panels[0].series if one.name == "node/gemm")
     assert gemm.open == (True, True)
+    assert sorted(label.split()[1] for label in gemm.short_labels) == ["dp", "sp"]
+    flats = [one for one in picture.panels[0].series if one.names == "margin"]
+    assert flats
+    assert all("\n" in one.short for one in flats), "a roof keeps its value where there is little room"
     assert not any("%" in label for label in gemm.labels)
     assert [row[4] for row in picture.rows if row[1].startswith("Gemm")] == ["not measurable"] * 2
 

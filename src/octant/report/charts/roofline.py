@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.names import short_name
+from octant.analysis.names import knob_text, short_name
 from octant.analysis.roofline import ABOVE, kernel, layouts
 from octant.limit import LEVELS, MEMORY
 from octant.report import claims
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
 _ROLES: tuple[Role, ...] = ("series-1", "series-2", "series-3", "series-4")
+_PRECISIONS = {"double": "dp", "single": "sp"}
 _DOUBT = "above the roof: units, counting or another clock"
 _Panel = tuple["Roofs", "list[Kernel]", "str"]
 
@@ -137,7 +138,7 @@ def _flats(over: Roofs, left: float, right: float) -> list[Series]:
         Series(
             f"{flat.name}\n{units.si_text(flat.flops_per_s, 'flop/s')}", "line",
             (max(left, flat.flops_per_s / steepest), right), (flat.flops_per_s,) * 2, role="ink", dash="solid",
-            names="margin", short=flat.name,
+            names="margin", short=f"{flat.name}\n{units.si_text(flat.flops_per_s, '').strip()}",
         )
         for flat in over.flats
     ]  # fmt: skip
@@ -153,7 +154,7 @@ def _points(kernels: Sequence[Kernel]) -> list[Series]:
             name, "points", tuple(one.intensity for one in mine), tuple(one.rate for one in mine),
             tuple(one.low for one in mine), tuple(one.high for one in mine),
             tuple(map(_words, mine)),
-            short_labels=tuple(_with_share(name.rpartition("/")[2], one) for one in mine),
+            short_labels=tuple(_with_share(_short(one, mine), one) for one in mine),
             role=_ROLES[number % len(_ROLES)], names="points", open=tuple(one.figure.invalid for one in mine),
         )
         for number, (name, mine) in enumerate(groups.items())
@@ -163,6 +164,16 @@ def _points(kernels: Sequence[Kernel]) -> list[Series]:
 def _words(one: Kernel) -> str:
     """`Triad, streaming stores 98 %`; on how many cores says the panel."""
     return _with_share(short_name(one.figure, with_place=False), one)
+
+
+def _short(one: Kernel, others: Sequence[Kernel]) -> str:
+    """`gemm 256 dp`: the workload and the values of knobs that tell it from the others of its colour."""
+    knobs = one.figure.knobs
+    telling = [
+        name for name in knobs if name != "threads" and len({other.figure.knobs.get(name) for other in others}) > 1
+    ]
+    values = [_PRECISIONS.get(knobs[name]) or knob_text(name, knobs[name], bare=True) for name in telling[:2]]
+    return " ".join([one.figure.workload.name.rpartition("/")[2], *values])
 
 
 def _with_share(name: str, one: Kernel) -> str:
