@@ -64,7 +64,7 @@ def test_two_single_launches_give_no_verdict_however_far_apart_they_are() -> Non
 def test_fewer_than_four_on_one_side_give_no_verdict() -> None:
     found = compared(rows(repeats=3), SEVERAL)
     texts = {figure.verdict.text for figure in found.figures if figure.verdict}
-    assert texts == {"no verdict: 3 of 4 launches on each side"}
+    assert texts == {"no verdict: 3 of 4 launches of A"}
     rounds = in_turn(rows(repeats=3), SEVERAL)
     texts = {figure.verdict.text for figure in rounds.figures if figure.verdict}
     assert texts == {"no verdict: 3 of 4 rounds"}

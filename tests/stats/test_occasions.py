@@ -72,7 +72,7 @@ def test_fewer_than_four_launches_on_a_side_give_no_word() -> None:
     a = np.zeros(6)
     for few in (a[:1] + 1, a[:3] + 1):
         assert verdict(a, few).word == "no verdict"
-        assert verdict(a, few).text == f"no verdict: {len(few)} of 4 launches on each side"
+        assert verdict(a, few).text == f"no verdict: {len(few)} of 4 launches of B"
 
 
 def test_launches_without_spread_give_a_word() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from octant.stats.intervals import Estimate
 from octant.stats.multiple import benjamini_hochberg
 from octant.stats.student import LEVEL, smallest_effect, t_quantile, two_sided_p
-from octant.stats.verdicts import MARGIN, Verdict, no_verdict
+from octant.stats.verdicts import MARGIN, Unit, Verdict, no_verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +46,13 @@ class TwoRuns:
     def launches(self) -> int:
         """On the side with fewer."""
         return min(len(self.before), len(self.after))
+
+    @property
+    def shorter(self) -> Unit:
+        """What `launches` counts."""
+        if len(self.before) == len(self.after):
+            return "launches on each side"
+        return "launches of A" if len(self.before) < len(self.after) else "launches of B"
 
     @property
     def difference(self) -> float:
@@ -97,7 +104,7 @@ def occasion_verdicts(
 
 def _verdict(runs: TwoRuns, differs: bool, period: Period, margin: float, level: float) -> Verdict:
     if runs.launches < LEAST_LAUNCHES:
-        return no_verdict(runs.launches, "launches on each side", LEAST_LAUNCHES, margin)
+        return no_verdict(runs.launches, runs.shorter, LEAST_LAUNCHES, margin)
     (error, freedom), middle, end = runs.error(), runs.difference, math.log1p(margin)
     half = t_quantile(LEVEL, freedom) * error
     low, high = middle - half, middle + half

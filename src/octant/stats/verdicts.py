@@ -20,7 +20,7 @@ MARGIN = 0.03  # the smallest relative difference of interest
 Word = Literal["faster", "slower", "same", "cannot tell", "no verdict", "differs", "no difference seen"]
 """The last two speak of two sessions only, and a gate does not act on them."""
 
-Unit = Literal["paired rounds", "launches on each side"]
+Unit = Literal["paired rounds", "launches on each side", "launches of A", "launches of B"]
 
 
 @dataclass(frozen=True)

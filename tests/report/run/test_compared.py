@@ -47,7 +47,7 @@ def test_the_answer_counts_names_the_best_and_says_what_stayed_unseen() -> None:
     best, worst = (compared.name(compared.ordered(found)[place]) for place in (-1, 0))
     text = compared.answer(found)
     assert text.startswith(f"B is faster in 2 of 6 figures ({best} × 1.50), slower in 2 ({worst} × 0.80); ")
-    assert "1 is the same within 3 % and 1 cannot be told. In half of the figures a difference under " in text
+    assert "1 is the same within 3 % and 1 cannot be told. In half of 6 figures a difference under " in text
     assert text.endswith(" % would mostly have stayed unseen.")
     assert compared.counts(found) == [(2, "slower"), (2, "faster"), (1, "same within 3 %"), (1, "cannot tell")]
 

@@ -150,10 +150,14 @@ def _unit(found: Comparisons) -> str:
 
 def _unseen(found: Comparisons) -> str:
     """What difference half of the figures would mostly not have shown."""
-    known = [verdict.findable for verdict in found.verdicts if verdict.speed]
+    known = [
+        one.verdict.findable
+        for one in found.figures
+        if one.verdict and one.verdict.speed and not one.figure.metric.is_share  # no speed, though a ratio
+    ]
     if not known:
         return ""
-    where = "In half of the figures a" if len(known) > 1 else "A"
+    where = f"In half of {len(known)} figures a" if len(known) > 1 else "A"
     return f"{where} difference under {percent(statistics.median(known))} would mostly have stayed unseen."
 
 

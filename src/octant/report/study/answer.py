@@ -70,13 +70,25 @@ def _measured(outcome: Outcome) -> str:
 def _modelled(outcome: Outcome) -> str:
     best, base = best_of_model(outcome), baseline(outcome)
     if best is None:
-        held = sum(one.status == "holds" for one in outcome.verdicts)
-        return f"{held} of {units.counted(len(outcome.verdicts), 'published finding')} hold in the model."
+        return _held_in_model(outcome)
     place, gained = best
     if gained.middle > 1 + MARGIN:
         where = of_measure(outcome, place)
         return f"In the model {setting(outcome, place)} brings {times(gained.middle)}{where} over {base}."
     return f"In the model nothing is better than {base} by more than {percent(MARGIN)}."
+
+
+def _held_in_model(outcome: Outcome) -> str:
+    """How many comparisons hold; those at what the model was calibrated on are told apart, as they prove nothing."""
+    proving = [one for one in outcome.verdicts if not one.calibrated]
+    known = [one for one in outcome.verdicts if one.calibrated]
+    held, agreed = (sum(one.status == "holds" for one in some) for some in (proving, known))
+    findings = units.counted(len({one.finding.id for one in proving}), "published finding")
+    predicted = f"The model predicts {held} of {units.counted(len(proving), 'comparison')} with {findings}"
+    apart = f"{agreed} of {len(known)} at what it was calibrated on, where agreement is no evidence"
+    if not proving:
+        return f"The model predicts nothing that was published: it agrees with {apart}."
+    return f"{predicted}; it agrees with {apart}." if known else f"{predicted}."
 
 
 def _published_sentence(outcome: Outcome) -> str:
