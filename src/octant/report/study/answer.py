@@ -79,16 +79,16 @@ def _modelled(outcome: Outcome) -> str:
 
 
 def _held_in_model(outcome: Outcome) -> str:
-    """How many comparisons hold; those at what the model was calibrated on are told apart, as they prove nothing."""
-    proving = [one for one in outcome.verdicts if not one.calibrated]
-    known = [one for one in outcome.verdicts if one.calibrated]
-    held, agreed = (sum(one.status == "holds" for one in some) for some in (proving, known))
-    findings = units.counted(len({one.finding.id for one in proving}), "published finding")
-    predicted = f"The model predicts {held} of {units.counted(len(proving), 'comparison')} with {findings}"
-    apart = f"{agreed} of {len(known)} at what it was calibrated on, where agreement is no evidence"
-    if not proving:
-        return f"The model predicts nothing that was published: it agrees with {apart}."
-    return f"{predicted}; it agrees with {apart}." if known else f"{predicted}."
+    """How many comparisons hold, and how many rest on what the model was calibrated on."""
+    every = outcome.verdicts
+    held = sum(one.status == "holds" for one in every)
+    findings = units.counted(len({one.finding.id for one in every}), "published finding")
+    text = f"{held} of {units.counted(len(every), 'comparison')} with {findings} hold in the model"
+    partly = sum(bool(one.calibrated) and one.predicted for one in every)
+    known = sum(not one.predicted for one in every)
+    rest = [f"{partly} rest in part on values that it was calibrated on"] * bool(partly)
+    rest += [f"{known} rest on such values alone, where agreement is no evidence"] * bool(known)
+    return f"{text}; {' and '.join(rest)}." if rest else f"{text}."
 
 
 def _published_sentence(outcome: Outcome) -> str:
