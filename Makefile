@@ -35,7 +35,7 @@ $(STAMP): $(RUNS)
 	@$(STEP) "development tools" 20 $(BIN)/pip install -r $(VENV)/development.txt
 	@touch $@
 
-evaluate: $(RUNS)  ## measure this machine (under three minutes with the set-up) and print the path of the report
+evaluate: $(RUNS)  ## measure this machine (about three minutes with the set-up) and print the path of the report
 	$(BIN)/octant evaluate --quick
 
 test: setup dev openmpi  ## run all tests: Python, native, and the Open MPI build
