@@ -226,6 +226,18 @@ def test_a_gate_on_one_figure_that_one_side_cannot_give_again_is_a_regression(be
     assert "wrong answer in B" in done.stdout
 
 
+def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: Bench) -> None:
+    kernel = Kernel()
+    original = kernel.answer
+    kernel.answer = lambda *words: _wrong(original(*words))
+    run = bench.store.create("wrong", machine(), [TRIAD])
+    carry_out(bench.store, run, in_turn(run.launches), planner_of(run), start=kernel)
+    bench.measured(TRIAD)
+    refused = bench.compare("--gate").exception
+    assert isinstance(refused, Refusal)
+    assert "1 figure in common, none measurable in both: wrong answer in A" in str(refused)
+
+
 def test_a_gate_that_nothing_answered_is_refused(bench: Bench) -> None:
     bench.measured(TRIAD)
     bench.measured(TRIAD)

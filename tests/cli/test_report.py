@@ -58,6 +58,14 @@ def test_report_writes_where_it_is_told_and_json_writes_nothing(store: Path, tmp
     assert not (store / "runs" / "20261122-000000-aaaa" / "report.html").exists()
 
 
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_printed(store: Path, tmp_path: Path) -> None:
+    for words in (["-o", str(tmp_path / "missing" / "x.html")], ["--json", "-o", str(tmp_path / "x.html")]):
+        result = call(store, "report", "last", *words)
+        assert isinstance(result.exception, Refusal)
+        assert result.stdout == ""
+        assert not (tmp_path / "x.html").exists()
+
+
 @pytest.mark.parametrize(("form", "start"), [("csv", b"run,machine,"), ("json", b"{"), ("parquet", b"PAR1")])
 def test_export_writes_each_format(store: Path, tmp_path: Path, form: str, start: bytes) -> None:
     target = tmp_path / f"run.{form}"

@@ -12,6 +12,7 @@ from octant.cli import _complete
 from octant.cli._help import SEE
 from octant.cli._options import AllowOption, JsonOption, PageOption, StoreOption, TimeoutOption, finite
 from octant.failure import Exit, Refusal
+from octant.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,9 +114,7 @@ def compare(
 
     found = judge(find_run(store, a), find_run(store, b), gate=False)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
-        raise Refusal(
-            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
-        )
+        raise _not_comparable(found)
     if gate or rounds:
         asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
         found = _rounds.measured(where, found, asked, partial(judge, gate=gate))
@@ -133,6 +132,20 @@ def compare(
         failed = [failure.reason for side in (found.before, found.after) for failure in side.run.failures]
         why = f": {failed[0]}" if failed else ""
         raise Refusal(f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again")
+
+
+def _not_comparable(found: Comparisons) -> Refusal:
+    """Why two runs have nothing to judge: no figure in common, or none that is measurable on both sides."""
+    common = [one for one in found.figures if not one.is_alone]
+    if not common:
+        return Refusal(
+            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
+        )
+    why = next((reason for one in common for reason in one.why), "no value")
+    figures = counted(len(common), "figure")
+    return Refusal(
+        f"cannot judge ({figures} in common, none measurable in both: {why}); octant doctor says what disturbs"
+    )
 
 
 def _others(where: Store, before: StoredRun, after: StoredRun) -> Iterator[StoredRun]:

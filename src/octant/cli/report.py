@@ -10,6 +10,7 @@ import typer
 from octant.cli import _complete
 from octant.cli._help import FILES, SEE
 from octant.cli._options import NotesOption, StoreOption, SvgOption
+from octant.failure import Exit, Refusal
 
 
 def register(app: typer.Typer) -> None:
@@ -55,6 +56,8 @@ def report(
     from octant.cli._stored import find_run
     from octant.report.run import page, sharing, text, tidy
 
+    if json and output is not None:
+        raise Refusal("cannot write an HTML file with --json (it prints figures only); leave out one", Exit.WRONG_WORD)
     run = find_run(store, name)
     summary = summarise(run, all_metrics=True)
     clean = sharing.cleaner(run) if share else str
@@ -66,8 +69,9 @@ def report(
     if json:
         print(tidy.as_json(summary, clean=clean))
         return
+    path = output or run.folder / ("shared.html" if share else "report.html")
+    page.write(summary, path, clean, all_samples)  # first: a file that cannot be written is refused at once
     text.show(summary, notes=notes)
     if pictures:
         text.show_pictures(summary)
-    path = output or run.folder / ("shared.html" if share else "report.html")
-    print(page.write(summary, path, clean, all_samples))
+    print(path)
