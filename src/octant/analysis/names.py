@@ -71,7 +71,7 @@ def _what(figure: Figure, whole: bool = False) -> str:
 
 def picture_title(figures: Sequence[Figure], rest: str) -> str:
     """The title of a picture that declares none: what its first figure's ask calls it, and the rest."""
-    return f"{_what(figures[0])}: {rest}"
+    return f"{_cut(_what(figures[0]), LONGEST)}: {rest}"
 
 
 def place_text(figure: Figure) -> str:
