@@ -14,7 +14,7 @@ from fake_run import launch_line, machine, point_line
 from octant.failure import Refusal
 from octant.record import Failure
 from octant.record.lines import failure_line
-from octant.store import Store, StoredRun, StudyAsked, asked
+from octant.store import Store, StoredRun, StudyAsked, asked, open_store
 
 ASKS = (ask(bytes="1MiB,2MiB"), ask(2, bytes="4MiB", kernel="copy"))
 
@@ -308,3 +308,13 @@ def test_a_store_that_does_not_exist_is_not_called_empty(tmp_path: Path, name: s
     (tmp_path / "here").mkdir()
     with pytest.raises(Refusal, match="here is empty"):
         Store(tmp_path / "here").find(name)
+
+
+def test_a_folder_without_runs_gets_no_index(tmp_path: Path) -> None:
+    assert Store(tmp_path).list_runs() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_variable_does_not_make_the_current_folder_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTANT_STORE", "")
+    assert open_store().root == Path("octant-store")

@@ -272,7 +272,7 @@ def _empty_store(name: str, root: Path) -> Refusal:
 
 def open_store(path: Path | None = None) -> Store:
     """The store at `path`, else at OCTANT_STORE, else `octant-store` in the current folder."""
-    return Store(path or Path(os.environ.get("OCTANT_STORE", "octant-store")))
+    return Store(path or Path(os.environ.get("OCTANT_STORE") or "octant-store"))
 
 
 def recorded_environment() -> dict[str, str]:

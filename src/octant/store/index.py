@@ -46,6 +46,8 @@ _ROW = msgspec.json.Decoder(Listed)
 def rows(root: Path, names: Iterable[str], read: Callable[[str], Listed]) -> list[Listed]:
     """The rows of these runs, in this order; `read` makes those that the index does not have."""
     stamps = {name: _stamp(root / "runs" / name) for name in names}
+    if not stamps:
+        return []  # a folder without runs need not be a store, and nothing is written there
     with _open_index(root) as index:
         kept = _stored_rows(index) if index else {}
         fresh: list[tuple[str, str, bytes]] = []
