@@ -7,6 +7,12 @@
 
 namespace octant {
 
+Refusal not_in_library(std::string const& call) {
+    return Refusal("cannot call " + call +
+                       " (the MPI library that this was built with lacks it); try another pattern, or another library",
+                   Exit::not_supported);
+}
+
 void expects(bool held, std::source_location at) {
     if (held) return;
     std::fprintf(stderr, "%s:%u: broken precondition\n", at.file_name(), static_cast<unsigned>(at.line()));

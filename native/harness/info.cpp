@@ -1,5 +1,5 @@
-#include "octant/info.hpp"
-
+#include "octant/failure.hpp"
+#include "octant/kernel.hpp"
 #include "octant/record.hpp"
 
 #include <nlohmann/json.hpp>
@@ -51,8 +51,7 @@ Sync sync_of(std::string const& word) {
     return static_cast<Sync>(std::distance(std::begin(sync_names), found));
 }
 
-std::vector<Knob> harness_knobs(KernelInfo const& info) {
-    bool const whole = info.pace == Pace::whole;
+std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
     std::vector<Knob> knobs = {
         {"threads", KnobKind::integer, "1", "threads of each rank", {}, 1, 4096},
         {"groups", KnobKind::word, "all",
@@ -98,26 +97,67 @@ std::vector<Knob> harness_knobs(KernelInfo const& info) {
     return knobs;
 }
 
-std::string describe(std::string const& workload, KernelInfo const& info) {
-    Json roles = Json::array(), readings = Json::array(), knobs = knobs_json(info.knobs, "kernel");
+namespace {
+
+// What differs between the kernels of a program.
+Json row_json(KernelInfo const& info) {
+    Json roles = Json::array(), readings = Json::array();
     for (auto const& role : info.roles)
         roles.push_back(
             {{"name", role.name}, {"timed", role.timed}, {"waits", role.waits == Waits::polls ? "polls" : "sleeps"}});
     for (auto const& reading : info.readings) readings.push_back({{"name", reading.name}, {"unit", reading.unit}});
-    for (auto const& knob : knobs_json(harness_knobs(info), "harness")) knobs.push_back(knob);
-    return Json{{"format", record_format},
-                {"workload", workload},
-                {"pace", name_of(info.pace)},
-                {"phases", info.phases},
-                {"roles", roles},
-                {"readings", readings},
-                {"least_ranks", info.least_ranks},
-                {"library_threads", info.library_threads},
-                {"sample_ns", info.sample_ns},
-                {"sync", name_of(info.sync)},
-                {"knobs", knobs},
-                {"build", Json::parse(build_text())}}
-        .dump(2);
+    return {{"pace", name_of(info.pace)},
+            {"phases", info.phases},
+            {"roles", roles},
+            {"readings", readings},
+            {"least_ranks", info.least_ranks}};
+}
+
+}  // namespace
+
+Row const& Program::of(Knobs const& knobs) const {
+    if (chooser.empty()) return rows.front();
+    auto const found = std::ranges::find(rows, knobs.word(chooser), &Row::name);
+    expects(found != rows.end());  // Knobs has checked the choice
+    return *found;
+}
+
+std::vector<Knob> Program::knobs() const {
+    KernelInfo const& first = rows.front().info;
+    std::vector<Knob> all = first.knobs;
+    if (!chooser.empty()) {
+        Knob knob{chooser, KnobKind::word, rows.front().name, "what is done"};
+        for (Row const& row : rows) knob.choices.push_back(row.name);
+        all.insert(all.begin(), knob);
+    }
+    bool whole = false;
+    for (Row const& row : rows) {
+        expects(row.info.sync == first.sync &&
+                std::ranges::equal(row.info.knobs, first.knobs, {}, &Knob::name, &Knob::name));
+        whole = whole || row.info.pace == Pace::whole;
+    }
+    for (auto const& knob : harness_knobs(first, whole)) all.push_back(knob);
+    return all;
+}
+
+std::string describe(std::string const& workload, Program const& program) {
+    KernelInfo const& first = program.rows.front().info;
+    auto const all = program.knobs();
+    auto const own = all.begin() + static_cast<std::ptrdiff_t>(first.knobs.size() + (program.chooser.empty() ? 0 : 1));
+    Json knobs = knobs_json({all.begin(), own}, "kernel");
+    for (auto const& knob : knobs_json({own, all.end()}, "harness")) knobs.push_back(knob);
+    Json text = {{"format", record_format}, {"workload", workload}};
+    text.update(row_json(first));
+    text.update({{"library_threads", first.library_threads},
+                 {"sample_ns", first.sample_ns},
+                 {"sync", name_of(first.sync)},
+                 {"knobs", knobs},
+                 {"build", Json::parse(build_text())}});
+    if (!program.chooser.empty()) {
+        text["chooser"] = program.chooser;
+        for (Row const& row : program.rows) text["rows"][row.name] = row_json(row.info);
+    }
+    return text.dump(2);
 }
 
 }  // namespace octant

@@ -30,28 +30,29 @@ void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, char c
 }
 
 // Before anything is measured: a typo costs nothing.
-void check_words(std::vector<Knobs> const& all, KernelInfo const& info, int ranks) {
+void check_words(std::vector<Knobs> const& all, Program const& program, int ranks) {
     for (Knobs const& knobs : all) {
         static_cast<void>(layout_of(knobs.word("layout"), PagePolicy::parse(knobs.word("pages"))));
         static_cast<void>(NodePolicy::parse(knobs.word("memory")));
-        if (ranks > 0) static_cast<void>(Groups::parse(knobs.word("groups"), ranks, info.least_ranks));
+        if (ranks > 0)
+            static_cast<void>(Groups::parse(knobs.word("groups"), ranks, program.of(knobs).info.least_ranks));
     }
 }
 
-int measure_all(Session const& session, KernelInfo const& info, Build build, std::vector<Knobs> const& all,
+int measure_all(Session const& session, Program const& program, std::vector<Knobs> const& all,
                 Arguments const& arguments) {
     Comm const& world = session.world();
-    check_words(all, info, world.size());
+    check_words(all, program, world.size());
     Recorder recorder(session, workload_name, arguments.output, arguments.launch);
     std::uint64_t const seed = arguments.seed ? *arguments.seed : std::random_device{}();
     int worst = 0;
     for (Knobs const& knobs : all) {
+        Row const& row = program.of(knobs);
         bool const tells =
-            Groups::parse(knobs.word("groups"), world.size(), info.least_ranks).members[0][0] == world.rank();
+            Groups::parse(knobs.word("groups"), world.size(), row.info.least_ranks).members[0][0] == world.rank();
         Progress progress(tells && arguments.output != "-" ? arguments.output + ".progress" : "", arguments.launch);
         try {
-            worst =
-                std::max(worst, static_cast<int>(measure_point(session, info, build, knobs, recorder, progress, seed)));
+            worst = std::max(worst, static_cast<int>(measure_point(session, row, knobs, recorder, progress, seed)));
         } catch (Refusal const& refusal) {
             // What this system does not have is recorded and the sweep goes on; all ranks are here together.
             if (refusal.code() != Exit::not_supported) {
@@ -88,18 +89,17 @@ void wait_until_read(int pipe) {
 
 }  // namespace
 
-int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
-    std::vector<Knob> declared = info.knobs;
-    for (auto const& knob : harness_knobs(info)) declared.push_back(knob);
+int run_program(int argc, char** argv, Program const& program) {
+    std::vector<Knob> const declared = program.knobs();
     Arguments arguments;
     std::vector<Knobs> all;
     try {  // before MPI starts: a typo costs nothing
         arguments = Arguments::parse(argc, argv);
         all = points(declared, arguments.words);
         if (arguments.seed) shuffle(all, *arguments.seed);
-        check_words(all, info, arguments.ranks);
+        check_words(all, program, arguments.ranks);
         if (arguments.describe) {  // with knobs and ranks: whether they can be set so
-            std::cout << describe(workload_name, info) << '\n';
+            std::cout << describe(workload_name, program) << '\n';
             return 0;
         }
     } catch (Refusal const& refusal) {
@@ -108,9 +108,9 @@ int run_program(int argc, char** argv, KernelInfo const& info, Build build) {
     }
     umask(077);  // what a kernel leaves beside its records is the user's alone, whatever the shell says
     if (!arguments.launch.empty()) die_with_parent();
-    Session const session(&argc, &argv);
+    Session const session(&argc, &argv, program.rows.front().info.thread_multiple);
     try {
-        return measure_all(session, info, build, all, arguments);
+        return measure_all(session, program, all, arguments);
     } catch (std::exception const& error) {
         // The other ranks may be inside a collective: only ending the whole job ends them.
         std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, session.world().rank(), error.what());

@@ -183,7 +183,7 @@ void keep_greatest(Results& checks, Results const& others) {
     if (checks.empty()) checks = others;
     expects(checks.size() == others.size());
     for (std::size_t i = 0; i < checks.size(); ++i)
-        if (std::isfinite(checks[i].value) && !(others[i].value <= checks[i].value)) checks[i].value = others[i].value;
+        if (std::isfinite(checks[i].value) && !(others[i].value <= checks[i].value)) checks[i] = others[i];
 }
 
 Measurement measure(Runnable* kernel, KernelInfo const& info, Context& context, Settings const& settings,

@@ -1,6 +1,7 @@
 #include "octant/mpi.hpp"
 
 #include "octant/clock.hpp"
+#include "octant/failure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -179,13 +180,19 @@ void Comm::largest_to_first(std::span<std::int64_t> values) const { reduce_to_fi
 
 void Comm::sum_to_first(std::span<std::int64_t> values) const { reduce_to_first(*this, values, MPI_SUM); }
 
-Session::Session(int* argc, char*** argv)
+Session::Session(int* argc, char*** argv, bool thread_multiple)
     : world_([&] {
+          int const level = thread_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
           int provided = 0;
           std::int64_t const begin = now_ns();
-          check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
+          check(MPI_Init_thread(argc, argv, level, &provided));
           // A simulated machine's clock starts anew in here.
           init_s_ = static_cast<double>(std::max<std::int64_t>(0, now_ns() - begin)) * 1e-9;
+          if (thread_multiple && provided < level)
+              throw Refusal(
+                  "cannot call MPI from several threads at once (the library does not grant MPI_THREAD_MULTIPLE); try "
+                  "another MPI library",
+                  Exit::not_supported);
           return MPI_COMM_WORLD;
       }()) {
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -66,8 +66,9 @@ void ask(Runnable& kernel, KernelInfo const& info, Context const& context, Outco
 
 }  // namespace
 
-Exit measure_point(Session const& session, KernelInfo const& info, Build build, Knobs const& knobs, Recorder& recorder,
-                   Progress& progress, std::uint64_t seed) {
+Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, Recorder& recorder, Progress& progress,
+                   std::uint64_t seed) {
+    KernelInfo const& info = row.info;
     Comm const& world = session.world();
     Comm const node = world.node();
     Groups const groups = Groups::parse(knobs.word("groups"), world.size(), info.least_ranks);
@@ -99,7 +100,7 @@ Exit measure_point(Session const& session, KernelInfo const& info, Build build, 
     context.progress_file = &progress;
     context.scratch_folder = &scratch;
     std::int64_t const begun_ns = now_ns();
-    auto const kernel = build_together(build, context, works);
+    auto const kernel = build_together(row.build, context, works);
     if (unpinned) context.notes.emplace_back("binding", "refused by the system");
     if (context.drawn) context.notes.emplace_back("layout", "random");
     inject_faults(world.rank());

@@ -94,6 +94,12 @@ void write_values(JsonText& text, char const* name, std::map<std::string, double
     text.close('}');
 }
 
+// At rank 0: the first text that is not empty.
+std::string first_of(std::vector<std::string> const& texts) {
+    auto const found = std::ranges::find_if(texts, [](auto const& text) { return !text.empty(); });
+    return found == texts.end() ? "" : *found;
+}
+
 // A group's results: of checks the greatest over its ranks (one that is not finite stays), else its first rank's.
 std::string results_text(Comm const& group, int number, Outcome const& outcome, bool& right) {
     JsonText text;
@@ -104,11 +110,17 @@ std::string results_text(Comm const& group, int number, Outcome const& outcome, 
         text.key("unit").word(result.unit);
         if (result.bound) text.key("bound").number(*result.bound);
         text.key("group").number(number);
+        if (!result.where.empty()) text.key("where").word(result.where);
         text.close('}');
     };
     for (auto const& result : outcome.results) add(result);
     for (Result check : outcome.checks) {
-        check.value = group.max(std::isfinite(check.value) ? check.value : std::numeric_limits<double>::infinity());
+        double const mine = std::isfinite(check.value) ? check.value : std::numeric_limits<double>::infinity();
+        check.value = group.max(mine);
+        if (check.right())
+            check.where.clear();
+        else  // as the first rank says that has the greatest value
+            check.where = first_of(group.gather(mine == check.value ? check.where : ""));
         right = right && check.right();
         add(check);
     }

@@ -60,8 +60,9 @@ class Solver {  // prepared steps with phases, a reading, two roles, a result an
     [[nodiscard]] Counts work(std::size_t role) const { return {{role == 0 ? "solved" : "helped", 3}}; }
     [[nodiscard]] Results results() const { return {{"steps", static_cast<double>(steps_), "1"}}; }
     Results verify() {
-        return {{"steps without preparation", std::abs(static_cast<double>(steps_ - prepared_)) + wrong_, "1", 0},
-                {"spoilt", context_.world.rank() == 0 ? spoilt_ : 0, "1", 0.5}};
+        return {
+            {"steps without preparation", std::abs(static_cast<double>(steps_ - prepared_)) + wrong_, "1", 0, "here"},
+            {"spoilt", context_.world.rank() == 0 ? spoilt_ : 0, "1", 0.5}};
     }
     void corrupt(std::size_t check) { (check == 0 ? wrong_ : spoilt_) = 1; }
 
@@ -194,22 +195,14 @@ class Behind : public Load {  // the thread that is measured is not the first
     static std::size_t role(int lane) { return lane == 0 ? 1 : 0; }
 };
 
-template <class K>
-Json point(octant::Session const& session, std::vector<std::string> words, Exit& outcome) {
-    KernelInfo const info = K::info();
-    auto declared = info.knobs;
-    for (auto const& knob : octant::harness_knobs(info)) declared.push_back(knob);
+Json point(octant::Session const& session, octant::Program const& program, std::vector<std::string> words,
+           Exit& outcome) {
     for (std::string const word : {"precision=0", "pin=none"}) words.push_back(word);
-    octant::Knobs const knobs = octant::points(declared, words).at(0);
+    octant::Knobs const knobs = octant::points(program.knobs(), words).at(0);
     octant::Recorder recorder(session, "test/kernel", records, "launch-1");
     {
         octant::Progress progress(session.world().rank() == 0 ? records + ".progress" : "", "launch-1");
-        outcome = octant::measure_point(
-            session, info,
-            [](Context& context) -> std::unique_ptr<octant::Runnable> {
-                return std::make_unique<octant::Adapter<K>>(context);
-            },
-            knobs, recorder, progress, 1);
+        outcome = octant::measure_point(session, program.of(knobs), knobs, recorder, progress, 1);
     }
     session.world().barrier();
     std::ifstream file(records);
@@ -217,6 +210,11 @@ Json point(octant::Session const& session, std::vector<std::string> words, Exit&
     while (std::getline(file, line)) last = line;
     session.world().barrier();
     return Json::parse(last);
+}
+
+template <class K>
+Json point(octant::Session const& session, std::vector<std::string> const& words, Exit& outcome) {
+    return point(session, {"", {octant::row<K>("")}}, words, outcome);
 }
 
 template <class K>
@@ -274,6 +272,27 @@ void whole(octant::Checks& checks, octant::Session const& session) {
         checks.that(entry.path() == records, "and so are the files: " + entry.path().string());
 }
 
+struct Repeated : Solver {
+    using Solver::Solver;
+    static KernelInfo info() {
+        KernelInfo info = Solver::info();
+        info.pace = octant::Pace::whole;
+        return info;
+    }
+};
+
+void rows(octant::Checks& checks, octant::Session const& session) {
+    octant::Program const program{"kind", {octant::row<Solver>("solver"), octant::row<Repeated>("run")}};
+    Exit outcome{};
+    Json const first = point(session, program, {"samples=5"}, outcome);
+    checks.that(first["pace"] == "steps" && first["knobs"]["kind"] == "solver", "the first row is the default");
+    Json const second = point(session, program, {"kind=run", "samples=2", "warmup=1"}, outcome);
+    checks.that(second["pace"] == "whole" && second["warmup"] == 1, "each row has a pace of its own");
+    Json const described = Json::parse(octant::describe("test/kernel", program));
+    checks.that(described["chooser"] == "kind" && described["rows"]["run"]["pace"] == "whole", "both are described");
+    checks.that(described["knobs"][0]["choices"] == Json({"solver", "run"}), "and offered");
+}
+
 void costly_marks(octant::Checks& checks, octant::Session const& session) {
     Json const read = point<Hasty>(checks, session, {"seconds=0.001", "samples=400"});
     checks.that(read["marks"]["share"] > 0.01, "marks are too much of a step");
@@ -305,6 +324,7 @@ void faults(octant::Checks& checks, octant::Session const& session) {
         Json const read = point<Solver>(session, {"seconds=0.01", "samples=5"}, outcome);
         unsetenv("OCTANT_FAULT");
         checks.that(outcome == Exit::wrong_answer, "each check is seen to fail");
+        checks.that(read["results"][1 + check].contains("where") == (check == 0), "and says where, if it can");
         for (std::size_t i : {0U, 1U})
             checks.that((read["results"][1 + i]["value"] > read["results"][1 + i]["bound"]) == (i == check), "alone");
     }
@@ -349,6 +369,7 @@ int main(int argc, char** argv) {
     records = std::string(folder) + "/records.jsonl";
     phases_and_readings(checks, session);
     whole(checks, session);
+    rows(checks, session);
     costly_marks(checks, session);
     lane_roles(checks, session);
     faults(checks, session);

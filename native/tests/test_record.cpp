@@ -28,7 +28,7 @@ octant::Lane lane(int thread) {
 
 void write_two(octant::Session const& session, std::string const& path) {
     octant::KernelInfo info{};
-    octant::Knobs const knobs(octant::harness_knobs(info));
+    octant::Knobs const knobs(octant::harness_knobs(info, info.pace == octant::Pace::whole));
     octant::Comm const& world = session.world();
     octant::Context context{.world = world,
                             .group = world,
@@ -93,7 +93,7 @@ void read_back(octant::Checks& checks, std::string const& path) {
 
 // A disk that fills up in the middle of a record: what was whole stays, and the reason still fits.
 void no_space(octant::Checks& checks, octant::Session const& session, std::string const& path) {
-    octant::Knobs const knobs(octant::harness_knobs({}));
+    octant::Knobs const knobs(octant::harness_knobs({}, false));
     octant::Recorder const recorder(session, "family/thing", path, "launch-1");
     recorder.write_failure(knobs, "the first", octant::Exit::not_supported);
     rlimit before{};

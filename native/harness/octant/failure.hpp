@@ -21,6 +21,9 @@ class Refusal : public std::runtime_error {
     Exit code_;
 };
 
+// A call that the MPI library lacks, which the kernel was linked without.
+[[nodiscard]] Refusal not_in_library(std::string const& call);
+
 void expects(bool held, std::source_location at = std::source_location::current());
 
 // Fault injection, compiled into test builds only: the environment variable OCTANT_FAULT names one fault, with an

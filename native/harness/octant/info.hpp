@@ -35,6 +35,7 @@ struct KernelInfo {
     std::vector<Role> roles = {Role{}};
     std::vector<Reading> readings = {};
     int least_ranks = 1;               // of each group
+    bool thread_multiple = false;      // its threads call MPI at the same time
     bool library_threads = false;      // `threads` are the library's; the kernel has one lane
     std::int64_t sample_ns = 100'000;  // chunks are batched to samples of about this; 0: never batched
     std::vector<std::pair<std::string, std::string>> defaults = {};  // of harness knobs, where others suit this kernel
@@ -52,6 +53,7 @@ struct Result {
     double value;
     std::string unit;
     std::optional<double> bound = {};  // with a bound it is a check: right where value <= bound, so never for a NaN
+    std::string where = {};            // of a check that fails: "rank 1, byte 17 of 64 from rank 0"
     [[nodiscard]] bool right() const noexcept { return !bound || value <= *bound; }
 };
 using Results = std::vector<Result>;
@@ -60,8 +62,7 @@ using Results = std::vector<Result>;
 [[nodiscard]] char const* name_of(Sync sync);
 [[nodiscard]] Sync sync_of(std::string const& word);  // one of the names above
 
-[[nodiscard]] std::vector<Knob> harness_knobs(KernelInfo const& info);
-// The knobs, pace, roles, … as JSON for people and the launcher.
-[[nodiscard]] std::string describe(std::string const& workload, KernelInfo const& info);
+// `whole`: the program has a kernel of this pace.
+[[nodiscard]] std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole);
 
 }  // namespace octant

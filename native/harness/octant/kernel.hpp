@@ -104,18 +104,46 @@ class Adapter final : public Runnable {
 };
 
 using Build = std::unique_ptr<Runnable> (*)(Context&);
-int run_program(int argc, char** argv, KernelInfo const& info, Build build);
+
+struct Row {  // one kernel of a program
+    std::string name;
+    KernelInfo info;
+    Build build;
+};
+
+// What a program offers: one kernel, or several among which the knob `chooser` chooses by name. Their paces, roles,
+// phases, readings and least ranks are their own; their knobs, and how ranks start together, are the same.
+struct Program {
+    std::string chooser;  // "": there is one row
+    std::vector<Row> rows;
+
+    [[nodiscard]] Row const& of(Knobs const& knobs) const;
+    [[nodiscard]] std::vector<Knob> knobs() const;  // the kernels' with the chooser, and behind them the harness's
+};
+
+// The knobs, pace, roles, … as JSON for people and the launcher.
+[[nodiscard]] std::string describe(std::string const& workload, Program const& program);
+int run_program(int argc, char** argv, Program const& program);
 
 // Of the folder, "family/name": the build compiles workload_name.cpp into each program.
 extern char const* const workload_name;
 
 template <class K>
-int run(int argc, char** argv) {
-    KernelInfo const info = K::info();
+Row row(std::string name) {
+    KernelInfo info = K::info();
     expects((info.pace == Pace::chunks) == ChunkKernel<K>);
-    return run_program(argc, argv, info, [](Context& context) -> std::unique_ptr<Runnable> {
-        return std::make_unique<Adapter<K>>(context);
-    });
+    return {std::move(name), std::move(info),
+            [](Context& context) -> std::unique_ptr<Runnable> { return std::make_unique<Adapter<K>>(context); }};
+}
+
+template <class K>
+int run(int argc, char** argv) {
+    return run_program(argc, argv, {"", {row<K>("")}});
+}
+
+// The first row is the chooser's default.
+inline int run_rows(int argc, char** argv, std::string chooser, std::vector<Row> rows) {
+    return run_program(argc, argv, {std::move(chooser), std::move(rows)});
 }
 
 }  // namespace octant

@@ -57,7 +57,8 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
 
 class Session {  // MPI_Init_thread … MPI_Finalize
   public:
-    Session(int* argc, char*** argv);
+    // `thread_multiple`: threads call MPI at the same time; throws Refusal where the library does not allow it.
+    Session(int* argc, char*** argv, bool thread_multiple = false);
     Session(Session const&) = delete;
     Session& operator=(Session const&) = delete;
     ~Session();

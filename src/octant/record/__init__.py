@@ -45,11 +45,18 @@ class Result:
     unit: str = "1"
     bound: float | None = None
     group: int = 0
+    where: str = ""  # of a check that failed: "rank 1, byte 17 of 64 from rank 0"
 
     @property
     def passed(self) -> bool:
         """Whether the value is within its bound; a value that is no number never is."""
         return self.bound is None or self.value <= self.bound
+
+    @property
+    def text(self) -> str:
+        """What the check found, for people: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
+        bound = "" if self.bound is None else f" where at most {self.bound:.3g} is right"
+        return f"{self.name} is {self.value:.3g}{bound}{f' ({self.where})' if self.where else ''}"
 
 
 @dataclass(frozen=True)

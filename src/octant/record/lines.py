@@ -92,6 +92,7 @@ class _Result(Struct):
     unit: str = "1"
     bound: float | None = None
     group: Natural = 0
+    where: str = ""
 
 
 class _Buffer(Struct):
@@ -338,7 +339,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
             for w in point.work
         ),
         results=tuple(
-            Result(r.name, float("nan") if r.value is None else r.value, r.unit, r.bound, r.group)
+            Result(r.name, float("nan") if r.value is None else r.value, r.unit, r.bound, r.group, r.where)
             for r in point.results
         ),
         read=lambda: _samples(again()),

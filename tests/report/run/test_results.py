@@ -78,3 +78,11 @@ def test_exports_have_results_checks_phases_and_readings() -> None:
     }  # fmt: skip
     assert {(row["group"], row["rank"]) for row in samples} == {("0", "0"), ("0", "1"), ("1", "2"), ("1", "3")}
     assert "phase/solve" in {row["metric"] for row in exported("figures")}
+
+
+def test_a_failed_check_says_where_its_first_wrong_value_is() -> None:
+    headline = next(figure for figure in SUMMARY.figures if figure.wrong)
+    placed = dataclasses.replace(
+        headline, wrong=tuple(dataclasses.replace(one, where="rank 1, byte 17") for one in headline.wrong)
+    )
+    assert results.failed_texts(placed) == [f"{text} (rank 1, byte 17)" for text in results.failed_texts(headline)]

@@ -27,10 +27,10 @@ def judge(summary: Summary) -> Judged:
             Finding(
                 rule="wrong answers",
                 title=f"Wrong answer: {short_name(figure)}",
-                body=f"{check.name} is {check.value:.3g} where at most {check.bound:.3g} is right, in {failed} of "
+                body=f"{check.text}, in {failed} of "
                 f"{counted(len(figure.points), 'launch')}. It has no speed; see whether the answer is wrong again.",
                 lines=of_figure(summary, figure),
-                details=tuple(f"{one.name}: {one.value:.6g}, at most {one.bound:.6g}" for one in figure.wrong),
+                details=tuple(one.text for one in figure.wrong),
                 kind="wrong",
             )
         )

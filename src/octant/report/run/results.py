@@ -64,13 +64,16 @@ def _named_values(results: Iterable[Result]) -> list[NamedValue]:
 
 
 def failed_texts(figure: Figure) -> list[str]:
-    """Each check that failed, with its worst value and its bound: `residual: 17.2 > 16`."""
-    return [
-        f"{one.name}: {units.si_text(one.greatest, one.unit)} > {units.si_text(one.bound or 0.0, one.unit)}"
-        if math.isfinite(one.greatest)
-        else f"{one.name}: no number, where {units.si_text(one.bound or 0.0, one.unit)} is the most"
-        for one in _named_values(figure.wrong)
-    ]
+    """Each check that failed, with its worst value, its bound and its place: `residual: 17.2 > 16 (rank 1)`."""
+    places = {one.name: one.where for one in reversed(figure.wrong) if one.where}
+    texts = []
+    for one in _named_values(figure.wrong):
+        bound = units.si_text(one.bound or 0.0, one.unit)
+        said = f"{one.name}: no number, where {bound} is the most"
+        if math.isfinite(one.greatest):
+            said = f"{one.name}: {units.si_text(one.greatest, one.unit)} > {bound}"
+        texts.append(f"{said} ({places[one.name]})" if one.name in places else said)
+    return texts
 
 
 def further_figures(summary: Summary, headline: Figure) -> list[Figure]:

@@ -1,0 +1,40 @@
+# What the MPI library has beyond MPI 3.1, found by linking: a header may promise what the library lacks, and versions of
+# the standard say nothing about either. Offers the header octant/mpi_features.hpp.
+include(CheckCXXSourceCompiles)
+get_target_property(CMAKE_REQUIRED_INCLUDES octant_mpi INTERFACE_SYSTEM_INCLUDE_DIRECTORIES)
+get_target_property(CMAKE_REQUIRED_DEFINITIONS octant_mpi INTERFACE_COMPILE_OPTIONS)
+get_target_property(CMAKE_REQUIRED_LIBRARIES octant_mpi INTERFACE_LINK_LIBRARIES)
+list(TRANSFORM OCTANT_MPI_FOLDERS PREPEND "-L" OUTPUT_VARIABLE CMAKE_REQUIRED_LINK_OPTIONS)
+list(TRANSFORM OCTANT_MPI_FOLDERS PREPEND "-Wl,-rpath-link," OUTPUT_VARIABLE linked)
+list(APPEND CMAKE_REQUIRED_LINK_OPTIONS ${linked})
+foreach(list INCLUDES DEFINITIONS LIBRARIES)
+  if(NOT CMAKE_REQUIRED_${list})
+    set(CMAKE_REQUIRED_${list} "")
+  endif()
+endforeach()
+set(features "")
+function(octant_check_mpi name call)
+  check_cxx_source_compiles("#include <mpi.h>
+    #if __has_include(<mpi-ext.h>)
+    #include <mpi-ext.h>
+    #endif
+    int main() { ${call}; }" OCTANT_MPI_${name})
+  set(has 0)
+  if(OCTANT_MPI_${name})
+    set(has 1)
+  endif()
+  set(features "${features}#define OCTANT_HAS_${name} ${has}\n" PARENT_SCOPE)
+endfunction()
+octant_check_mpi(PARTITIONED "MPI_Request r; int b = 0; MPI_Psend_init(&b, 1, 4, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+  MPI_Precv_init(&b, 1, 4, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r); MPI_Pready(0, r)")
+octant_check_mpi(LARGE_COUNTS "int b = 0; MPI_Send_c(&b, MPI_Count{4}, MPI_BYTE, 0, 0, MPI_COMM_WORLD)")
+octant_check_mpi(SESSIONS "MPI_Session s; MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s); MPI_Session_finalize(&s)")
+octant_check_mpi(ISENDRECV "MPI_Request r; int b = 0, c = 0; MPI_Isendrecv(&b, 1, MPI_INT, 0, 0, &c, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &r)")
+octant_check_mpi(PERSISTENT_COLLECTIVES "MPI_Request r; MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &r)")
+octant_check_mpi(MPIX_PERSISTENT_COLLECTIVES "MPI_Request r; MPIX_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &r)")
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/include/octant/mpi_features.hpp" CONTENT
+  "// Written by cmake/mpi_features.cmake: 1 where a program that calls it could be linked.\n#pragma once\n${features}" @ONLY)
+target_include_directories(octant_mpi INTERFACE "${CMAKE_BINARY_DIR}/include")
+foreach(list INCLUDES DEFINITIONS LIBRARIES LINK_OPTIONS)
+  unset(CMAKE_REQUIRED_${list})
+endforeach()
