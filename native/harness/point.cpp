@@ -7,27 +7,38 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <memory>
 
 namespace octant {
 namespace {
 
-// The kernel, on every rank or on none: what one rank's system does not have (a page size, a library) is refused by
-// all, so that nobody waits for the others. Constructors therefore do not communicate.
-std::unique_ptr<Runnable> build_together(Build build, Context& context, bool works) {
-    Comm const& world = context.world;
-    std::unique_ptr<Runnable> kernel;
+// Does `body` on every rank. What one rank's system does not have (a page size, a library) is refused by all, so that
+// nobody waits for the others.
+void together(Comm const& world, std::function<void()> const& body) {
     std::string reason;
     try {
-        if (works) kernel = build(context);
+        body();
     } catch (Refusal const& refusal) {
         if (refusal.code() != Exit::not_supported) throw;
         reason = refusal.what();
     }
-    if (world.max(std::int64_t{reason.empty() ? 0 : 1}) == 0) return kernel;
+    if (world.max(std::int64_t{reason.empty() ? 0 : 1}) == 0) return;
     for (auto const& text : world.gather(reason))
         if (reason.empty()) reason = text;
     throw Refusal(reason, Exit::not_supported);
+}
+
+// The kernel, on every rank or on none: constructors do not communicate, since one of them may refuse.
+std::unique_ptr<Runnable> build_together(Build build, Context& context, bool works) {
+    std::unique_ptr<Runnable> kernel;
+    together(context.world, [&] {
+        if (works) kernel = build(context);
+    });
+    together(context.world, [&] {
+        if (works) kernel->set_up();
+    });
+    return kernel;
 }
 
 void inject_faults(int rank) {

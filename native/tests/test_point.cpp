@@ -40,6 +40,7 @@ class Solver {  // prepared steps with phases, a reading, two roles, a result an
                 .readings = {{"residual", "1"}}};
     }
     explicit Solver(Context& context) : context_(context) { context.notes = {{"kind", "solver"}}; }
+    void set_up() { wrong_ += context_.group.sum(std::int64_t{1}) == context_.group.size() ? -1 : 1; }
     void prepare() {
         ++prepared_;
         context_.record(0, -1);  // not inside a step
@@ -69,7 +70,7 @@ class Solver {  // prepared steps with phases, a reading, two roles, a result an
   private:
     Context& context_;
     std::int64_t prepared_ = 0, steps_ = 0;
-    double wrong_ = 0, spoilt_ = 0;
+    double wrong_ = 1, spoilt_ = 0;  // until it is set up
 };
 
 class Run {  // long repetitions that tell how far they are, keep a file and count as much as their rank

@@ -15,7 +15,7 @@ namespace octant {
 template <class K>
 concept Kernel = requires(Context& context, K& kernel, std::size_t index) {
     { K::info() } -> std::same_as<KernelInfo>;
-    K(context);                                      // buffers; it must not communicate
+    K(context);                                      // buffers; it must not communicate (set_up() may)
     { kernel.work(index) } -> std::same_as<Counts>;  // of a role: what one lane's chunk, or this rank's step, does
     { kernel.verify() } -> std::same_as<Results>;    // checks, with bounds; after the timing; collective over the group
     kernel.corrupt(index);                           // spoils what this check looks at, so that tests see it fail
@@ -27,6 +27,10 @@ concept ChunkKernel = Kernel<K> && requires(K& kernel, int lane, std::int64_t in
 template <class K>
 concept StepKernel = Kernel<K> && requires(K& kernel) { kernel.step(); };
 
+// Collective over the group, once, after the constructors of all ranks: windows, files, communicators. Refuses on all
+// ranks or on none. Its counterpart is the destructor, which all ranks reach together unless one failed.
+template <class K>
+concept SetsUp = Kernel<K> && requires(K& kernel) { kernel.set_up(); };
 // Untimed and collective over the group, before each step: a new matrix, cold caches. Rules out batching.
 template <class K>
 concept Prepares = StepKernel<K> && requires(K& kernel) { kernel.prepare(); };
@@ -59,6 +63,7 @@ class Runnable {
     [[nodiscard]] virtual Counts work(std::size_t role) = 0;
     [[nodiscard]] virtual Results verify() = 0;
     virtual void corrupt(std::size_t check) = 0;
+    virtual void set_up() {}
     [[nodiscard]] virtual bool prepares() const { return false; }
     virtual void prepare() {}
     [[nodiscard]] virtual std::size_t role(int) const { return 0; }
@@ -82,6 +87,9 @@ class Adapter final : public Runnable {
     Counts work(std::size_t role) override { return kernel_.work(role); }
     Results verify() override { return kernel_.verify(); }
     void corrupt(std::size_t check) override { kernel_.corrupt(check); }
+    void set_up() override {
+        if constexpr (SetsUp<K>) kernel_.set_up();
+    }
     [[nodiscard]] bool prepares() const override { return Prepares<K>; }
     void prepare() override {
         if constexpr (Prepares<K>) kernel_.prepare();

@@ -151,7 +151,8 @@ def _doubts(figure: Figure, lost: list[str]) -> tuple[Doubt, ...]:
 
 def _wrong_texts(points: Launched) -> tuple[str, ...]:
     return tuple(
-        f"{cell}{f' at {at}' if at else ''}: {check.name} {check.value:g} > {check.bound:g}{f' ({check.where})' if check.where else ''}"
+        f"{cell}{f' at {at}' if at else ''}: {check.name} {check.value:g} > {check.bound:g}"
+        f"{f' ({check.where})' if check.where else ''}"
         for (cell, at), launched in points.items()
         for point in launched.values()
         for check in point.failed_checks
