@@ -51,6 +51,16 @@ def test_a_command_line_is_started_cell_by_cell_and_a_kernel_once() -> None:
     assert launch.key.startswith("program-solve-")
 
 
+def test_values_of_a_knob_that_run_alone_are_started_one_by_one() -> None:
+    launch = Launch(ask(pattern="a,b", bytes="8,16"))
+    starts = launch.starts(alone=["pattern"])
+    assert [start.started_knobs for start in starts] == [
+        {"pattern": "a", "bytes": "8,16"}, {"pattern": "b", "bytes": "8,16"},
+    ]  # fmt: skip
+    assert [cell for start in starts for cell in start.cells()] == launch.cells()
+    assert launch.starts(alone=["other"]) == (launch,)
+
+
 def test_keys_tell_questions_apart_and_repeats_together() -> None:
     one = ask(a="1")
     assert Launch(one).key != Launch(one, 1).key

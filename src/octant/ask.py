@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -122,9 +122,15 @@ class Launch:
             for chosen, values in rest.items()
         )
 
-    def starts(self) -> "tuple[Launch, ...]":
-        """What has to be started: a kernel takes all its cells at once, a command line one at a time."""
-        return tuple(replace(self, knobs=cell) for cell in self.cells()) if self.ask.subject.command else (self,)
+    def starts(self, alone: Collection[str] = ()) -> "tuple[Launch, ...]":
+        """What has to be started: a kernel takes all its cells at once, a command line one at a time.
+
+        Args:
+            alone: knobs of the kernel's whose values are started one by one (`Workload.alone`).
+        """
+        knobs = self.started_knobs
+        apart = {name: values for name, values in knobs.items() if self.ask.subject.command or name in alone}
+        return tuple(replace(self, knobs={**knobs, **cell}) for cell in cells_of(apart)) if apart else (self,)
 
 
 def cells_of(knobs: Mapping[str, str]) -> list[dict[str, str]]:

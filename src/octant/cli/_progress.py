@@ -109,8 +109,9 @@ class Clock:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         from octant.runs.plan import expected_seconds
+        from octant.workloads import alone_knobs
 
-        starts = [start for launch in left for start in launch.starts()]
+        starts = [start for launch in left for start in launch.starts(alone_knobs(launch.ask.subject.workload))]
         self.total = len(starts)
         self.after_s = after_s  # of what follows the last launch: figures, the report
         self.rounds = rounds  # of launches by their keys, from 0; empty where there are none

@@ -72,6 +72,12 @@ RepeatsOption = Annotated[
         rich_help_panel=MEASURED,
     ),
 ]
+OnlySafeOption = Annotated[
+    bool,
+    typer.Option(
+        "--only-safe", help="Leave out what the MPI library in use is known to do wrong.", rich_help_panel=MEASURED
+    ),
+]
 HostsOption = Annotated[
     str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
 ]
@@ -130,6 +136,7 @@ def run(
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
+    only_safe: OnlySafeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure one workload, here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script)."""
@@ -156,9 +163,24 @@ def run(
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
     title = " ".join([workload, *(knobs or []), *words])
     check_startable(ask, machine)
+    asks = _safe([ask]) if only_safe else [ask]
     to = open_store(store)
     proven = _prove(settings, ask, to)
-    _finish(to, _create(to, title, machine, [ask], "run", proven), timeout, json, notes, page=False)
+    _finish(to, _create(to, title, machine, asks, "run", proven), timeout, json, notes, page=False)
+
+
+def _safe(asks: Sequence[Ask]) -> Sequence[Ask]:
+    """The asks without what the library in use is known to do wrong; what is left out is said on standard error."""
+    from octant.build.mpi_library import linked
+    from octant.runs.mpi_faults import safe_asks
+    from octant.runs.mpi_settings import library_of
+
+    kept, reasons = safe_asks(asks, library_of(linked(), {}))
+    for text in reasons:
+        typer.echo(f"octant: {text}", err=True)
+    if not kept:
+        raise Refusal(f"nothing is left to measure ({'; '.join(reasons)})", Exit.NOT_SUPPORTED)
+    return kept
 
 
 def _on_model(
@@ -316,10 +338,14 @@ def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> No
 def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, notes: bool, page: bool) -> None:
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
+    from octant.runs.mpi_faults import known_wrong_answers
     from octant.units import counted
+    from octant.workloads import alone_knobs
 
     run = measure(where, run, timeout, REPORT_S if page else 0.0)
     _show(run, json, notes, page)
+    for text in known_wrong_answers(run.points):
+        typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
     if any(not point.passed for point in run.points):
@@ -330,6 +356,8 @@ def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, not
         reasons = [f.reason for f in run.failures if f.exit not in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED)]
         why = reasons[-1] if reasons else "no record of them came"
         raise Refusal(f"{counted(len(left), 'launch')} failed ({why}); correct that and try octant resume {run.id}")
+    if lost := {failure.reason: None for failure in run.failures if alone_knobs(failure.workload)}:
+        raise Refusal(f"not all patterns could be measured ({'; '.join(lost)})", Exit.NOT_SUPPORTED)
 
 
 def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:

@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 FOLDER = Path("/dev/shm")  # noqa: S108 - where MPI libraries keep what ranks of a node share
-_NAMES = ("mpich_shm_", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "Intel_MPI_")
+_NAMES = (
+    "mpich_shm_", "mpich_s_shar_tmp", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "osc_rdma.", "osc_sm.",
+    "osc_ucx.", "Intel_MPI_",
+)  # fmt: skip
 
 
 _FIRST_PID_NAMESPACE = "pid:[4026531836]"  # of every Linux, PROC_PID_INIT_INO

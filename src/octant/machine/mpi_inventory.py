@@ -61,16 +61,25 @@ def parse_probe(text: str) -> Inventory:
     """
     said = json.loads(text)
     banner, variables = said["library"], said["variables"]
-    known = ((name, found[1]) for pattern, name in _VERSIONS if (found := re.search(pattern, banner)))
-    name, version = next(known, (None, ""))
-    if name is None:
-        raise ValueError(f"the library calls itself {(banner.splitlines() or [''])[0]!r}")
+    name, version = library_and_version(banner)
     device = re.search(r"MPICH Device:\s*(.+)", banner)
     return Inventory(
         name, version, {v["name"]: v["value"] for v in variables}, {}, device[1].strip() if device else "",
         {v["name"]: v["type"] for v in variables if v["type"]},
         {v["name"]: tuple(v["words"]) for v in variables if "words" in v},
     )  # fmt: skip
+
+
+def library_and_version(banner: str) -> tuple[Library, str]:
+    """Which library says this of itself (`MPI_Get_library_version`), and its version.
+
+    Raises:
+        ValueError: none that is known.
+    """
+    for pattern, name in _VERSIONS:
+        if found := re.search(pattern, banner):
+            return name, found[1]
+    raise ValueError(f"the library calls itself {(banner.splitlines() or [''])[0]!r}")
 
 
 def agrees(asked: str, spellings: Sequence[str]) -> bool:

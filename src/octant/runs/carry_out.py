@@ -10,14 +10,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant import store
-from octant.ask import Launch
+from octant import store, workloads
+from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, leftovers
 from octant.launch.execute import Outcome, execute
 from octant.record import Failure, Point
 from octant.record.lines import failure_line
-from octant.runs import programs
+from octant.runs import mpi_faults, programs
 from octant.store import Store, StoredRun, files, finished_cells, progress
 from octant.store.asked import start_line
 from octant.store.lines import Records
@@ -149,6 +149,7 @@ class _Session:
         self.numbers = numbers  # of starts
         self.hung: Counter[str] = Counter()  # by the key of the ask
         self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
+        self.unsupported: dict[str, dict[str, Failure]] = {}  # by the key of the ask and the knobs
         self.starts = self.records = -1  # opened when something is to be written
         self.tail = Records(run.records, run.keys, run.started)
         self._read_new()
@@ -159,11 +160,28 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        for one in (start for rest in left for start in rest.starts()):
-            if self.hung[launch.ask.key] < MOST_HUNG:
-                self._measure(one)
+        alone = workloads.alone_knobs(launch.ask.subject.workload)
+        for one in (start for rest in left for start in rest.starts(alone)):
+            for start in self._worth_starting(one):
+                if self.hung[launch.ask.key] < MOST_HUNG:
+                    self._measure(start)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), tuple(failures))
+
+    def _worth_starting(self, launch: Launch) -> tuple[Launch, ...]:
+        """What is left of a launch without the cells that another of its ask has shown not to be supported here.
+
+        These have the other's failure, so that nobody starts them again.
+        """
+        shown = self.unsupported.get(launch.ask.key, {}).values()
+        useless = [
+            one for one in shown if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
+        ]
+        left = launch.without(cell for one in useless for cell in cells_of(one.knobs))
+        if useless:
+            self._append([failure_line(replace(one, launch=launch.key)) for one in useless])
+            self._read_new()
+        return left
 
     def _remaining(self, launch: Launch) -> tuple[Launch, ...]:
         return launch.without(finished_cells(*self.known.get(launch.key, ([], []))).get(launch.key, ()))
@@ -190,7 +208,7 @@ class _Session:
         tick = functools.partial(self.observe, Step(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
         outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
-        self.hung[launch.ask.key] += outcome.timed_out
+        self.hung[launch.ask.key] += outcome.timed_out and not workloads.alone_knobs(launch.ask.subject.workload)
         if launch.ask.subject.command and outcome.code == 0:
             self._append(programs.record_lines(planned, outcome, begun))
         answered, explained = self._read_new()
@@ -205,6 +223,9 @@ class _Session:
             self.known.setdefault(point.launch, ([], []))[0].append(point)
         for failure in failures:
             self.known.setdefault(failure.launch, ([], []))[1].append(failure)
+            if failure.exit == Exit.NOT_SUPPORTED:
+                shown = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
+                shown.setdefault(repr(failure.knobs), failure)
         return bool(points), bool(failures)
 
     def _append(self, lines: Iterable[str]) -> None:
@@ -223,8 +244,12 @@ class _Session:
         if recorded and not outcome.timed_out and not refused:
             return None
         reached = progress.progress_of(self.run.records, launch.key)
+        alone = workloads.alone_knobs(launch.ask.subject.workload)
         lasting = outcome.code == Exit.NOT_SUPPORTED or (kernel and outcome.code == Exit.WRONG_WORD and not refused)
-        failure = _failure(launch, outcome.reason, outcome.code if lasting else Exit.CANNOT_RUN)
+        if alone and (text := mpi_faults.unfinished_text(launch, outcome)):
+            failure = _failure(launch, text, Exit.NOT_SUPPORTED)
+        else:
+            failure = _failure(launch, outcome.reason, outcome.code if lasting else Exit.CANNOT_RUN)
         return replace(failure, share=reached.share, phase=reached.phase) if reached else failure
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant import build, units
+from octant import build, units, workloads
 from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind, launchers
@@ -23,6 +23,8 @@ START_S, START_RANKS_S, POINT_S = 0.1, 0.4, 0.1  # of a process, of ranks, and o
 BUDGET_S = 0.2  # of a point where nobody says, as most kernels declare
 STARTUP_S = 30.0  # until a launch has surely started
 SLACK = 4.0
+ALONE_LEAST_S, ALONE_SLACK = 15.0, 3.0
+BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
 Planner = Callable[[Launch], Planned]
@@ -51,9 +53,28 @@ def _seconds(word: str) -> float:
         return BUDGET_S
 
 
-def timeout_seconds(launch: Launch) -> float:
-    """When a launch has surely hung: far more than it is expected to take."""
-    return STARTUP_S + SLACK * (len(launch.cells()) * 5.0 + expected_seconds(launch))
+def timeout_seconds(launch: Launch, hardware_threads: int = 0) -> float:
+    """When a launch has surely hung: far more than it is expected to take.
+
+    Where a pattern of an MPI library that hangs is to be expected (`Workload.alone`), each would cost this: then a few
+    times what is expected, more where ranks share hardware threads, and the time that long messages need.
+
+    Args:
+        hardware_threads: that the ranks may use; 0: not known.
+    """
+    expected_s = expected_seconds(launch)
+    if not workloads.alone_knobs(launch.ask.subject.workload):
+        return STARTUP_S + SLACK * (len(launch.cells()) * 5.0 + expected_s)
+    crowd = max(1.0, launch.ask.shape.ranks / hardware_threads) if hardware_threads else 1.0
+    lengths = [_length(cell.get("bytes", "")) for cell in launch.cells()]
+    return max(ALONE_LEAST_S, ALONE_SLACK * crowd * expected_s + BYTE_S * sum(lengths))
+
+
+def _length(word: str) -> int:
+    try:
+        return units.parse_bytes(word)
+    except ValueError:
+        return 0
 
 
 def planner_of(run: StoredRun, timeout_s: float | None = None) -> Planner:
@@ -69,8 +90,9 @@ def planner_of(run: StoredRun, timeout_s: float | None = None) -> Planner:
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
     own = environment()
     return functools.partial(
-        resolve, records=run.records.resolve(), placed_at=placed_once, own=own, timeout_s=timeout_s, seed=run.seed
-    )
+        resolve, records=run.records.resolve(), placed_at=placed_once, own=own, timeout_s=timeout_s, seed=run.seed,
+        hardware_threads=len(run.machine.topology.usable()),
+    )  # fmt: skip
 
 
 def resolve(
@@ -80,6 +102,7 @@ def resolve(
     own: Mapping[str, str],
     timeout_s: float | None = None,
     seed: int = 0,
+    hardware_threads: int = 0,
 ) -> Planned:
     """Everything that the start of a launch needs.
 
@@ -88,6 +111,7 @@ def resolve(
         placed_at: works out the text of a placement.
         own: what every kernel finds in its environment.
         seed: of the run, from which a launch draws the order of its points and its hardware threads.
+        hardware_threads: of this node, for the time-out.
 
     Raises:
         Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
@@ -117,9 +141,10 @@ def resolve(
         alone = ["--local-rank", "0"] if name == "direct" else []
         program = [str(build.find("bind")), *there.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
+    limit_s = timeout_s or timeout_seconds(launch, hardware_threads * max(1, len(shape.hosts)))
     return Planned(
         launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
-        timeout_s or timeout_seconds(launch), build.digest(kernel) if kernel else "",
+        limit_s, build.digest(kernel) if kernel else "",
     )  # fmt: skip
 
 

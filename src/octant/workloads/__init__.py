@@ -33,6 +33,12 @@ def workload(name: str) -> Workload:
     return workloads()[full_name(name, workloads())]
 
 
+def alone_knobs(name: str) -> tuple[str, ...]:
+    """The knobs of a workload whose values are started one by one; none where this installation does not have it."""
+    known = workloads().get(name)
+    return known.alone if known else ()
+
+
 def full_name(name: str, known: Iterable[str]) -> str:
     """The one among the `known` workloads that `family/name` or a bare name means.
 

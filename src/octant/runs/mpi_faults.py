@@ -1,0 +1,106 @@
+"""What is said of a launch that hangs, crashes or answers wrongly: the library, and the known fault that it meets."""
+
+import os
+import signal
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from octant.ask import Ask, Launch
+from octant.build.describe import default_knobs
+from octant.build.mpi_library import linked
+from octant.catalogue.mpi_faults import Fault, Kind, of_library
+from octant.catalogue.neutral import Library
+from octant.failure import Refusal
+from octant.launch.execute import Outcome
+from octant.machine.mpi_inventory import library_and_version
+from octant.record import Point
+from octant.runs.mpi_settings import library_of
+from octant.units import counted
+
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+"""Signals that a program gives itself; others come from outside."""
+
+
+def in_use() -> Library | None:
+    """The library that our programs are linked with; `None` where it cannot be asked."""
+    try:
+        return library_of(linked(), os.environ)
+    except (Refusal, ValueError):
+        return None
+
+
+def crash_signal(code: int) -> str:
+    """The name of the signal with which a program crashed, or "".
+
+    Launchers pass it on as -N, as a shell does (128 + N), or as N, which is no exit code of ours.
+    """
+    return next((one.name for one in _CRASHES if code in (-one, 128 + one, one)), "")
+
+
+def unfinished_text(launch: Launch, outcome: Outcome) -> str:
+    """Why a launch whose patterns run alone did not end as it should: a sentence with library and ranks.
+
+    Empty where it neither hung nor crashed.
+    """
+    crash = crash_signal(outcome.code)
+    if not outcome.timed_out and not crash:
+        return ""
+    library = in_use()
+    how = f"no end after {outcome.seconds:.0f} s" if outcome.timed_out else crash
+    ranks = launch.ask.shape.ranks
+    where = f"{library.title if library else 'MPI'}, {counted(ranks, 'rank')}"
+    text = f"{'hangs' if outcome.timed_out else 'crashes'} here ({where}: {how}) and is not started again"
+    kinds: tuple[Kind, ...] = ("hang", "slow") if outcome.timed_out else ("crash",)
+    known = _known(library, kinds, launch.ask.subject.workload, launch.started_knobs, ranks)
+    hint = "if it is only slow, try a longer --timeout" if outcome.timed_out else ""
+    return "; ".join(filter(None, [text, known.text if known else hint]))
+
+
+def known_wrong_answers(points: Iterable[Point]) -> dict[str, None]:
+    """The known faults that wrong answers of points match, each once, in words with its library."""
+    found: dict[str, None] = {}
+    for point in points:
+        library = None if point.passed else library_named(point.process.mpi)
+        fault = _known(library, ("wrong data",), point.workload, point.knobs, point.ranks)
+        if library and fault:
+            found[f"{library.title}: the wrong answer of {point.workload} is {fault.text}"] = None
+    return found
+
+
+def library_named(banner: str) -> Library | None:
+    """The library that calls itself so in a record; `None`: not one that is known."""
+    try:
+        return Library(*library_and_version(banner))
+    except ValueError:
+        return None
+
+
+def safe_asks(asks: Iterable[Ask], library: Library) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
+    """The asks without the cells that a fault of the library concerns, and the reasons, each once.
+
+    Faults that our programs go round are no reason.
+    """
+    kept: list[Ask] = []
+    reasons: dict[str, None] = {}
+    for ask in asks:
+        defaults, concerned = default_knobs(ask.subject.workload), []
+        for cell in ask.cells():
+            known = (fault for fault in of_library(library) if not fault.avoided)
+            if fault := _first(known, ask.subject.workload, {**defaults, **cell}, ask.shape.ranks):
+                concerned.append(cell)
+                reasons[f"{ask.subject.workload} is left out in part: {fault.text}"] = None
+        kept += [replace(ask, knobs=launch.started_knobs) for launch in Launch(ask).without(concerned)]
+    return tuple(kept), tuple(reasons)
+
+
+def _known(
+    library: Library | None, kinds: tuple[Kind, ...], workload: str, knobs: Mapping[str, str], ranks: int
+) -> Fault | None:
+    if library is None:
+        return None
+    fitting = (fault for fault in of_library(library) if fault.kind in kinds)
+    return _first(fitting, workload, {**default_knobs(workload), **knobs}, ranks)
+
+
+def _first(faults: Iterable[Fault], workload: str, knobs: Mapping[str, str], ranks: int) -> Fault | None:
+    return next((fault for fault in faults if fault.concerns(workload, knobs, ranks)), None)

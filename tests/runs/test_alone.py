@@ -1,0 +1,146 @@
+"""Patterns that run alone: one that hangs or crashes costs one time limit and no other pattern, and is named."""
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from fake_kernel import Kernel, ask, planned
+from fake_run import machine
+from octant import workloads
+from octant.ask import Ask, Launch, Shape, Subject
+from octant.catalogue.neutral import Library
+from octant.failure import Exit
+from octant.launch import leftovers
+from octant.launch.execute import Outcome
+from octant.record import Failure
+from octant.runs import mpi_faults, plan
+from octant.runs.carry_out import carry_out, in_turn
+from octant.store import Store, StoredRun
+
+HUNG, CRASHED = Outcome(-15, True, 15.0, ""), Outcome(139, False, 0.2, "")
+OPENMPI = Library("openmpi", "5.0.11")
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workloads, "alone_knobs", lambda _name: ("pattern",))
+    monkeypatch.setattr(mpi_faults, "in_use", lambda: OPENMPI)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def go_on(store: Store, run: StoredRun, kernel: Kernel) -> StoredRun:
+    plan_of = functools.partial(planned, records=run.records)
+    return carry_out(store, run, in_turn(run.launches), plan_of, start=kernel)
+
+
+def test_a_pattern_that_hangs_is_started_once_and_the_others_are_measured(store: Store) -> None:
+    kernel = Kernel({1: HUNG})
+    question = ask(3, ranks=5, pattern="a,b,c", bytes="8,16")
+    run = go_on(store, store.create("q", machine(), [question]), kernel)
+    assert len(kernel.starts) == 3 + 2 + 2, "the two later launches leave the one out that hung"
+    assert {point.knobs["pattern"] for point in run.points} == {"a", "c"}
+    assert len(run.points) == 3 * 2 * 2
+    said = "hangs here (Open MPI 5.0.11, 5 ranks: no end after 15 s) and is not started again"
+    assert {failure.reason for failure in run.failures} == {f"{said}; if it is only slow, try a longer --timeout"}
+    assert {failure.exit for failure in run.failures} == {Exit.NOT_SUPPORTED}
+    assert run.complete, "resuming does not pay the time limit again"
+
+
+def test_a_resumed_run_knows_what_hung_before(store: Store) -> None:
+    question = ask(2, ranks=2, pattern="a,b")
+    run = store.create("q", machine(), [question])
+
+    def stopped(*given: object) -> Outcome:
+        if len(kernel.starts) == 2:
+            raise KeyboardInterrupt
+        return kernel(*given)  # type: ignore[arg-type]
+
+    kernel = Kernel({0: HUNG})
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=stopped)
+    again = Kernel()
+    run = go_on(store, store.read(run.id), again)
+    assert [words[-1] for words in again.starts] == ["pattern=b"]
+    assert run.complete
+
+
+@pytest.mark.parametrize(("code", "signal"), [(-11, "SIGSEGV"), (11, "SIGSEGV"), (139, "SIGSEGV"), (134, "SIGABRT")])
+def test_a_crash_is_told_whatever_the_launcher_makes_of_it(store: Store, code: int, signal: str) -> None:
+    run = store.create("q", machine(), [ask(2, ranks=2, pattern="a,b")])
+    run = go_on(store, run, Kernel({0: Outcome(code, False, 0.2, "")}))
+    assert {failure.reason for failure in run.failures} == {
+        f"crashes here (Open MPI 5.0.11, 2 ranks: {signal}) and is not started again"
+    }
+    assert {point.knobs["pattern"] for point in run.points} == {"b"}
+
+
+@pytest.mark.parametrize("code", [1, 137, -9])
+def test_what_ends_from_outside_is_no_crash_and_is_tried_again(store: Store, code: int) -> None:
+    run = store.create("q", machine(), [ask(1, ranks=2, pattern="a,b")])
+    run = go_on(store, run, Kernel({0: Outcome(code, False, 0.2, "")}))
+    assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN]
+    assert [launch.started_knobs["pattern"] for launch in run.remaining()] == ["a"]
+
+
+def test_a_cell_that_a_kernel_refuses_is_not_asked_for_again(store: Store) -> None:
+    run = store.create("q", machine(), [ask(3, ranks=2, pattern="a", bytes="8,16")])
+
+    class Refusing(Kernel):
+        def __call__(self, words: object, *further: object) -> Outcome:
+            outcome = super().__call__(words, *further)  # type: ignore[arg-type]
+            if len(self.starts) == 1:
+                knobs = {"pattern": "a", "bytes": "16", "pin": "each"}
+                store.append(run, Failure("node/stream", run.launches[0].key, knobs, 2, "cannot (no call)", 3))
+            return outcome
+
+    kernel = Refusing()
+    done = go_on(store, run, kernel)
+    assert [words[-1] for words in kernel.starts] == ["bytes=8,16", "bytes=8", "bytes=8"]
+    assert done.complete
+
+
+def test_the_time_limit_is_a_few_times_what_is_expected() -> None:
+    launch = Launch(ask(ranks=2, pattern="a", bytes="8,16", seconds="0.1"))
+    assert plan.timeout_seconds(launch) == plan.ALONE_LEAST_S
+    many = Launch(ask(ranks=2, pattern="a", bytes=",".join(str(2**i) for i in range(24)), seconds="1"))
+    assert 2 < plan.timeout_seconds(many) / plan.expected_seconds(many) < 4
+    crowd = Launch(ask(ranks=8, pattern="a", bytes="8", seconds="4"))
+    assert plan.timeout_seconds(crowd, 2) > 3 * plan.timeout_seconds(crowd, 8)
+    large = Launch(ask(ranks=2, pattern="a", bytes="2GiB"))
+    assert plan.timeout_seconds(large) > 40, "two gibibytes take ten seconds in some libraries"
+
+
+def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi_faults, "in_use", lambda: Library("openmpi", "4.1.4"))
+    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"window": "create"})
+    question = Ask(Subject("mpi/onesided"), {"pattern": "compare_and_swap", "window": "allocate"}, Shape(2))
+    run = go_on(store, store.create("q", machine(), [question]), Kernel({0: CRASHED}))
+    (failure,) = run.failures
+    assert "crashes here (Open MPI 4.1.4, 2 ranks: SIGSEGV)" in failure.reason
+    assert "; a known fault of Open MPI 4.1 to before 5.0: MPI_Compare_and_swap in" in failure.reason
+    assert failure.reason.endswith("; try OMPI_MCA_osc=^rdma")
+
+
+@pytest.mark.parametrize("name", ["mpich_shm_1a_0", "vader_segment.here.0.1", "osc_rdma.here.1.x.0", "Intel_MPI_zx"])
+def test_what_a_killed_pattern_leaves_in_shared_memory_is_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    (tmp_path / "somebody's").touch()
+    assert leftovers.remove(0.0, tmp_path) == (name,)
+    assert [path.name for path in tmp_path.iterdir()] == ["somebody's"]
+
+
+def test_only_safe_leaves_out_just_the_cells_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"window": "create"})
+    knobs = {"pattern": "put,compare_and_swap", "window": "allocate,create"}
+    question = Ask(Subject("mpi/onesided"), knobs, Shape(2))
+    kept, said = mpi_faults.safe_asks([question], Library("openmpi", "4.1.4"))
+    cells = [tuple(cell.values()) for one in kept for cell in one.cells()]
+    assert sorted(cells) == [("compare_and_swap", "create"), ("put", "allocate"), ("put", "create")]
+    assert len(said) == 1
+    assert "OMPI_MCA_osc=^rdma" in said[0]
+    assert mpi_faults.safe_asks([question], OPENMPI) == ((question,), ())
