@@ -10,8 +10,8 @@ import typer
 
 from octant.cli._help import FILES, OUTPUT
 
-STARTING = "How it is started"
-"""Heading of options."""
+MEASURED, STARTING = "What is measured", "How it is started"
+"""Headings of options."""
 
 LARGEST_SEED = 2**32 - 1
 MOST_RANKS = 1_000_000
@@ -68,6 +68,46 @@ AllowOption = Annotated[
     typer.Option(
         "--allow",
         help="A host or file that the stored run names and that may be used (repeatable).",
+        rich_help_panel=STARTING,
+    ),
+]
+LauncherOption = Annotated[
+    str,
+    typer.Option(
+        help="direct, mpiexec, srun, flux [default: the one available]; see --script.", rich_help_panel=STARTING
+    ),
+]
+MpiOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Setting of the MPI library (repeatable): eager-limit=64KiB.",
+        rich_help_panel=MEASURED,
+    ),
+]
+RepeatsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=10_000,
+        help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].",
+        rich_help_panel=MEASURED,
+    ),
+]
+HostsOption = Annotated[
+    str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
+]
+RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.", rich_help_panel=MEASURED)]
+OnlySafeOption = Annotated[
+    bool,
+    typer.Option(
+        "--only-safe", help="Leave out what the MPI library in use is known to do wrong.", rich_help_panel=MEASURED
+    ),
+]
+PlaceOption = Annotated[
+    str,
+    typer.Option(
+        help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.",
         rich_help_panel=STARTING,
     ),
 ]

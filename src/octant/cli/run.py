@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,77 +10,41 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import MEASURE
+from octant.cli._measure import create, finish, prove, safe, settings_of
 from octant.cli._options import (
-    MOST_RANKS,
-    STARTING,
+    MEASURED,
     AllowOption,
+    HostsOption,
     JsonOption,
+    LauncherOption,
+    MpiOption,
     NotesOption,
+    OnlySafeOption,
+    PlaceOption,
+    RanksOption,
+    RepeatsOption,
     StoreOption,
     TimeoutOption,
 )
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from octant.ask import Ask
     from octant.launch.jobs import Job
-    from octant.machine import Machine
-    from octant.runs.mpi_settings import MpiWords
-    from octant.store import ProvenSetting, Store, StoredRun
-    from octant.tile import DeclaredScreen
+    from octant.store import StoredRun
 
-MEASURED, JOB = "What is measured", "As a job of a batch system"
-"""Headings of options."""
+JOB = "As a job of a batch system"
+"""Heading of options."""
 
 REPORT_S = 3.0
 """What figures and report of the quick suite take on a core."""
 
-PlaceOption = Annotated[
-    str,
-    typer.Option(
-        help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.",
-        rich_help_panel=STARTING,
-    ),
-]
-LauncherOption = Annotated[
-    str,
-    typer.Option(
-        help="direct, mpiexec, srun, flux [default: the one available]; see --script.", rich_help_panel=STARTING
-    ),
-]
-MpiOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=VALUE",
-        help="Setting of the MPI library (repeatable): eager-limit=64KiB.",
-        rich_help_panel=MEASURED,
-    ),
-]
 ModeOption = Annotated[
     str,
     typer.Option(
         help="one, star (one rank per core, each alone), threads, or all (ranks together).", rich_help_panel=MEASURED
     ),
-]
-RepeatsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=10_000,
-        help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].",
-        rich_help_panel=MEASURED,
-    ),
-]
-OnlySafeOption = Annotated[
-    bool,
-    typer.Option(
-        "--only-safe", help="Leave out what the MPI library in use is known to do wrong.", rich_help_panel=MEASURED
-    ),
-]
-HostsOption = Annotated[
-    str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
 ]
 WorkloadArgument = Annotated[
     str,
@@ -88,7 +53,6 @@ WorkloadArgument = Annotated[
 KnobsArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
 ]
-RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.", rich_help_panel=MEASURED)]
 ScriptOption = Annotated[
     Path | None, typer.Option(help="With a batch system: write the job script here.", rich_help_panel=JOB)
 ]
@@ -157,30 +121,16 @@ def run(
         _as_job(launcher, job, script or Path(f"{job.name}.sh"), submit, json)
         return
     where = requests.Where(place, launcher, hosts)
-    settings = _mpi_settings(mpi or [])
+    settings = settings_of(mpi or [])
     ask, machine = requests.run(workload, knobs or [], ranks, mode, repeats, where, settings.variables)
     asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
     title = " ".join([workload, *(knobs or []), *words])
     check_startable(ask, machine)
-    asks = _safe([ask]) if only_safe else [ask]
+    asks = safe([ask]) if only_safe else [ask]
     to = open_store(store)
-    proven = _prove(settings, ask, to)
-    _finish(to, _create(to, title, machine, asks, "run", proven), timeout, json, notes, page=False)
-
-
-def _safe(asks: Sequence[Ask]) -> Sequence[Ask]:
-    """The asks without what the library in use is known to do wrong; what is left out is said on standard error."""
-    from octant.build.mpi_library import linked
-    from octant.runs.mpi_faults import safe_asks
-    from octant.runs.mpi_settings import library_of
-
-    kept, reasons = safe_asks(asks, library_of(linked(), {}))
-    for text in reasons:
-        typer.echo(f"octant: {text}", err=True)
-    if not kept:
-        raise Refusal(f"nothing is left to measure ({'; '.join(reasons)})", Exit.NOT_SUPPORTED)
-    return kept
+    proven = prove(settings, ask, to)
+    finish(to, create(to, title, machine, asks, "run", proven), timeout, _shown(json, notes, page=False))
 
 
 def _on_model(
@@ -230,8 +180,8 @@ def evaluate(
     check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
-    run = _create(to, title, machine, asks, "evaluate", screen=suites.first_screen(chosen, machine))
-    _finish(to, run, timeout, json, notes, page=True)
+    run = create(to, title, machine, asks, "evaluate", screen=suites.first_screen(chosen, machine))
+    finish(to, run, timeout, _shown(json, notes, page=True), REPORT_S)
 
 
 def resume(
@@ -256,7 +206,8 @@ def resume(
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches, allow or ())
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
-    _finish(Store(run.folder.parent.parent), run, timeout, json, notes, page=run.title.startswith("evaluate"))
+    page = run.title.startswith("evaluate")
+    finish(Store(run.folder.parent.parent), run, timeout, _shown(json, notes, page), REPORT_S if page else 0.0)
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
@@ -274,54 +225,6 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
             typer.echo(f"octant: {row.refused}", err=True)
 
 
-def _create(
-    where: Store,
-    title: str,
-    machine: Machine,
-    asks: Sequence[Ask],
-    who: str,
-    settings: Sequence[ProvenSetting] = (),
-    screen: DeclaredScreen | None = None,
-) -> StoredRun:
-    """A run whose launches start in rounds."""
-    from octant.runs.rounds import drawn_order, new_seed
-
-    seed = new_seed()
-    order = drawn_order([ask.repeats for ask in asks], seed)
-    return where.create(title, machine, asks, order, who, seed=seed, settings=settings, screen=screen)
-
-
-def _mpi_settings(words: Sequence[str]) -> MpiWords:
-    from octant.build.mpi_library import linked
-    from octant.runs import mpi_settings
-
-    if not words:
-        return mpi_settings.MpiWords({}, ())
-    settings = mpi_settings.read(words, linked())
-    for text in settings.without_effect:
-        typer.echo(f"octant: {text}; left out", err=True)
-    return settings
-
-
-def _prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
-    """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
-    import os
-
-    from octant.build.mpi_library import linked
-    from octant.runs import mpi_proof, mpi_settings
-
-    outside = mpi_proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}
-    if not settings.variables and not settings.settings and not outside:
-        return ()
-    library = mpi_settings.library_of(linked(), {**os.environ, **settings.variables})
-    root = to.root.absolute()  # where kernels write their records, every host can read
-    shared = next(folder for folder in (root, *root.parents) if folder.is_dir())
-    proven = mpi_proof.prove(settings, library, mpi_proof.starter(ask.shape.launcher, shared), outside)
-    for one in proven:
-        typer.echo(f"octant: {mpi_proof.text(one, library)}", err=True)
-    return proven
-
-
 def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> None:
     import json as codec
 
@@ -335,29 +238,8 @@ def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> No
         print(f"{script}: {answer}" if submit else script)
 
 
-def _finish(where: Store, run: StoredRun, timeout: float | None, json: bool, notes: bool, page: bool) -> None:
-    from octant.analysis.given import all_mismatches
-    from octant.cli._stored import measure
-    from octant.runs.mpi_faults import known_wrong_answers
-    from octant.units import counted
-    from octant.workloads import alone_knobs
-
-    run = measure(where, run, timeout, REPORT_S if page else 0.0)
-    _show(run, json, notes, page)
-    for text in known_wrong_answers(run.points):
-        typer.echo(f"octant: {text}", err=True)
-    for text in all_mismatches(run):
-        typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
-    if any(not point.passed for point in run.points):
-        raise typer.Exit(int(Exit.WRONG_ANSWER))
-    if not run.points and run.failures:
-        raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)
-    if left := run.remaining():
-        reasons = [f.reason for f in run.failures if f.exit not in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED)]
-        why = reasons[-1] if reasons else "no record of them came"
-        raise Refusal(f"{counted(len(left), 'launch')} failed ({why}); correct that and try octant resume {run.id}")
-    if lost := {failure.reason: None for failure in run.failures if alone_knobs(failure.workload)}:
-        raise Refusal(f"not all patterns could be measured ({'; '.join(lost)})", Exit.NOT_SUPPORTED)
+def _shown(json: bool, notes: bool, page: bool) -> Callable[[StoredRun], None]:
+    return functools.partial(_show, json=json, notes=notes, page=page)
 
 
 def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:

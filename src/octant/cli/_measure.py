@@ -1,0 +1,117 @@
+"""What commands that ask and measure share: a run of asks, settings of the MPI library, and what is said at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from octant.ask import Ask
+    from octant.machine import Machine
+    from octant.runs.mpi_settings import MpiWords
+    from octant.store import ProvenSetting, Store, StoredRun
+    from octant.tile import DeclaredScreen
+
+
+def safe(asks: Sequence[Ask]) -> Sequence[Ask]:
+    """The asks without what the library in use is known to do wrong; what is left out is said on standard error."""
+    from octant.build.mpi_library import linked
+    from octant.runs.mpi_faults import safe_asks
+    from octant.runs.mpi_settings import library_of
+
+    kept, reasons = safe_asks(asks, library_of(linked(), {}))
+    for text in reasons:
+        typer.echo(f"octant: {text}", err=True)
+    if not kept:
+        raise Refusal(f"nothing is left to measure ({'; '.join(reasons)})", Exit.NOT_SUPPORTED)
+    return kept
+
+
+def create(
+    where: Store,
+    title: str,
+    machine: Machine,
+    asks: Sequence[Ask],
+    who: str,
+    settings: Sequence[ProvenSetting] = (),
+    screen: DeclaredScreen | None = None,
+) -> StoredRun:
+    """A run whose launches start in rounds."""
+    from octant.runs.rounds import drawn_order, new_seed
+
+    seed = new_seed()
+    order = drawn_order([ask.repeats for ask in asks], seed)
+    return where.create(title, machine, asks, order, who, seed=seed, settings=settings, screen=screen)
+
+
+def settings_of(words: Sequence[str]) -> MpiWords:
+    """The settings of the MPI library that `--mpi` names; those without effect here are named and left out."""
+    from octant.build.mpi_library import linked
+    from octant.runs import mpi_settings
+
+    if not words:
+        return mpi_settings.MpiWords({}, ())
+    settings = mpi_settings.read(words, linked())
+    for text in settings.without_effect:
+        typer.echo(f"octant: {text}; left out", err=True)
+    return settings
+
+
+def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
+    """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
+    import os
+
+    from octant.build.mpi_library import linked
+    from octant.runs import mpi_proof, mpi_settings
+
+    outside = mpi_proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}
+    if not settings.variables and not settings.settings and not outside:
+        return ()
+    library = mpi_settings.library_of(linked(), {**os.environ, **settings.variables})
+    root = to.root.absolute()  # where kernels write their records, every host can read
+    shared = next(folder for folder in (root, *root.parents) if folder.is_dir())
+    proven = mpi_proof.prove(settings, library, mpi_proof.starter(ask.shape.launcher, shared), outside)
+    for one in proven:
+        typer.echo(f"octant: {mpi_proof.text(one, library)}", err=True)
+    return proven
+
+
+def finish(
+    where: Store, run: StoredRun, timeout: float | None, show: Callable[[StoredRun], None], show_s: float = 0.0
+) -> None:
+    """Measures what a run lacks, shows it, and ends the command with the exit code that the run deserves.
+
+    Args:
+        show: prints the run.
+        show_s: the seconds that this takes, for the time left.
+
+    Raises:
+        Refusal, typer.Exit: something failed, was wrong, is not supported, or was stopped.
+    """
+    from octant.analysis.given import all_mismatches
+    from octant.cli._stored import measure
+    from octant.runs.mpi_faults import known_wrong_answers
+    from octant.units import counted
+    from octant.workloads import alone_knobs
+
+    run = measure(where, run, timeout, show_s)
+    show(run)
+    for text in known_wrong_answers(run.points):
+        typer.echo(f"octant: {text}", err=True)
+    for text in all_mismatches(run):
+        typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
+    if any(not point.passed for point in run.points):
+        raise typer.Exit(int(Exit.WRONG_ANSWER))
+    if not run.points and run.failures:
+        raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)
+    if left := run.remaining():
+        reasons = [f.reason for f in run.failures if f.exit not in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED)]
+        why = reasons[-1] if reasons else "no record of them came"
+        raise Refusal(f"{counted(len(left), 'launch')} failed ({why}); correct that and try octant resume {run.id}")
+    if lost := {failure.reason: None for failure in run.failures if alone_knobs(failure.workload)}:
+        raise Refusal(f"not all patterns could be measured ({'; '.join(lost)})", Exit.NOT_SUPPORTED)
