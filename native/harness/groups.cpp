@@ -32,6 +32,10 @@ class Reader {  // of one value of the knob
     [[nodiscard]] std::vector<std::vector<int>> members() const {
         if (text_ == "all") return {consecutive(0, ranks_)};
         if (text_.starts_with("first:")) return {consecutive(0, size(text_.substr(6)))};
+        if (text_.starts_with("shift:")) return shifted(split(text_.substr(6), ':'));
+        if (text_ == "mirror") return mirrored(1);
+        if (text_.starts_with("mirror:")) return mirrored(size(text_.substr(7)));
+        if (text_.starts_with("far:")) return opposite(split(text_.substr(4), 'x'));
         if (text_.find_first_of("+/") != std::string::npos) return lists();
         int const each = size(text_);
         std::vector<std::vector<int>> all;
@@ -47,14 +51,15 @@ class Reader {  // of one value of the knob
         try {
             return static_cast<int>(std::clamp<std::int64_t>(parse_integer(word), -1, 1 << 30));
         } catch (Refusal const&) {
-            refuse("'" + word + "' is no whole number", "all, a size such as 2, first:2, or lists such as 0+1/2+3");
+            refuse("'" + word + "' is no whole number",
+                   "all, a size such as 2, first:2, shift:P/2, mirror, or lists such as 0+1/2+3");
         }
     }
     [[nodiscard]] int size(std::string const& word) const {
         int const count = number(word);
         if (count < 1) refuse("a group has at least one rank", "groups=1");
         if (count > ranks_)
-            refuse(ranks_ == 1 ? "there is one rank" : "there are " + std::to_string(ranks_) + " ranks",
+            refuse(ranks_ == 1 ? "there is one rank" : "there are " + ranks_text(),
                    "groups=" + std::to_string(ranks_) + ", or --ranks " + std::to_string(count));
         return count;
     }
@@ -78,6 +83,62 @@ class Reader {  // of one value of the knob
         }
         return all;
     }
+
+    // Pairs i with i + K, in blocks of 2 K; `words`: K, which may be a part of all ranks (P/2), and how many pairs.
+    [[nodiscard]] std::vector<std::vector<int>> shifted(std::vector<std::string> const& words) const {
+        bool const of_all = words[0].starts_with("P/");
+        int const number_of = number(of_all ? words[0].substr(2) : words[0]);
+        if (number_of < 1 || words.size() > 2) refuse("it is no distance", "groups=shift:1, shift:P/2 or shift:1:1");
+        int const by = of_all ? ranks_ / number_of : number_of;
+        if (by < 1 || by >= ranks_)
+            refuse("no rank has a partner among " + ranks_text(), "groups=shift:P/2, or --ranks " + enough_for(by));
+        std::vector<std::vector<int>> all;
+        for (int rank = 0; rank + by < ranks_; ++rank)
+            if (rank % (2 * by) < by) all.push_back({rank, rank + by});
+        if (words.size() == 1) return all;
+        int const most = number(words[1]), found = static_cast<int>(all.size());
+        if (most < 1 || most > found)
+            refuse("there are 1 to " + std::to_string(found) + " pairs", "groups=shift:" + words[0]);
+        all.resize(static_cast<std::size_t>(most));
+        return all;
+    }
+    // Pairs of the same place in nodes of `each` ranks, the first node with the last.
+    [[nodiscard]] std::vector<std::vector<int>> mirrored(int each) const {
+        int const nodes = ranks_ / each;
+        if (nodes < 2) refuse("no rank has a partner among " + ranks_text(), "--ranks " + std::to_string(2 * each));
+        std::vector<std::vector<int>> all;
+        for (int rank = 0; rank < nodes / 2 * each; ++rank)
+            all.push_back({rank, (nodes - 1 - rank / each) * each + rank % each});
+        return all;
+    }
+    // Pairs of the same place in nodes half of the grid apart in each of its dimensions, the first counted fastest.
+    [[nodiscard]] std::vector<std::vector<int>> opposite(std::vector<std::string> const& words) const {
+        std::vector<int> edges;
+        std::int64_t nodes = 1;
+        for (auto const& word : words) {
+            edges.push_back(size(word));
+            nodes *= edges.back();
+            if (edges.back() > 1 && edges.back() % 2 != 0)
+                refuse("an odd edge has no place opposite", "even edges such as far:4x4x2");
+            if (nodes > ranks_)
+                refuse("the grid has more nodes than there are ranks", "--ranks " + std::to_string(nodes));
+        }
+        if (nodes < 2) refuse("the grid has one node", "far:2");
+        int const each = ranks_ / static_cast<int>(nodes);
+        std::vector<std::vector<int>> all;
+        for (int node = 0; node < nodes; ++node) {
+            int partner = 0, step = 1;
+            for (int const edge : edges) {
+                partner += ((node / step) % edge + edge / 2) % edge * step;
+                step *= edge;
+            }
+            for (int place = 0; node < partner && place < each; ++place)
+                all.push_back({node * each + place, partner * each + place});
+        }
+        return all;
+    }
+    [[nodiscard]] std::string ranks_text() const { return std::to_string(ranks_) + (ranks_ == 1 ? " rank" : " ranks"); }
+    [[nodiscard]] static std::string enough_for(int by) { return std::to_string(2 * std::max(1, by)); }
 
     std::string const& text_;
     int ranks_;

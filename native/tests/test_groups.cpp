@@ -23,6 +23,21 @@ int main() {
     checks.that(parsed("2", 5) == Members{{0, 1}, {2, 3}}, "pairs, and one that does not fill a group");
     checks.that(parsed("first:2", 4) == Members{{0, 1}}, "the first two");
     checks.that(parsed("0+4/5+1", 6) == Members{{0, 4}, {5, 1}}, "lists, in their order");
+    checks.that(parsed("shift:1", 4) == parsed("2", 4), "neighbours are consecutive");
+    checks.that(parsed("shift:2", 8) == Members{{0, 2}, {1, 3}, {4, 6}, {5, 7}},
+                "partners two apart, in blocks of four");
+    checks.that(parsed("shift:P/2", 6) == Members{{0, 3}, {1, 4}, {2, 5}}, "half of all ranks apart");
+    checks.that(parsed("shift:P/4", 8) == parsed("shift:2", 8), "a quarter of all ranks apart");
+    checks.that(parsed("shift:P/2", 5) == Members{{0, 2}, {1, 3}}, "one of an odd number waits");
+    checks.that(parsed("shift:3", 5) == Members{{0, 3}, {1, 4}}, "whose partner is not there waits");
+    checks.that(parsed("shift:4:2", 8) == Members{{0, 4}, {1, 5}}, "the first two pairs");
+    checks.that(parsed("mirror", 5) == Members{{0, 4}, {1, 3}}, "the first with the last");
+    checks.that(parsed("mirror:2", 9) == Members{{0, 6}, {1, 7}, {2, 4}, {3, 5}},
+                "nodes of two, the same place in both");
+    checks.that(parsed("far:2x2", 4) == Members{{0, 3}, {1, 2}}, "opposite corners");
+    checks.that(parsed("far:4x1", 8) == parsed("shift:P/2", 8), "half of a line apart, two ranks in each node");
+    checks.that(parsed("far:4x4x4", 256).size() == 128 && parsed("far:4x4x4", 256)[0] == std::vector<int>{0, 168},
+                "a cube of 64 nodes, and what lies farthest from its corner");
     auto const groups = Groups::parse("0+4/5+1", 6, 2);
     checks.that(groups.of(5) == 1 && groups.place_of(5) == 0 && groups.place_of(1) == 1, "places as written");
     checks.that(groups.of(2) == -1 && groups.idle(6) == std::vector<int>{2, 3}, "the others are idle");
@@ -38,5 +53,17 @@ int main() {
     refused(checks, "0+4", 4, 1, "there is no rank 4); try ranks from 0 to 3");
     refused(checks, "pairs", 4, 1, "'pairs' is no whole number); try all");
     refused(checks, "0+/1", 4, 1, "no whole number");
+    refused(checks, "shift:0", 4, 1, "it is no distance); try groups=shift:1, shift:P/2");
+    refused(checks, "shift:1:1:1", 4, 1, "it is no distance");
+    refused(checks, "shift:half", 4, 1, "'half' is no whole number");
+    refused(checks, "shift:4", 4, 1, "no rank has a partner among 4 ranks); try groups=shift:P/2, or --ranks 8");
+    refused(checks, "shift:P/2", 1, 1, "no rank has a partner among 1 rank); try groups=shift:P/2, or --ranks 2");
+    refused(checks, "shift:2:3", 4, 1, "there are 1 to 2 pairs); try groups=shift:2");
+    refused(checks, "mirror:3", 5, 1, "no rank has a partner among 5 ranks); try --ranks 6");
+    refused(checks, "mirror", 1, 1, "try --ranks 2");
+    refused(checks, "far:3x2", 6, 1, "an odd edge has no place opposite");
+    refused(checks, "far:4x4", 8, 1, "the grid has more nodes than there are ranks); try --ranks 16");
+    refused(checks, "far:1", 8, 1, "the grid has one node); try far:2");
+    refused(checks, "shift:1", 4, 3, "try groups=3");
     return checks.result();
 }
