@@ -216,6 +216,13 @@ EXAMPLES = {
     "model collective": (
         Example("octant model collective bgp allreduce --sizes 8:1MiB", "the fastest from each size on"),
         Example("octant model collective bgp bcast --bytes 1MiB --overhead 1us", "one size, with software costs"),
+        Example("octant model collective bgp barrier --overhead 1us --noise 50us/10ms", "with interruptions"),
+    ),
+    "model ring": (
+        Example("octant model ring bgp --latency 1us", "ordered and random, as in HPC Challenge"),
+        Example(
+            "octant model ring power575-ib --ranks 64 --per-node 32 --overhead 1us --latency 0s", "32 ranks a node"
+        ),
     ),
     "model app": (
         Example("octant model app bgp --ranks 8,64 --compute 1ms --halo 3d:64KiB --reduce 8", "a stencil code's step"),

@@ -1,4 +1,4 @@
-"""`octant model collective|app`: how long collectives and the time steps of applications take on a network."""
+"""`octant model collective|ring|app`: how long collectives, rings and the steps of applications take on a network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from octant.cli._model_options import RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
 from octant.cli._options import MOST_RANKS, JsonOption, StoreOption, finite
 
-OPERATION, STEP, COSTS = "Operation", "Time step", "Costs of a message"
+OPERATION, STEP, COSTS, NOISE = "Operation", "Time step", "Costs of a message", "Interruptions"
 """Headings of options."""
 
 PlaceOption = Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …", rich_help_panel=RANKS)]
@@ -53,22 +53,69 @@ def collective(
     routing: RoutingOption = None,
     overhead: OverheadOption = "0s",
     latency: LatencyOption = "",
+    noise: Annotated[
+        str,
+        typer.Option(help="Of every core: 50us/10ms (50 us long, one every 10 ms), or several.", rich_help_panel=NOISE),
+    ] = "",
+    noise_of: Annotated[
+        str, typer.Option(help="Instead: as a run of the store (`last`) measured them.", rich_help_panel=NOISE)
+    ] = "",
     size: SizeOption = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compare the algorithms of one collective: steps, bytes, time, what limits, and which is the fastest."""
+    from octant.cli._stored import find_run
     from octant.network.collectives import ask
     from octant.network.inputs import read_byte_sizes, read_costs
+    from octant.network.noise import read_interruptions
     from octant.network.traffic import place as placed
     from octant.network.whatif import sized, with_routing
     from octant.report.network import collectives as report
+    from octant.simulate.noise import interruptions_of
 
     machine = sized(with_routing(network, routing, None), size)
     count = len(machine.topology.active()) * per_node if ranks is None else ranks
     nodes = placed(machine, place, count, per_node)
     costs = read_costs(overhead, latency)
     found = ask(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm)
-    print(report.collective_json(found) if json else report.collective_text(found))
+    kinds = read_interruptions(noise) if noise else []
+    if noise_of:
+        kinds += interruptions_of(find_run(store, noise_of))
+    print(report.collective_json(found, kinds) if json else report.collective_text(found, kinds))
+
+
+def ring(
+    network: NetworkArgument,
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            min=2, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].", rich_help_panel=RANKS
+        ),
+    ] = None,
+    rings: Annotated[
+        int, typer.Option(min=1, max=1000, help="Random rings, averaged geometrically.", rich_help_panel=OPERATION)
+    ] = 30,
+    per_node: PerNodeOption = 1,
+    place: PlaceOption = "block",
+    routing: RoutingOption = None,
+    overhead: OverheadOption = "0s",
+    latency: LatencyOption = "",
+    size: SizeOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Predict the ordered and random rings of HPC Challenge: latency, and bandwidth of each rank."""
+    from octant.network.inputs import read_costs
+    from octant.network.rings import rings as ring_times
+    from octant.network.traffic import place as placed
+    from octant.network.whatif import sized, with_routing
+    from octant.report.network import answers
+    from octant.report.network import collectives as report
+
+    machine = sized(with_routing(network, routing, None), size)
+    count = len(machine.topology.active()) * per_node if ranks is None else ranks
+    found = ring_times(machine, placed(machine, place, count, per_node), read_costs(overhead, latency), rings)
+    print(answers.as_json(found) if json else report.rings_text(machine, count, found))
 
 
 def app_on_model(

@@ -10,7 +10,7 @@ import typer
 
 from octant.cli._help import PREDICT
 from octant.cli._model_options import NETWORK, RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
-from octant.cli._model_time import app_on_model, collective
+from octant.cli._model_time import app_on_model, collective, ring
 from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite
 
 TRAFFIC, SOLVER, FAILURE, FITTED, MEASURED = "Traffic", "Solver", "Failure", "What is fitted", "A measured run"
@@ -443,7 +443,7 @@ def report_page(
 
 
 _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
-    "Rates and times": {"scale": scale, "solve": solve, "collective": collective, "app": app_on_model},
+    "Rates and times": {"scale": scale, "solve": solve, "collective": collective, "ring": ring, "app": app_on_model},
     "What limits, and what would help": {"explain": explain, "diff": diff, "reach": reach, "bracket": bracket},
     "Failures": {"fail": fail, "recover": recover},
     "Pictures": {"loads": loads, "report": report_page},
