@@ -33,6 +33,7 @@ class Reader {  // of one value of the knob
         if (text_ == "all") return {consecutive(0, ranks_)};
         if (text_.starts_with("first:")) return {consecutive(0, size(text_.substr(6)))};
         if (text_.starts_with("shift:")) return shifted(split(text_.substr(6), ':'));
+        if (text_.starts_with("round:")) return paired_in_round(number(text_.substr(6)));
         if (text_ == "mirror") return mirrored(1);
         if (text_.starts_with("mirror:")) return mirrored(size(text_.substr(7)));
         if (text_.starts_with("far:")) return opposite(split(text_.substr(4), 'x'));
@@ -100,6 +101,21 @@ class Reader {  // of one value of the knob
         if (most < 1 || most > found)
             refuse("there are 1 to " + std::to_string(found) + " pairs", "groups=shift:" + words[0]);
         all.resize(static_cast<std::size_t>(most));
+        return all;
+    }
+    // The pairs of one round of a tournament (the circle method): in rounds 0 to P - 2, for odd P to P - 1, each rank
+    // meets every other once.
+    [[nodiscard]] std::vector<std::vector<int>> paired_in_round(int round) const {
+        int const circle = ranks_ - 1 + ranks_ % 2;  // the last rank stands still; of an odd number nobody does
+        if (round < 0 || round >= circle)
+            refuse("there are rounds 0 to " + std::to_string(circle - 1) + " of " + ranks_text(), "groups=round:0");
+        std::vector<std::vector<int>> all;
+        if (ranks_ % 2 == 0) all.push_back({round, ranks_ - 1});
+        for (int by = 1; by <= (circle - 1) / 2; ++by) {
+            int const one = (round + by) % circle, other = (round - by + circle) % circle;
+            all.push_back({std::min(one, other), std::max(one, other)});
+        }
+        if (all.empty()) refuse("no rank has a partner among " + ranks_text(), "--ranks 2");
         return all;
     }
     // Pairs of the same place in nodes of `each` ranks, the first node with the last.

@@ -56,7 +56,7 @@ std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
         {"threads", KnobKind::integer, "1", "threads of each rank", {}, 1, 4096},
         {"groups", KnobKind::word, "all",
          "ranks that work together, the others wait: all, a size, first:N, lists such as 0+4/1+5, or pairs: shift:K, "
-         "shift:P/2, mirror, far:4x4x4"},
+         "shift:P/2, round:0, mirror, far:4x4x4"},
         {"pin",
          KnobKind::word,
          "each",

@@ -3,6 +3,8 @@
 
 #include "check.hpp"
 
+#include <set>
+
 namespace {
 
 using octant::Groups;
@@ -53,6 +55,19 @@ int main() {
     refused(checks, "0+4", 4, 1, "there is no rank 4); try ranks from 0 to 3");
     refused(checks, "pairs", 4, 1, "'pairs' is no whole number); try all");
     refused(checks, "0+/1", 4, 1, "no whole number");
+    for (int ranks : {2, 3, 4, 7, 8}) {  // everybody meets everybody once
+        std::set<std::vector<int>> met;
+        std::size_t pairs = 0;
+        for (int round = 0; round < ranks - 1 + ranks % 2; ++round)
+            for (auto const& pair : parsed("round:" + std::to_string(round), ranks)) {
+                met.insert(pair);
+                ++pairs;
+            }
+        auto const all = static_cast<std::size_t>(ranks * (ranks - 1) / 2);
+        checks.that(met.size() == all && pairs == all, "all pairs of " + std::to_string(ranks) + " ranks");
+    }
+    refused(checks, "round:3", 4, 1, "there are rounds 0 to 2 of 4 ranks");
+    refused(checks, "round:0", 1, 1, "no rank has a partner");
     refused(checks, "shift:0", 4, 1, "it is no distance); try groups=shift:1, shift:P/2");
     refused(checks, "shift:1:1:1", 4, 1, "it is no distance");
     refused(checks, "shift:half", 4, 1, "'half' is no whole number");

@@ -88,7 +88,18 @@ class Timeline:
     y: str = ""  # "": the headline
 
 
-Picture: TypeAlias = Curve | Ladder | Messages | Histogram | LostTime | Bars | Stacked | Timeline
+@dataclass(frozen=True)
+class Matrix:
+    """A metric of every pair of ranks, as squares: cells whose groups are pairs, all of one ask together.
+
+    The metric does not reduce groups.
+    """
+
+    y: str
+    title: str = ""  # "": what is measured, by pairs of ranks
+
+
+Picture: TypeAlias = Curve | Ladder | Messages | Histogram | LostTime | Bars | Stacked | Timeline | Matrix
 
 
 @dataclass(frozen=True)

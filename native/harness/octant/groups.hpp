@@ -11,7 +11,8 @@ struct Groups {
 
     // all; a size (consecutive ranks; those that do not fill a group are idle); first:N (one group); lists such as
     // 0+4/1+5; pairs: shift:K (rank i with i + K; P/2 is half of all ranks; shift:K:N the first N of them), mirror:C
-    // (the first node of C ranks with the last, the same place in both), far:XxYxZ (nodes half of a grid apart).
+    // (the first node of C ranks with the last, the same place in both), far:XxYxZ (nodes half of a grid apart),
+    // round:K (all pairs, in rounds).
     // Throws Refusal: unreadable, a rank that there is not, a rank in two groups, fewer ranks in a group than `least`,
     // a pattern without pairs.
     [[nodiscard]] static Groups parse(std::string const& text, int ranks, int least);

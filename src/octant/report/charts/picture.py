@@ -26,12 +26,13 @@ class Series:
     curve: points joined by a line (two: not joined). points: marks. line: a model or a limit, without marks. bars: a
     histogram, bar i over the i-th stretch of x. across: bars that lie, as long as `x`, at the places `y`. stack: the
     same, each beginning where the series before it ends. rows: marks at `x` in the rows `y`, with `low` and `high` in
-    x; series of one row lie one under the other. A nan breaks a line. Pieces of a stack show their labels, or else
+    x; series of one row lie one under the other. cells: squares around whole x and y, as dark as `shades` says. A nan
+    breaks a line. Pieces of a stack show their labels, or else
     their values, where they fit in. band: the area between `low` and `high`, with a line through `y`.
     """
 
     name: str
-    kind: Literal["curve", "points", "line", "bars", "across", "stack", "rows", "band"]
+    kind: Literal["curve", "points", "line", "bars", "across", "stack", "rows", "band", "cells"]
     x: tuple[float, ...]
     y: tuple[float, ...]
     low: tuple[float, ...] = ()
@@ -50,6 +51,7 @@ class Series:
     short: str = ""  # the name where there is little room; "": the name
     dots: tuple[tuple[float, float], ...] = ()  # single launches, small
     open: tuple[bool, ...] = ()  # marks that are drawn open: not measurable; none: all filled
+    shades: tuple[float, ...] = ()  # of cells: 0 the palest, 1 the darkest
 
 
 @dataclass(frozen=True)

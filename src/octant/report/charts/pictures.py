@@ -13,6 +13,7 @@ from octant.report.charts.curve import curve
 from octant.report.charts.histogram import histogram
 from octant.report.charts.interruptions import lost_time
 from octant.report.charts.ladder import ladder
+from octant.report.charts.matrix import matrix
 from octant.report.charts.messages import messages
 from octant.report.charts.roofline import roofline
 from octant.report.charts.timeline import timeline
@@ -59,3 +60,5 @@ def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared
             return stacked(summary, of, figures, declared)
         case workload.Timeline():
             return timeline(summary, of, figures, declared)
+        case workload.Matrix():
+            return matrix(summary, of, figures, declared)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HEIGHT = 14  # lines of a grid
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 FILLS = "█▓▒░#=+-"
+SHADES = "·░▒▓█"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -39,6 +40,8 @@ def _body(panel: Panel, width: int) -> list[str]:
         return _across(panel, width)
     if panel.y.down:
         return _rows(panel, width)
+    if "cells" in kinds:
+        return _cells(panel, width)
     return _outline(panel, width) if kinds == {"bars"} else _grid(panel, width)
 
 
@@ -141,6 +144,23 @@ def _outline(panel: Panel, width: int) -> list[str]:
             line = bar(length(count) / most if most else 0.0, cells)
             lines.append(f"{_short(series.x[stretch[0]], panel.x):>10}  {line} {count:.3g}")
     return lines
+
+
+def _cells(panel: Panel, width: int) -> list[str]:
+    """A square of two characters for each cell, the greatest y at the top; where there is no room, only words."""
+    cells = next(one for one in panel.series if one.kind == "cells")
+    shades = dict(zip(zip(cells.x, cells.y, strict=True), cells.shades, strict=True))
+    across, down = sorted({x for x, _ in shades}), sorted({y for _, y in shades}, reverse=True)
+    heads = [_short(y, panel.y) for y in down]
+    left = max(map(len, heads))
+    if left + 1 + 2 * len(across) > width:
+        return [f"{len(shades)} cells, too many for {width} columns"]
+    signs = {(x, y): 2 * SHADES[round(shade * (len(SHADES) - 1))] for (x, y), shade in shades.items()}
+    rows = ["".join(signs.get((x, y), "  ") for x in across) for y in down]
+    first, last = (_short(x, panel.x) for x in (across[0], across[-1]))
+    axis = f"{'':{left}} {first}{'':{max(1, 2 * len(across) - len(first) - len(last))}}{last}"
+    lines = [f"{head:>{left}} {row}" for head, row in zip(heads, rows, strict=True)]
+    return [*lines, axis[:width], *_legend([cells.name], width)]
 
 
 def _grid(panel: Panel, width: int) -> list[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_MARKS = 1000
 """A series of more points is drawn by its least, median and greatest in each pixel column."""
+_PALEST = 0.12  # opacity of the palest cell
 _TITLED = 200  # marks of a series that say what they are on pointing
 
 
@@ -28,6 +29,9 @@ def draw_series(sheet: Sheet, series: Series, look: Look, panel: Panel, x: Scale
     with sheet.group(look.colour):
         if series.kind == "bars":
             _bars(sheet, series, panel, x, y, base)
+            return
+        if series.kind == "cells":
+            _cells(sheet, series, x, y)
             return
         spots = [(x.at(a), y.at(b)) for a, b in zip(series.x, series.y, strict=True) if x.holds(a) and y.holds(b)]
         if series.kind == "band":
@@ -122,6 +126,17 @@ def _bars(sheet: Sheet, series: Series, panel: Panel, x: Scale, y: Scale, base: 
         sheet.rect("b", box, point_title(series, i, panel))
         sheet.field.add_line([(box.left, top), (box.right, top)])
         sheet.field.add_line([(at, top), (at, base)])
+
+
+def _cells(sheet: Sheet, series: Series, x: Scale, y: Scale) -> None:
+    """Squares of one unit of each axis; the palest can still be seen."""
+    titled = len(series.x) <= _TITLED
+    for i, (a, b, shade) in enumerate(zip(series.x, series.y, series.shades, strict=True)):
+        if x.holds(a) and y.holds(b):
+            box = Box(x.held(a - 0.5), y.held(b + 0.5), x.held(a + 0.5), y.held(b - 0.5))
+            sheet.rect(
+                "b", box, series.labels[i] if titled and i < len(series.labels) else "", _PALEST + (1 - _PALEST) * shade
+            )
 
 
 def arrow(at: Spot, right: bool) -> str:

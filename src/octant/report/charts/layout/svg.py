@@ -47,10 +47,11 @@ class Sheet:
         if data:
             self._shape("path", kind, f'd="{data}"', title)
 
-    def rect(self, kind: str, box: Box, title: str = "") -> None:
+    def rect(self, kind: str, box: Box, title: str = "", opacity: float = 1.0) -> None:
         """A rectangle, at least half a px wide and high."""
         width, height = max(0.5, box.right - box.left), max(0.5, box.bottom - box.top)
         place = f'x="{px(box.left)}" y="{px(box.top)}" width="{px(width)}" height="{px(height)}"'
+        place += f' fill-opacity="{opacity:.2f}"' * (opacity < 1)
         self._shape("rect", kind, place, title)
 
     def mark(self, kind: str, shape: str, at: Spot, title: str = "", radius: float = RADIUS) -> None:

@@ -1,0 +1,170 @@
+"""A metric of every pair of ranks as a matrix of squares; pairs that are far from the others are named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant import units
+from octant.analysis.names import knob_text
+from octant.ask import EFFORT
+from octant.report.charts.picture import Axis, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.ticks import even_ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.metric import Metric
+    from octant.workload import Matrix, Workload
+
+LEAST_PAIRS = 3
+MOST_PANELS = 4
+MOST_RANKS = 256
+MOST_NAMED = 5
+"""Pairs whose names stand in the picture; the table has all."""
+FAR = 3.5
+"""Modified z-score from which a pair is far from the others (Iglewicz and Hoaglin, 1993)."""
+LEAST_FAR = 0.1
+"""Part of the median by which it differs at least."""
+
+_Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """The value of every pair of one choice of the other knobs, the lower rank first."""
+
+    name: str
+    values: Mapping[_Pair, float]
+
+    @property
+    def middle(self) -> float:
+        return float(np.median(list(self.values.values())))
+
+    @property
+    def far(self) -> list[_Pair]:
+        """Pairs that are far from the others, the farthest first."""
+        off = {pair: abs(value - self.middle) for pair, value in self.values.items()}
+        spread = 1.4826 * float(np.median(list(off.values())))
+        least = max(FAR * spread, LEAST_FAR * self.middle)
+        return sorted((pair for pair in off if off[pair] > least), key=lambda pair: -off[pair])
+
+
+def matrix(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Matrix) -> Picture | None:
+    """The pairs of ranks of cells whose groups are pairs; `None` for fewer than three pairs."""
+    metric = workload.metric(shown.y)
+    every = [one for one in _by_knobs(summary, figures, shown.y) if len(one.values) >= LEAST_PAIRS]
+    drawn = [one for one in thin(every, MOST_PANELS) if max(map(max, one.values)) < MOST_RANKS]
+    if not drawn:
+        return None
+    title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of ranks"
+    darker = "greater" if metric.better == "higher" else "smaller"
+    return Picture(
+        "matrix",
+        title,
+        f"{workload.summary}. Each square is a pair, the darker the {darker}: the median over launches. Pairs are "
+        f"marked that are more than {FAR} robust standard deviations and {LEAST_FAR:.0%} from the median."
+        + thinned_text(len(drawn), len(every), "matrices"),
+        tuple(_panel(one, metric) for one in drawn),
+        ("what", "ranks", metric.name, "against the median", "far"),
+        tuple(row for one in every for row in _rows(one, metric)),
+        label=f"{title}: {_span(drawn[0], metric)}.",
+        facts=tuple(fact for one in drawn for fact in _facts(one, metric)),
+        beside=len(drawn) > 1,
+        width=564 if len(drawn) == 1 else 780,
+    )
+
+
+def _by_knobs(summary: Summary, figures: Sequence[Figure], name: str) -> list[_Pairs]:
+    """Cells that differ in their groups only are one matrix; a pair that several have is the mean of them."""
+    found: dict[tuple[tuple[str, str], ...], dict[_Pair, list[float]]] = {}
+    for headline in figures:
+        figure = summary.figure(headline, name) if name else headline
+        point = headline.point
+        if figure is None or figure.invalid or not point.groups or any(len(group) != 2 for group in point.groups):
+            continue
+        launches = [one.by_group for one in figure.counted if len(one.by_group) == len(point.groups)]
+        key = tuple((n, v) for n, v in point.knobs.items() if n != "groups" and n not in EFFORT)
+        for place, group in enumerate(point.groups):
+            if launches:
+                value = float(np.median([one[place] for one in launches]))
+                found.setdefault(key, {}).setdefault((min(group), max(group)), []).append(value)
+    varying = {name for key in found for name, value in key if any((name, value) not in other for other in found)}
+    return [
+        _Pairs(
+            ", ".join(knob_text(name, value) for name, value in key if name in varying),
+            {pair: float(np.mean(values)) for pair, values in sorted(pairs.items())},
+        )
+        for key, pairs in found.items()
+    ]
+
+
+def _panel(one: _Pairs, metric: Metric) -> Panel:
+    ranks = max(map(max, one.values)) + 1
+    cells = [(a, b, value) for pair, value in one.values.items() for a, b in (pair, pair[::-1])]
+    low, high = min(one.values.values()), max(one.values.values())
+    shades = [(value - low) / (high - low) if high > low else 0.5 for _, _, value in cells]
+    if metric.better == "lower":
+        shades = [1 - shade for shade in shades]
+    ends = (-0.5, ranks - 0.5)
+    axis = [Axis("rank", False, even_ticks(ranks - 1, lambda v: f"{v:g}"), ends=ends) for _ in range(2)]
+    far = one.far
+    ends_of = (low, high) if metric.better == "lower" else (high, low)
+    dark, pale = (units.si_text(value, metric.unit) for value in ends_of)
+    series = [
+        Series(
+            f"dark {dark} … pale {pale}", "cells",
+            tuple(float(a) for a, _, _ in cells), tuple(float(b) for _, b, _ in cells),
+            labels=tuple(f"ranks {a} and {b}: {units.si_text(v, metric.unit)}" for a, b, v in cells),
+            shades=tuple(shades), role="series-1", names="legend",
+        )
+    ]  # fmt: skip
+    if far:
+        series.append(
+            Series(
+                "far from the others", "points", tuple(float(a) for a, _ in far), tuple(float(b) for _, b in far),
+                labels=tuple(_named(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far)),
+                role="ink", marker="diamond", names="points",
+            )
+        )  # fmt: skip
+    return Panel(axis[0], axis[1], tuple(series), title=one.name, height=1.5)
+
+
+def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
+    far, middle = set(one.far), one.middle
+    return [
+        (
+            one.name or metric.name,
+            _named(pair),
+            units.si_text(value, metric.unit, 4),
+            f"×{value / middle:.3f}" if middle else "",
+            "far" if pair in far else "",
+        )
+        for pair, value in one.values.items()
+    ]
+
+
+def _facts(one: _Pairs, metric: Metric) -> list[tuple[str, str]]:
+    facts = [(one.name or "all pairs", _span(one, metric))]
+    if one.far:
+        more = len(one.far) - MOST_NAMED
+        names = "; ".join(
+            f"{_named(pair)} {units.si_text(one.values[pair], metric.unit)}" for pair in one.far[:MOST_NAMED]
+        )
+        facts.append(("far from the others", f"{names}{f' and {more} more' if more > 0 else ''}"))
+    return facts
+
+
+def _span(one: _Pairs, metric: Metric) -> str:
+    low, middle, high = (
+        units.si_text(v, metric.unit) for v in (min(one.values.values()), one.middle, max(one.values.values()))
+    )
+    return f"{low} … {high}, median {middle}, {units.counted(len(one.values), 'pair')}"
+
+
+def _named(pair: _Pair) -> str:
+    return f"{pair[0]} and {pair[1]}"

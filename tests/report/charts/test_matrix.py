@@ -1,0 +1,109 @@
+"""Pairs of ranks as a matrix: which cells make one, what is far from the others, and how it is drawn."""
+
+import dataclasses
+
+import pytest
+
+from fake_run import durations, lane, point, stored
+from octant.analysis.summary import Summary, summarise
+from octant.ask import Ask, Launch, Shape, Subject
+from octant.metric import Metric, per, ranks, rate, steps
+from octant.record import Work
+from octant.report.charts import draw, terminal
+from octant.report.charts.matrix import matrix
+from octant.report.charts.picture import Picture
+from octant.workload import Matrix, Workload
+
+RANKS = 6
+WORKLOAD = Workload(
+    name="mpi/pairs",
+    summary="Pairs that exchange",
+    metrics=(
+        Metric("time", "s", "lower", per("messages")),
+        Metric("pair time", "s", "lower", per("messages", over=(ranks("max"), steps("median")))),
+        Metric("bandwidth", "B/s", "higher", rate("bytes_sent")),
+    ),
+    pictures=(Matrix("pair time"),),
+    smoke={},
+)
+SLOW = (1, 4)
+
+
+def rounds() -> list[list[tuple[int, int]]]:
+    circle = RANKS - 1
+
+    def pair(one: int, other: int) -> tuple[int, int]:
+        return min(one, other), max(one, other)
+
+    around = [[pair((k + i) % circle, (k - i) % circle) for i in range(1, RANKS // 2)] for k in range(circle)]
+    return [[(k, circle), *pairs] for k, pairs in enumerate(around)]
+
+
+def summary(slow: float = 1.0) -> Summary:
+    """Every pair takes 10 us but one; each round is a cell."""
+    names = ",".join(f"round:{number}" for number in range(RANKS - 1))
+    launch = Launch(Ask(Subject(WORKLOAD.name), {"bytes": "8", "groups": names}, Shape(RANKS)))
+    points = []
+    for number, pairs in enumerate(rounds()):
+        lanes = [
+            lane(durations(round(10_000 * (slow if pair == SLOW else 1))), rank=rank, group=group)
+            for group, pair in enumerate(pairs)
+            for rank in pair
+        ]
+        points.append(
+            point(
+                "steps", workload=WORKLOAD.name, launch=launch.key, knobs={"bytes": "8", "groups": f"round:{number}"},
+                ranks=RANKS, groups=tuple(pairs), lanes=tuple(lanes),
+                work=tuple(Work({"messages": 1, "bytes_sent": 8}, group, lanes=2) for group in range(len(pairs))),
+            )
+        )  # fmt: skip
+    return summarise(stored([launch], points), {WORKLOAD.name: WORKLOAD})
+
+
+def drawn(found: Summary) -> Picture:
+    picture = matrix(found, WORKLOAD, found.figures, Matrix("pair time"))
+    assert picture is not None
+    return picture
+
+
+def test_the_rounds_of_a_tournament_are_one_matrix_with_both_halves() -> None:
+    picture = drawn(summary())
+    (panel,) = picture.panels
+    cells = panel.series[0]
+    assert set(zip(cells.x, cells.y, strict=True)) == {(a, b) for a in range(RANKS) for b in range(RANKS) if a != b}
+    assert len(picture.rows) == RANKS * (RANKS - 1) // 2
+    assert len(panel.series) == 1, "no pair is far from the others"
+
+
+def test_a_pair_that_is_far_from_the_others_is_named() -> None:
+    picture = drawn(summary(slow=1.5))
+    far = picture.panels[0].series[1]
+    assert (far.labels, far.x, far.y) == (("1 and 4",), (1.0,), (4.0,))
+    assert ("far from the others", "1 and 4 15.0 µs") in picture.facts
+    assert [row for row in picture.rows if row[4]] == [("pair time", "1 and 4", "15.00 µs", "×1.500", "far")]
+    cells = picture.panels[0].series[0]
+    shade = dict(zip(zip(cells.x, cells.y, strict=True), cells.shades, strict=True))
+    assert shade[1, 4] == 0 == min(cells.shades), "the slowest is the palest"
+
+
+def test_a_small_difference_is_not_far_however_alike_the_others_are() -> None:
+    assert len(drawn(summary(slow=1.05)).panels[0].series) == 1
+
+
+def test_it_is_drawn_for_a_page_a_phone_and_a_terminal() -> None:
+    picture = drawn(summary(slow=2))
+    for width in draw.widths(picture):
+        text = draw.svg(picture, width)
+        assert text.count("<rect") >= RANKS * (RANKS - 1)
+        assert "ranks 1 and 4: 20.0 µs" in text
+    lines = [line.plain for line in terminal.picture_lines(picture, 60)]
+    assert sum("██" in line for line in lines) >= RANKS
+    assert [line.plain for line in terminal.picture_lines(picture, 12)][3].startswith("30 cells, to")
+
+
+@pytest.mark.parametrize("groups", [((0, 1, 2), (3, 4, 5)), ((0, 1), (2, 3))])
+def test_other_groups_and_two_pairs_make_none(groups: tuple[tuple[int, ...], ...]) -> None:
+    found = summary()
+    points = tuple(dataclasses.replace(one, groups=groups) for one in found.run.points[:1])
+    other = summarise(dataclasses.replace(found.run, points=points), {WORKLOAD.name: WORKLOAD})
+    assert matrix(other, WORKLOAD, other.figures, Matrix("pair time")) is None
