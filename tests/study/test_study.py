@@ -222,6 +222,16 @@ def test_two_levels_that_come_to_the_same_launch_are_asked_once_and_not_compared
     assert verdict.text == "cannot be tested here: both combinations are the same launch here"
 
 
+def test_two_measures_of_the_same_launch_have_each_its_own_metric(where: Store, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(STUDY + '\n[measures.n]\nworkload = "stream"\nmetric = "traffic"\n')
+    run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9)
+    assert len(run.launches) == 12  # each combination is asked once for both
+    values = outcome.outcome_of_run(run).values
+    measured = {str(cell): value[""].value.middle for cell, value in values.by_cell.items()}
+    assert measured == pytest.approx({"m: a": 10e9, "m: b": 10e9, "n: a": 15e9, "n: b": 15e9}, rel=1e-3)
+
+
 def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)

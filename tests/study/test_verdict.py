@@ -32,6 +32,7 @@ from octant.study.verdict import (
     undecided_judgement,
     verdicts,
 )
+from octant.units import si_text
 
 POSITIVE = st.floats(0.01, 100)
 INTERVALS = st.tuples(POSITIVE, POSITIVE, POSITIVE).map(sorted).map(lambda three: Interval(*three))
@@ -475,6 +476,15 @@ def test_agreement_is_decided_by_the_point_that_agrees_least(
     }
     (found,) = verdicts(asked, StudyValues({"m": FLOPS}, {Cell("m", ("a",)): here}, {}, {}), machine())
     assert found.status == status
+
+
+@pytest.mark.parametrize(("below", "status"), [(11.0, "holds"), (9.0, "does not hold"), (10.1, "undecided")])
+def test_a_value_is_judged_in_its_own_unit(below: float, status: str) -> None:
+    test = f'kind = "value", measure = "m", bar = {{ below = {below} }}'
+    unit = RATE.unit
+    found = judged(test, {"m a": {"": measured(*[9.9, 10.2] * 4)}})
+    assert found.status == status
+    assert f" here for m (the bar: below {si_text(below, unit)}; in brackets: 95 % interval" in found.text
 
 
 def test_what_was_not_measured_is_not_tested() -> None:

@@ -45,7 +45,8 @@ def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = T
     return point_line(
         point(
             workload=launch.ask.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.ask.shape.ranks,
-            results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), counts={"bytes_read": BYTES}, given=(),
+            results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), given=(),
+            counts={"bytes_read": BYTES, "bytes_allocated": BYTES // 2},
             lanes=(lane(durations(round(BYTES / rate * 1e9))),), **changes,
         )
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """The values of a study from the launches of a stored run, made from the same figures as everywhere else."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from octant import workloads
@@ -31,17 +31,21 @@ def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyVal
     Args:
         study: with the axis values of the machine that it ran on.
     """
-    owners: dict[str, Cell] = {}  # of several cells with the same ask here, the first
+    firsts: dict[tuple[str, str], Cell] = {}  # of several cells with the same ask and metric here
+    owners: dict[str, list[Cell]] = {}  # of an ask: the first cell for each metric
     same: dict[Cell, Cell] = {}
     for cell, ask in asked.asks.items():
-        first = owners.setdefault(ask, cell)
-        if first is not cell:
+        measure = study.measures[cell.measure]
+        first = firsts.setdefault((ask, workloads.workload(measure.workload).metric(measure.metric).name), cell)
+        if first is cell:
+            owners.setdefault(ask, []).append(cell)
+        else:
             same[cell] = first
     points = _points_by_cell(study, owners, run)
     failures = _failures_by_cell(owners, run)
     by_cell: dict[Cell, dict[str, StudyValue]] = {}
     gaps: dict[tuple[Cell, str], str] = {}
-    for cell in owners.values():
+    for cell in firsts.values():
         axis = study.measures[cell.measure].axis
         for at in axis.values if axis else ("",):
             reasons = _reasons(failures.get(cell, ()), axis.knob if axis else "", at)
@@ -64,13 +68,12 @@ def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyVal
 Launched = dict[tuple[Cell, str], dict[str, Point]]
 
 
-def _points_by_cell(study: Study, owners: Mapping[str, Cell], run: StoredRun) -> Launched:
+def _points_by_cell(study: Study, owners: Mapping[str, Sequence[Cell]], run: StoredRun) -> Launched:
     """The points of each cell and axis value, by launch: a launch is one sample, however often it was recorded."""
     points: Launched = {}
     for point in run.points:
         ask = run.ask_of(point.launch)
-        cell = owners.get(ask.key) if ask else None
-        if cell is not None:
+        for cell in owners.get(ask.key, ()) if ask else ():
             axis = study.measures[cell.measure].axis
             at = canonical(point.knobs.get(axis.knob, "")) if axis else ""
             by_launch = points.setdefault((cell, at), {})
@@ -79,12 +82,12 @@ def _points_by_cell(study: Study, owners: Mapping[str, Cell], run: StoredRun) ->
     return points
 
 
-def _failures_by_cell(owners: Mapping[str, Cell], run: StoredRun) -> dict[Cell, list[Failure]]:
+def _failures_by_cell(owners: Mapping[str, Sequence[Cell]], run: StoredRun) -> dict[Cell, list[Failure]]:
     failures: dict[Cell, list[Failure]] = {}
     for failure in run.failures:
         ask = run.ask_of(failure.launch)
-        if ask is not None and ask.key in owners:
-            failures.setdefault(owners[ask.key], []).append(failure)
+        for cell in owners.get(ask.key, ()) if ask else ():
+            failures.setdefault(cell, []).append(failure)
     return failures
 
 

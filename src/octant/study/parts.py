@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -123,9 +123,17 @@ class Bar(Part):
     @property
     def text(self) -> str:
         """For people: `above 2`."""
+        return self._text(lambda edge: f"{edge:g}")
+
+    def text_in(self, unit: str) -> str:
+        """For people: `above 2 µs`."""
+        return self._text(lambda edge: units.si_text(edge, unit))
+
+    def _text(self, words: Callable[[float], str]) -> str:
         if self.within is not None:
-            return f"within {self.within[0]:g} to {self.within[1]:g}"
-        return f"above {self.above:g}" if self.above is not None else f"below {self.below:g}"
+            return f"within {words(self.within[0])} to {words(self.within[1])}"
+        side, edge = ("above", self.above) if self.above is not None else ("below", self.below)
+        return f"{side} {words(edge or 0.0)}"
 
 
 class KindOfTest(Part):

@@ -14,6 +14,7 @@ from octant.stats.paired import LEAST_ROUNDS
 from octant.study.factors import factor_text, gain, gain_in_rounds, range_text
 from octant.study.published_values import published_range
 from octant.study.values import CannotTest
+from octant.units import si_text
 
 if TYPE_CHECKING:
     from octant.stats import Doubt
@@ -119,9 +120,21 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
 
 def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:
     """What one tested quantity says against a bar; `what` stands behind its value in the sentence."""
+    return _judged(effect, bar, f"{factor_text(effect.here)} here{what} (the bar: {bar.text}")
+
+
+def judge_value(effect: Effect, bar: Bar, unit: str, what: str) -> Judgement:
+    """As `judge_effect`, of a quantity with a unit, in which the bar is given."""
+    middle, low, high = (si_text(edge, unit) for edge in (effect.here.middle, effect.here.low, effect.here.high))
+    value = middle if effect.here.low == effect.here.high else f"{middle} [{low}, {high}]"
+    return _judged(effect, bar, f"{value} here{what} (the bar: {bar.text_in(unit)}")
+
+
+def _judged(effect: Effect, bar: Bar, said: str) -> Judgement:
+    """`said`: the value and the bar in words, in a bracket that is still open."""
     status = status_of(effect, bar)
     more = launches_needed(effect.here, bar, effect.launches, effect.least) if status == "undecided" else None
-    why = f"{factor_text(effect.here)} here{what} (the bar: {bar.text}{ends_text([effect])}){doubts_text([effect])}"
+    why = f"{said}{ends_text([effect])}){doubts_text([effect])}"
     if status == "undecided":
         why += f"; {more_text(more, effect.launches, effect.least)}"
     return Judgement(status, why, effect.here, effect.here_is, more)

@@ -1,0 +1,37 @@
+"""What a measure comes to, in its own unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from octant.study import checks
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import quantity_of
+from octant.study.verdict import Effect, Judgement, judge_value
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Value(KindOfTest):
+    """One value against a bar in the unit of the measure: seconds, bytes a second."""
+
+    kind: Literal["value"]
+    measure: str
+    of: Levels = BASELINE
+    at: str = ""  # axis value
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there."""
+        yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
+        yield from checks.place_problems(study, self.measure, self.at)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The value with its interval against the bar."""
+        found = values.value(study.cell(self.measure, self.of), self.at)
+        effect = Effect(found.value, len(found.launches), found.doubts)
+        unit = quantity_of(study.measures[self.measure]).unit
+        return judge_value(effect, self.bar, unit, f" for {self.measure}{f' at {self.at}' if self.at else ''}")

@@ -1,0 +1,69 @@
+#include "clocks.hpp"
+
+#include "octant/info.hpp"
+
+#include <array>
+#include <limits>
+
+namespace clocks {
+
+void exchange_readings(octant::Comm const& group, int other, std::int64_t exchanges, Read read, Ahead* found) {
+    constexpr int tag = 0;
+    double reading_s = 0;
+    for (std::int64_t i = 0; i < exchanges; ++i) {
+        if (group.rank() == 0) {
+            double const sent_s = read();
+            octant::check(MPI_Send(nullptr, 0, MPI_BYTE, other, tag, group.get()));
+            octant::check(MPI_Recv(&reading_s, 1, MPI_DOUBLE, other, tag, group.get(), MPI_STATUS_IGNORE));
+            found->add(sent_s, reading_s, read());
+        } else {
+            octant::check(MPI_Recv(nullptr, 0, MPI_BYTE, 0, tag, group.get(), MPI_STATUS_IGNORE));
+            reading_s = read();
+            octant::check(MPI_Send(&reading_s, 1, MPI_DOUBLE, 0, tag, group.get()));
+        }
+    }
+}
+
+Range ahead_of_monotonic(Read read) {
+    constexpr int trials = 200;
+    // A double that counts seconds since the start of a machine has some digits only.
+    double const digits = 2 * std::numeric_limits<double>::epsilon() * std::fmax(read(), Monotonic::read_s());
+    Range least{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    for (int i = 0; i < trials; ++i) {
+        double const before_s = Monotonic::read_s(), here_s = read(), after_s = Monotonic::read_s();
+        Range const one{here_s - after_s - digits, here_s - before_s + digits};
+        if (one.half_width() < least.half_width()) least = one;
+    }
+    return least;
+}
+
+std::vector<octant::Knob> knobs() {
+    using octant::KnobKind;
+    return {{"clock",
+             KnobKind::word,
+             "wtime",
+             "wtime: MPI_Wtime; monotonic: CLOCK_MONOTONIC, which all processes of a node share",
+             {"wtime", "monotonic"}},
+            {"exchanges",
+             KnobKind::integer,
+             "100",
+             "messages there and back of which the quickest counts",
+             {},
+             1,
+             1'000'000},
+            {"duration", KnobKind::seconds, "60", "of pattern=drift: time from the first offset to the last"},
+            {"moments",
+             KnobKind::integer,
+             "21",
+             "of pattern=drift: how often offsets are taken in this time",
+             {},
+             2,
+             100'000},
+            {"method",
+             KnobKind::word,
+             "barrier",
+             "of pattern=skew: what lets the ranks go",
+             {"none", "barrier", "dissemination", "clock"}}};
+}
+
+}  // namespace clocks
