@@ -20,7 +20,7 @@ from octant.cli import application
 from octant.cli._examples import EXAMPLES, WAYS_IN
 from octant.failure import Exit, Refusal
 from octant.store import Store
-from paths import ROOT
+from paths import DATA, ROOT
 
 PLACEHOLDERS = {
     "ID": "last",
@@ -103,6 +103,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "prog").write_text("#!/bin/sh\n")
     for name in ("program", "prog"):
         (folder / name).chmod(0o755)
+    for name, source in (("imb.txt", "imb-2021.11-mpi1.txt"), ("osu.txt", "osu-5.8-collective.txt")):
+        (folder / name).symlink_to(DATA / "foreign" / source)
     (folder / "points.txt").write_text("24 1.08e9 0.05\n")
     for name, source in (("mine.toml", "study/studies/page-size.toml"), ("suite.toml", "suites/quick.toml")):
         (folder / name).symlink_to(ROOT / "src/octant" / source)

@@ -234,9 +234,15 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
     ]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
-        ("start synchronised", a.sync, b.sync),
         ("threads", a.threads, b.threads),
-        ("work counted", _work(a), _work(b)),
+        *(
+            ()
+            if {"imported"} & {*a.notes, *b.notes}
+            else (  # another tool's output does not say these
+                ("start synchronised", a.sync, b.sync),
+                ("work counted", _work(a), _work(b)),
+            )
+        ),
         (
             "fault-injection build",
             bool(a.process.build.get("faults_compiled")),
@@ -293,6 +299,7 @@ def _differences(before: Summary, after: Summary) -> list[tuple[str, str, str]]:
 def _facts(summary: Summary) -> Mapping[str, str]:
     run, machine = summary.run, summary.run.machine
     return {
+        "measured": run.source or "here",
         "machine": machine.name,
         "processor": machine.processor.model,
         "hardware threads allowed": str(len(machine.topology.usable())),

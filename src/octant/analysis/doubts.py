@@ -34,6 +34,10 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
         found.append(doubt("cores shared", "more threads than hardware threads"))
     if short := _short_phases(point, samples):
         found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}"))
+    if source := point.notes.get("imported"):
+        found.append(doubt("imported", f"not measured here: {source}, line {point.notes.get('lines', '?')}"))
+    if why := point.notes.get("unverified"):
+        found.append(doubt("not verified", why))
     if rounded := point.notes.get("rounded"):
         found.append(doubt("sizes rounded", f"rounded: {rounded}"))
     return (*found, *_interrupted(point, samples))

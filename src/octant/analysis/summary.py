@@ -10,6 +10,7 @@ import numpy as np
 from octant import units, workloads
 from octant.analysis.figures import figures_of, includes, known_limits
 from octant.analysis.given import mismatches_of
+from octant.analysis.imported import imported_workload
 from octant.analysis.series import series_metrics
 from octant.ask import cell_key
 from octant.limit import Known
@@ -75,7 +76,8 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     installed = workloads.workloads() if known is None else known
     made: list[tuple[Ask | None, Figure]] = []  # of every metric of a cell, the headline first
     for ask, points in _cells(run, installed):
-        workload = installed[points[0].workload]
+        known_one = installed.get(points[0].workload)
+        workload = imported_workload(points, known_one) if run.imported or not known_one else known_one
         wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         of_cell = figures_of(workload, points, wanted, given).values()
@@ -87,7 +89,7 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
     rest = (figure for figure in every if figure.metric is not figure.workload.metrics[0])
     others = {(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest}
-    unknown = sorted({point.workload for point in run.points} - set(installed))
+    unknown = sorted(() if run.imported else {point.workload for point in run.points} - set(installed))
     clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
     if alone := [clock for clock, threads in clocks if threads == 1]:
         run = replace(run, machine=with_measured(run.machine, float(np.median(alone))))
@@ -107,7 +109,7 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
     asks: set[str] = set()
     places: dict[tuple[object, ...], int] = {}  # points of a launch that was resumed come last in the file
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
-        if point.workload in installed:
+        if run.imported or point.workload in installed:
             ask = run.ask_of(point.launch)
             # What was not asked may be missing in a launch of an older version.
             known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs

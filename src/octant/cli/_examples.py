@@ -94,6 +94,11 @@ EXAMPLES = {
         Example("octant export last --samples -o samples.csv", "every sample of every series"),
         Example("octant export previous --to parquet -o run.parquet", "for DuckDB, pandas and the like"),
     ),
+    "import": (
+        Example("octant import imb imb.txt", "an output of the Intel MPI Benchmarks"),
+        Example("octant import imb imb.txt imb.txt --machine ours", "of several each is a launch"),
+        Example("octant import osu osu.txt --ranks 64", "where the tool does not say how many ranks"),
+    ),
     "machine": (
         Example("octant machine", "what this computer is made of"),
         Example("octant machine --record here", "its description, to send to others"),

@@ -201,6 +201,9 @@ def resume(
 
     # Another run than the last would be measured on if the last could not be read.
     run = open_store(store).find("last") if name == "last" else find_run(store, name)
+    if run.imported:
+        why = f"it was imported, {run.source}"
+        raise Refusal(f"cannot resume {run.id} ({why}); try octant import with a longer output", Exit.WRONG_WORD)
     if run.pair:
         again = command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")

@@ -1,6 +1,7 @@
 """Lines of a records file to records and back: typed, bounded, with a checksum. Format 1 reads into the same types."""
 
 import json
+import math
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -271,6 +272,30 @@ def failure_line(failure: Failure) -> str:
             **({"progress": progress} if progress else {}),
         }
     )  # fmt: skip
+
+
+def point_line(point: Point) -> str:
+    """The line that a `Reader` reads back, for points of results alone, which no kernel of ours wrote."""
+    results = [
+        {
+            "name": one.name, "value": one.value if math.isfinite(one.value) else None, "unit": one.unit,
+            **({} if one.bound is None else {"bound": one.bound}), "group": one.group,
+        }
+        for one in point.results
+    ]  # fmt: skip
+    return seal(
+        {
+            "format": FORMAT, "kind": "point", "workload": point.workload, "launch": point.launch,
+            "knobs": dict(point.knobs),
+            "shape": {"ranks": point.ranks, "threads": point.threads, "groups": list(map(list, point.groups))},
+            "pace": point.pace, "work": [], "results": results, "notes": dict(point.notes),
+        }
+    )  # fmt: skip
+
+
+def launch_line(launch: str, process: Process) -> str:
+    """The line that says when processes started, for points that no kernel of ours wrote."""
+    return seal({"format": FORMAT, "kind": "launch", "launch": launch, "started": process.started})
 
 
 def seal(members: Mapping[str, Any]) -> str:

@@ -119,7 +119,8 @@ def check_again(
         Refusal: another machine or setting, another build of a kernel, a command line, a setting that is not known, a
             host or file that is not allowed, a placement that does not fit.
     """
-    why = _other_surroundings(run, machine) or _other_builds(run, asks)
+    why = "imported, not measured here" if run.imported else ""
+    why = why or _other_surroundings(run, machine) or _other_builds(run, asks)
     try:
         if not why:
             check_stored([Launch(ask) for ask in asks], allowed)

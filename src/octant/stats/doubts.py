@@ -28,6 +28,8 @@ GRADES: Mapping[str, Grade] = {
     "beyond its limit": Grade.DOUBTFUL,
     "launches left out": Grade.DOUBTFUL,
     "sources disagree": Grade.DOUBTFUL,
+    "not verified": Grade.DOUBTFUL,
+    "imported": Grade.NOTE,
     "sizes rounded": Grade.NOTE,
     "launches resemble their neighbours": Grade.NOTE,
     "few launches": Grade.NOTE,

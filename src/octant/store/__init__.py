@@ -27,7 +27,7 @@ from octant.machine import Machine, codec
 from octant.record import Failure, Point, RecordError
 from octant.record.lines import failure_line
 from octant.store import asked, environment, files, format1, index
-from octant.store.asked import Asked, Pair, ProvenSetting, StudyAsked
+from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
 from octant.tile import DeclaredScreen
@@ -75,7 +75,12 @@ class StoredRun(Asked):
         return self._asks.get(launch.rpartition("-")[0])
 
     def remaining(self) -> tuple[Launch, ...]:
-        """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again."""
+        """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again.
+
+        Of an imported run there are none: it cannot be gone on with here.
+        """
+        if self.imported:
+            return ()
         done = finished_cells(self.points, self.failures)
         return tuple(rest for launch in self.launches for rest in launch.without(done.get(launch.key, ())))
 
@@ -129,6 +134,7 @@ class Store:
         seed: int = 0,
         pair: tuple[str, Pair] | None = None,
         screen: DeclaredScreen | None = None,
+        imported: Sequence[ImportedFile] = (),
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
@@ -137,6 +143,7 @@ class Store:
             seed: of this order and of those inside launches; a study has its own.
             pair: for one of two runs that are measured in turn: its id (`new_ids`), and what it is one side of.
             screen: what the first screen of its report shows; `None`: the report chooses.
+            imported: the files of other tools that it is read from (`store.imported`).
 
         Raises:
             Refusal: the store cannot be written.
@@ -149,7 +156,7 @@ class Store:
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(asks), tuple(order),
             study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
-            screen=screen or DeclaredScreen(),
+            screen=screen or DeclaredScreen(), imported=tuple(imported),
         )  # fmt: skip
         try:
             files.make_folder(folder)

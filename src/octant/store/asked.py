@@ -77,10 +77,20 @@ class ProvenSetting:
 
 
 @dataclass(frozen=True)
+class ImportedFile:
+    """An output of another tool that an imported run was read from."""
+
+    tool: str  # "IMB 2021.11"
+    version: str  # the line of the file that says it, as it is
+    file: str  # as it was named
+    remarks: tuple[str, ...] = ()  # what of it was not read, and why
+
+
+@dataclass(frozen=True)
 class Asked:
     """What was asked, of which machine, in which surroundings."""
 
-    who: str  # "run", "evaluate", "suite NAME", "study NAME"
+    who: str  # "run", "evaluate", "suite NAME", "study NAME", "import TOOL"
     title: str
     started: str  # ISO 8601 with offset
     machine: Machine
@@ -93,6 +103,13 @@ class Asked:
     settings: tuple[ProvenSetting, ...] = ()
     pair: Pair | None = None
     screen: DeclaredScreen = field(default_factory=DeclaredScreen)
+    imported: tuple[ImportedFile, ...] = ()  # not measured here, but read from these files
+
+    @property
+    def source(self) -> str:
+        """Where an imported run comes from: `of IMB 2021.11, read from a.txt, b.txt`; "" for what was measured."""
+        tools, files = ([getattr(one, part) for one in self.imported] for part in ("tool", "file"))
+        return f"of {', '.join(dict.fromkeys(tools))}, read from {', '.join(files)}" if files else ""
 
     def decided_launches(self) -> tuple[Launch, ...]:
         """The launches that were decided beforehand, in their order."""
@@ -144,6 +161,13 @@ class _Pair(Struct):
     looks: Looks = "once"
 
 
+class _Imported(Struct):
+    tool: str
+    version: str
+    file: str
+    remarks: list[str] = []
+
+
 class _Proven(Struct):
     asked: str
     variables: dict[str, str]
@@ -167,6 +191,7 @@ class _Asked(Struct):
     settings: list[_Proven] = []
     pair: _Pair | None = None
     screen: DeclaredScreen = DeclaredScreen()
+    imported: list[_Imported] = []
 
 
 class _Place(Struct):
@@ -210,6 +235,7 @@ def asked_text(asked: Asked) -> str:
         **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
         **({"pair": _members(asked.pair)} if asked.pair else {}),
         **({"screen": _members(asked.screen)} if asked.screen.tiles else {}),
+        **({"imported": [_members(one) for one in asked.imported]} if asked.imported else {}),
     }
     order = json.dumps(asked.order, separators=(",", ":"))  # on one line: there may be thousands
     return json.dumps(members, indent=1).replace('\n "order": []', f'\n "order": {order}', 1)
@@ -234,6 +260,7 @@ def read_asked(text: bytes) -> Asked:
         tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
         settings=tuple(map(_proven, asked.settings)),
         pair=Pair(**_members(asked.pair)) if asked.pair else None, screen=asked.screen,
+        imported=tuple(ImportedFile(one.tool, one.version, one.file, tuple(one.remarks)) for one in asked.imported),
     )  # fmt: skip
 
 

@@ -40,6 +40,10 @@ def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
     """The grade of the page is the worst of its tiles; one that is not measurable is left out unless all are so."""
     lost = _lost(summary)
     known = sessions(summary, [summary.figures[tile.figure] for tile in tiles if tile.figure is not None])
+    if summary.run.imported:
+        return Belief(
+            page_grade(tiles), _of_others(summary), (_imported(summary), _answers(summary), *_failures(summary))
+        )
     rows = (
         _time_lost(summary, lost),
         _launches(summary),
@@ -51,6 +55,20 @@ def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
         *_failures(summary),
     )
     return Belief(page_grade(tiles), _sentence(summary, tiles, lost, known), rows)
+
+
+def _of_others(summary: Summary) -> str:
+    """The sentence on what another tool measured."""
+    wrong = sum(bool(figure.wrong) for figure in summary.figures)
+    parts = [f"{units.counted(wrong, 'figure')} gave a wrong answer and {'has' if wrong == 1 else 'have'} no speed."]
+    return " ".join([*parts * bool(wrong), f"Not measured here: {summary.run.source}."])
+
+
+def _imported(summary: Summary) -> BeliefRow:
+    told = [one.version or "no version" for one in summary.run.imported]
+    return BeliefRow(
+        "Imported", f"{summary.run.source} ({'; '.join(dict.fromkeys(told))})", "nothing of it was read back"
+    )
 
 
 def page_grade(tiles: Sequence[Tile]) -> Doubt:

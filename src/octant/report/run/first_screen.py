@@ -34,4 +34,5 @@ class FirstScreen:
 def first_screen(summary: Summary) -> FirstScreen:
     """The answer of a run, with what it rests on."""
     shown = tiles(summary)
-    return FirstScreen(answer_text(summary, shown), belief(summary, shown), shown, *review(summary))
+    found = ((), ()) if summary.run.imported else review(summary)  # nothing can be done here about another's run
+    return FirstScreen(answer_text(summary, shown), belief(summary, shown), shown, *found)

@@ -14,6 +14,7 @@ def as_text(runs: Sequence[Listed]) -> str:
     rows = [("run", "machine", "points", "state", "asked")]
     for run in runs:
         state = f"{counted(run.left, 'launch')} left" if run.left else "complete"
+        state = "imported" if run.who.startswith("import ") else state
         failed = f", {run.failures} failed" if run.failures else ""
         rows.append((run.id, run.machine, str(run.points), state + failed, run.title))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -34,6 +35,7 @@ def as_json(runs: Sequence[Listed]) -> str:
             "points": run.points,
             "failures": run.failures,
             "complete": run.left == 0,
+            "imported": run.who.startswith("import "),
             "folder": run.folder,
         }
         for run in runs

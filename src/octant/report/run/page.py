@@ -69,7 +69,7 @@ def render(summary: Summary, clean: Clean = str, all_samples: bool = False, firs
         clean,
         run=run,
         machine=machine,
-        about=about_text(machine),
+        about=f"imported {run.source}" if run.imported else about_text(machine),
         period=period_text(summary.run),
         summary=summary,
         first=first,
@@ -177,6 +177,10 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
     """What measured: Octant, MPI, compiler, clock, and the environment."""
     processes = [point.process for point in summary.run.points]
     found = [("Octant", __version__)]
+    if summary.run.imported:
+        return found + [
+            (f"Imported, {one.tool}", f"{one.file}: {one.version or 'no version'}") for one in summary.run.imported
+        ]
     if processes:
         clock = max(processes, key=lambda one: one.clock.cost_ns).clock
         resolution = max(one.clock.resolution_ns for one in processes)

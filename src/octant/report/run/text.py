@@ -213,11 +213,15 @@ def mark(number: int) -> str:
 def _head(summary: Summary, width: int) -> list[Text]:
     run, machine = summary.run, summary.run.machine
     counts = {unit: len(machine.topology.groups(unit)) for unit in ("package", "core", "thread")}
-    facts = [
-        clean(machine.processor.model or machine.processor.architecture),
-        ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
-        units.bytes_text(machine.memory_bytes),
-    ]
+    facts = (
+        [f"imported {clean(run.source)}: nothing was measured here"]
+        if run.imported
+        else [
+            clean(machine.processor.model or machine.processor.architecture),
+            ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
+            units.bytes_text(machine.memory_bytes),
+        ]
+    )
     facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
     left = units.counted(len(run.remaining()), "launch")
     state = "" if run.complete else f"incomplete: {left} left, octant resume {run.id}"

@@ -68,6 +68,7 @@ class FigureLine:
     doubts: str  # "doubtful: …; note: …", the worst first
     stopped_by: str
     mpi: str
+    source: str  # of an imported figure: "of IMB 2021.11, read from a.txt, line 35"; "": it was measured
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,12 @@ def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
         doubts="; ".join(f"{one.grade.name.lower()}: {one.text}" for one in figure.doubts),
         stopped_by=point.stopped_by,
         mpi=" ".join(point.process.mpi.split()),
+        source=_source(point),
     )
+
+
+def _source(point: Point) -> str:
+    return f"{point.notes['imported']}, line {point.notes.get('lines', '?')}" if "imported" in point.notes else ""
 
 
 def _knobs_json(figure: Figure) -> str:
@@ -236,6 +242,7 @@ def document(summary: Summary, report: Path | None = None, first: FirstScreen | 
         "title": run.title,
         "started": run.started,
         "complete": run.complete,
+        "imported": [asdict(one) for one in run.imported],
         "machine": machine.name,
         "processor": machine.processor.model,
         "first_screen": _told(first or first_screen(summary)),

@@ -1,0 +1,53 @@
+"""`octant import`: what other benchmarks measured, into the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octant.cli._help import SEE
+from octant.cli._options import MOST_RANKS, JsonOption, NotesOption, StoreOption
+from octant.failure import Exit
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("import", rich_help_panel=SEE)(import_)
+
+
+def import_(
+    tool: Annotated[str, typer.Argument(help="imb, osu, hpcc, hpl, stream, likwid or npb.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="Its output, as it is; of several each is a launch.")
+    ],
+    ranks: Annotated[
+        int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks, where the file does not say it (osu).")
+    ] = None,
+    machine: Annotated[str, typer.Option(help="What to call the machine that it is of.")] = "",
+    notes: NotesOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Read the output of another benchmark into the store, as a run beside those that were measured.
+
+    It is marked as imported in every view, and nothing of it is ever started.
+    """
+    from octant import foreign
+    from octant.analysis.summary import summarise
+    from octant.report.run import text, tidy
+    from octant.store import imported, open_store
+
+    outputs = [(path, foreign.read_file(tool, path)) for path in map(Path, files)]
+    run = imported.create(open_store(store), tool, outputs, machine[:200], ranks)
+    for one in run.imported:
+        for remark in one.remarks:
+            typer.echo(f"octant: {one.file}: {remark}", err=True)
+    summary = summarise(run, all_metrics=json)
+    if json:
+        print(tidy.as_json(summary))
+    else:
+        text.show(summary, notes=notes)
+    if any(not point.passed for point in run.points):
+        raise typer.Exit(int(Exit.WRONG_ANSWER))

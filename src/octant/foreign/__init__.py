@@ -1,0 +1,115 @@
+"""Output of other benchmarks as figures. A file a tool, read by the names of its columns; lying here registers it.
+
+Nothing of such a text is trusted: sizes are bounded, names become words of ours, and no part of it is ever started.
+docs/import.md has the formats.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from octant import registry
+from octant.failure import Exit, Refusal, suggestion
+from octant.foreign._names import named
+from octant.foreign._text import Line, lines_of
+from octant.untrusted import read_text
+
+MOST_BYTES = 4 << 20
+"""Of a file that is imported; the longest output of a benchmark known has a tenth of that."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of the file in base units."""
+
+    name: str  # "time", "t_max", "bandwidth"
+    value: float  # nan: the tool wrote no number
+    unit: str
+    line: int  # of the file, from 1
+    bound: float | None = None  # of a check: what the tool says it has to be within
+    group: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a file says of one cell."""
+
+    line: int
+    knobs: Mapping[str, str]
+    values: tuple[Value, ...] = ()
+    failed: str = ""  # why there are no figures: "timed out"
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file says of one benchmark at one number of processes."""
+
+    benchmark: str  # in the tool's words
+    line: int
+    rows: tuple[Row, ...]
+    knobs: Mapping[str, str] = field(default_factory=dict)  # of all rows
+    ranks: int | None = 1  # `None`: the file does not say it
+    threads: int = 1
+    groups: tuple[tuple[int, ...], ...] = ()  # ranks that worked together; empty: all
+    alone: bool = False  # each process worked by itself
+    verified: bool = True  # the tool says that its results are right, or checks nothing at all
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a file says."""
+
+    tool: str  # "IMB"
+    version: str  # "2021.11"; "": the file does not say it
+    version_line: str  # the line that says it, as it is
+    tables: tuple[Table, ...]
+    started: str = ""  # ISO 8601, where the tool writes when it ran
+    architecture: str = ""
+    remarks: tuple[str, ...] = ()  # what was not read, and why
+
+    @property
+    def name(self) -> str:
+        """`IMB 2021.11`."""
+        return f"{self.tool} {self.version}".strip()
+
+
+def tools() -> list[str]:
+    """The tools whose output can be read, in order."""
+    return list(registry.modules(__name__))
+
+
+def read_file(tool: str, path: Path) -> Output:
+    """What a file of a tool's output says.
+
+    Raises:
+        Refusal: no such tool; the file cannot be read, is longer than `MOST_BYTES`, holds no figures of the tool, or
+            rates that fit no unit.
+    """
+    if tool not in tools():
+        raise Refusal(f"cannot import from {tool!r} (no such tool); {suggestion(tool, tools())}", Exit.WRONG_WORD)
+    found = read(tool, read_text(path, f"output of {tool}", MOST_BYTES))
+    if not found.tables:
+        why = f": {found.remarks[0]}" if found.remarks else ""
+        others = ", ".join(one for one in tools() if one != tool)
+        raise Refusal(
+            f"cannot import {path} (no figures of {tool} in it{why}); give a whole output of {tool}, or another tool: "
+            f"{others}",
+            Exit.WRONG_WORD,
+        )
+    return found
+
+
+def read(tool: str, text: str) -> Output:
+    """What the text of a tool's output says; without tables where it holds none.
+
+    Raises:
+        Refusal: rates that fit no unit.
+    """
+    lines, torn = lines_of(text)
+    found: Output = registry.module(__name__, tool).read(lines)
+    if not torn:
+        return found
+    return Output(**{**vars(found), "remarks": (*found.remarks, f"line {torn} has no end, and is not read")})
+
+
+__all__ = ["MOST_BYTES", "Line", "Output", "Row", "Table", "Value", "named", "read", "read_file", "tools"]

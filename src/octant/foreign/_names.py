@@ -1,0 +1,35 @@
+"""What we call what another tool measures: a workload of ours and its knobs where one does the same, as data."""
+
+import functools
+import importlib.resources
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from octant.foreign._text import slug_of
+from octant.untrusted import parse_toml
+
+
+@dataclass(frozen=True)
+class Named:
+    """A benchmark by our names."""
+
+    workload: str
+    knobs: Mapping[str, str] = field(default_factory=dict)
+    ranks: int | None = None  # by its definition
+
+
+def named(tool: str, benchmark: str) -> Named:
+    """What we call a benchmark of a tool; `imported/TOOL_NAME` where we measure nothing alike."""
+    slug = slug_of(benchmark)
+    entry = _names().get(tool, {}).get(slug)
+    if entry is None:
+        return Named(f"imported/{tool}_{slug}")
+    rest = {name: str(value) for name, value in entry.items() if name not in ("workload", "ranks")}
+    return Named(entry.get("workload", f"imported/{tool}_{slug}"), rest, entry.get("ranks"))
+
+
+@functools.cache
+def _names() -> dict[str, Any]:
+    text = importlib.resources.files(__package__).joinpath("names.toml").read_text(encoding="utf-8")
+    return parse_toml(text, "names of benchmarks")

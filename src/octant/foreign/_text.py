@@ -1,0 +1,96 @@
+"""Lines and numbers of foreign text."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+LONGEST = 4096
+"""Characters of a line that is looked at."""
+LONGEST_WORD = 60
+MOST_COUNT = 10**18 - 1
+_NUMBER = re.compile(r"[+-]?(?P<whole>[0-9]{1,18})(?:[.,](?P<part>[0-9]{1,18}))?(?:[eE](?P<tens>[+-]?[0-9]{1,3}))?")
+_NO_NUMBER = re.compile(r"[+-]?(?:nan(?:\([^)]*\))?|inf(?:inity)?|\*+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file."""
+
+    number: int  # from 1
+    text: str
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A number as it was printed: what it stands for is at most `half` away."""
+
+    value: float
+    half: float
+
+    @property
+    def low(self) -> float:
+        """The least that it may stand for."""
+        return max(0.0, self.value - self.half)
+
+    @property
+    def high(self) -> float:
+        """The most that it may stand for."""
+        return self.value + self.half
+
+    def times(self, factor: float) -> "Rounded":
+        """The same in another unit."""
+        return Rounded(self.value * factor, self.half * factor)
+
+
+def lines_of(text: str) -> tuple[list[Line], int]:
+    """The lines of a text without their ends, and the number of the last one where it has no end: that may be torn."""
+    parts = re.split(r"\r\n|\n|\r", text)
+    torn = len(parts) if parts[-1].strip() else 0
+    return [Line(number, part) for number, part in enumerate(parts[:-1], 1) if len(part) <= LONGEST], torn
+
+
+def number_of(word: str) -> Rounded | None:
+    """A number with a decimal point or comma, or nan for what C prints where there is none; `None` for other words."""
+    found = _NUMBER.fullmatch(word)
+    if found is None:
+        return Rounded(math.nan, 0.0) if _NO_NUMBER.fullmatch(word) else None
+    value = float(word.replace(",", "."))
+    digits = len(found["part"] or "")
+    return Rounded(value, 0.5 * 10.0 ** (int(found["tens"] or 0) - digits)) if math.isfinite(value) else None
+
+
+def count_of(word: str) -> int | None:
+    """A whole number from 0 to 10^18; `None` for other words."""
+    return int(word) if re.fullmatch(r"[0-9]{1,18}", word) else None
+
+
+def ranks_of(word: str) -> int | None:
+    """How many processes or threads a word says there were, 1 to 10 million; `None` where it cannot be."""
+    count = count_of(word)
+    return count if count and count <= 10_000_000 else None
+
+
+def word_of(text: str) -> str:
+    """A foreign text as the value of a knob: letters, digits and `._+-`, no longer than 60."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "_", text.strip())[:LONGEST_WORD].strip("_") or "unnamed"
+
+
+def slug_of(text: str) -> str:
+    """A foreign name as a part of one of ours: small letters, digits and `_`."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower())[:LONGEST_WORD].strip("_") or "unnamed"
+
+
+def date_of(text: str) -> str:
+    """The ISO form of `Sun Nov 22 22:53:48 2026`, in the time of wherever it was written; "" for other texts."""
+    try:
+        return datetime.strptime(" ".join(text.split()), "%a %b %d %H:%M:%S %Y").isoformat()
+    except ValueError:
+        return ""
+
+
+def first(lines: Sequence[Line], pattern: str) -> re.Match[str] | None:
+    """What the pattern finds in the first line that holds it."""
+    found = (re.search(pattern, line.text) for line in lines)
+    return next((one for one in found if one), None)

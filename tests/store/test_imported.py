@@ -1,0 +1,148 @@
+"""Outputs of other benchmarks as runs of the store: beside what was measured, and never mistaken for it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fake_run import fake_run, write_run
+from foreign_outputs import FILES, FOLDER, figures, read, tool_of
+from octant import foreign
+from octant.analysis.compare import compare
+from octant.analysis.summary import Summary, summarise
+from octant.cli import application
+from octant.failure import Exit, Refusal
+from octant.report.run import tidy
+from octant.store import Store, StoredRun
+from octant.store.imported import create
+
+
+def imported(store: Store, *names: str, ranks: int | None = 4) -> StoredRun:
+    tool = tool_of(Path(names[0]))
+    return create(store, tool, [(FOLDER / name, read(name)) for name in names], "elsewhere", ranks)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_output_becomes_a_whole_run(path: Path, store: Store) -> None:
+    run = imported(store, path.name)
+    found = foreign.read_file(tool_of(path), path)
+    assert not run.unread
+    assert run.complete, "nothing of it is ever asked again"
+    assert len(run.points) + len(run.failures) == sum(len(table.rows) for table in found.tables)
+    assert sum(len(point.results) for point in run.points) == len(figures(found))
+    assert all(not point.heads and point.notes["imported"].startswith(f"of {found.name}") for point in run.points)
+    summary = summarise(run, all_metrics=True)
+    assert len(summary.figures) == len(run.points)
+    assert not summary.unknown
+    for figure in summary.figures:
+        assert (figure.value is None) == bool(figure.wrong)
+        assert figure.wrong or "imported" in {one.kind for one in figure.doubts}
+        assert figure.limit is None
+    assert not summary.known.by_name
+    lines = list(tidy.figure_lines(summary))
+    assert {line.source.partition(", read from")[0] for line in lines} <= {f"of {found.name}"}
+    json.loads(tidy.as_json(summary))
+
+
+def figure_of(summary: Summary, workload: str, **knobs: str) -> float:
+    found = [one for one in summary.figures if one.workload.name == workload and knobs.items() <= one.knobs.items()]
+    assert len(found) == 1
+    assert found[0].value is not None
+    return found[0].value.middle
+
+
+def test_figures_are_found_under_our_names(store: Store) -> None:
+    messages = summarise(imported(store, "imb-2021.11-mpi1.txt"))
+    assert figure_of(messages, "mpi/p2p", pattern="exchange", bytes="4096") == pytest.approx(1.6e-6)
+    assert figure_of(messages, "mpi/p2p", pattern="uniband", bytes="1024") == 619.52e6, (
+        "no time: the first that is there"
+    )
+    assert figure_of(
+        messages, "mpi/collective", pattern="allreduce", bytes="64", type="float", op="sum"
+    ) == pytest.approx(0.57e-6)
+    kernels = summarise(imported(store, "hpcc-1.5.0.txt"))
+    assert figure_of(kernels, "node/stream", kernel="triad") == pytest.approx(62.762e9)
+    assert figure_of(kernels, "imported/hpcc_star_stream", kernel="triad") == pytest.approx(61.1839e9)
+
+
+def test_the_line_of_each_figure_is_kept(store: Store) -> None:
+    run = imported(store, "hpcc-1.5.0.txt")
+    lines = (FOLDER / "hpcc-1.5.0.txt").read_text(encoding="utf-8").splitlines()
+    (point,) = (one for one in run.points if one.workload == "imported/hpcc_hpl")
+    number, name = point.notes["lines"].split(", ")[0].split(" ")
+    assert name == "(performance)"
+    assert lines[int(number) - 1].startswith("HPL_Tflops=")
+    assert run.imported[0].version == "HPC Challenge Benchmark version 1.5.0 October 2012"
+
+
+def test_several_outputs_are_launches_of_the_same_cells(store: Store) -> None:
+    names = ("imb-2021.11-mpi1.txt",) * 3
+    summary = summarise(imported(store, *names))
+    assert len(summary.figures) == 67
+    assert {len(figure.points) for figure in summary.figures} == {3}
+    assert all(figure.value and figure.value.number == 3 for figure in summary.figures)
+
+
+def test_wrong_results_have_no_speed_and_what_timed_out_no_figure(store: Store) -> None:
+    linpack = summarise(imported(store, "hpl-2.3.txt")).figures
+    assert [bool(figure.wrong) for figure in linpack] == [False, True]
+    assert linpack[1].value is None
+    late = imported(store, "imb-2021.11-timeout.txt")
+    assert [one.reason for one in late.failures] == [
+        "timed out in Sendrecv (imb-2021.11-timeout.txt, line 36)",
+        "timed out in Alltoall (imb-2021.11-timeout.txt, line 43)",
+    ]
+    assert "not verified" in {
+        one.kind for f in summarise(imported(store, "npb-3.4.2-unverified.txt")).figures for one in f.doubts
+    }
+
+
+def test_an_output_that_does_not_say_its_ranks_needs_them(store: Store) -> None:
+    with pytest.raises(Refusal, match=r"how many processes ran MPI Barrier Latency Test\); try --ranks N"):
+        imported(store, "osu-5.8-collective.txt", ranks=None)
+    assert {point.ranks for point in imported(store, "osu-5.8-collective.txt", ranks=8).points} == {4, 8}
+
+
+def test_an_imported_run_compares_with_another_and_says_what_it_is(store: Store) -> None:
+    runs = [summarise(imported(store, name)) for name in ("imb-2021.11-mpi1.txt", "osu-5.8.txt")]
+    found = compare(runs[0], runs[1])
+    both = [one for one in found.figures if not one.is_alone]
+    assert {(one.figure.knobs["pattern"], one.figure.knobs["bytes"]) for one in both} == {
+        ("pingpong", "0"), ("pingpong", "1024"), ("uniband", "1024"),
+    }  # fmt: skip
+    assert all(one.verdict for one in both)
+    assert ("measured", runs[0].run.source, runs[1].run.source) in found.differences
+    assert [run.id for run in store.runs_like(runs[0].run)] == [runs[1].run.id], "machines of one name"
+    write_run(fake_run(store.root / "runs" / "29991231-000000-aaaa"), store.root)
+    assert not list(store.runs_like(store.find("last")))
+
+
+def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> None:
+    def octant(*words: str) -> tuple[int, str]:
+        done = CliRunner().invoke(application(), [*words, "--store", str(tmp_path)])
+        refused = done.exception if isinstance(done.exception, Refusal) else None
+        return refused.code if refused else done.exit_code, str(refused or done.output)
+
+    assert octant("import", "imb", str(FOLDER / "imb-2021.11-mpi1.txt"))[0] == Exit.OK
+    code, text = octant("import", "hpl", str(FOLDER / "hpl-2.3.txt"), "--machine", "cluster")
+    assert code == Exit.WRONG_ANSWER
+    assert "imported of HPL 2.3, read from" in text
+    assert "Not measured here" in text
+    assert "WRONG ANSWER" in text
+    assert [line.split()[3] for line in octant("runs")[1].splitlines()[1:]] == ["imported"] * 2
+    assert octant("report", "last")[0] == Exit.OK
+    page = next(tmp_path.glob("runs/*/report.html")).read_text(encoding="utf-8")
+    assert "imported of HPL 2.3" in page
+    assert 'id="machine"' not in page
+    code, text = octant("resume", "last")
+    assert (code, "it was imported" in text) == (Exit.WRONG_WORD, True)
+    first = sorted(path.name for path in (tmp_path / "runs").iterdir())[0]
+    code, text = octant("compare", first, first, "--rounds", "6")
+    assert (code, "imported, not measured here" in text) == (Exit.CANNOT_RUN, True)
+    assert octant("import", "osu", str(FOLDER / "pmb-2.2.txt"))[0] == Exit.WRONG_WORD

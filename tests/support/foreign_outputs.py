@@ -1,0 +1,53 @@
+"""The outputs of other benchmarks in `tests/data/foreign`, and what reading one says, flat."""
+
+from pathlib import Path
+
+from octant import foreign
+from octant.foreign import Output
+from paths import DATA
+
+FOLDER = DATA / "foreign"
+FILES = sorted(FOLDER.glob("*.txt"))
+_TOOLS = {"pmb": "imb"}
+
+Figure = tuple[str, int, str, str, int, float, int, float | None]
+"""Benchmark, line of its table, knobs, name, group, value, line, bound."""
+
+
+def tool_of(path: Path) -> str:
+    """Which tool the name of a file says it is of."""
+    name = path.name.partition("-")[0]
+    return _TOOLS.get(name, name)
+
+
+def figures(output: Output) -> list[Figure]:
+    """Every figure and check of an output, in its order."""
+    return [
+        (t.benchmark, t.line, str(dict(row.knobs)), v.name, v.group, v.value, v.line, v.bound)
+        for t in output.tables
+        for row in t.rows
+        for v in row.values
+    ]
+
+
+def text_of(name: str) -> str:
+    """A file of the folder."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def value(output: Output, benchmark: str, name: str, size: str = "") -> float:
+    """One figure of an output: the first of that benchmark, name and size."""
+    return next(
+        v.value
+        for t in output.tables
+        if t.benchmark == benchmark
+        for row in t.rows
+        if row.knobs.get("bytes", "") == size
+        for v in row.values
+        if v.name == name
+    )
+
+
+def read(name: str) -> Output:
+    """What a file of the folder says."""
+    return foreign.read(tool_of(Path(name)), text_of(name))
