@@ -1,0 +1,178 @@
+// Every rank exchanges with both neighbours in a ring: in the order of the ranks, or in random orders in turn.
+#include "octant/kernel.hpp"
+#include "kernels/pattern.hpp"
+#include "kernels/random.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace {
+
+using octant::KnobKind;
+
+constexpr int to_right = 1, to_left = 2;              // tags
+constexpr std::size_t most_recorded_places = 10'000;  // of the random orders, in the notes
+
+struct Neighbours {
+    int left, right;
+};
+
+class Ring {
+  public:
+    static octant::KernelInfo info() {
+        return {
+            .knobs = {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::numeric_limits<int>::max()},
+                      {"order",
+                       KnobKind::word,
+                       "random",
+                       "ordered: as ranks are numbered; random: orders that the seed draws, one after the other",
+                       {"ordered", "random"}},
+                      {"rings", KnobKind::integer, "30", "how many random orders", {}, 1, 10'000},
+                      {"loops", KnobKind::integer, "5", "exchanges that are timed at once", {}, 1, 1'000'000},
+                      {"seed", KnobKind::integer, "1", "of the random orders"},
+                      {"method",
+                       KnobKind::word,
+                       "sendrecv",
+                       "sendrecv: to the right, then to the left; nonblocking: both ways at once",
+                       {"sendrecv", "nonblocking"}}},
+            .pace = octant::Pace::steps,
+            .sync = octant::Sync::dissemination,
+            .readings = {{"ring", "1"}}};
+    }
+
+    explicit Ring(octant::Context& context)
+        : context_(context),
+          bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))),
+          loops_(context.knobs.integer("loops")),
+          nonblocking_(context.knobs.word("method") == "nonblocking"),
+          out_(context.buffer<std::uint8_t>(std::max<std::size_t>(1, 2 * bytes_))),
+          in_(context.buffer<std::uint8_t>(std::max<std::size_t>(1, 2 * bytes_))) {
+        draw_orders();
+        std::ranges::fill(out_.span(), std::uint8_t{1});
+        std::ranges::fill(in_.span(), std::uint8_t{2});
+        context.watched = {&out_.mapping(), &in_.mapping()};
+    }
+
+    void prepare() { ring_ = (ring_ + 1) % orders_.size(); }
+
+    void step() {
+        Neighbours const next = neighbours(orders_[ring_]);
+        for (std::int64_t i = 0; i < loops_; ++i) exchange(next, nullptr);
+        context_.record(0, static_cast<double>(ring_));
+    }
+
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        return {{"bytes_sent", 2 * loops_ * static_cast<std::int64_t>(bytes_)}, {"messages", 2 * loops_}};
+    }
+
+    // What arrives in each ring, from each side, byte for byte and by its length; and that all ranks have one order.
+    octant::Results verify() {
+        octant::Mismatch bytes, places;
+        int const me = context_.group.rank();
+        for (std::size_t ring = 0; ring < orders_.size(); ++ring) {
+            Neighbours const next = neighbours(orders_[ring]);
+            int const pass = static_cast<int>(ring);
+            octant::fill_pattern(out_.span().subspan(0, bytes_), me, pass);
+            octant::fill_pattern(out_.span().subspan(bytes_, bytes_), me, pass + 1);
+            octant::poison(in_.span().subspan(0, bytes_), next.left, pass);
+            octant::poison(in_.span().subspan(bytes_, bytes_), next.right, pass + 1);
+            MPI_Status status[2];
+            exchange(next, status);
+            if (spoilt_ == 0 && ring == 0)
+                in_[0] = static_cast<std::uint8_t>(~octant::pattern_byte(next.left, 0, pass));
+            bytes.compare(in_.span().subspan(0, bytes_), me, next.left, pass);
+            bytes.compare(in_.span().subspan(bytes_, bytes_), me, next.right, pass + 1);
+            for (MPI_Status const& one : status) compare_length(one, bytes);
+            compare_order(ring, next, places);
+        }
+        if (spoilt_ == 0 && bytes_ == 0) bytes.add("rank " + std::to_string(me) + ", a message of no bytes");
+        return {{"bytes that did not arrive as they were sent", bytes.count(), "1", 0, bytes.where()},
+                {"neighbours that rank 0 has otherwise", places.count(), "1", 0, places.where()}};
+    }
+
+    void corrupt(std::size_t check) { spoilt_ = static_cast<int>(check); }
+
+  private:
+    // Fisher and Yates's shuffle (Knuth, vol. 2, algorithm P) with SplitMix64: the same on all ranks.
+    void draw_orders() {
+        std::vector<int> order(static_cast<std::size_t>(context_.group.size()));
+        std::iota(order.begin(), order.end(), 0);
+        orders_ = {order};
+        if (context_.knobs.word("order") == "ordered") return;
+        orders_.clear();
+        octant::Random random(static_cast<std::uint64_t>(context_.knobs.integer("seed")));
+        std::string text;
+        for (std::int64_t ring = 0; ring < context_.knobs.integer("rings"); ++ring) {
+            for (std::size_t left = order.size(); left > 1; --left)
+                std::swap(order[left - 1], order[random.below(left)]);
+            orders_.push_back(order);
+            if (orders_.size() * order.size() > most_recorded_places) continue;
+            text += text.empty() ? "" : " / ";
+            for (std::size_t i = 0; i < order.size(); ++i) text += (i == 0 ? "" : " ") + std::to_string(order[i]);
+        }
+        context_.notes.emplace_back("orders", text);
+    }
+
+    [[nodiscard]] Neighbours neighbours(std::vector<int> const& order) const {
+        auto const place = static_cast<std::size_t>(std::ranges::find(order, context_.group.rank()) - order.begin());
+        return {order[(place + order.size() - 1) % order.size()], order[(place + 1) % order.size()]};
+    }
+
+    // The first half of a buffer goes to the right and comes from the left, the second half the other way.
+    void exchange(Neighbours next, MPI_Status* status) {
+        int const count = static_cast<int>(bytes_);
+        MPI_Comm const group = context_.group.get();
+        std::uint8_t *const out = out_.data(), *const in = in_.data();
+        if (nonblocking_) {
+            MPI_Request requests[4];
+            octant::check(MPI_Irecv(in, count, MPI_BYTE, next.left, to_right, group, &requests[0]));
+            octant::check(MPI_Irecv(in + bytes_, count, MPI_BYTE, next.right, to_left, group, &requests[1]));
+            octant::check(MPI_Isend(out, count, MPI_BYTE, next.right, to_right, group, &requests[2]));
+            octant::check(MPI_Isend(out + bytes_, count, MPI_BYTE, next.left, to_left, group, &requests[3]));
+            MPI_Status all[4];
+            octant::check(MPI_Waitall(4, requests, status == nullptr ? MPI_STATUSES_IGNORE : all));
+            if (status != nullptr) status[0] = all[0], status[1] = all[1];
+            return;
+        }
+        octant::check(MPI_Sendrecv(out, count, MPI_BYTE, next.right, to_right, in, count, MPI_BYTE, next.left, to_right,
+                                   group, status == nullptr ? MPI_STATUS_IGNORE : &status[0]));
+        octant::check(MPI_Sendrecv(out + bytes_, count, MPI_BYTE, next.left, to_left, in + bytes_, count, MPI_BYTE,
+                                   next.right, to_left, group, status == nullptr ? MPI_STATUS_IGNORE : &status[1]));
+    }
+
+    void compare_length(MPI_Status const& status, octant::Mismatch& bytes) const {
+        int count = -1;
+        octant::check(MPI_Get_count(&status, MPI_BYTE, &count));
+        if (count != static_cast<int>(bytes_))
+            bytes.add("rank " + std::to_string(context_.group.rank()) + ", " + std::to_string(count) + " bytes of " +
+                      std::to_string(bytes_) + " from rank " + std::to_string(status.MPI_SOURCE));
+    }
+
+    void compare_order(std::size_t ring, Neighbours next, octant::Mismatch& places) {
+        std::vector<int> first = orders_[ring];
+        if (spoilt_ == 1 && context_.group.rank() == 0) std::ranges::fill(first, -1);
+        octant::check(MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_INT, 0, context_.group.get()));
+        auto const [left, right] = neighbours_in(first);
+        if (left != next.left || right != next.right)
+            places.add("rank " + std::to_string(context_.group.rank()) + ", ring " + std::to_string(ring));
+    }
+
+    [[nodiscard]] Neighbours neighbours_in(std::vector<int> const& order) const {
+        if (std::ranges::find(order, context_.group.rank()) == order.end()) return {-1, -1};
+        return neighbours(order);
+    }
+
+    octant::Context& context_;
+    std::size_t bytes_;
+    std::int64_t loops_;
+    bool nonblocking_;
+    std::vector<std::vector<int>> orders_;
+    octant::Buffer<std::uint8_t> out_, in_;
+    std::size_t ring_ = 0;
+    int spoilt_ = -1;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return octant::run<Ring>(argc, argv); }
