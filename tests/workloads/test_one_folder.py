@@ -13,13 +13,13 @@ from octant.store import Store
 from octant.workloads import _template
 from paths import ROOT
 
-RING = ROOT / "tests/workloads/throwaway/ring"
+RING = ROOT / "tests/workloads/throwaway/relay"
 
 
 @pytest.fixture(scope="module")
 def ring(kernels: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The folder `node/ring` outside the tree, and the folder with its program."""
-    folder = tmp_path_factory.mktemp("extra") / "node" / "ring"
+    """The folder `node/relay` outside the tree, and the folder with its program."""
+    folder = tmp_path_factory.mktemp("extra") / "node" / "relay"
     shutil.copytree(RING, folder)
     return folder, build_kernel(kernels, folder, tmp_path_factory.mktemp("bin"))
 
@@ -32,18 +32,18 @@ def test_every_command_handles_a_workload_that_is_one_folder(ring: tuple[Path, P
     def octant(*words: str) -> str:
         return call(folder, programs, store, *words).stdout
 
-    assert "node/ring" in octant("workloads")
-    page = octant("workloads", "ring")
+    assert "node/relay" in octant("workloads")
+    page = octant("workloads", "relay")
     for word in ("handovers", "pass/sum", "first", "total", "steps"):
         assert word in page
     quick = ("seconds=0.05", "samples=200", "least=5", "--repeats", "1")
-    shown = octant("run", "ring", "--ranks", "2", "groups=all,1", "bytes=64,4KiB", *quick)
-    assert "node/ring" in shown
+    shown = octant("run", "relay", "--ranks", "2", "groups=all,1", "bytes=64,4KiB", *quick)
+    assert "node/relay" in shown
     assert "groups 1" in shown
     _points_are_right(store)
-    octant("run", "ring", "--ranks", "2", "groups=all,1", "bytes=64,4KiB", *quick)
-    assert "4 figures" in octant("compare", "previous", "last") or "ring" in octant("compare", "previous", "last")
-    assert octant("runs").count("ring") == 2
+    octant("run", "relay", "--ranks", "2", "groups=all,1", "bytes=64,4KiB", *quick)
+    assert "4 figures" in octant("compare", "previous", "last") or "relay" in octant("compare", "previous", "last")
+    assert octant("runs").count("relay") == 2
     report = Path(octant("report", "last").splitlines()[-1])
     text = report.read_text(encoding="utf-8")
     for word in ("handovers", "fill", "pass", "ring", "elements that differ"):
@@ -76,8 +76,8 @@ def _points_are_right(store: Path) -> None:
 @pytest.mark.mpi
 def test_the_tests_of_the_registry_and_its_own_run_over_it(ring: tuple[Path, Path]) -> None:
     folder, programs = ring
-    own, every = str(folder / "test_ring.py"), "tests/workloads/test_every_workload.py"
-    done = run_tests(folder, programs, "-q", "-p", "no:cacheprovider", "-k", "ring", own, every)
+    own, every = str(folder / "test_relay.py"), "tests/workloads/test_every_workload.py"
+    done = run_tests(folder, programs, "-q", "-p", "no:cacheprovider", "-k", "relay", own, every)
     assert done.returncode == 0, done.stdout
     assert "7 passed" in done.stdout
 

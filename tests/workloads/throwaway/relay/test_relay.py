@@ -1,7 +1,7 @@
-"""What ring declares."""
+"""What relay declares."""
 
 from octant.workloads import workload
 
 
 def test_the_headline_is_what_is_handed_over() -> None:
-    assert workload("ring").metric().name == "handovers"
+    assert workload("relay").metric().name == "handovers"
