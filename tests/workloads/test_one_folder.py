@@ -85,7 +85,7 @@ def test_the_tests_of_the_registry_and_its_own_run_over_it(ring: tuple[Path, Pat
 @pytest.mark.parametrize("check", [0, 1])
 def test_each_of_its_checks_is_seen_to_fail(ring: tuple[Path, Path], tmp_path: Path, check: int) -> None:
     folder, programs = ring
-    words = ("run", "ring", "bytes=64", "seconds=0.05", "samples=50", "--repeats", "1")
+    words = ("run", "relay", "bytes=64", "seconds=0.05", "samples=50", "--repeats", "1")
     done = call(folder, programs, tmp_path / "store", *words, fault=f"wrong:{check}", code=2)
     assert "WRONG" in done.stdout
     point = Store(tmp_path / "store").find("last").points[0]
