@@ -125,7 +125,14 @@ class Derived:
     values: tuple["Value", ...]
 
 
-Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | Derived
+@dataclass(frozen=True)
+class FirstOf:
+    """The first of these values that a point has: points of one workload may have other phases."""
+
+    values: tuple["Value", ...]
+
+
+Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | Derived | FirstOf
 
 
 def seconds(of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Seconds:
@@ -173,6 +180,11 @@ def derived(function: Callable[..., float], *values: Value) -> Derived:
     return Derived(function, values)
 
 
+def first_of(*values: Value) -> FirstOf:
+    """The first of these values that a point has."""
+    return FirstOf(values)
+
+
 @dataclass(frozen=True)
 class Metric:
     """One quantity with a unit. Where a point lacks its series, the result of the metric's own name is read."""
@@ -196,11 +208,13 @@ class Metric:
             counts: of all groups or lanes together.
             lanes: how many groups, or lanes that work alone; a time per count is one's.
         """
-        if step_s <= 0 or getattr(self.value, "of", "") != "step":
+        every = self.value.values if isinstance(self.value, FirstOf) else (self.value,)
+        value = next((one for one in every if getattr(one, "of", "") == "step"), None)
+        if step_s <= 0:
             return None
-        if isinstance(self.value, Rate):
-            return sum(counts.get(name, 0) for name in self.value.counts) / step_s
-        if isinstance(self.value, Seconds):
-            number = sum(counts.get(name, 0) for name in self.value.per) / lanes if self.value.per else 1
+        if isinstance(value, Rate):
+            return sum(counts.get(name, 0) for name in value.counts) / step_s
+        if isinstance(value, Seconds):
+            number = sum(counts.get(name, 0) for name in value.per) / lanes if value.per else 1
             return step_s / number if number else None
         return None

@@ -140,7 +140,7 @@ class Workload:
     traffic: Callable[[Machine, Point], Traffic | NoTraffic] | None = None
     footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
     """Bytes that all ranks and threads together go through again and again; `None`: not known."""
-    messages: bool = False  # whether it needs at least two ranks that exchange messages
+    messages: bool = False  # its ranks exchange messages: without --ranks or --mode it runs with several
     alone: tuple[str, ...] = ()
     """Knobs whose values are started one by one, each in processes of its own with a tight time limit: what hangs or
     crashes in one library is lost, and nothing else."""

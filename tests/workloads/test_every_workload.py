@@ -59,7 +59,7 @@ def test_the_kernel_s_description_agrees_with_the_declaration(kernels: Path, nam
     assert described["pace"] in ("chunks", "steps", "whole")
     least_ranks = described["least_ranks"]
     assert isinstance(least_ranks, int)
-    assert workload.messages == (least_ranks > 1)
+    assert workload.messages or least_ranks == 1
     metric_names = {metric.name for metric in workload.metrics}
     for picture in workload.pictures:
         if isinstance(picture, Curve | Bars | Stacked):
@@ -80,7 +80,7 @@ def test_the_smoke_run_is_right_and_every_metric_has_a_value(run_kernel: KernelR
         assert all(len(series.values) for series in point.read().series)
         for metric, figure in figures_of(workload, [point], workload.metrics).items():
             assert figure.value is not None or metric != workload.metric().name, f"{metric}: {figure.missing}"
-            assert figure.value is None or figure.value.middle >= 0
+            assert figure.value is None or figure.value.middle >= 0 or workload.metric(metric).unit == "1"
             if figure.value is not None:
                 without.pop(metric, None)
     assert not without, "no point of the smoke run has a value of these"

@@ -48,6 +48,8 @@ struct Context {
 
     // Times `phase` of KernelInfo until the mark's scope ends; for the thread that calls step(), inside step().
     [[nodiscard]] Mark phase(std::size_t phase) noexcept { return marks.mark(phase); }
+    // In the constructor, on all ranks of the group: this point has none of KernelInfo's phases, and records none.
+    void without_phases() { marks = Marks(); }
     void record(std::size_t reading, double value) {  // inside step()
         if (readings.on) readings.values[reading].push_back(value);
     }

@@ -6,6 +6,7 @@ one, in the order in which it names them; what is there before the last one is r
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,20 @@ import numpy as np
 
 from octant.analysis import windows
 from octant.analysis.lengths import LaneTime, lane_time, lost_share
-from octant.metric import SLOWEST, Custom, Interrupted, Named, Rate, Reading, Seconds, Share, groups, ranks, steps
+from octant.metric import (
+    SLOWEST,
+    Custom,
+    FirstOf,
+    Interrupted,
+    Named,
+    Rate,
+    Reading,
+    Seconds,
+    Share,
+    groups,
+    ranks,
+    steps,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,8 +108,17 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
             raise NoSamplesError("the record does not hold what it is made of")
         whole_s = sum(lane.whole_s for lane in lanes)
         return Measured(lost_share(lanes), np.empty(0), whole_s=whole_s, lanes=lanes)
+    if isinstance(value, FirstOf):
+        return _first_of(value, point, samples)
     parts = [_value(part, point, samples) for part in value.values]
     return _of_groups(np.asarray([value.function(*(part.value for part in parts))]))
+
+
+def _first_of(value: FirstOf, point: Point, samples: Samples) -> Measured:
+    for part in value.values[:-1]:
+        with contextlib.suppress(NoSamplesError):
+            return _value(part, point, samples)
+    return _value(value.values[-1], point, samples)
 
 
 def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
@@ -135,6 +158,8 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
     for work in point.work_of(value.role):
         done_once = sum(work.counts.get(name, 0) for name in value.counts)
         by_group[work.group] = by_group.get(work.group, 0.0) + done_once * point.batch_of(work.group, role)
+    if not any(name in work.counts for work in point.work_of(value.role) for name in value.counts):
+        raise NoSamplesError(f"nothing is counted as {' or '.join(value.counts)}")
     over = (ranks("max"), groups("sum"), steps("median")) if value.over is None else value.over
 
     def of_times(group: int | None, ns: Array) -> Array:

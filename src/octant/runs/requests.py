@@ -118,7 +118,8 @@ def run(
     Raises:
         Refusal: unknown workload, mode, knob or launcher, or a placement that does not fit this machine.
     """
-    workload = find_workload(workload).name
+    found = find_workload(workload)
+    workload = found.name
     if where.launcher in jobs.names() and where.launcher not in launchers.names():
         why = "it is a batch system, which starts a job script"
         raise Refusal(f"cannot launch with {where.launcher!r} ({why}); try --script FILE or --submit", Exit.WRONG_WORD)
@@ -132,7 +133,7 @@ def run(
     request = requested(where.place, machine).request if where.place else None
     if request:
         ranks = ranks or request.ranks * max(1, len(hosts))
-    chosen = cast("Mode", mode or ("all" if described.least_ranks > 1 else "one"))
+    chosen = cast("Mode", mode or ("all" if found.messages or described.least_ranks > 1 else "one"))
     if (ranks or 1) > 1 and chosen in ("one", "threads"):
         chosen = "all"
     own, sets = ranks_and_knobs(chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks")

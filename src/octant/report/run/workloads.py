@@ -12,7 +12,7 @@ from rich.table import Table
 from octant import workloads
 from octant.build.describe import Described, describe
 from octant.failure import Refusal
-from octant.metric import SLOWEST, Derived, Metric, Named, Rate, Reading, Reduce, Seconds, Share, Value
+from octant.metric import SLOWEST, Derived, FirstOf, Metric, Named, Rate, Reading, Reduce, Seconds, Share, Value
 from octant.report.terminal import render
 from octant.runs.requests import find_workload
 from octant.workload import Workload
@@ -137,6 +137,8 @@ def definition_text(value: Value) -> str:
         return f"result {value.name}"
     if isinstance(value, Derived):
         return f"made of: {'; '.join(map(definition_text, value.values))}"
+    if isinstance(value, FirstOf):
+        return ", else ".join(map(definition_text, value.values))
     return "a function of its own"
 
 
@@ -150,7 +152,7 @@ def _over_text(over: Iterable[Reduce] | None) -> str:
 def _counts(metrics: Iterable[Metric]) -> list[str]:
     names: dict[str, None] = {}
     for metric in metrics:
-        value = metric.value
+        value = metric.value.values[-1] if isinstance(metric.value, FirstOf) else metric.value
         for name in value.counts if isinstance(value, Rate) else value.per if isinstance(value, Seconds) else ():
             names[name] = None
     return list(names)

@@ -1,0 +1,153 @@
+"""Collective operations of MPI: blocking, beside computing, and persistent."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octant.limit import Known, Limit
+from octant.machine import Machine
+from octant.metric import (
+    Custom,
+    FirstOf,
+    How,
+    Metric,
+    Reduce,
+    custom,
+    derived,
+    first_of,
+    groups,
+    ranks,
+    rate,
+    seconds,
+    steps,
+)
+from octant.record import Point, Samples
+from octant.workload import Curve, Workload
+
+PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
+LARGE_BYTES = 65536  # a rank's traffic below which a rate has no part in an operation's time
+
+
+def _of_call(*over: Reduce) -> FirstOf:
+    """The time of the operation alone: a phase of a step with a non-blocking one, else the step."""
+    return first_of(seconds(PURE, over=over or None), seconds(over=over or None))
+
+
+def _of_rank(how: How) -> FirstOf:
+    """The mean time of each rank, and then over ranks, as the Intel MPI and the OSU benchmarks have it."""
+    return _of_call(steps("mean"), ranks(how), groups("max"))
+
+
+def _slowest(point: Point, samples: Samples) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Of every call of the steady state: its slowest rank's time, s, and whether a rank lost its core meanwhile."""
+    name = PURE if any(head.name == PURE for head in point.heads) else "step"
+    times, lost = [np.empty(0)], [np.zeros(0, dtype=bool)]
+    for group in {series.head.group for series in samples.series}:
+        found = [one for one in samples.series if (one.head.name, one.head.group) == (name, group)]
+        of_steps = [one for one in samples.series if (one.head.name, one.head.group) == ("step", group)]
+        count = min((len(one.values) for one in found), default=0)
+        every = np.zeros(count, dtype=bool)
+        for number in frozenset().union(*(one.preempted for one in of_steps)):
+            if number < count:
+                every[number] = True
+        times.append(np.max([one.values[:count] for one in found], axis=0)[point.warmup :])
+        lost.append(every[point.warmup :])
+    return np.concatenate(times) * 1e-9, np.concatenate(lost)
+
+
+def _undisturbed(point: Point, samples: Samples) -> float:
+    """The slowest call during which no rank was switched out."""
+    times, lost = _slowest(point, samples)
+    return float(times[~lost].max(initial=-1)) if len(times) and not lost.all() else np.nan
+
+
+def _thousandth(point: Point, samples: Samples) -> float:
+    """The time that one call in a thousand exceeds; of fewer calls the slowest."""
+    times, _ = _slowest(point, samples)
+    return float(np.sort(times)[-1 - len(times) // 1000]) if len(times) else np.nan
+
+
+def overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
+    """The share of the shorter of both that went on beside the other: 1 if they take the longer's time together."""
+    return (pure_s + compute_s - whole_s) / min(pure_s, compute_s)
+
+
+def imb_overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
+    """As the Intel MPI Benchmarks have it for collectives: over the longer of both, and within 0 and 1."""
+    return min(1.0, max(0.0, (pure_s + compute_s - whole_s) / max(pure_s, compute_s)))
+
+
+def _means(phase: str) -> FirstOf:
+    return first_of(seconds(phase, over=(steps("mean"), ranks("max"), groups("max"))))
+
+
+def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
+    """Within a node: input buffers are at least read once and output buffers written once, at the memory's best rate.
+
+    `None` for small buffers and for those that may stay in a cache, between nodes, whose links are not known here, and
+    beside computing.
+    """
+    best = known.greatest("memory traffic")
+    moved = point.count("bytes_read", "bytes_written")
+    within = len({given.host for given in point.given}) == 1 and point.knobs.get("buffers") == "rotating"
+    if best is None or not within or point.knobs.get("call") == "nonblocking" or moved < LARGE_BYTES * point.ranks:
+        return None
+    return Limit(moved / best.value, "one read of the input and one write of the output at the best memory traffic")
+
+
+def _processes(point: Point, _samples: Samples) -> float:
+    return max((len(group) for group in point.groups), default=point.ranks)
+
+
+def _worst(function: Custom, name: str, note: str) -> Metric:
+    return Metric(name, "s", "lower", function, note=note)
+
+
+WORKLOAD = Workload(
+    summary="Collective operations: barrier, broadcast, reductions, gathers, all-to-all, neighbourhoods",
+    metrics=(
+        Metric("time", "s", "lower", _of_call(), note="of one call: its slowest rank"),
+        Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank, as IMB's"),
+        Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times, as IMB's and OSU's"),
+        Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank, as IMB's"),
+        Metric("least", "s", "lower", _of_call(ranks("max"), groups("max"), steps("min")), note="the quickest call"),
+        Metric("worst", "s", "lower", _of_call(ranks("max"), groups("max"), steps("max")), note="the slowest call"),
+        _worst(custom(_undisturbed), "worst_undisturbed", "the slowest call in which no rank lost its core"),
+        _worst(custom(_thousandth), "p99_9", "one call in a thousand takes longer"),
+        Metric(
+            "bandwidth",
+            "B/s",
+            "higher",
+            first_of(rate("bytes_sent", of=PURE), rate("bytes_sent")),
+            note="of all ranks: what has to be sent at least, whatever the algorithm sends",
+        ),
+        Metric(
+            "overlap",
+            "1",
+            "higher",
+            derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(WHOLE)),
+            note="of operation and computing, of the shorter of both; below 0: they disturb each other",
+        ),
+        Metric(
+            "overlap_imb",
+            "1",
+            "higher",
+            derived(imb_overlap_of, _means(PURE), _means(COMPUTE), _means(WHOLE)),
+            note="by IMB's formula: of the longer of both, from means, within 0 and 1",
+        ),
+        Metric(
+            "stolen",
+            "1",
+            "lower",
+            derived(lambda beside, alone: beside / alone - 1, seconds(WHOLE + "/compute"), seconds(COMPUTE)),
+            note="by how much MPI_Test, and what it does, lengthens the computing",
+        ),
+        Metric("processes", "1", "higher", custom(_processes), note="that work together"),
+        Metric("left", "s", "lower", seconds(WHOLE + "/wait"), note="of the operation after the computing"),
+    ),
+    bounded_by=("memory traffic",),
+    least_seconds=_least_seconds,
+    pictures=(Curve("bytes"), Curve("processes", along="processes that work together")),
+    smoke={"pattern": "allreduce,bcast", "call": "blocking,nonblocking"},
+    messages=True,
+    alone=("pattern",),
+)
