@@ -38,7 +38,7 @@ def main() -> None:
                 output = subprocess.run(pinned, check=True, capture_output=True, text=True).stdout
                 bare[length].append(statistics.median(map(float, output.split())))
                 words = [f"bytes={length}", "seconds=0.5", "precision=0"]
-                ours[length].append(median("mpi/pingpong", words, [launcher, "-n", "2"]))
+                ours[length].append(median("mpi/p2p", words, [launcher, "-n", "2"]))
     print(f"{'bytes':>8}{'bare, us':>11}{'octant, us':>12}{'ratio':>8}{'of best':>9}")
     for length in LENGTHS:
         theirs, mine = statistics.median(bare[length]), statistics.median(ours[length])

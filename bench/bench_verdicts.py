@@ -37,7 +37,7 @@ FIGURES = {
     "triad, 1 MiB": ("node/stream", ["kernel=triad", "bytes=1MiB"]),
     "triad, 256 MiB": ("node/stream", ["kernel=triad", "bytes=256MiB"]),
     "latency, 256 MiB": ("node/latency", ["bytes=256MiB"]),
-    "pingpong, 8 B": ("mpi/pingpong", ["bytes=8"]),
+    "pingpong, 8 B": ("mpi/p2p", ["bytes=8"]),
 }
 EFFORT = ["seconds=0.2", "precision=0"]
 SIX, GATE = 6, 8  # rounds of a report, of a gate

@@ -8,9 +8,11 @@
 
 namespace octant {
 
-// A stale buffer of the last iteration, a shifted block and a block of another rank all differ from what is expected.
+// A stale buffer of the last iteration, a shifted block and a block of another rank all differ from what is expected;
+// blocks that are swapped too, whatever power of two they lie apart.
 [[nodiscard]] constexpr std::uint8_t pattern_byte(int rank, std::size_t index, int iteration) noexcept {
-    return static_cast<std::uint8_t>(37U * static_cast<unsigned>(rank) + 7U * static_cast<unsigned>(index) +
+    auto const at = static_cast<unsigned>(index + (index >> 8U) + (index >> 16U) + (index >> 24U));
+    return static_cast<std::uint8_t>(37U * static_cast<unsigned>(rank) + 7U * at +
                                      13U * static_cast<unsigned>(iteration) + 1U);
 }
 
@@ -30,9 +32,9 @@ class Mismatch {
     void compare(std::span<std::uint8_t const> bytes, int mine, int sender, int iteration,
                  std::size_t first_index = 0) {
         for (std::size_t i = 0; i < bytes.size(); ++i)
-            if (bytes[i] != pattern_byte(sender, first_index + i, iteration))
-                add("rank " + std::to_string(mine) + ", byte " + std::to_string(first_index + i) + " of " +
-                    std::to_string(first_index + bytes.size()) + " from rank " + std::to_string(sender));
+            if (bytes[i] != pattern_byte(sender, first_index + i, iteration) && count_++ == 0)
+                where_ = "rank " + std::to_string(mine) + ", byte " + std::to_string(first_index + i) + " of " +
+                         std::to_string(first_index + bytes.size()) + " from rank " + std::to_string(sender);
     }
     // One that is wrong; `where` in words.
     void add(std::string const& where) {

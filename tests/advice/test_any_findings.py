@@ -41,7 +41,7 @@ def some_cells(draw: Random) -> list[Cell]:
             found.append(Cell("node/latency", launches(draw), swept=swept, title=LABELS[0], doubts=doubts))
     for length in draw.sample(LENGTHS, draw.randint(0, 5)):
         counts, swept = {"messages": 2, "bytes_sent": 2 * length}, {"bytes": str(length)}
-        found.append(Cell("mpi/pingpong", launches(draw), swept=swept, title="lengths", counts=counts, ranks=2))
+        found.append(Cell("mpi/p2p", launches(draw), swept=swept, title="lengths", counts=counts, ranks=2))
     for number in range(draw.randint(0, 3)):
         values = launches(draw)
         found.append(

@@ -57,7 +57,7 @@ def messages(rates: dict[int, float], launches: int = 6, spread: float = 0.002) 
     """Messages of these lengths at these rates."""
     return [
         Cell(
-            "mpi/pingpong", noisy(length / rates[length], launches, spread), swept={"bytes": str(length)},
+            "mpi/p2p", noisy(length / rates[length], launches, spread), swept={"bytes": str(length)},
             knobs={"buffers": "hot"}, counts={"messages": 2, "bytes_sent": 2 * length}, ranks=2, table=False,
             title="ping-pong against length, hot buffers",
         )
@@ -224,7 +224,7 @@ def test_long_messages_at_half_the_best_rate_are_a_finding() -> None:
     found = only(found_run(messages(rates)), "message fall")
     assert found.title == "Large messages fall to 50 % of their best rate"
     assert found.body.startswith("12.0 GB/s at 512 KiB, 5.97 GB/s at 4 MiB (L2 has 2 MiB). ")
-    assert found.lines == ("octant run mpi/pingpong buffers=hot bytes=512KiB,1MiB,2MiB,4MiB --ranks=2",)
+    assert found.lines == ("octant run mpi/p2p buffers=hot bytes=512KiB,1MiB,2MiB,4MiB --ranks=2",)
     below = found_run(messages({**rates, 4 * MIB: 12e9 / 1.99}))
     assert rules(below) == []
     assert "ping-pong against length, hot buffers: messages of 4 MiB have 50 % of the best rate" in passed_checks(below)
@@ -252,7 +252,7 @@ def test_the_look_at_messages_shows_what_other_curves_differ_in() -> None:
     hot = [replace(one, knobs={}, further={"buffers": "hot", "rotation": "16MiB"}) for one in hot]
     found = only(found_run([*hot, *new]), "message fall")
     sizes = "bytes=512KiB,1MiB,2MiB,4MiB"
-    assert found.lines == (f"octant run mpi/pingpong {sizes} buffers=hot,rotating rotation=64MiB --ranks=2",)
+    assert found.lines == (f"octant run mpi/p2p {sizes} buffers=hot,rotating rotation=64MiB --ranks=2",)
 
 
 def test_sizes_that_are_looked_at_stay_within_the_memory() -> None:

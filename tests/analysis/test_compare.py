@@ -301,7 +301,7 @@ def test_a_launch_is_one_sample_however_often_it_measured_a_cell_and_a_wrong_ans
 
 
 def test_cells_are_shown_as_they_were_asked_though_a_resumed_one_was_measured_last() -> None:
-    first = next(i for i, p in enumerate(BASE.points) if p.workload == "mpi/pingpong")
+    first = next(i for i, p in enumerate(BASE.points) if p.workload == "mpi/p2p")
     later = (*BASE.points[:first], *BASE.points[first + 1 :], BASE.points[first])
     names = [figure.title for figure in summarise(BASE, WORKLOADS).figures]
     assert [figure.title for figure in summarise(dataclasses.replace(BASE, points=later), WORKLOADS).figures] == names
@@ -335,7 +335,7 @@ def test_values_without_a_ratio_are_not_comparable_in_equal_points_either(value:
 
 def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:
     noise = changed_workloads(fake_run(), {"node/noise"})
-    others = changed_workloads(fake_run(), {"node/stream", "mpi/pingpong"})
+    others = changed_workloads(fake_run(), {"node/stream", "mpi/p2p"})
     assert share_figures(noise, fake_run())
     assert share_figures(fake_run(), noise)
     assert not share_figures(noise, others)

@@ -120,7 +120,7 @@ def test_entries_of_one_value_and_lists_of_several_names() -> None:
 
 def _octant_lines() -> list[str]:
     lines = {c.line for setting in catalogue.settings() for c in setting.counterparts if c.apply == "octant"}
-    asked = {f"octant run pingpong --mpi {s.neutral}" for s in catalogue.settings() if "=" in s.neutral}
+    asked = {f"octant run p2p --mpi {s.neutral}" for s in catalogue.settings() if "=" in s.neutral}
     return sorted(lines | asked)
 
 

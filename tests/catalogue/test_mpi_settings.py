@@ -139,7 +139,7 @@ def test_command() -> None:
     assert "Does it still matter? yes" in text
     assert "In the documents: MP_WAIT_MODE." in text
     text = run("wait-mode")[1]
-    assert "octant run pingpong --mpi wait-mode=yield" in text  # MPICH 5 cannot poll
+    assert "octant run p2p --mpi wait-mode=yield" in text  # MPICH 5 cannot poll
     assert "poll: OMPI_MCA_mpi_yield_when_idle=0" in text
     assert "cannot         poll: it yields between polls" in text
     found = json.loads(run("wait mode", "--json")[1])

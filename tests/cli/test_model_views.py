@@ -162,7 +162,7 @@ def test_an_unknown_second_opinion_is_refused() -> None:
 
 def test_a_network_that_is_not_there_is_refused_before_anything_starts() -> None:
     with pytest.raises(Refusal, match="cannot find the network 'bgq'"):
-        run("run", "pingpong", "--on-model", "bgq")
+        run("run", "p2p", "--on-model", "bgq")
 
 
 def test_a_point_on_which_the_model_was_calibrated_is_marked() -> None:

@@ -313,8 +313,8 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
     [
         (("run", "stream", "groups=pairs"), "'pairs' is no whole number); try all"),
         (("run", "stream", "groups=3", "--ranks", "2"), "try groups=2, or --ranks 3"),
-        (("run", "pingpong", "groups=1", "--ranks", "2"), "try groups=2"),
-        (("run", "pingpong", "--ranks", "1"), "try --ranks 2"),
+        (("run", "p2p", "groups=1", "--ranks", "2"), "try groups=2"),
+        (("run", "p2p", "--ranks", "1"), "try --ranks 2"),
         (("run", "stream", "pages=huge"), "not a page size"),
         (("run", "stream", "memory=near"), "try default, local"),
         (("run", "stream", "precision=-1"), "as a number from 0 up"),

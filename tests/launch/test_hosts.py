@@ -66,7 +66,7 @@ def programs(namespace: str) -> list[str]:
 
 def test_ping_pong_crosses_the_wire_between_two_hosts(pair: Hosts, environment: Mapping[str, str]) -> None:
     before = received_bytes(pair.names[1], pair.interfaces[1])
-    words = ("pingpong", "bytes=64KiB", "seconds=0.2", "pin=none", "--ranks", "2")
+    words = ("p2p", "bytes=64KiB", "seconds=0.2", "pin=none", "--ranks", "2")
     done = run(pair, environment, *words, "--hosts", ",".join(pair.addresses))
     (found,) = Store(Path(environment["OCTANT_STORE"])).runs()
     assert found.points, done.stderr

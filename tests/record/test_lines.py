@@ -264,7 +264,8 @@ def test_steps_of_format_1_are_the_slowest_ranks() -> None:
     work = {"messages": 2, "message_bytes": 64}
     first = {**FIRST, "workload": "pingpong", "sampling": "steps", "samples": steps, "work": work, "ranks": 2}
     found = read_point(json.dumps(first).encode())
-    assert (found.workload, found.count("bytes_sent"), found.count("messages")) == ("mpi/pingpong", 64, 2)
+    assert (found.workload, found.count("bytes_sent"), found.count("messages")) == ("mpi/p2p", 64, 2)
+    assert (found.knobs["pattern"], found.count("bytes_passed"), found.count("turns")) == ("pingpong", 64, 2)
     assert found.read().series[0].values.tolist() == [5, 6, 7]
     updates = {**FIRST, "workload": "randomaccess", "work": {"loads": 9}}
     assert read_point(json.dumps(updates).encode()).count("updates") == 18

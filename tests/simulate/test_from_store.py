@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fake_run import MIB, fake_run, lane, point, write_run
+from fake_run import MIB, fake_run, lane, point, there_and_back, write_run
 from model_command import answer, run
 from networks import network
 from octant import workloads
@@ -31,10 +31,10 @@ def message(length: int, ns: int, buffers: str = "rotating", hosts: tuple[str, s
     given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
     lanes = (lane([2 * ns * part // 100 for part in (98, 100, 102)]),)
     clean: dict[str, Any] = {
-        "workload": "mpi/pingpong",
-        "launch": f"pingpong-{length}-{buffers}-0",
+        "workload": "mpi/p2p",
+        "launch": f"p2p-{length}-{buffers}-0",
         "knobs": {"bytes": str(length), "buffers": buffers, "seconds": "1"},
-        "counts": {"messages": 2, "bytes_sent": 2 * length},
+        "counts": there_and_back(length),
         "ranks": 2,
         "given": given,
         "lanes": lanes,
@@ -63,9 +63,7 @@ def test_ranks_of_a_node_show_its_memory() -> None:
     assert start.overhead_s == pytest.approx((0, 0.51e-6))
     hot = calibrate_from_run(TREE, stored(message(0, 1000), message(10**6, 51_000, "hot")))
     assert hot.fits[0].parameters[0].value == pytest.approx(1e6 / 51e-6, rel=0.03)
-    asked = calibrate_from_run(
-        TREE, stored(message(10**6, 101_000), message(10**6, 51_000, "hot")), "pingpong buffers=hot"
-    )
+    asked = calibrate_from_run(TREE, stored(message(10**6, 101_000), message(10**6, 51_000, "hot")), "p2p buffers=hot")
     assert asked.fits[0].parameters[0].value == pytest.approx(1e6 / 51e-6, rel=1e-3)
 
 

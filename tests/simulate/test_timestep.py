@@ -20,7 +20,7 @@ def computed(repeats: int = 1) -> StoredRun:
     """The fake run with the knobs and notes that real workloads read."""
     run, double = fake_run(repeats=repeats), {"element": "double"}
     more = {
-        "mpi/pingpong": {"buffers": "hot"},
+        "mpi/p2p": {"buffers": "hot"},
         "node/peakflops": double,
         "node/gemm": double,
         "node/noise": {"additions": "40000"},
@@ -140,7 +140,7 @@ def test_times_of_several_ranks_are_those_of_one() -> None:
     for point in (loads, pair):
         found = measured_step(dataclasses.replace(run, points=(point,)), "latency", 1)
         assert found.compute_s == pytest.approx(110e-6, rel=0.01)
-    there_and_back = measured_step(run, "pingpong bytes=1KiB", 1).compute_s
+    there_and_back = measured_step(run, "p2p bytes=1KiB", 1).compute_s
     assert there_and_back == pytest.approx(2 * pingpong_s(1024), rel=0.01)
 
 

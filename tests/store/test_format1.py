@@ -30,7 +30,7 @@ def test_every_run_is_read_under_todays_names() -> None:
     assert {run.who for run in (repeats, placed, refused)} == {"run"}
     assert (study.who, study.study.name if study.study else "") == ("study tiny", "tiny")
     assert stopped.who == "evaluate"
-    assert {point.workload for point in stopped.points} >= {"node/peakflops", "node/randomaccess", "mpi/pingpong"}
+    assert {point.workload for point in stopped.points} >= {"node/peakflops", "node/randomaccess", "mpi/p2p"}
     assert refused.complete, "what is not supported is not asked again"
     for run in Store(KEPT).runs():
         known = {launch.key for launch in run.launches}

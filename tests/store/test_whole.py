@@ -26,7 +26,7 @@ from octant.tile import DeclaredScreen
 from screen_run import SCREEN
 
 ASK = Ask(
-    Subject("mpi/pingpong"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec"), {"UCX_TLS": "tcp"},
+    Subject("mpi/p2p"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec"), {"UCX_TLS": "tcp"},
     Presentation("a curve", False, "curve"), 3,
 )  # fmt: skip
 OTHER = Ask(Subject("", ("sleep", "1")), repeats=2)
@@ -65,7 +65,7 @@ def test_an_order_names_launches_that_were_asked(order: list[list[int]]) -> None
 @pytest.mark.parametrize("was_asked", [True, False])
 def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
     line = start_line(PLANNED, was_asked).encode()
-    assert read_start(line, {ASK.key: ASK} if was_asked else {}) == PLANNED
+    assert read_start(line, {ASK.key: ASK} if was_asked else {}, {}) == PLANNED
     members = json.loads(line)
     assert (members["format"], members["kind"]) == (2, "start")
     assert ("ask" in members) != was_asked
@@ -74,13 +74,13 @@ def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
 def test_a_start_of_what_nobody_asked_is_no_start() -> None:
     line = start_line(PLANNED, True).encode()
     with pytest.raises(RecordError, match=f"nobody asked for the launch {PLANNED.launch.key}"):
-        read_start(line, {})
+        read_start(line, {}, {})
     members = json.loads(unseal(line))
     members.pop("crc")
     with pytest.raises(RecordError, match="nobody asked for the launch"):
-        read_start(seal({**members, "repeat": 1}).encode(), {ASK.key: ASK})
+        read_start(seal({**members, "repeat": 1}).encode(), {ASK.key: ASK}, {})
     with pytest.raises(RecordError, match="a field is missing or wrong"):
-        read_start(seal({**members, "repeat": "x"}).encode(), {ASK.key: ASK})
+        read_start(seal({**members, "repeat": "x"}).encode(), {ASK.key: ASK}, {})
 
 
 def test_a_start_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) -> None:

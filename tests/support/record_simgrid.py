@@ -25,7 +25,7 @@ PINGPONG = ["bytes=0,1KiB,64KiB,1MiB", "samples=100"]
 def main() -> None:
     networks = {name: load(str(EXAMPLES / f"{name}.toml")) for name in NETWORKS}
     checks = [asdict(check(net, traffic, size)) for net in networks.values() for traffic, size in TRAFFIC.items()]
-    pingpong = [asdict(run(load("bgp"), "pingpong", PINGPONG, ranks)) for ranks in (2, 64)]
+    pingpong = [asdict(run(load("bgp"), "p2p", PINGPONG, ranks)) for ranks in (2, 64)]
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     recorded = {"simgrid": smpirun.version(), "date": today, "checks": checks, "pingpong": pingpong}
     RECORDED.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n", encoding="utf-8")

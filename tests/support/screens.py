@@ -72,7 +72,7 @@ FINDINGS = (
         "message fall", f"Large messages fall to 19{NARROW}% of their best rate",
         f"12{NARROW}GB/s at 512{NARROW}KiB, 2.4{NARROW}GB/s at 4{NARROW}MiB, where the buffers leave L2. "
         "Send pieces, or look closer.",
-        ("octant run pingpong bytes=512KiB,1MiB,4MiB buffers=hot,rotating",),
+        ("octant run p2p bytes=512KiB,1MiB,4MiB buffers=hot,rotating",),
     ),
     Finding("far from a limit", f"Matrix multiply reaches 57{NARROW}% of its limit", "Of 6 launches.",
             ("octant where",)),

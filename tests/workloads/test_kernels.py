@@ -57,7 +57,7 @@ def test_points_of_a_launch_are_measured_once_each_in_the_order_of_the_seed(run_
 
 @pytest.mark.mpi
 def test_all_ranks_measure_in_the_same_order(run_kernel: KernelRuns) -> None:
-    done = run_kernel("mpi/pingpong", "bytes=8,64,512,4KiB", *QUICK, "--seed", "3")
+    done = run_kernel("mpi/p2p", "bytes=8,64,512,4KiB", *QUICK, "--seed", "3")
     assert done.code == 0, done.stderr
     assert [point.knobs["bytes"] for point in done.points] != ["8", "64", "512", "4KiB"]
     assert sorted(point.count("bytes_sent") for point in done.points) == [16, 128, 1024, 8192]
@@ -207,7 +207,7 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
 @pytest.mark.mpi
 def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run_kernel: KernelRuns) -> None:
     """What METHOD.md promises: the reading itself is then 1 % of a sample at most. Load may deceive it once."""
-    points = [point for _ in range(3) for point in run_kernel("mpi/pingpong", "bytes=0,8", *QUICK).points]
+    points = [point for _ in range(3) for point in run_kernel("mpi/p2p", "bytes=0,8", *QUICK).points]
     long_enough = [np.median(point.read().series[0].values) >= 90 * point.process.clock.cost_ns for point in points]
     assert sum(long_enough) > len(points) / 2
 
@@ -219,7 +219,7 @@ def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) ->
     told += "cpu = resource.getrusage(resource.RUSAGE_CHILDREN); rank = os.environ['PMI_RANK']; "
     told += "open(sys.argv[1] + rank, 'w').write(str(cpu.ru_utime + cpu.ru_stime))"
     words = [
-        str(kernels / "octant-mpi-pingpong"),
+        str(kernels / "octant-mpi-p2p"),
         "bytes=4MiB",
         "seconds=3",
         "samples=1000000",
@@ -280,6 +280,6 @@ def test_gemm_refuses_what_is_no_blas(run_kernel: KernelRuns) -> None:
 
 
 def test_a_ping_pong_of_one_rank_is_refused(kernels: Path) -> None:
-    done = subprocess.run([kernels / "octant-mpi-pingpong"], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([kernels / "octant-mpi-p2p"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2
     assert "try --ranks 2" in done.stderr

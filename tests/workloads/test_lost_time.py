@@ -266,7 +266,7 @@ def test_a_quota_takes_what_it_does_not_grant(
 
 @pytest.mark.mpi
 def test_ranks_that_work_together_count_their_run_queues_alone(run_kernel: KernelRuns) -> None:
-    done = run_kernel("mpi/pingpong", "bytes=8", *QUICK, ranks=2)
+    done = run_kernel("mpi/p2p", "bytes=8", *QUICK, ranks=2)
     (point,) = done.points
     assert [(one.rank, len(one.wall_ns), one.cpu_ns, len(one.wait_ns)) for one in point.taken] == [
         (0, 1, (), 1),

@@ -37,7 +37,8 @@ def program(name: str, sources: Sequence[Path], options: Sequence[str] = ()) -> 
     wrapper = compiler()
     built = [str(wrapper), *_OPTIONS, *options, *map(str, sources), "-lgomp"]
     digest = hashlib.sha256("\0".join(built).encode())
-    headers = sorted({header for source in sources for header in source.parent.rglob("*.hpp")})
+    folders = {source.parent for source in sources} | {Path(word[2:]) for word in options if word.startswith("-I")}
+    headers = sorted({header for folder in folders for header in folder.rglob("*.hpp")})
     for path in [wrapper, *sources, *headers]:
         digest.update(path.read_bytes())
     target = cache() / f"{name}-{digest.hexdigest()[:16]}"
@@ -66,7 +67,8 @@ def harness() -> tuple[list[Path], list[str]]:
     Raises:
         Refusal: no source tree here, or the JSON library's headers are missing.
     """
-    folder = Path(__file__).resolve().parents[3] / "native" / "harness"
+    native = Path(__file__).resolve().parents[3] / "native"
+    folder = native / "harness"
     sources = sorted(folder.glob("*.cpp"))
     json = importlib.util.find_spec("nlohmann_json")
     if not sources:
@@ -75,7 +77,8 @@ def harness() -> tuple[list[Path], list[str]]:
         )
     if json is None or not json.submodule_search_locations:
         raise Refusal("cannot recompile a kernel (no nlohmann_json); try `pip install nlohmann-json`")
-    return sources, [f"-I{folder}", f"-I{Path(json.submodule_search_locations[0]) / 'include'}"]
+    own = (folder, native, native / "simgrid")  # in the last is what stands for headers that the build writes
+    return sources, [*(f"-I{one}" for one in own), f"-I{Path(json.submodule_search_locations[0]) / 'include'}"]
 
 
 def _compile(command: list[str], name: str) -> None:

@@ -64,7 +64,7 @@ EXAMPLES = {
     "run": (
         Example("octant run stream", "one workload with its usual knobs"),
         Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "every combination of the values"),
-        Example("octant run pingpong --ranks 2 --mpi eager-limit=64KiB", "with a setting of the MPI library"),
+        Example("octant run p2p --ranks 2 --mpi eager-limit=64KiB", "with a setting of the MPI library"),
         Example("octant run stream --launcher sbatch --script job.sh", "the same as a job, to submit later"),
     ),
     "resume": (

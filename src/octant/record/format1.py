@@ -33,7 +33,7 @@ NAMES = {
     "noise": "node/noise",
     "pingpong": "mpi/pingpong",
 }
-"""What its seven workloads are called today."""
+"""What its seven workloads were called in the first version of format 2."""
 _COUNTS = {
     "pingpong": {"message_bytes": "bytes_sent"},
     "randomaccess": {"loads": "updates"},

@@ -33,6 +33,7 @@ from octant.record import (
     format1,
 )
 from octant.record.numbers import array_of, count_of, readings_of
+from octant.record.renamed import failure_today, point_today
 from octant.record.sketch import Sketch, from_runs
 
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
@@ -241,16 +242,19 @@ class Reader:
             self._processes[decoded.launch] = _process(decoded)
             return None
         if isinstance(decoded, _Failure):
-            return Failure(
-                decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason, decoded.exit,
-                decoded.progress.share, decoded.progress.phase,
+            return failure_today(
+                Failure(
+                    decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason, decoded.exit,
+                    decoded.progress.share, decoded.progress.phase,
+                )
             )  # fmt: skip
         return self._with_start(_point(decoded, once_more, self._processes.get(decoded.launch, Process())))
 
     def _with_start(self, record: Point | Failure) -> Point | Failure:
-        if isinstance(record, Failure) or record.process.begun:
-            return record
-        return replace(record, process=replace(record.process, started=self._started))
+        if isinstance(record, Failure):
+            return failure_today(record)
+        begun = record.process.begun
+        return point_today(record if begun else replace(record, process=replace(record.process, started=self._started)))
 
 
 def read_line(line: bytes) -> Point | Failure | None:

@@ -71,7 +71,7 @@ def calibrate_from_run(
 ) -> StoreCalibration:
     """Capacities and start-up times of a network from what a run measured.
 
-    `kernel` keeps only figures of a workload with such knobs (`pingpong buffers=hot`); `free` names the classes to fit,
+    `kernel` keeps only figures of a workload with such knobs (`p2p buffers=hot`); `free` names the classes to fit,
     all that carry the measured traffic where empty.
 
     Raises:

@@ -369,7 +369,7 @@ def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], list[s
     plans, cells = {}, 0
     for _, text in tail.lines():
         try:
-            planned = asked.read_start(text, asks)
+            planned = asked.read_start(text, asks, question.keys)
             cells += planned.launch.ask.key not in asks and cell_count(planned.launch.ask.knobs)
             asked.check_cells(cells)
             plans[planned.launch.key] = planned

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,7 @@ from octant.machine import Machine, codec
 from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.lines import seal, unseal
+from octant.record.renamed import todays_name
 from octant.store.environment import recorded
 from octant.store.machine import StoredMachine
 from octant.tile import DeclaredScreen
@@ -99,7 +100,7 @@ class Asked:
     order: tuple[tuple[int, int], ...]  # (ask, repeat); empty where launches are decided one by one
     seed: int = 0
     study: StudyAsked | None = None
-    keys: Mapping[str, str] = field(default_factory=dict)  # of format 1: the keys of launches by their old ones
+    keys: Mapping[str, str] = field(default_factory=dict)  # of launches whose key was another: today's
     settings: tuple[ProvenSetting, ...] = ()
     pair: Pair | None = None
     screen: DeclaredScreen = field(default_factory=DeclaredScreen)
@@ -255,9 +256,11 @@ def read_asked(text: bytes) -> Asked:
             raise ValueError(f"its order names launch {repeat} of ask {number}, which is not there")
     sizes = [cell_count(ask.knobs) for ask in asks]
     check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
+    renamed = {old: ask for ask, raw in zip(asks, asked.asks, strict=True) if (old := _as_asked(raw).key) != ask.key}
     return Asked(
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), asks,
-        tuple(asked.order), asked.seed, StudyAsked(**_members(asked.study)) if asked.study else None,
+        tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
+        {f"{old}-{n}": f"{ask.key}-{n}" for old, ask in renamed.items() for n in range(ask.repeats)},
         settings=tuple(map(_proven, asked.settings)),
         pair=Pair(**_members(asked.pair)) if asked.pair else None, screen=asked.screen,
         imported=tuple(ImportedFile(one.tool, one.version, one.file, tuple(one.remarks)) for one in asked.imported),
@@ -316,11 +319,12 @@ def start_line(planned: Planned, was_asked: bool) -> str:
     )
 
 
-def read_start(line: bytes, asks: Mapping[str, Ask]) -> Planned:
+def read_start(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) -> Planned:
     """What a line of plan.jsonl says.
 
     Args:
         asks: what is known to have been asked, by key.
+        keys: of launches whose key was another: today's.
 
     Raises:
         RecordError: torn, damaged, or a member is missing, of the wrong kind or out of range.
@@ -330,8 +334,9 @@ def read_start(line: bytes, asks: Mapping[str, Ask]) -> Planned:
         start = _START.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"a field is missing or wrong ({error})") from error
-    ask = _ask(start.ask) if start.ask else asks.get(start.launch.rpartition("-")[0])
-    if ask is None or Launch(ask, start.repeat).key != start.launch:
+    key = keys.get(start.launch, start.launch)
+    ask = _ask(start.ask) if start.ask else asks.get(key.rpartition("-")[0])
+    if ask is None or Launch(ask, start.repeat).key != key:
         raise RecordError(f"nobody asked for the launch {start.launch}")
     places = tuple(
         RankPlace(rank, frozenset().union(*place.threads), tuple(map(frozenset, place.threads)), tuple(place.memory))
@@ -361,7 +366,18 @@ def _proven(setting: _Proven) -> ProvenSetting:
     )  # fmt: skip
 
 
+def _study(study: _Study, renamed: Mapping[str, Ask]) -> StudyAsked:
+    cells = {text: renamed[key].key if key in renamed else key for text, key in study.cells.items()}
+    return replace(StudyAsked(**_members(study)), cells=cells)
+
+
 def _ask(ask: _Ask) -> Ask:
+    """As it would be asked today."""
+    asked = _as_asked(ask)
+    return replace(asked, subject=replace(asked.subject, workload=todays_name(asked.subject.workload)))
+
+
+def _as_asked(ask: _Ask) -> Ask:
     if bool(ask.subject.workload) == bool(ask.subject.command):
         raise ValueError("an ask names either a workload or a command line")
     shape = Shape(ask.shape.ranks, ask.shape.place, tuple(ask.shape.hosts), ask.shape.launcher)

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from octant.ask import Ask, Presentation, Shape, Subject, cell_count
 from octant.record.format1 import NAMES
+from octant.record.renamed import todays_name
 from octant.store.asked import Asked, Count, Host, Natural, Seed, StudyAsked, check_cells, check_start
 from octant.store.environment import recorded
 from octant.store.machine import StoredMachine
@@ -41,7 +42,7 @@ class _Launch(Struct):
 
     def ask(self, repeats: int) -> Ask:
         """What it asks today."""
-        name = NAMES.get(self.workload, self.workload)
+        name = todays_name(NAMES.get(self.workload, self.workload))
         shape = Shape(self.ranks, self.place, tuple(self.hosts), self.launcher)
         return Ask(Subject(name), self.knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
 

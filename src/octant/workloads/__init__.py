@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from octant import registry
 from octant.failure import suggestion
+from octant.record.renamed import meant_today
 from octant.workload import Workload
 
 
@@ -40,13 +41,15 @@ def alone_knobs(name: str) -> tuple[str, ...]:
 
 
 def full_name(name: str, known: Iterable[str]) -> str:
-    """The one among the `known` workloads that `family/name` or a bare name means.
+    """The one among the `known` workloads that `family/name` or a bare name means, or an old name of either kind.
 
     Raises:
         LookupError: none or several; the message lists what there is.
     """
     names = list(known)
     meant = [one for one in names if name in (one, one.rpartition("/")[2])]
+    if not meant and (today := meant_today(name, names)):
+        return today
     if len(meant) != 1:
         if meant:
             raise LookupError(f"several workloads are called {name!r}; try {' or '.join(meant)}")

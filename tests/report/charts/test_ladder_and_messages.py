@@ -30,7 +30,7 @@ def ladder(on: Machine | None = None) -> Picture:
 
 
 def messages(repeats: int = 1) -> Picture:
-    return picture_of(summarise(fake_run.fake_run(repeats=repeats), WORKLOADS), "mpi-pingpong-messages")
+    return picture_of(summarise(fake_run.fake_run(repeats=repeats), WORKLOADS), "mpi-p2p-messages")
 
 
 def levels(panel: Panel) -> list[str]:
@@ -179,7 +179,7 @@ def test_what_is_not_measurable_is_no_best_rate_and_no_half_of_it(monkeypatch: p
     good = summarise(fake_run.fake_run(), WORKLOADS)
     monkeypatch.setattr(fake_run, "pingpong_s", lambda n: step(n) / (50 if n == 16 * KIB else 1))
     bad = spoiled(summarise(fake_run.fake_run(), WORKLOADS), 16 * KIB)
-    found = [picture_of(one, "mpi-pingpong-messages") for one in (good, bad)]
+    found = [picture_of(one, "mpi-p2p-messages") for one in (good, bad)]
     assert found[1].panels[1].notes == found[0].panels[1].notes
     assert len({one.facts[-1] for one in found}) == 1
     assert len({one.label for one in found}) == 1
@@ -189,7 +189,7 @@ def test_what_is_not_measurable_is_no_best_rate_and_no_half_of_it(monkeypatch: p
         "C: from 1 MiB",
     ]
     every = spoiled(good, *(2**i for i in range(23)), 0)
-    assert not picture_of(every, "mpi-pingpong-messages").panels[1].notes
+    assert not picture_of(every, "mpi-p2p-messages").panels[1].notes
 
 
 def test_levels_and_page_sizes_are_of_measurable_points() -> None:

@@ -42,17 +42,17 @@ def test_a_page_shows_what_the_kernel_says_of_itself(tmp_path: Path, monkeypatch
         "readings": [{"name": "residual", "unit": "1"}],
         "knobs": [{"name": "bytes", "kind": "bytes", "default": "8", "help": "length [of a message]"}],
     }  # fmt: skip
-    kernel = tmp_path / "octant-mpi-pingpong"
+    kernel = tmp_path / "octant-mpi-p2p"
     kernel.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(described)}\nEND\n")
     kernel.chmod(0o755)
     monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
-    text = page.workload_text("pingpong")
+    text = page.workload_text("p2p")
     for words in (
         "steps: the ranks of a group work together", "pack, solve/halo", "residual, 1", "length [of a message]",
         "caller, answerer (its samples do not count)",
     ):  # fmt: skip
         assert words in text
-    assert json.loads(page.workload_json("pingpong"))["phases"] == ["pack", "solve/halo"]
+    assert json.loads(page.workload_json("p2p"))["phases"] == ["pack", "solve/halo"]
 
 
 @pytest.mark.parametrize(

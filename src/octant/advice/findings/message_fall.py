@@ -76,9 +76,9 @@ def _length(figure: Figure) -> _Length | None:
     if figure.value.number < LEAST_PAIRS:
         return None
     length, middle = sent / number, figure.value.middle
-    if isinstance(value, Seconds) and value.per == ("messages",):
+    if isinstance(value, Seconds) and value.per in (("messages",), ("turns",)):
         return _Length(figure, length, length / middle)
-    if isinstance(value, Rate) and value.counts == ("bytes_sent",):
+    if isinstance(value, Rate) and value.counts in (("bytes_sent",), ("bytes_passed",)):
         return _Length(figure, length, middle)
     return None
 

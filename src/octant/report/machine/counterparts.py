@@ -51,7 +51,7 @@ def today_text(settings: Sequence[Setting], width: int) -> str:
     first = settings[0]
     rows = [row(_RELATIONS.get(first.relation, first.relation), first.reason, width)]
     for n, neutral in enumerate(dict.fromkeys(s.neutral for s in settings if "=" in s.neutral)):
-        rows.append(command(f"octant run pingpong --mpi {neutral}", width, "" if n else "with Octant"))
+        rows.append(command(f"octant run p2p --mpi {neutral}", width, "" if n else "with Octant"))
     names = dict.fromkeys(s.neutral.partition("=")[0] for s in settings if s.neutral)
     rows += [row("", f"`octant settings {name}` explains it for every library.", width) for name in names]
     united = {counterpart.id: counterpart for setting in settings for counterpart in setting.counterparts}

@@ -11,7 +11,7 @@ from octant.report.machine.counterparts import command, indent, legend, row
 def neutral_text(setting: Neutral, library: Library | None, width: int) -> str:
     """Its meaning, values and an example; then what it sets, or why it cannot, in every library or in this one."""
     rows = [setting.name, row("meaning", setting.meaning, width), row("values", setting.allowed(), width)]
-    rows.append(command(f"octant run pingpong --mpi {setting.name}={example(setting)}", width, "with Octant"))
+    rows.append(command(f"octant run p2p --mpi {setting.name}={example(setting)}", width, "with Octant"))
     if once := list(dict.fromkeys(s.name for s in published() if s.neutral.partition("=")[0] == setting.name)):
         rows.append(row("once", ", ".join(once), width))
     shown = [one for one in setting.maps if library is None or _is_of(one, library)]

@@ -1,0 +1,13 @@
+// Messages between pairs and neighbours; the knob `pattern` says which.
+#include "p2p.hpp"
+
+#include <iterator>
+
+int main(int argc, char** argv) {
+    std::vector<octant::Row> rows;
+    for (auto const& family : {p2p::pair_rows, p2p::ring_rows}) {
+        auto more = family();
+        rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    }
+    return octant::run_rows(argc, argv, "pattern", std::move(rows));
+}
