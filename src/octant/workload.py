@@ -140,6 +140,8 @@ class Workload:
     traffic: Callable[[Machine, Point], Traffic | NoTraffic] | None = None
     footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
     """Bytes that all ranks and threads together go through again and again; `None`: not known."""
+    rivals: Callable[[Point], tuple[str, str]] | None = None
+    """Its headline is the time of one way over that of another, which it should not exceed: both in words."""
     messages: bool = False  # its ranks exchange messages: without --ranks or --mode it runs with several
     alone: tuple[str, ...] = ()
     """Knobs whose values are started one by one, each in processes of its own with a tight time limit: what hangs or

@@ -1,0 +1,67 @@
+"""Whether one way is slower than another that it should not be slower than, for many pairs of one run at once.
+
+A launch gives one ratio, since both ways took turns in it; the interval is Student's over the logarithms of the
+launches' ratios. What is called slower is so by Holm's correction for the number of pairs: of runs in which nothing is
+slower, at most 2.5 % call anything so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from octant.stats.multiple import holm
+from octant.stats.student import LEVEL, t_quantile, two_sided_p
+
+LEAST_LAUNCHES = 6
+MARGIN = 0.05
+"""Ways that differ by less are alike."""
+
+
+@dataclass(frozen=True)
+class Rivalry:
+    """How many times as long one way takes."""
+
+    word: Literal["slower", "not slower", "undecided"]
+    ratio: float
+    low: float  # ends of its 95 % interval
+    high: float
+    launches: int
+
+
+def rivalries(ratios: Sequence[Sequence[float]]) -> list[Rivalry]:
+    """The verdict for each pair of ways.
+
+    Args:
+        ratios: of each pair the ratio of each launch, above 0; of fewer than six launches none is decided.
+    """
+    logs = [np.log(np.asarray(one, np.float64)) for one in ratios]
+    corrected = holm([_p_beyond(x) for x in logs]) if logs else np.empty(0)
+    return [_rivalry(x, float(p)) for x, p in zip(logs, corrected, strict=True)]
+
+
+def _p_beyond(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """The one-sided p-value of a ratio that is not beyond the margin; 1 where there are too few launches."""
+    if len(x) < LEAST_LAUNCHES:
+        return 1.0
+    beyond, spread = float(x.mean()) - math.log1p(MARGIN), float(x.std(ddof=1))
+    if spread == 0:
+        return 0.0 if beyond > 0 else 1.0
+    half = float(two_sided_p(beyond * math.sqrt(len(x)) / spread, len(x) - 1)) / 2
+    return half if beyond > 0 else 1 - half
+
+
+def _rivalry(x: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> Rivalry:
+    mean = float(x.mean())
+    width = math.inf
+    if len(x) > 1:
+        width = t_quantile(LEVEL, len(x) - 1) * float(x.std(ddof=1)) / math.sqrt(len(x))
+    low, high = math.exp(mean - width), math.exp(min(mean + width, 700))
+    word: Literal["slower", "not slower", "undecided"] = "undecided"
+    if len(x) >= LEAST_LAUNCHES:
+        word = "slower" if p <= LEVEL / 2 else "not slower" if high <= 1 + MARGIN else "undecided"
+    return Rivalry(word, math.exp(mean), low, high, len(x))
