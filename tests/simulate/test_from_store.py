@@ -67,6 +67,20 @@ def test_ranks_of_a_node_show_its_memory() -> None:
     assert asked.fits[0].parameters[0].value == pytest.approx(1e6 / 51e-6, rel=1e-3)
 
 
+def test_every_protocol_has_its_start_up_and_time_per_byte() -> None:
+    def late(n: int) -> int:
+        return 1000 + n // 4 + (3000 if n >= 8192 else 0)
+
+    cold = [message(n, late(n)) for n in (0, *(2**k for k in range(4, 21)))]
+    found = calibrate_from_run(TREE, stored(*cold, message(2**20, 50_000, "hot"), message(0, 900, "hot")))
+    first, second = found.evidence[0].segments
+    assert (first.startup_s, second.startup_s) == pytest.approx((1e-6, 4e-6), rel=0.02), "rotating buffers alone"
+    assert (first.last, second.first, second.kind) == (4096, 8192, "step")
+    text = store_calibration_text(found).replace("\N{NARROW NO-BREAK SPACE}", " ")
+    assert "A, to 4 KiB: 1.00 µs + n / 4.00 GB/s, error 0" in text
+    assert "step of 3.00 µs" in text
+
+
 def test_the_memory_traffic_of_the_run_bounds_what_messages_within_a_node_can_reach() -> None:
     """Best stream traffic of the fake run: 3.2 MB in 100 µs / 1.2; a message is read and written once."""
     found = calibrate_from_run(TREE, stored(message(0, 1000), message(10**6, 101_000), others=True))

@@ -1,50 +1,70 @@
-"""Segments of a message's time over its length: where one straight line ends and another begins, and half of the rate.
+"""Segments of a message's time over its length: where it jumps (a step), where its slope changes (a knee), and N½.
 
-In each segment a message of n bytes takes t0 + n / B. Segments are found by the curve alone: a change of protocol, of a
-copy loop, and the end of a cache look alike.
+    t(s) = a + sum over segments of g · (how many of the s bytes lie in it) + sum over steps of d · [s >= border]
+
+with all coefficients at least 0: time never falls, and is continuous but for steps. For given borders that is one
+non-negative least-squares problem in relative errors; borders are moved greedily while the criterion
+n ln(mean r² + noise²) + k ln n falls. METHOD.md has the choices.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from octant.stats.nonnegative import solve
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 LEAST_LENGTHS = 3
-"""Of a segment: two would fit any line."""
-MOST_BREAKS = 3
-GAIN = 1 / 3
-"""By so much each break has to lower the worst error of segments."""
+"""Of a curve; two would fit any line."""
+LEAST_IN_SEGMENT = 2
+SHORTEST_BORDER = 8.0
+"""Bytes: no border lies at or below a word."""
+MOST_BORDERS = 6
 LEAST_NOISE = 0.01
-"""Relative standard deviation of a point of which nothing is known."""
-WITHIN_NOISE = 2.5
-"""Errors up to so many standard deviations are no reason for a break: the worst of twenty points is about as large."""
+"""Relative standard deviation of a point of which nothing is known: errors far below it justify no border."""
 TRUSTED = 0.25
-"""A line with a worse error at any length describes another curve."""
+"""A segment with a worse error at any length describes another curve."""
 MOST_LENGTHS = 64
 """Of more lengths so many are used, evenly chosen: the search takes time with their square."""
+MOST_ROUNDS = 40
+"""Changes of borders after the first search; reached by no curve that was seen."""
+
+Kind = Literal["step", "knee"]
+_COST: dict[Kind, int] = {"knee": 2, "step": 3}
+"""Parameters of a border: its place, the slope behind it, and of a step its height."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Messages from `first` to `last` bytes, both measured and included, and the line that fits them best."""
+    """Messages from `first` to `last` bytes, both measured and included, and what the model says of them."""
 
     first: float
     last: float
-    startup_s: float  # t0
+    at_first_s: float  # the model's time of its first length
     seconds_per_byte: float  # 1 / B
-    error: float  # the largest of |line - measured| / measured
+    error: float  # the largest of |model - measured| / measured
+    kind: Kind | None = None  # of the border where it begins; `None`: the first one
+    border: float = 0.0  # bytes from which on it holds: a length of this curve or, of a step, of another one
+    step_s: float = 0.0  # by which time jumps there
+    cause: str = ""  # "L2", "protocol"; "": the curve alone does not tell
 
     def seconds(self, length: float) -> float:
-        """What the line says of a message of so many bytes."""
-        return self.startup_s + length * self.seconds_per_byte
+        """What its line says of a message of so many bytes."""
+        return self.at_first_s + (length - self.first) * self.seconds_per_byte
+
+    @property
+    def startup_s(self) -> float:
+        """Where its line meets a length of 0; below 0 where it is steeper than what comes before it."""
+        return self.seconds(0.0)
 
     @property
     def bandwidth(self) -> float:
@@ -57,94 +77,273 @@ class Segment:
         return self.error <= TRUSTED
 
 
-_Stretch: TypeAlias = tuple[int, int]
-_Lines: TypeAlias = dict[_Stretch, Segment]
-"""By the places of their first length and of the one after their last."""
-_Chain: TypeAlias = tuple[Segment, ...]
+_Borders: TypeAlias = "tuple[tuple[float, Kind], ...]"
+"""Bytes, ascending, and kinds."""
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Segments from the first length on, and their cost: over all lengths, the worst error of their segment."""
-
-    cost: float
-    chain: _Chain
-
-    @property
-    def end_s(self) -> float:
-        """What the last line says of its last length."""
-        return self.chain[-1].seconds(self.chain[-1].last)
-
-
-def segments(points: Sequence[tuple[float, float]], noise: float = LEAST_NOISE) -> tuple[Segment, ...]:
-    """The segments of a curve, from short messages to long; one where no break lowers the error by a third.
-
-    Of all ways to break the curve that one counts in which lengths have the least worst error of their segment, as a
-    mean, each break paying with a third of it: a segment that no line fits hides no break elsewhere. Lines are least
-    squares of the relative errors with t0 and 1 / B not below 0, and none begins below the end of the one before it.
+def segments(points: Iterable[tuple[float, float]], noise: float = LEAST_NOISE) -> tuple[Segment, ...]:
+    """The segments of a curve, from short messages to long.
 
     Args:
-        points: (bytes, seconds above 0), the bytes ascending.
-        noise: relative standard deviation of one point; smaller errors justify no break.
+        points: (bytes, seconds above 0), each length once, in any order.
+        noise: relative standard deviation of one point, as its launches show it; at least 1 %, which straight lines
+            miss the times of an undisturbed library by.
 
     Returns:
         None for fewer than three lengths.
     """
-    if len(points) < LEAST_LENGTHS:
-        return ()
-    if len(points) > MOST_LENGTHS:
-        points = [points[i] for i in np.linspace(0, len(points) - 1, MOST_LENGTHS).astype(int)]
-    lengths, seconds = (np.array(column, np.float64) for column in zip(*points, strict=True))
-    lines = {
-        (begin, end): _line(lengths[begin:end], seconds[begin:end])
-        for begin in range(len(points))
-        for end in range(begin + LEAST_LENGTHS, len(points) + 1)
-    }
-    return _cheapest(lines, len(points), WITHIN_NOISE * max(noise, LEAST_NOISE))
+    curve = _Curve.of(points, noise)
+    return curve.described(_searched([curve])[0]) if curve else ()
 
 
-def _line(lengths: NDArray[np.float64], seconds: NDArray[np.float64]) -> Segment:
-    rows = np.stack([1 / seconds, lengths / seconds], axis=1)
-    (aa, ab), (_, bb) = rows.T @ rows
-    a, b = rows.sum(axis=0)
-    determinant = aa * bb - ab * ab
-    startup, slope = (0.0, 0.0) if determinant <= 0 else ((a * bb - b * ab), (b * aa - a * ab)) / determinant
-    if startup < 0 or determinant <= 0:
-        startup, slope = 0.0, b / bb if bb else 0.0
-    if slope < 0:
-        startup, slope = a / aa, 0.0
-    error = float(np.abs(rows @ (startup, slope) - 1).max())
-    return Segment(float(lengths[0]), float(lengths[-1]), float(startup), float(slope), error)
+def hot_and_cold(
+    hot: Iterable[tuple[float, float]],
+    cold: Iterable[tuple[float, float]],
+    noise: tuple[float, float] = (LEAST_NOISE, LEAST_NOISE),
+) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
+    """The segments of two curves that differ in their buffers alone: hot ones in caches, and cold ones.
+
+    Their steps are common, since the library chooses a protocol by the length alone; knees are each curve's own.
+
+    Args:
+        hot: (bytes, seconds) of buffers that are used again and again.
+        cold: of buffers that rotate; the lengths may be others.
+        noise: of a point of each, as `segments` takes it.
+
+    Returns:
+        Of each curve its own; none where either has fewer than three lengths.
+    """
+    first, second = (_Curve.of(points, of) for points, of in zip((hot, cold), noise, strict=True))
+    if first is None or second is None:
+        return (), ()
+    borders = _searched([first, second])
+    return first.described(borders[0]), second.described(borders[1])
 
 
-def _cheapest(lines: _Lines, count: int, unseen: float) -> _Chain:
-    """The chain over all lengths of least cost, each break paying with the third that it has to gain."""
-    cost = {stretch: max(unseen, line.error) * (stretch[1] - stretch[0]) for stretch, line in lines.items()}
-    chains: dict[_Stretch, _Found] = {
-        (0, end): _Found(cost[0, end], (lines[0, end],)) for end in range(LEAST_LENGTHS, count + 1)
-    }
-    best = chains[0, count]
-    for _ in range(MOST_BREAKS):
-        chains = _with_one_more(chains, lines, cost)
-        whole = [found for (_, end), found in chains.items() if end == count]
-        best = min([best, *whole], key=lambda found: found.cost / (1 - GAIN) ** (len(found.chain) - 1))
-    return best.chain
+def with_causes(
+    found: Sequence[Segment],
+    caches: Mapping[int, int],
+    other: Sequence[Segment] = (),
+    noise: float = LEAST_NOISE,
+) -> tuple[Segment, ...]:
+    """The segments with what their borders come from, as far as that is known.
+
+    A step that hot and cold curves share is a protocol's. A border that the other curve does not have is a cache's, and
+    so is a knee where two buffers of the length fill one: `L2`, else `a cache`. A step of which no second curve is
+    known stays without a cause.
+
+    Args:
+        caches: bytes of one cache of each level, as the machine states them.
+        other: the segments of the same messages with other buffers, where both were fitted together (`hot_and_cold`).
+        noise: steps below so much of the time, times three, are none of the other curve.
+    """
+    caused = []
+    for before, now in pairwise(found):
+        filled = next((f"L{n}" for n, size in sorted(caches.items()) if _fills(before, now, size)), "")
+        shared = any(_is_same(before, now, one, noise) for one in other)
+        alone = bool(other) and not shared and other[0].first < before.last and now.border < other[-1].last
+        cause = "protocol" if shared and now.kind == "step" else ""
+        if alone or (now.kind == "knee" and not cause):
+            cause = filled or "a cache" * alone
+        caused.append(replace(now, cause=cause))
+    return (*found[:1], *caused)
 
 
-def _with_one_more(
-    chains: dict[_Stretch, _Found], lines: _Lines, cost: dict[_Stretch, float]
-) -> dict[_Stretch, _Found]:
-    """For each last segment the best chain of one segment more."""
-    ending: dict[int, list[_Found]] = {}
-    for (_, end), found in chains.items():
-        ending.setdefault(end, []).append(found)
-    longer: dict[_Stretch, _Found] = {}
-    for (begin, end), line in lines.items():
-        rising = [one for one in ending.get(begin, ()) if line.seconds(line.first) >= one.end_s]
-        if rising:
-            best = min(rising, key=lambda found: found.cost)
-            longer[begin, end] = _Found(best.cost + cost[begin, end], (*best.chain, line))
-    return longer
+def _fills(before: Segment, now: Segment, size: int) -> bool:
+    """Whether two buffers fit into a cache of that size before a border, and fill more than half of it behind."""
+    return now.first > size / 4 and before.last <= size / 2
+
+
+def _is_same(before: Segment, now: Segment, one: Segment, noise: float) -> bool:
+    """Whether a segment of another curve begins where `now` does, in the same way; a step of no height is none."""
+    if one.kind != now.kind:
+        return False
+    if now.kind == "step":
+        return one.border == now.border and one.step_s > 3 * max(noise, LEAST_NOISE) * one.at_first_s
+    return before.last <= one.border <= now.last
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Lengths and times of a curve, and how well borders describe it."""
+
+    lengths: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    noise: float
+
+    @classmethod
+    def of(cls, points: Iterable[tuple[float, float]], noise: float) -> _Curve | None:
+        """`None` for too few lengths."""
+        ordered = sorted(points)
+        if len(ordered) < LEAST_LENGTHS:
+            return None
+        if len(ordered) > MOST_LENGTHS:
+            ordered = [ordered[i] for i in np.linspace(0, len(ordered) - 1, MOST_LENGTHS).astype(int)]
+        lengths, seconds = (np.array(column, np.float64) for column in zip(*ordered, strict=True))
+        return cls(lengths, seconds, max(noise, LEAST_NOISE))
+
+    def columns(self, borders: Sequence[_Borders]) -> NDArray[np.float64]:
+        """Of several sets of as many borders of the same kinds: one, bytes in each segment, steps; over the times.
+
+        Shape (sets, lengths, coefficients).
+        """
+        at = np.array([[place for place, _ in one] for one in borders], np.float64).reshape(len(borders), -1)
+        zeros = np.zeros((len(borders), 1))
+        begins, ends = np.hstack([zeros, at]), np.hstack([at, zeros + math.inf])
+        n = self.lengths[None, :, None]
+        inside = np.clip(n, begins[:, None, :], ends[:, None, :]) - begins[:, None, :]
+        steps = [k for k, (_, kind) in enumerate(borders[0]) if kind == "step"]
+        beyond = n >= at[:, None, steps]
+        ones = np.ones((len(borders), len(self.lengths), 1))
+        columns: NDArray[np.float64] = np.concatenate([ones, inside, beyond], axis=2) / self.seconds[None, :, None]
+        return columns
+
+    def misfit(self, square: float) -> float:
+        """n ln(mean r² + noise²)."""
+        return len(self.lengths) * math.log(max(square, 0.0) + self.noise**2)
+
+    def best_cases(self, borders: Sequence[_Borders]) -> NDArray[np.float64]:
+        """Mean squares of the relative errors if coefficients might be below 0: no set does better."""
+        columns = self.columns(borders)
+        norms = np.linalg.norm(columns, axis=1, keepdims=True)
+        scaled = columns / np.where(norms > 0, norms, 1.0)  # of a last segment of one length nothing lies inside
+        gram = scaled.transpose(0, 2, 1) @ scaled
+        gram += 1e-13 * np.eye(gram.shape[1])
+        found = np.linalg.solve(gram, scaled.sum(axis=1)[:, :, None])
+        squares: NDArray[np.float64] = np.square((scaled @ found)[:, :, 0] - 1).mean(axis=1)
+        return squares
+
+    def fitted(self, borders: _Borders) -> tuple[NDArray[np.float64], float]:
+        """The coefficients, all at least 0, and the mean square of the relative errors."""
+        columns = self.columns([borders])[0]
+        found = solve(columns, np.ones(len(columns)))
+        return found, float(np.square(columns @ found - 1).mean())
+
+    def described(self, borders: _Borders) -> tuple[Segment, ...]:
+        """The segments between the borders, without those that change nothing."""
+        found, _ = self.fitted(borders)
+        model = self.seconds * (self.columns([borders])[0] @ found)
+        errors = np.abs(model / self.seconds - 1)
+        slopes, heights = found[1 : len(borders) + 2], iter(found[len(borders) + 2 :])
+        kinds: list[tuple[float, Kind | None]] = [(0.0, None), *borders]
+        return tuple(
+            Segment(
+                float(self.lengths[begin]), float(self.lengths[end - 1]), float(model[begin]), float(slope),
+                float(errors[begin:end].max()), kind, at, float(next(heights)) if kind == "step" else 0.0,
+            )
+            for (begin, end), slope, (at, kind) in zip(pairwise(self._places(borders)), slopes, kinds, strict=True)
+        )  # fmt: skip
+
+    def may_have(self, borders: _Borders, least: int) -> bool:
+        """Whether every segment has lengths enough, and every border lies above a word."""
+        apart = all(end - begin >= least for begin, end in pairwise(self._places(borders)))
+        return apart and len(borders) <= MOST_BORDERS and all(at > SHORTEST_BORDER for at, _ in borders)
+
+    def _places(self, borders: _Borders) -> list[int]:
+        """Where segments begin among the lengths, and the end."""
+        return [0, *np.searchsorted(self.lengths, [at for at, _ in borders]).tolist(), len(self.lengths)]
+
+
+_Joint: TypeAlias = "tuple[_Borders, ...]"
+"""The borders of each curve; steps are the same in all."""
+
+
+def _searched(curves: Sequence[_Curve]) -> _Joint:
+    """Borders of least cost: from none on, whichever change of one border lowers it most, until none does."""
+    search = _Search(curves)
+    best: _Joint = tuple(() for _ in curves)
+    cost = search.cost(best)
+    for _ in range(MOST_BORDERS * len(curves) + MOST_ROUNDS):
+        better = search.best_of(search.changes(best), cost)
+        if better is None:
+            return best
+        best, cost = better
+    return best
+
+
+class _Search:
+    """What is known of the borders of curves that are fitted together."""
+
+    def __init__(self, curves: Sequence[_Curve]) -> None:
+        self.curves = curves
+        self._total = sum(len(one.lengths) for one in curves)
+        self._densest = max(curves, key=lambda one: len(one.lengths))
+
+    def penalty(self, joint: _Joint) -> float:
+        """k ln n: a step's place counts once, its height and slope in every curve."""
+        shared = sum(kind == "step" for _, kind in joint[0])
+        number = sum(2 + sum(_COST[kind] for _, kind in borders) for borders in joint) - shared * (len(joint) - 1)
+        return number * math.log(self._total)
+
+    def cost(self, joint: _Joint) -> float:
+        """The criterion."""
+        misfits = (one.misfit(one.fitted(of)[1]) for one, of in zip(self.curves, joint, strict=True))
+        return sum(misfits) + self.penalty(joint)
+
+    def changes(self, joint: _Joint) -> Iterator[list[_Joint]]:
+        """Sets of borders one change away, those of as many borders of the same kinds together."""
+        groups: dict[tuple[tuple[Kind, ...], ...], list[_Joint]] = {}
+        for one in dict.fromkeys(self._neighbours(joint)):
+            if one != joint and self._may_be(one):
+                groups.setdefault(tuple(tuple(kind for _, kind in of) for of in one), []).append(one)
+        yield from groups.values()
+
+    def _may_be(self, joint: _Joint) -> bool:
+        """A curve of few lengths beside another may have segments of one, which the other tells apart."""
+        return all(
+            curve.may_have(of, LEAST_IN_SEGMENT if curve is self._densest else 1)
+            for curve, of in zip(self.curves, joint, strict=True)
+        )
+
+    def _neighbours(self, joint: _Joint) -> Iterator[_Joint]:
+        """With a border more, with one less, and with one elsewhere or of the other kind."""
+        yield from self._with_one(joint)
+        for number, borders in enumerate(joint):
+            for old in borders:
+                if old[1] == "step" and number:
+                    continue  # it is that of the first curve
+                rest = self._without(joint, number, old)
+                yield rest
+                yield from self._with_one(rest)
+                if old[1] == "step":
+                    yield tuple(_inserted(borders, (old[0], "knee")) for borders in rest)
+
+    def _with_one(self, joint: _Joint) -> Iterator[_Joint]:
+        for at in map(float, self._densest.lengths):
+            if not any(at == place for borders in joint for place, _ in borders):
+                yield tuple(_inserted(borders, (at, "step")) for borders in joint)
+        for number, borders in enumerate(joint):
+            for at in map(float, self.curves[number].lengths):
+                if not any(at == place for place, _ in borders):
+                    yield (*joint[:number], _inserted(borders, (at, "knee")), *joint[number + 1 :])
+
+    def _without(self, joint: _Joint, number: int, old: tuple[float, Kind]) -> _Joint:
+        return tuple(
+            tuple(one for one in borders if one != old) if old[1] == "step" or i == number else borders
+            for i, borders in enumerate(joint)
+        )
+
+    def best_of(self, groups: Iterable[list[_Joint]], cost: float) -> tuple[_Joint, float] | None:
+        """The set of least cost below `cost`: in the order of what each could reach at best, until none can."""
+        ranked: list[tuple[float, int, _Joint]] = []
+        for group in groups:
+            penalty = self.penalty(group[0])
+            bounds = np.full(len(group), penalty)
+            for i, curve in enumerate(self.curves):
+                bounds += [curve.misfit(square) for square in curve.best_cases([one[i] for one in group])]
+            ranked += [(bound, len(ranked) + n, one) for n, (bound, one) in enumerate(zip(bounds, group, strict=True))]
+        best: tuple[_Joint, float] | None = None
+        least = cost - 1e-9 * abs(cost)
+        for bound, _, one in sorted(ranked):
+            if bound >= least:
+                break
+            if (exact := self.cost(one)) < least:
+                best, least = (one, exact), exact
+        return best
+
+
+def _inserted(borders: _Borders, one: tuple[float, Kind]) -> _Borders:
+    return tuple(sorted((*borders, one)))
 
 
 def half_length(points: Sequence[tuple[float, float]]) -> float | None:

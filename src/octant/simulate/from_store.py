@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from octant import units, workloads
 from octant.analysis.figures import Figure, value_of
+from octant.analysis.segments import Segment, segments
 from octant.failure import Exit, Refusal
 from octant.network.calibrate import Calibration, Measured, check_classes, fit, loaded_classes
 from octant.network.files import NetworkFile
@@ -44,6 +45,7 @@ class Evidence:
     pattern: Pattern = field(repr=False)
     at_most_per_s: float = float("inf")  # what else the run says of the class that carries it
     startup: Startup | None = None
+    segments: tuple[Segment, ...] = ()  # of the time of messages in the same buffers over their length
     doubts: tuple[str, ...] = ()  # what casts doubt on it
 
 
@@ -157,8 +159,21 @@ def _evidence(network: NetworkFile, figures: Sequence[_Declared]) -> Evidence:
         pattern=pattern,
         at_most_per_s=at_most,
         startup=_startup(network, pattern, start),
+        segments=_segments(figures, traffic) if timed else (),
         doubts=tuple(dict.fromkeys(one.text for f, _ in used for one in f.doubts)),
     )
+
+
+def _segments(figures: Sequence[_Declared], longest: Traffic) -> tuple[Segment, ...]:
+    """Of the messages in buffers like the longest one's: start-up and time per byte of each protocol and cache."""
+    times: dict[float, list[Figure]] = {}
+    for figure, traffic in figures:
+        if traffic.may_be_cached == longest.may_be_cached:
+            times.setdefault(traffic.units, []).append(figure)
+    points = [
+        (length, value_of([one for figure in of for one in figure.counted]).middle) for length, of in times.items()
+    ]
+    return segments([(length, seconds) for length, seconds in points if seconds > 0])
 
 
 def _of_times(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, Interval]:

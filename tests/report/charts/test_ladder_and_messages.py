@@ -138,6 +138,17 @@ def test_segments_are_named_listed_and_drawn_inside_themselves(monkeypatch: pyte
     assert 4096 < above.marks[0].at < 8192
 
 
+def test_a_knee_says_which_cache_ends_and_its_line_goes_on_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fake_run, "pingpong_s", lambda n: 1e-6 + n / 20e9 + max(0, n - MIB) / 2e9)
+    picture = messages()
+    found = facts(picture)
+    assert found["B, from 1 MiB"].endswith("knee (L2)"), "two buffers of 1 MiB fill 2 MiB"
+    assert found["B, from 1 MiB"].startswith("53.4 µs at 1 MiB, further at 1.82 GB/s")
+    line = next(series for series in picture.panels[0].series if series.name == "line of A")
+    assert line.x[-1] == pytest.approx(MIB)
+    assert picture.panels[0].marks[0].at == MIB
+
+
 def test_a_segment_that_no_line_fits_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake_run, "pingpong_s", lambda n: step(n) if n <= 512 * KIB else 40 * step(n) * (n / MIB) ** 3)
     picture = messages()

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
-from octant.analysis.segments import TRUSTED, segments
+from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
+from octant.ask import EFFORT
 from octant.report import claims
+from octant.report.charts.caches import stated_sizes
 from octant.report.charts.curve import (
     along_axis,
     how_to_read,
@@ -24,6 +26,7 @@ from octant.report.charts.curve import (
 from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of
 from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, with_unit
+from octant.report.segments import LETTERS, formula, range_text, segment_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +38,7 @@ if TYPE_CHECKING:
 
 _WORD = 8  # bytes: the message that stands for all short ones
 _DRAWN = 24  # points of a drawn segment, which is no straight line on these axes
-_LETTERS = "ABCD"
-_UNSEEN = 0.005
-"""A share of the time in which a line's start or slope is not seen in three digits."""
+_BUFFERS = "buffers"  # the knob that tells hot curves from cold ones
 
 
 def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Messages) -> Picture | None:
@@ -50,22 +51,49 @@ def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     named = {line.name: line for line in lines_of(summary, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})
-    good = times[0].measurable
-    found = segments([(at, y) for at, y in good.points if y > 0], good.noise)
-    marks = tuple(Mark(math.sqrt(one.last * after.first), "") for one, after in pairwise(found))
+    found = _segments(summary, times)
+    marks = tuple(Mark(_border(one, after), "") for one, after in pairwise(found))
     below = (_rate_panel(workload, shown, x, xs, rates, marks),) if rates else ()
     return Picture(
         "messages",
         "Messages",
         f"{workload.summary}. {metric.name.capitalize()}: {metric.note or metric.unit}. {how_to_read(times)} "
-        f"A straight line t = t₀ + n/B in each segment (dotted) is drawn where its worst error is at most "
+        f"Dotted: the model, a straight line in each segment, drawn where its worst error is at most "
         f"{units.percent_text(TRUSTED)}." + thinned_text(len(times), len(every), "lines"),
         (_time_panel(workload, x, xs, times, found, marks), *below),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
         tuple(cells for line in (*times, *rates) for cells in table_rows(listed(line), x)),
         label=_sentence(times[0], rates[:1]),
-        facts=(*_segment_facts(found), *(_half_fact(rates[0]) if rates else ()), *_other_facts(rates[1:])),
+        facts=(*segment_facts(found), *(_half_fact(rates[0]) if rates else ()), *_other_facts(rates[1:])),
     )
+
+
+def _segments(summary: Summary, lines: Sequence[Line]) -> tuple[Segment, ...]:
+    """Those of the longest line, fitted with the line that differs from it in its buffers alone where there is one."""
+    first, *others = (line.measurable for line in lines)
+    points = [[(at, y) for at, y in line.points if y > 0] for line in (first, *others)]
+    mates = [i for i, line in enumerate(others, 1) if _other_buffers(first, line)]
+    found: tuple[Segment, ...] = ()
+    other: tuple[Segment, ...] = ()
+    if mates:
+        found, other = hot_and_cold(points[0], points[mates[0]], (first.noise, others[mates[0] - 1].noise))
+    caches = stated_sizes(summary.run.machine)
+    return with_causes(found or segments(points[0], first.noise), caches, other, first.noise)
+
+
+def _other_buffers(one: Line, other: Line) -> bool:
+    """Whether two lines are of the same messages in other buffers; how far rotating ones go belongs to these."""
+    if not one.figures or not other.figures:
+        return False
+    knobs = [line.figures[0].knobs for line in (one, other)]
+    skipped = {_BUFFERS, "rotation", "bytes", *EFFORT}
+    kept = [{name: value for name, value in some.items() if name not in skipped} for some in knobs]
+    return kept[0] == kept[1] and knobs[0].get(_BUFFERS) != knobs[1].get(_BUFFERS)
+
+
+def _border(before: Segment, after: Segment) -> float:
+    """Where it is drawn: a knee at its length, a step somewhere between the last length before it and the next."""
+    return after.first if after.kind == "knee" else math.sqrt(before.last * after.first)
 
 
 def _time_panel(
@@ -78,7 +106,7 @@ def _time_panel(
 ) -> Panel:
     metric = workload.metric()
     least = min((at for at in xs if at > 0), default=1.0)
-    fits = [_fit(letter, one, least) for letter, one in zip(_LETTERS, found, strict=False) if one.fits]
+    fits = [_fit(i, found, least) for i, one in enumerate(found) if one.fits]
     first, place = lines[0], _word_place(lines[0])
     words = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {point_text(first, place)}")
     return Panel(
@@ -129,41 +157,18 @@ def _word_place(line: Line) -> int:
     return next((i for i in positive if line.xs[i] == _WORD), positive[0])
 
 
-def _fit(letter: str, of: Segment, least: float) -> Series:
-    xs = tuple(map(float, np.geomspace(max(of.first, least), of.last, _DRAWN)))
+def _fit(number: int, found: Sequence[Segment], least: float) -> Series:
+    """The line of a segment, up to the next where time does not jump there."""
+    of, after = found[number], found[number + 1 : number + 2]
+    last = after[0].first if after and after[0].kind == "knee" else of.last
+    xs = tuple(map(float, np.geomspace(max(of.first, least), last, _DRAWN)))
     ys = tuple(of.seconds(at) for at in xs)
-    return Series(f"line of {letter}", "line", xs, ys, role="ink", dash="dotted", names="none")
+    return Series(f"line of {LETTERS[number]}", "line", xs, ys, role="ink", dash="dotted", names="none")
 
 
 def _region(number: int, found: Sequence[Segment], least: float) -> Region:
     one = found[number]
-    return Region(max(one.first, least), one.last, (f"{_LETTERS[number]}: {_range(number, found)}", _formula(one)))
-
-
-def _range(number: int, found: Sequence[Segment]) -> str:
-    """Lengths of a segment: `to 4 KiB`, `8 KiB to 512 KiB`, `from 1 MiB`."""
-    first, last = units.bytes_text(found[number].first), units.bytes_text(found[number].last)
-    if len(found) == 1:
-        return "all lengths"
-    if number == 0:
-        return f"to {last}"
-    return f"from {first}" if number == len(found) - 1 else f"{first} to {last}"
-
-
-def _formula(of: Segment) -> str:
-    if not of.fits:
-        return f"no line fits (error {claims.percent(of.error)})"
-    if of.seconds_per_byte * of.last < _UNSEEN * of.startup_s:
-        return claims.quantity(of.startup_s, "s")
-    rate = f"n / {claims.quantity(of.bandwidth, 'B/s')}"
-    return rate if of.startup_s < _UNSEEN * of.seconds(of.first) else f"{claims.quantity(of.startup_s, 's')} + {rate}"
-
-
-def _segment_facts(found: Sequence[Segment]) -> list[tuple[str, str]]:
-    return [
-        (f"{_LETTERS[i]}, {_range(i, found)}", _formula(one) + f", error {claims.percent(one.error)}" * one.fits)
-        for i, one in enumerate(found)
-    ]
+    return Region(max(one.first, least), one.last, (f"{LETTERS[number]}: {range_text(number, found)}", formula(one)))
 
 
 def _half_fact(line: Line) -> tuple[tuple[str, str], ...]:

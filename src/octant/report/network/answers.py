@@ -15,6 +15,7 @@ from octant.network.files import NetworkFile
 from octant.network.predictions import FlowRates, Prediction
 from octant.network.scale import Curve, ScalePoint
 from octant.network.whatif import Bracket, Change, Difference, Explanation, Sensitivity
+from octant.report.segments import segment_facts
 from octant.report.terminal import render
 from octant.simulate.from_store import Evidence, StoreCalibration
 from octant.units import bytes_text, counted, percent_text, si_text
@@ -271,6 +272,7 @@ def store_calibration_text(found: StoreCalibration) -> str:
             latency, software = si_text(one.startup.file_latency_s, "s"), " to ".join(si_text(v, "s") for v in ends)
             lines.append(f"start-up (L + 2o): {si_text(took.middle, 's')} [{times}]")
             lines.append(f"  latency in the file: {latency}, which leaves --overhead {software}")
+        lines += [f"{name}: {text}" for name, text in segment_facts(one.segments)]
     written = [row for one, fit in zip(found.evidence, found.fits, strict=True) for row in _file_lines(found, one, fit)]
     if written:
         lines += ["", "for the network file:", *written]

@@ -1,0 +1,55 @@
+"""Segments of a message's time in words: their lengths, their lines, how good these are, and what begins them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.report import claims
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.analysis.segments import Segment
+
+LETTERS = "ABCDEFG"
+_UNSEEN = 0.005
+"""A share of the time in which a line's start or slope is not seen in three digits."""
+
+
+def range_text(number: int, found: Sequence[Segment]) -> str:
+    """Lengths of a segment: `to 4 KiB`, `8 KiB to 512 KiB`, `from 1 MiB`."""
+    first, last = units.bytes_text(found[number].first), units.bytes_text(found[number].last)
+    if len(found) == 1:
+        return "all lengths"
+    if number == 0:
+        return f"to {last}"
+    return f"from {first}" if number == len(found) - 1 else f"{first} to {last}"
+
+
+def formula(of: Segment) -> str:
+    """Its line: `4.00 µs + n / 12.0 GB/s`, or that none fits."""
+    if not of.fits:
+        return f"no line fits (error {claims.percent(of.error)})"
+    if of.seconds_per_byte * of.last < _UNSEEN * of.at_first_s:
+        return claims.quantity(of.at_first_s, "s")
+    rate = claims.quantity(of.bandwidth, "B/s")
+    if abs(of.startup_s) < _UNSEEN * of.at_first_s:
+        return f"n / {rate}"
+    if of.startup_s < 0:
+        return f"{claims.quantity(of.at_first_s, 's')} at {units.bytes_text(of.first)}, further at {rate}"
+    return f"{claims.quantity(of.startup_s, 's')} + n / {rate}"
+
+
+def segment_facts(found: Sequence[Segment]) -> list[tuple[str, str]]:
+    """Of each segment its letter and lengths, and what the model says of it."""
+    return [(f"{LETTERS[i]}, {range_text(i, found)}", _segment_text(one)) for i, one in enumerate(found)]
+
+
+def _segment_text(one: Segment) -> str:
+    """Its line, the model's worst error, and what begins it: `… error 4 %; step of 1.07 µs (protocol)`."""
+    text = formula(one) + f", error {claims.percent(one.error)}" * one.fits
+    if one.kind is None:
+        return text
+    border = f"step of {claims.quantity(one.step_s, 's')}" if one.kind == "step" else "knee"
+    return f"{text}; {border}" + f" ({one.cause})" * bool(one.cause)
