@@ -254,7 +254,7 @@ def _searched(curves: Sequence[_Curve]) -> _Joint:
     best: _Joint = tuple(() for _ in curves)
     cost = search.cost(best)
     for _ in range(MOST_BORDERS * len(curves) + MOST_ROUNDS):
-        better = search.best_of(search.changes(best), cost)
+        better = search.best_of(search.changes(best), cost) or search.best_of(search.further(best), cost)
         if better is None:
             return best
         best, cost = better
@@ -280,13 +280,25 @@ class _Search:
         misfits = (one.misfit(one.fitted(of)[1]) for one, of in zip(self.curves, joint, strict=True))
         return sum(misfits) + self.penalty(joint)
 
-    def changes(self, joint: _Joint) -> Iterator[list[_Joint]]:
+    def changes(self, joint: _Joint) -> Iterable[list[_Joint]]:
         """Sets of borders one change away, those of as many borders of the same kinds together."""
+        return self._alike(one for one in self._neighbours(joint) if one != joint)
+
+    def further(self, joint: _Joint) -> Iterable[list[_Joint]]:
+        """The same two changes away, of a curve that is not described yet: one more for two, or two more."""
+        curve = self.curves[0]
+        if len(self.curves) > 1 or curve.fitted(joint[0])[1] <= (2 * curve.noise) ** 2:
+            return ()
+        fewer = [self._without(self._without(joint, 0, a), 0, b) for a, b in pairwise(joint[0])]
+        more = [joint, *fewer, *self._with_one(joint)]
+        return self._alike(one for start in more for one in self._with_one(start) if one != joint)
+
+    def _alike(self, found: Iterable[_Joint]) -> Iterable[list[_Joint]]:
         groups: dict[tuple[tuple[Kind, ...], ...], list[_Joint]] = {}
-        for one in dict.fromkeys(self._neighbours(joint)):
-            if one != joint and self._may_be(one):
+        for one in dict.fromkeys(found):
+            if self._may_be(one):
                 groups.setdefault(tuple(tuple(kind for _, kind in of) for of in one), []).append(one)
-        yield from groups.values()
+        return groups.values()
 
     def _may_be(self, joint: _Joint) -> bool:
         """A curve of few lengths beside another may have segments of one, which the other tells apart."""
