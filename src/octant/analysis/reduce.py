@@ -143,6 +143,8 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
 
 def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
     role = point.first_role if value.role is None else value.role
+    if not any(name in work.counts for work in point.work_of(value.role) for name in value.counts):
+        raise NoSamplesError(f"nothing is counted as {' or '.join(value.counts)}")
     if point.pace == "chunks":
         counts = _counts_of_lanes(point, value.counts, role)
         lanes = [series for series in samples.series if series.head.name == value.of and series.head.role == role]
