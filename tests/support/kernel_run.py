@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from octant import workloads
@@ -42,6 +42,7 @@ class KernelRun:
         ranks: int = 0,
         fault: str = "",
         environment: Mapping[str, str] | None = None,
+        mpiexec: Sequence[str] = (str(Path(sys.executable).parent / "mpiexec"),),
     ) -> None:
         """Runs it to its end; `ranks` 0 stands for as few as the kernel needs."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
@@ -51,7 +52,7 @@ class KernelRun:
         environment |= {"OCTANT_BLAS": str(blas)} if blas else {}
         workload = workloads.workload(name)
         ranks = ranks or (2 if workload.messages else 1)
-        launcher = [str(Path(sys.executable).parent / "mpiexec"), "-n", str(ranks)] if ranks > 1 else []
+        launcher = [*mpiexec, "-n", str(ranks)] if ranks > 1 else []
         command = [*launcher, str(folder / program_name(workload.name)), *words, "--output", str(output)]
         begin_s = time.time()
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)

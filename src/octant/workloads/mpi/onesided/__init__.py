@@ -3,7 +3,7 @@
 from octant import units
 from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.metric import Metric, derived, per, rate, ranks, seconds, steps, groups
+from octant.metric import Metric, derived, groups, per, ranks, rate, seconds, steps
 from octant.record import Point
 from octant.workload import Messages, NoTraffic, Traffic, Workload
 
@@ -58,7 +58,9 @@ def _waited(pure_s: float, overlapped_s: float) -> float:
 WORKLOAD = Workload(
     summary="One-sided transfers and atomic operations, by kind of window and way of completion",
     metrics=(
-        Metric("time", "s", "lower", per("rounds"), note="of a round: one operation of each origin to each of its targets"),
+        Metric(
+            "time", "s", "lower", per("rounds"), note="of a round: one operation of each origin to each of its targets"
+        ),
         Metric(
             "bandwidth",
             "B/s",
