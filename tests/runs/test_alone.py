@@ -117,8 +117,8 @@ def test_the_time_limit_is_a_few_times_what_is_expected() -> None:
 
 def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi_faults, "in_use", lambda: Library("openmpi", "4.1.4"))
-    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"window": "create"})
-    question = Ask(Subject("mpi/onesided"), {"pattern": "compare_and_swap", "window": "allocate"}, Shape(2))
+    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"win": "create"})
+    question = Ask(Subject("mpi/onesided"), {"pattern": "compare-and-swap", "win": "allocate"}, Shape(2))
     run = go_on(store, store.create("q", machine(), [question]), Kernel({0: CRASHED}))
     (failure,) = run.failures
     assert "crashes here (Open MPI 4.1.4, 2 ranks: SIGSEGV)" in failure.reason
@@ -135,12 +135,12 @@ def test_what_a_killed_pattern_leaves_in_shared_memory_is_removed(tmp_path: Path
 
 
 def test_only_safe_leaves_out_just_the_cells_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"window": "create"})
-    knobs = {"pattern": "put,compare_and_swap", "window": "allocate,create"}
+    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"win": "create"})
+    knobs = {"pattern": "put,compare-and-swap", "win": "allocate,create"}
     question = Ask(Subject("mpi/onesided"), knobs, Shape(2))
     kept, said = mpi_faults.safe_asks([question], Library("openmpi", "4.1.4"))
     cells = [tuple(cell.values()) for one in kept for cell in one.cells()]
-    assert sorted(cells) == [("compare_and_swap", "create"), ("put", "allocate"), ("put", "create")]
+    assert sorted(cells) == [("compare-and-swap", "create"), ("put", "allocate"), ("put", "create")]
     assert len(said) == 1
     assert "OMPI_MCA_osc=^rdma" in said[0]
     assert mpi_faults.safe_asks([question], OPENMPI) == ((question,), ())
