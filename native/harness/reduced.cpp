@@ -34,7 +34,8 @@ class Reducer {  // of one series of one role over the ranks of a group
   public:
     Reducer(Comm const& group, RankPart const& part, std::size_t role) : group_(group), part_(part), role_(role) {}
 
-    void add(std::span<std::int64_t const> times, int thread) {
+    void add(std::span<std::int64_t const> times, int thread, std::span<std::int64_t const> preempted = {}) {
+        preempted_.insert(preempted_.end(), preempted.begin(), preempted.end());
         for (std::size_t i = 0; i < times.size(); ++i) {
             count_ += 1;
             sum_ns_ += times[i];
@@ -98,17 +99,31 @@ class Reducer {  // of one series of one role over the ranks of a group
             ns.push_back(static_cast<std::int64_t>(time));
             rank.push_back(whose);
         }
+        auto const switched_out = steps_switched_out(steps);
         JsonText lists;
         lists.key("slowest_ns").list(ns);
         lists.key("slowest_rank").list(rank);
+        if (!switched_out.empty()) lists.key("preempted").list(switched_out);
         if (static_cast<std::int64_t>(lists.text().size()) <= most)
             text.raw(lists.text());
         else
-            write_without_lists(text, ns, rank);
+            write_without_lists(text, ns, rank, switched_out);
+    }
+
+    // Those during which any rank was, at the group's first rank.
+    [[nodiscard]] std::vector<std::int64_t> steps_switched_out(std::size_t steps) const {
+        std::vector<std::int64_t> switched(steps, 0), found;
+        for (std::int64_t const step : preempted_)
+            if (static_cast<std::size_t>(step) < steps) switched[static_cast<std::size_t>(step)] = 1;
+        group_.largest_to_first(switched);
+        for (std::size_t i = 0; i < steps; ++i)
+            if (switched[i] != 0) found.push_back(static_cast<std::int64_t>(i));
+        return found;
     }
 
     static void write_without_lists(JsonText& text, std::vector<std::int64_t> const& ns,
-                                    std::vector<std::int64_t> const& rank) {
+                                    std::vector<std::int64_t> const& rank,
+                                    std::vector<std::int64_t> const& switched_out) {
         Sketch slowest;
         std::vector<std::int64_t> blocks;
         std::vector<Slow> worst;
@@ -123,6 +138,10 @@ class Reducer {  // of one series of one role over the ranks of a group
         slowest.write(text);
         text.key("blocks_ns").list(blocks);
         write_worst(text, worst, false);
+        std::vector<std::int64_t> of_worst;
+        for (Slow const& slow : worst)
+            if (std::ranges::binary_search(switched_out, slow.sample)) of_worst.push_back(slow.sample);
+        if (!of_worst.empty()) text.key("preempted").list(of_worst);
     }
 
     Comm const& group_;
@@ -130,8 +149,9 @@ class Reducer {  // of one series of one role over the ranks of a group
     std::size_t role_;
     std::int64_t count_ = 0, sum_ns_ = 0, least_ns_ = INT64_MAX, greatest_ns_ = 0;
     Sketch sketch_;
-    std::vector<Slow> worst_;          // of chunks
-    std::vector<std::int64_t> steps_;  // of steps
+    std::vector<Slow> worst_;              // of chunks
+    std::vector<std::int64_t> steps_;      // of steps
+    std::vector<std::int64_t> preempted_;  // numbers of this rank's steps
 };
 
 }  // namespace
@@ -144,7 +164,7 @@ std::string reduced_text(Comm const& group, RankPart const& part, std::int64_t m
         if (!part.info.roles[role].timed || group.max(std::int64_t{mine ? 1 : 0}) == 0) continue;
         Reducer steps(group, part, role);
         for (auto const& lane : part.measured.lanes)
-            if (lane.role == role) steps.add(lane.duration_ns, lane.thread);
+            if (lane.role == role) steps.add(lane.duration_ns, lane.thread, lane.preempted);
         steps.write(text, "step", most, detail);
         for (std::size_t i = 0; i < part.marks.paths().size(); ++i) {
             Reducer phase(group, part, role);

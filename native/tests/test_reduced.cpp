@@ -81,6 +81,8 @@ void of_many_steps(octant::Checks& checks, octant::Comm const& world) {
     checks.that(lists["form"] == "reduced" && lists["reduced"].size() == 2, "step and phase");
     Json const step = lists["reduced"][0];
     checks.that(step["slowest_ns"] == Json(ns) && step["slowest_rank"].size() == ns.size(), "each step's slowest rank");
+    checks.that(step["preempted"] == Json({5, 6, 100}), "in which steps a rank was switched out");
+    checks.that(!lists["reduced"][1].contains("preempted"), "once");
     std::int64_t const sum = std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
     checks.that(step["ranks"] == Json({{0, steps, sum, 100'000, 100'999}}), "exact sums");
     checks.that(step["sketch"]["count"] == steps, "all times");
@@ -92,7 +94,13 @@ void of_many_steps(octant::Checks& checks, octant::Comm const& world) {
     checks.that(short_step["blocks_ns"][0] == std::accumulate(ns.begin(), ns.begin() + 1000, std::int64_t{0}), "exact");
     checks.that(short_step["worst"].size() == 64, "and the slowest");
     checks.that(short_step["worst"][0][2] == 100'999, "the slowest of all first");
-    checks.that(ns[short_step["worst"][0][0].get<std::size_t>()] == 100'999, "with its place");
+    auto const slowest = short_step["worst"][0][0].get<std::size_t>();
+    checks.that(ns[slowest] == 100'999, "with its place");
+    checks.that(!short_step.contains("preempted"), "flags of the slowest alone");
+    Facts disturbed = of_steps();
+    disturbed.outcome.measured.lanes[0].preempted = {1, static_cast<std::int64_t>(slowest)};
+    Json const flagged = written(world, disturbed, {80'000, 2'000})["reduced"][0];
+    checks.that(flagged["preempted"] == Json({slowest}), "and whether one of these was disturbed");
 }
 
 void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {

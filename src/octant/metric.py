@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from octant.record import Point, Samples
 
-How = Literal["mean", "median", "max", "min", "sum"]
+How = Literal["mean", "median", "max", "min", "sum", "p99.9"]
+"""`p99.9`: what one in a thousand exceeds; of fewer, the largest."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Seconds:
     per: tuple[str, ...] = ()  # divided by these counts together; none: by one step or chunk
     role: str | None = None  # `None`: the first role, which is what is measured
     over: tuple[Reduce, ...] | None = None  # `None`: `SLOWEST`; samples of lanes that work alone are pooled
+    undisturbed: bool = False  # of those steps alone during which no rank was switched out
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,15 @@ class FirstOf:
 Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | Derived | FirstOf
 
 
-def seconds(of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Seconds:
-    """The time of a step, chunk or phase."""
-    return Seconds(of, (), role, over)
+def seconds(
+    of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None, undisturbed: bool = False
+) -> Seconds:
+    """The time of a step, chunk or phase.
+
+    Args:
+        undisturbed: of those steps alone during which no rank of the group was switched out.
+    """
+    return Seconds(of, (), role, over, undisturbed)
 
 
 def per(*counts: str, of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Seconds:

@@ -311,3 +311,39 @@ def test_the_orders_are_ordered(times: list[list[int]]) -> None:
     slowest = value(seconds(over=(ranks("max"), groups("max"), steps("mean"))), found)
     worst = value(seconds(over=(ranks("max"), groups("max"), steps("max"))), found)
     assert t_max <= slowest * (1 + 1e-12) <= worst * (1 + 2e-12)
+
+
+def test_what_one_step_in_a_thousand_exceeds() -> None:
+    def of(*ns: int) -> float:
+        return value(seconds(over=(ranks("max"), steps("p99.9"))), point(series(list(ns))))
+
+    assert of(*range(1, 10_001)) == pytest.approx(9990e-9)
+    assert of(5, 9, 7) == pytest.approx(9e-9), "the largest of a few"
+
+
+def test_the_worst_undisturbed_step_is_one_in_which_no_rank_of_the_group_was_switched_out() -> None:
+    worst = seconds(over=(ranks("max"), steps("max"), groups("max")), undisturbed=True)
+    first = dataclasses.replace(series([9, 1, 2, 3], 0), preempted=frozenset({0}))
+    second = dataclasses.replace(series([1, 8, 5, 4], 1), preempted=frozenset({1}))
+    assert value(worst, point(first, second)) == pytest.approx(5e-9)
+    other = series([7, 6], 2, group=1)
+    assert value(worst, point(first, second, other)) == pytest.approx(7e-9), "each group by itself"
+    phase = [series([70, 60], rank, name="phase/a") for rank in (0, 1)]
+    found = point(first, second, *phase, marks_off=((0, 2, 0),))  # marks on in steps 2 and 3
+    assert value(dataclasses.replace(worst, of="phase/a"), found) == pytest.approx(70e-9)
+    with pytest.raises(NoSamplesError, match="switched out"):
+        value(worst, point(dataclasses.replace(series([1, 2]), preempted=frozenset({0, 1}))))
+
+
+@pytest.mark.parametrize("lists", [True, False])
+def test_a_reduced_record_tells_disturbed_steps(lists: bool) -> None:
+    worst = ((1, 0, 90), (2, 1, 50))
+    part = Reduced(
+        "step", (), sketch_of([10, 90, 50]), slowest_ns=np.asarray([10.0, 90.0, 50.0]) if lists else None,
+        slowest=None if lists else sketch_of([10, 90, 50]), worst=() if lists else worst,
+        preempted=frozenset({1}),
+    )  # fmt: skip
+    found, _ = point()
+    over = (ranks("max"), steps("max"), groups("max"))
+    assert value(seconds(over=over, undisturbed=True), (found, Samples((), (part,)))) == pytest.approx(50e-9)
+    assert value(seconds(over=over), (found, Samples((), (part,)))) == pytest.approx(90e-9)

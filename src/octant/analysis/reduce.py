@@ -48,6 +48,7 @@ _HOW: dict[How, Callable[..., Array]] = {
     "max": np.max,
     "min": np.min,
     "sum": np.sum,
+    "p99.9": lambda array, axis=0: np.sort(array, axis=axis)[-1 - len(array) // 1000],
 }
 
 
@@ -134,9 +135,11 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
     over = SLOWEST if value.over is None else value.over
     kept = _reduced_parts(samples, value.of, role)
     if kept:
-        cells, rest = _kept_cells(kept, point, over)
+        cells, rest = _kept_cells(kept, point, over, value.undisturbed)
         apart = {key: array * point.coalesced for key, array in cells.items()}  # as before samples were added up
         return _reduce(scaled(apart), rest)
+    if value.undisturbed:
+        return _reduce(scaled(_undisturbed_cells(point, samples, value.of, role)), over)
     cells, together = _at_once(point, samples, value.of, role)
     return replace(_reduce(scaled(cells), over), together=together)
 
@@ -271,10 +274,16 @@ def _steady(name: str, group: int, count: int, point: Point, marked: bool = Fals
 
 def steady_values(series: Series, point: Point, marked: bool = False) -> Array:
     """The samples of the steady state, as `_steady`, of phases without what an empty one reads."""
-    head, values = series.head, series.values
-    if head.name.startswith("phase/") and series.entries is not None:
-        values = np.maximum(values - series.entries * point.process.clock.empty_ns, 0)
+    head, values = series.head, _times(series, point)
     return values[_steady(head.name, head.group, len(values), point, marked)]
+
+
+def _times(series: Series, point: Point) -> Array:
+    """All samples, of phases without what an empty one reads."""
+    if series.head.name.startswith("phase/") and series.entries is not None:
+        without: Array = np.maximum(series.values - series.entries * point.process.clock.empty_ns, 0)
+        return without
+    return series.values
 
 
 def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: bool = False) -> Cells:
@@ -289,6 +298,26 @@ def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: 
     )
     if not any(len(array) for array in cells.values()):
         raise NoSamplesError(f"there is no series {name!r}")
+    return cells
+
+
+def _undisturbed_cells(point: Point, samples: Samples, name: str, role: str) -> Cells:
+    """The steady samples of those steps during which no rank of their group was switched out."""
+    found = []
+    for series in samples.series:
+        head, count = series.head, len(series.values)
+        if (head.name, head.role) != (name, role):
+            continue
+        every = [one for one in samples.series if (one.head.name, one.head.group) == ("step", head.group)]
+        lost = np.asarray(sorted(frozenset().union(*(one.preempted for one in every))), dtype=np.int64)
+        number = np.arange(count)
+        if name != "step":  # a phase has no samples where marks were off
+            number = np.flatnonzero(~_off(point, head.group, max((len(one.values) for one in every), default=count)))
+        undisturbed = ~np.isin(number[:count], lost) & _steady(name, head.group, count, point)
+        found.append((series, _times(series, point)[undisturbed]))
+    cells = _by_lane(found)
+    if not any(len(array) for array in cells.values()):
+        raise NoSamplesError(f"a rank was switched out in every {name}")
     return cells
 
 
@@ -408,7 +437,9 @@ _OF_TOTAL: Mapping[How, Callable[[RankTotal], float]] = {
 }
 
 
-def _kept_cells(kept: Sequence[Reduced], point: Point, over: Sequence[Reduce]) -> tuple[Cells, Sequence[Reduce]]:
+def _kept_cells(
+    kept: Sequence[Reduced], point: Point, over: Sequence[Reduce], undisturbed: bool = False
+) -> tuple[Cells, Sequence[Reduce]]:
     """What a record keeps where its samples would not fit, ns, and the reductions that are left to do.
 
     The slowest rank's time of each step is cut like samples; sums, extremes and sketches are of all samples.
@@ -418,10 +449,13 @@ def _kept_cells(kept: Sequence[Reduced], point: Point, over: Sequence[Reduce]) -
     """
     cells: Cells = {}
     first, *rest = over
-    if first.axis == "ranks" and first.how == "max":
+    if undisturbed and (first.axis, first.how) == ("ranks", "max"):
+        for part in kept:
+            cells[(part.group, None)] = _slowest_undisturbed(part, point, steps("max") in over)
+    elif (first.axis, first.how) == ("ranks", "max"):
         for part in kept:
             cells[(part.group, None)] = _slowest(part, point)
-    elif first.axis == "steps" and first.how in _OF_TOTAL:
+    elif first.axis == "steps" and first.how in _OF_TOTAL and not undisturbed:
         for part in kept:
             for total in part.ranks:
                 cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total))
@@ -441,3 +475,20 @@ def _slowest(part: Reduced, point: Point) -> Array:
         drawn[-1] = max((ns for _, _, ns in part.worst), default=drawn[-1])
     shuffled: Array = np.random.default_rng(0).permutation(drawn)  # else the order would pass for a drift
     return shuffled
+
+
+def _slowest_undisturbed(part: Reduced, point: Point, worst: bool) -> Array:
+    """As `_slowest`, of those steps during which no rank was switched out; of a sketch only where `worst` is asked for.
+
+    Raises:
+        NoSamplesError: there is none, or it is not kept.
+    """
+    lost = np.asarray(sorted(part.preempted), dtype=np.int64)
+    if part.slowest_ns is not None:
+        count = len(part.slowest_ns)
+        kept = part.slowest_ns[~np.isin(np.arange(count), lost) & _steady(part.name, part.group, count, point)]
+    else:
+        kept = np.asarray([float(ns) for step, _, ns in part.worst if worst and step not in part.preempted])
+    if not len(kept):
+        raise NoSamplesError(f"the record keeps no undisturbed {part.name}")
+    return kept

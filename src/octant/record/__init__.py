@@ -217,6 +217,7 @@ class Reduced:
     slowest: Sketch | None = None  # the same, where even that list does not fit
     blocks_ns: tuple[int, ...] = ()  # sums of the slowest times over blocks of 1,000 steps
     worst: tuple[tuple[int, int, int], ...] = ()  # (step, rank, ns) of the 64 slowest
+    preempted: frozenset[int] = frozenset()  # steps, where only the slowest are kept of these, with a rank switched out
 
 
 @dataclass(frozen=True)

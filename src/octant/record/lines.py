@@ -86,6 +86,7 @@ class _Reduced(Struct):
     slowest: _Sketch | None = None
     blocks_ns: list[Natural] = []
     worst: list[list[Natural]] = []
+    preempted: list[Natural] = []
 
 
 class _Result(Struct):
@@ -469,6 +470,7 @@ def _read_reduced(reduced: _Reduced) -> Reduced:
         _sketch(reduced.slowest) if reduced.slowest else None,
         tuple(reduced.blocks_ns),
         tuple((worst[0], worst[1], worst[2]) for worst in reduced.worst if len(worst) >= 3),
+        frozenset(reduced.preempted),
     )
 
 

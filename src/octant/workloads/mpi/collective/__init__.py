@@ -1,12 +1,8 @@
 """Collective operations of MPI: blocking, beside computing, and persistent."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import (
-    Custom,
     FirstOf,
     How,
     Metric,
@@ -27,43 +23,21 @@ PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
 LARGE_BYTES = 65536  # a rank's traffic below which a rate has no part in an operation's time
 
 
-def _of_call(*over: Reduce) -> FirstOf:
+def _of_call(*over: Reduce, undisturbed: bool = False) -> FirstOf:
     """The time of the operation alone: a phase of a step with a non-blocking one, else the step."""
-    return first_of(seconds(PURE, over=over or None), seconds(over=over or None))
+    return first_of(
+        seconds(PURE, over=over or None, undisturbed=undisturbed), seconds(over=over or None, undisturbed=undisturbed)
+    )
+
+
+def _of_slowest(how: How, undisturbed: bool = False) -> FirstOf:
+    """Over calls, each as long as for its slowest rank."""
+    return _of_call(ranks("max"), steps(how), groups("max"), undisturbed=undisturbed)
 
 
 def _of_rank(how: How) -> FirstOf:
     """The mean time of each rank, and then over ranks, as the Intel MPI and the OSU benchmarks have it."""
     return _of_call(steps("mean"), ranks(how), groups("max"))
-
-
-def _slowest(point: Point, samples: Samples) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Of every call of the steady state: its slowest rank's time, s, and whether a rank lost its core meanwhile."""
-    name = PURE if any(head.name == PURE for head in point.heads) else "step"
-    times, lost = [np.empty(0)], [np.zeros(0, dtype=bool)]
-    for group in {series.head.group for series in samples.series}:
-        found = [one for one in samples.series if (one.head.name, one.head.group) == (name, group)]
-        of_steps = [one for one in samples.series if (one.head.name, one.head.group) == ("step", group)]
-        count = min((len(one.values) for one in found), default=0)
-        every = np.zeros(count, dtype=bool)
-        for number in frozenset().union(*(one.preempted for one in of_steps)):
-            if number < count:
-                every[number] = True
-        times.append(np.max([one.values[:count] for one in found], axis=0)[point.warmup :])
-        lost.append(every[point.warmup :])
-    return np.concatenate(times) * 1e-9, np.concatenate(lost)
-
-
-def _undisturbed(point: Point, samples: Samples) -> float:
-    """The slowest call during which no rank was switched out."""
-    times, lost = _slowest(point, samples)
-    return float(times[~lost].max(initial=-1)) if len(times) and not lost.all() else np.nan
-
-
-def _thousandth(point: Point, samples: Samples) -> float:
-    """The time that one call in a thousand exceeds; of fewer calls the slowest."""
-    times, _ = _slowest(point, samples)
-    return float(np.sort(times)[-1 - len(times) // 1000]) if len(times) else np.nan
 
 
 def overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
@@ -98,10 +72,6 @@ def _processes(point: Point, _samples: Samples) -> float:
     return max((len(group) for group in point.groups), default=point.ranks)
 
 
-def _worst(function: Custom, name: str, note: str) -> Metric:
-    return Metric(name, "s", "lower", function, note=note)
-
-
 WORKLOAD = Workload(
     summary="Collective operations: barrier, broadcast, reductions, gathers, all-to-all, neighbourhoods",
     metrics=(
@@ -109,10 +79,16 @@ WORKLOAD = Workload(
         Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank, as IMB's"),
         Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times, as IMB's and OSU's"),
         Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank, as IMB's"),
-        Metric("least", "s", "lower", _of_call(ranks("max"), groups("max"), steps("min")), note="the quickest call"),
-        Metric("worst", "s", "lower", _of_call(ranks("max"), groups("max"), steps("max")), note="the slowest call"),
-        _worst(custom(_undisturbed), "worst_undisturbed", "the slowest call in which no rank lost its core"),
-        _worst(custom(_thousandth), "p99_9", "one call in a thousand takes longer"),
+        Metric("least", "s", "lower", _of_slowest("min"), note="the quickest call"),
+        Metric("p99_9", "s", "lower", _of_slowest("p99.9"), note="one call in a thousand takes longer"),
+        Metric("worst", "s", "lower", _of_slowest("max"), note="the slowest call"),
+        Metric(
+            "worst_undisturbed",
+            "s",
+            "lower",
+            _of_slowest("max", undisturbed=True),
+            note="the slowest call during which no rank was switched out",
+        ),
         Metric(
             "bandwidth",
             "B/s",
