@@ -135,7 +135,10 @@ def test_rates_too_coarse_to_tell_the_megabyte_are_left_out() -> None:
     )
     found = foreign.read("imb", coarse)
     assert [one[3] for one in figures(found)] == ["time"]
-    assert "too coarse" in found.remarks[0]
+    assert "of 10^6 or of 2^20" in found.remarks[0]
+    beside = foreign.read("imb", coarse.replace("t[usec]", "t_pure[usec]"))
+    assert [one[3] for one in figures(beside)] == ["time", "t_pure"]
+    assert beside.remarks == found.remarks
 
 
 def test_what_timed_out_stays_and_what_is_cut_short_is_no_figure() -> None:

@@ -1,12 +1,13 @@
 """Outputs of other benchmarks as runs of the store: beside what was measured, and never mistaken for it."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from fake_run import fake_run, write_run
+from fake_run import fake_run, lane, point, write_run
 from foreign_outputs import FILES, FOLDER, figures, read, tool_of
 from octant import foreign
 from octant.analysis.compare import compare
@@ -66,7 +67,13 @@ def test_figures_are_found_under_our_names(store: Store) -> None:
     assert figure_of(
         messages, "mpi/collective", pattern="allreduce", bytes="64", type="float", op="sum"
     ) == pytest.approx(0.57e-6)
+    beside = summarise(imported(store, "imb-2021.11-nbc.txt"), all_metrics=True)
+    assert figure_of(beside, "mpi/collective", pattern="allreduce", call="nonblocking", bytes="256") == pytest.approx(
+        0.78e-6
+    )
+    assert {one.metric.name for one in beside.others.values()} >= {"overlap_imb", "t_ovrl"}
     kernels = summarise(imported(store, "hpcc-1.5.0.txt"))
+    assert figure_of(kernels, "mpi/ring", order="random", bytes="8") == pytest.approx(0.208677e-6)
     assert figure_of(kernels, "node/stream", kernel="triad") == pytest.approx(62.762e9)
     assert figure_of(kernels, "imported/hpcc_star_stream", kernel="triad") == pytest.approx(61.1839e9)
 
@@ -121,6 +128,25 @@ def test_an_imported_run_compares_with_another_and_says_what_it_is(store: Store)
     assert [run.id for run in store.runs_like(runs[0].run)] == [runs[1].run.id], "machines of one name"
     write_run(fake_run(store.root / "runs" / "29991231-000000-aaaa"), store.root)
     assert not list(store.runs_like(store.find("last")))
+
+
+def test_an_imported_figure_compares_with_a_measured_one(store: Store) -> None:
+    """Where only the measured one knows a knob, it counts as at its default."""
+    times = [1600] * 40
+    turn = point(
+        "steps", workload="mpi/p2p", ranks=2, counts={"turns": 1, "messages": 4, "bytes_passed": 4 * 4096},
+        knobs={"pattern": "exchange", "bytes": "4KiB", "buffers": "hot"}, sync="clock",
+        lanes=(lane(times), lane(times, rank=1)),
+    )  # fmt: skip
+    measured = summarise(dataclasses.replace(fake_run(), points=(turn,)))
+    found = compare(
+        measured, summarise(imported(store, "imb-2021.11-mpi1.txt")), defaults=lambda _: {"buffers": "hot"}
+    )  # fmt: skip
+    (both,) = (one for one in found.figures if not one.is_alone)
+    assert both.speed == pytest.approx(1.0)
+    assert both.verdict, "what another tool does not say is no obstacle"
+    assert both.after
+    assert any("not measured here: of IMB 2021.11" in one.text for one in both.after.doubts)
 
 
 def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> None:

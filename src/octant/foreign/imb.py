@@ -23,6 +23,7 @@ _MODE = re.compile(r"#\s*MODE:\s*(\S+)")
 _PER_UNIT = {"usec": 1e6, "msec": 1e3, "sec": 1.0, "%": 100.0}
 """How many of a column's unit are a second, or a whole."""
 _TIMED = re.compile(r"([A-Za-z_]+)\[(usec|msec|sec|%)\]")
+_OURS = {"t": "time", "overlap": "overlap_imb"}  # its overlap is over the longer of both times
 _RATE = re.compile(r"M[Bb](?:ytes?)?/s(?:ec)?")
 _MESSAGES = re.compile(r"M(?:e?s?sa?ge?s?|sg)/s(?:ec)?")
 _FACTORS = (1.0, 2.0, 4.0, 0.5)
@@ -69,8 +70,8 @@ def read(lines: Sequence[Line]) -> Output:
     )
     reduced = {name: word_of(found[1].lower()) for name, found in (("op", operation), ("type", kind)) if found}
     remarks = []
-    if megabyte is None and any(solutions):
-        remarks.append("rates are too coarse to tell 10^6 from 2^20 bytes, and are not imported")
+    if megabyte is None and any(map(_states_rates, sections)):
+        remarks.append("nothing tells whether rates are of 10^6 or of 2^20 bytes: they are not imported")
     remarks += [
         f"{counted(len(one.strange), 'line')} from line {one.strange[0]} on are no rows of {one.benchmark}"
         for one in sections
@@ -143,7 +144,12 @@ def _counts(columns: Sequence[str], words: Sequence[str]) -> bool:
 def _slowest(columns: Sequence[str]) -> str:
     """The column of times that rates are made of: of the slowest rank."""
     names = {found[1]: name for name in columns if (found := _TIMED.fullmatch(name))}
-    return next((names[name] for name in ("t", "t_max") if name in names), "")
+    return next((names[name] for name in ("t", "t_max", "t_pure") if name in names), "")
+
+
+def _states_rates(section: _Section) -> bool:
+    rows = (row for row in section.rows if not row.timed_out and "#bytes" in row.numbers)
+    return any(map(_RATE.fullmatch, section.columns)) and any(row.numbers["#bytes"].value for row in rows)
 
 
 def _solution(section: _Section) -> Solution | None:
@@ -151,7 +157,7 @@ def _solution(section: _Section) -> Solution | None:
     rate = next((name for name in section.columns if _RATE.fullmatch(name)), "")
     messages = next((name for name in section.columns if _MESSAGES.fullmatch(name)), "")
     slowest = _slowest(section.columns)
-    if not rate or not (slowest or messages):
+    if not rate or not (slowest or messages) or slowest.startswith("t_pure"):  # of which time it is, nothing says
         return None
     stated = []
     for row in section.rows:
@@ -208,7 +214,7 @@ def _row(section: _Section, found: _Found, megabyte: float | None) -> Row:
     values: list[tuple[str, float, str, float | None]] = []
     for name, number in found.numbers.items():
         if timed := _TIMED.fullmatch(name):
-            ours = "time" if timed[1] == "t" else timed[1].lower()
+            ours = _OURS.get(timed[1], timed[1].lower())
             unit = "1" if timed[2] == "%" else "s"
             value = number.value / _PER_UNIT[timed[2]]
             values.append((ours, value, unit, None))
@@ -217,7 +223,7 @@ def _row(section: _Section, found: _Found, megabyte: float | None) -> Row:
         elif _RATE.fullmatch(name) and megabyte and size and size.value:
             values.append(("bandwidth", number.value * megabyte, "B/s", None))
         elif _MESSAGES.fullmatch(name):
-            values.append(("message_rate", number.value, "message/s", None))
+            values.append(("message rate", number.value, "1/s", None))
         elif name == "defects":
             values.append(("defects", number.value, "1", 0.0))
     return Row(found.line, knobs, tuple(Value(n, v, u, found.line, bound, group) for n, v, u, bound in values))

@@ -120,14 +120,14 @@ def _values(section: _Section, name: str, value: float, line: int) -> Iterable[V
     if "MB/s" in name:
         return [Value("bandwidth", value * 1e6, "B/s", line)]
     if name == "Messages/s":
-        return [Value("message_rate", value, "message/s", line)]
+        return [Value("message rate", value, "1/s", line)]
     if name.startswith("Overlap"):
-        return [Value("overlap", value / 100, "1", line)]
+        return [Value("overlap_osu", value / 100, "1", line)]
     found = _COLUMN.fullmatch(name)
     plain = slug_of((found and found["time"]) or "time")
     short = plain.removesuffix("_latency").removesuffix("_lat").removesuffix("_tail")
     ours = "time" if plain == "latency" else _OUR_TIMES.get(short, f"t_{short}")
     if ours in ("time", "t_avg"):
         ours = "time" if section.one_time else "t_avg"
-    every = [ours, "time"] if ours == "t_max" and not section.one_time else [ours]
+    every = ["time", ours] if ours in ("t_max", "t_pure") and not section.one_time else [ours]
     return [Value(one, value / 1e6, "s", line) for one in every]
