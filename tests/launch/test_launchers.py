@@ -1,6 +1,8 @@
 """Launchers turn a job's size into words; which one is used; and the words for octant-bind."""
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +88,30 @@ def test_an_unknown_launcher_is_refused_with_the_known_ones() -> None:
     with pytest.raises(Refusal, match="try one of direct, flux, mpiexec, srun") as refusal:
         launchers.launcher("mpirum")
     assert refusal.value.code == Exit.WRONG_ANSWER
+
+
+@pytest.mark.parametrize(
+    ("said", "size", "own", "yields"),
+    [
+        ("mpiexec (Open MPI) 5.0.8", JobSize(2, cpus_per_rank=2), "", True),
+        ("mpiexec (Open MPI) 5.0.8", JobSize(2, cpus_per_rank=2), "0", False),  # the user's own
+        ("mpiexec (Open MPI) 5.0.8", JobSize(1, cpus_per_rank=2), "", False),
+        ("mpiexec (Open MPI) 5.0.8", JobSize(8), "", False),  # it sees these itself
+        ("mpiexec (Open MPI) 5.0.8", JobSize(2, cpus_per_rank=2, hosts=("a",)), "", False),
+        ("HYDRA build details", JobSize(2, cpus_per_rank=2), "", False),
+    ],
+)
+def test_threads_beyond_the_hardware_threads_yield_where_open_mpi_does_not_see_them(
+    said: str, size: JobSize, own: str, yields: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text(f"#!/bin/sh\necho '{said}'\n")
+    launcher.chmod(0o755)
+    monkeypatch.setenv("OCTANT_MPIEXEC", str(launcher))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
+    if own:
+        monkeypatch.setenv(mpiexec.YIELD, own)
+    assert mpiexec.yielding(size) == ({mpiexec.YIELD: "1"} if yields else {})
 
 
 def test_more_ranks_than_hardware_threads_are_for_an_mpi_that_yields() -> None:

@@ -12,6 +12,7 @@ from octant import build, units, workloads
 from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind, launchers
+from octant.launch.launchers import mpiexec
 from octant.machine import Machine, blas
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
@@ -136,6 +137,9 @@ def resolve(
         shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))
     )
     name = launchers.chosen(shape.launcher, size)
+    if name == "mpiexec" and (crowded := mpiexec.yielding(size)):
+        variables |= {**crowded, **ask.mpi}
+        variables[READ_BACK] = ",".join(sorted({*crowded, *ask.mpi}))
     if there:
         # What an outer launcher says about us is not about the rank that we start without one.
         alone = ["--local-rank", "0"] if name == "direct" else []

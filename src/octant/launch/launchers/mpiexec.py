@@ -90,6 +90,23 @@ def refuse_spinning(implementation: Flavour, size: JobSize, cpus: int) -> None:
         )
 
 
+YIELD = "OMPI_MCA_mpi_yield_when_idle"
+
+
+def yielding(size: JobSize) -> dict[str, str]:
+    """What lets waiting threads give up their core where there are more of them on this node than hardware threads.
+
+    Open MPI does so by itself where there are more ranks; threads it does not see.
+
+    Raises:
+        Refusal: no mpiexec.
+    """
+    crowded = size.cpus_per_rank > 1 and size.ranks * size.cpus_per_rank > len(os.sched_getaffinity(0))
+    if not crowded or size.hosts or YIELD in os.environ or flavour(find()) != "openmpi":
+        return {}
+    return {YIELD: "1"}
+
+
 def options(implementation: Flavour, size: JobSize, root: bool = False) -> list[str]:
     """The launcher's words for unbound ranks: on this node, or the same number on each host, filling host by host."""
     ranks = str(size.ranks)
