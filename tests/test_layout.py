@@ -111,7 +111,8 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "catalogue/__init__.py", "catalogue/mpi_settings.py", "catalogue/neutral.py", "network/published_points.py",
         "catalogue/mpi_faults.py", "foreign/_names.py",
         "report/run/workloads.py", "report/run/tidy.py", "report/study/page.py", "study/file.py", "suites/__init__.py",
-        "launch/execute.py", "launch/leftovers.py", "launch/submit.py", "launch/watch.py", "machine/discover.py",
+        "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/submit.py", "launch/watch.py",
+        "machine/discover.py",
         "machine/mpi_inventory.py", "machine/tree.py", "runs/mpi_proof.py", "simulate/on_model.py",
         "simulate/simgrid.py", "untrusted.py",
         "network/files.py", "network/topologies.py", "record/format1.py", "store/__init__.py",  # of networks and stores

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -77,6 +78,7 @@ void Recorder::write_launch(Session const& session) const {
     text.key("ranks").number(world_.size());
     text.key("mpi").word(Session::library());
     write_settings(text);
+    if (char const* link = std::getenv("OCTANT_LINK")) text.key("link").word(link);
     text.key("build").raw(build_text());
     text.key("clock").open('{');
     text.key("source").word("CLOCK_MONOTONIC");

@@ -38,6 +38,7 @@ class Shape:
     place: str = ""  # a placement request for each node; "": every thread on a hardware thread of its own
     hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
     launcher: str = ""  # "": the one that is at hand
+    link: str = ""  # emulated hosts on this machine and what joins them: "100Mbit/s,delay=1ms"; "": none
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Ask:
         knobs = sorted((name, canonical(values)) for name, values in self.knobs.items())
         asked: list[object] = [self.subject.workload, list(self.subject.command), knobs]
         asked += [shape.ranks, shape.place, list(shape.hosts), shape.launcher, sorted(self.mpi.items())]
+        asked += [shape.link] if shape.link else []
         name = self.subject.name.replace("/", "-")
         return f"{name}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}"
 

@@ -22,6 +22,7 @@ _APART = re.compile(rf"(?<=\d) (?={_OF_NUMBER})|(?<=[±×]) (?=\d)")
 _SECOND_UNITS = {
     "": 1.0, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0,
 }  # fmt: skip
+_RATES = "try 100Mbit/s or 1Gbit/s"
 _SIZES, _TIMES = "try 4096, 64KiB, 2MiB or 1GB", "try 0.5, 20ms, 3us or 2min"
 
 
@@ -60,6 +61,23 @@ def parse_seconds(text: str) -> float:
     if value > MOST_SECONDS:
         raise ValueError(f"cannot read {_quoted(text)} as a time (over 1e9 seconds); {_TIMES}")
     return value
+
+
+def parse_bits_per_s(text: str) -> int:
+    """Bits per second from `100Mbit/s`, `1 Gbit/s` or `9600bit/s`; prefixes are powers of 1000.
+
+    Raises:
+        ValueError: the text is no rate, or none of whole bits; the message names the accepted forms.
+    """
+    amount = _split(text)
+    powers = {"bit/s": 0, "kbit/s": 3, "Mbit/s": 6, "Gbit/s": 9}
+    if amount is None or amount.unit not in powers:
+        raise ValueError(f"cannot read {_quoted(text)} as a rate; {_RATES}")
+    power = powers[amount.unit] + amount.tens
+    if power < 0 and amount.digits % 10 ** abs(power):
+        raise ValueError(f"cannot read {_quoted(text)} as a rate (no whole number of bits); {_RATES}")
+    ten: int = 10 ** abs(power)
+    return amount.digits * ten if power >= 0 else amount.digits // ten
 
 
 def parse_real(text: str) -> float:

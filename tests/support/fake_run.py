@@ -488,7 +488,7 @@ def launch_line(p: Point) -> str:
     clock = p.process.clock.__dict__
     process = {
         "mpi": p.process.mpi, "build": dict(p.process.build), "clock": dict(clock), "hosts": [],
-        "started": p.process.started,
+        "started": p.process.started, "link": p.process.link,
     }  # fmt: skip
     return seal({"format": 2, "kind": "launch", "launch": p.launch, **process})
 

@@ -170,9 +170,15 @@ def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda 
     """Whether two runs have a figure in common, as `compare` matches them."""
     sides = [_shown_points(one) for one in (run, other)]
     common = {point.workload for point in sides[0]} & {point.workload for point in sides[1]}
-    cells = [{(p.workload, p.ranks, tuple(p.knobs.items())): p for p in side if p.workload in common} for side in sides]
+    cells = [
+        {(p.workload, p.ranks, p.process.link, tuple(p.knobs.items())): p for p in side if p.workload in common}
+        for side in sides
+    ]
     plain = _defaults_of_new_knobs([(p.workload, p.knobs) for side in cells for p in side.values()], defaults)
-    keys = [{cell_key(p.workload, p.knobs, p.ranks, plain.get(p.workload)) for p in side.values()} for side in cells]
+    keys = [
+        {(*cell_key(p.workload, p.knobs, p.ranks, plain.get(p.workload)), p.process.link) for p in side.values()}
+        for side in cells
+    ]
     return bool(keys[0] & keys[1])
 
 
@@ -203,7 +209,8 @@ def _by_key(summary: Summary, curves: bool, plain: Mapping[str, Mapping[str, str
     for row in rows:
         if row.show.table or curves:
             known = plain.get(row.workload.name)
-            found.setdefault((*cell_key(row.workload.name, row.knobs, row.point.ranks, known), row.metric.name), row)
+            cell = cell_key(row.workload.name, row.knobs, row.point.ranks, known)
+            found.setdefault((*cell, row.link, row.metric.name), row)
     return found
 
 

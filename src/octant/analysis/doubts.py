@@ -30,6 +30,8 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
         mismatches: what it was given other than asked.
     """
     found = [*_unfit(point, mismatches), *_other_work(point), *_effort(point)]
+    if point.process.link:
+        found.append(doubt("emulated link", f"emulated link of {point.process.link}, not a network of this machine"))
     if point.share_cores:
         found.append(doubt("cores shared", "more threads than hardware threads"))
     if short := _short_phases(point, samples):

@@ -179,7 +179,7 @@ def _started_program(run: StoredRun, point: Point) -> tuple[object, ...]:
     """What was started: the cell, the build, the MPI library with its settings, and where the ranks were put."""
     ask, planned = run.ask_of(point.launch) or Ask(Subject(point.workload)), run.plans.get(point.launch)
     build = (planned.build if planned else "") or json.dumps(dict(point.process.build), sort_keys=True)
-    shape = (ask.shape.place, ask.shape.hosts, ask.shape.launcher)
+    shape = (ask.shape.place, ask.shape.hosts, ask.shape.launcher, ask.shape.link)
     settings = tuple(sorted(ask.mpi.items()))
     return cell_key(point.workload, point.knobs, point.ranks), build, point.process.mpi, settings, shape
 

@@ -102,12 +102,19 @@ class Figure:
     @property
     def name(self) -> str:
         """The title, with the mode unless the title says it."""
-        return self.title if self.mode in self.title else f"{self.title} ({self.mode})"
+        name = self.title if self.mode in self.title else f"{self.title} ({self.mode})"
+        return f"{name}, emulated link {self.link}" if self.link else name
+
+    @property
+    def link(self) -> str:
+        """What joined emulated hosts; "": none, it is a figure of this machine."""
+        return self.point.process.link
 
     @property
     def key(self) -> tuple[object, ...]:
         """What makes this the same figure in another run."""
-        return (*cell_key(self.point.workload, self.knobs, self.point.ranks), self.metric.name)
+        cell = cell_key(self.point.workload, self.knobs, self.point.ranks)
+        return (*cell, *([self.link] if self.link else []), self.metric.name)
 
     @cached_property
     def counted(self) -> tuple[LaunchFigure, ...]:
@@ -365,7 +372,7 @@ def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machi
     """
     by_name: dict[str, dict[Threads, Best]] = {}
     for one, names in figures:
-        if one.value is None or one.invalid:
+        if one.value is None or one.invalid or one.link:
             continue
         for name in names:
             threads = one.point.hardware_threads

@@ -41,12 +41,18 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     names = [part.partition(" ")[0] for part in swept]
     knobs = {name: figure.knobs.get(name, "") for name in names}
     what, where = _what(figure, whole=True), [place_text(figure)] * with_place
+    link = ["emulated link"] * bool(figure.link)
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
-    long = [what, *(knob_text(name, value) for name, value in knobs.items()), *where, *metric]
+    long = [what, *(knob_text(name, value) for name, value in knobs.items()), *where, *link, *metric]
     name = ", ".join(long)
     if len(name) > LONGEST:  # then values stand alone: what they are of, the details say
         what = _what(figure)
-        rest = [*(knob_text(name, value, bare=True) for name, value in knobs.items()), *where, *metric]
+        rest = [
+            *(knob_text(name, value, bare=True) for name, value in knobs.items()),
+            *where,
+            *["link"][: len(link)],
+            *metric,
+        ]
         most = max(LONGEST - len(", ".join(rest)) - 2, 8)
         name = ", ".join([_cut(what if len(what) <= most else _number_first(what), most), *rest])
     return _cut(name, LONGEST)

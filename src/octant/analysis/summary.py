@@ -179,7 +179,12 @@ def _provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[
 
 
 def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
-    """The figure with the limit that its workload declares; a figure that provides that limit is shown as the limit."""
+    """The figure with the limit that its workload declares; a figure that provides that limit is shown as the limit.
+
+    What this machine could do is no limit of an emulated link.
+    """
+    if figure.link:
+        return figure
     workload, cell = figure.workload, repr(figure.key[:-1])
     known = limits.only(workload.bounded_by, clock_hz(figure))
     provides = any(

@@ -97,6 +97,13 @@ RepeatsOption = Annotated[
 HostsOption = Annotated[
     str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
 ]
+LinkOption = Annotated[
+    str,
+    typer.Option(
+        help="Emulate hosts on this machine, joined by a link: 100Mbit/s or 100Mbit/s,delay=1ms,hosts=2.",
+        rich_help_panel=STARTING,
+    ),
+]
 RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.", rich_help_panel=MEASURED)]
 OnlySafeOption = Annotated[
     bool,

@@ -17,6 +17,7 @@ from octant.cli._options import (
     HostsOption,
     JsonOption,
     LauncherOption,
+    LinkOption,
     MpiOption,
     NotesOption,
     OnlySafeOption,
@@ -91,6 +92,7 @@ def run(
     place: PlaceOption = "",
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
+    link: LinkOption = "",
     mpi: MpiOption = None,
     script: ScriptOption = None,
     submit: SubmitOption = False,
@@ -116,14 +118,15 @@ def run(
         requests.check_options(ranks, mode, repeats)
         further = [f"--mode={mode}"] if mode else []
         further += [f"--repeats={repeats}"] if repeats else []
-        further += [f"--mpi={word}" for word in mpi or []]
+        further += [f"--mpi={word}" for word in mpi or []] + ([f"--link={link}"] if link else [])
         job = requests.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
         _as_job(launcher, job, script or Path(f"{job.name}.sh"), submit, json)
         return
-    where = requests.Where(place, launcher, hosts)
+    where = requests.Where(place, launcher, hosts, link)
     settings = settings_of(mpi or [])
     ask, machine = requests.run(workload, knobs or [], ranks, mode, repeats, where, settings.variables)
-    asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
+    asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher}
+    asked |= {"--hosts": hosts, "--link": link}
     words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
     title = " ".join([workload, *(knobs or []), *words])
     check_startable(ask, machine)

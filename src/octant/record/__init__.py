@@ -151,6 +151,7 @@ class Process:
     started: str = ""  # ISO 8601
     init_s: float | None = None  # of MPI_Init
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the MPI library, as it reads them back
+    link: str = ""  # between emulated hosts, as the ranks were told: "100Mbit/s,delay=1ms"; "": a machine's own network
 
     @property
     def begun(self) -> datetime | None:
@@ -346,6 +347,20 @@ class Point:
             at_once = max(min(len(cpus), len(mask)), len({cpu for cpu in cpus if cpu >= 0}))
             used |= {(host, cpu) for cpu in list(order)[:at_once]}
         return frozenset(used)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What crossed an emulated link during a launch, and how long it really took."""
+
+    launch: str
+    link: str  # as it was asked
+    sent_bytes: tuple[int, ...]  # by each host
+    sent_packets: tuple[int, ...]
+    delay_ns: Mapping[str, int] = field(default_factory=dict)  # of packets: least, tenth, median, …; empty: no relay
+    delayed: int = 0  # packets
+    dropped: int = 0  # packets, by the relay
+    real_time: bool = False  # whether the relay went before all other processes
 
 
 @dataclass(frozen=True)

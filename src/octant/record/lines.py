@@ -15,6 +15,7 @@ from octant.record import (
     FORMAT,
     Buffer,
     Clock,
+    Crossing,
     Failure,
     Given,
     Head,
@@ -30,6 +31,7 @@ from octant.record import (
     Series,
     Taken,
     Work,
+    crossing,
     format1,
 )
 from octant.record.numbers import array_of, count_of, readings_of
@@ -193,6 +195,7 @@ class _Launch(Struct, tag_field="kind", tag="launch"):
     started: str = ""
     init_s: Amount | None = None
     settings: dict[str, list[str]] = {}
+    link: str = ""
 
 
 class _Progress(Struct):
@@ -210,7 +213,8 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     progress: _Progress = msgspec.field(default_factory=_Progress)
 
 
-_LINE: msgspec.json.Decoder[_Point | _Launch | _Failure] = msgspec.json.Decoder(_Point | _Launch | _Failure)
+_Line: TypeAlias = _Point | _Launch | _Failure | crossing.LinkLine
+_LINE: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
@@ -225,9 +229,10 @@ class Reader:
     def __init__(self, started: str = "") -> None:
         self._started = started
         self._processes: dict[str, Process] = {}
+        self.crossings: dict[str, Crossing] = {}  # by launch: what link lines said so far
 
     def read(self, line: bytes, again: Callable[[], bytes] | None = None) -> Point | Failure | None:
-        """The record of a line; `None` for a launch line.
+        """The record of a line; `None` for a launch or a link line.
 
         Args:
             again: gives the line's bytes anew when somebody asks for the samples; `None`: the line is kept.
@@ -241,6 +246,9 @@ class Reader:
         decoded = _decode(line)
         if isinstance(decoded, _Launch):
             self._processes[decoded.launch] = _process(decoded)
+            return None
+        if isinstance(decoded, crossing.LinkLine):
+            self.crossings[decoded.launch] = decoded.read()
             return None
         if isinstance(decoded, _Failure):
             return failure_today(
@@ -303,6 +311,16 @@ def launch_line(launch: str, process: Process) -> str:
     return seal({"format": FORMAT, "kind": "launch", "launch": launch, "started": process.started})
 
 
+def link_line(launch: str, link: str, report: bytes) -> str:
+    """The line of what crossed an emulated link, from the report that octant-link wrote.
+
+    Raises:
+        RecordError: no such report.
+    """
+    members = crossing.members(report)
+    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **members})
+
+
 def seal(members: Mapping[str, Any]) -> str:
     """A JSON object as one line whose last member is the checksum of what stands before it."""
     text = json.dumps(members, separators=(",", ":"), allow_nan=False)[:-1]
@@ -326,7 +344,7 @@ def unseal(line: bytes) -> bytes:
     return body
 
 
-def _decode(line: bytes) -> _Point | _Launch | _Failure:
+def _decode(line: bytes) -> _Line:
     body = unseal(line)
     try:
         return _LINE.decode(body)
@@ -344,6 +362,7 @@ def _process(launch: _Launch) -> Process:
         launch.started,
         launch.init_s,
         {name: tuple(spellings) for name, spellings in launch.settings.items()},
+        launch.link,
     )
 
 

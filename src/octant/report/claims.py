@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import stats, units
+from octant.report.plain import clean
 from octant.report.run.answer import DOUBTS
 from octant.stats import Period
 
@@ -230,6 +231,11 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
     shown += [f"of two launches both values, no interval, {when}"] * any(one.kind == "two values" for one in found)
     within = f"of one launch what was seen within it, {when}; launches were not repeated"
     return shown + [within] * any(one.kind == "one launch" for one in found)
+
+
+def link_text(link: str) -> str:
+    """What a table says below itself of figures over an emulated link."""
+    return f"emulated link: hosts on this machine, joined at {clean(link)}; no figure of a network of this machine"
 
 
 def caption(values: Iterable[Estimate | None]) -> str:

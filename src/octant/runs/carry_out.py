@@ -13,10 +13,10 @@ from pathlib import Path
 from octant import store, workloads
 from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal
-from octant.launch import Planned, leftovers
+from octant.launch import Planned, leftovers, link
 from octant.launch.execute import Outcome, execute
-from octant.record import Failure, Point
-from octant.record.lines import failure_line
+from octant.record import Failure, Point, RecordError
+from octant.record.lines import failure_line, link_line
 from octant.runs import mpi_faults, programs
 from octant.store import Store, StoredRun, files, finished_cells, progress
 from octant.store.asked import start_line
@@ -211,10 +211,17 @@ class _Session:
         self.hung[launch.ask.key] += outcome.timed_out and not workloads.alone_knobs(launch.ask.subject.workload)
         if launch.ask.subject.command and outcome.code == 0:
             self._append(programs.record_lines(planned, outcome, begun))
+        if launch.ask.shape.link:
+            self._append_crossing(launch)
         answered, explained = self._read_new()
         if failure := self._failure_of(launch, outcome, answered, explained):
             self._append([failure_line(failure)])
             self._read_new()
+
+    def _append_crossing(self, launch: Launch) -> None:
+        """What crossed the emulated link; a launch that did not come so far has no report of it."""
+        with contextlib.suppress(RecordError):
+            self._append([link_line(launch.key, launch.ask.shape.link, link.take_report(self.run.records))])
 
     def _read_new(self) -> tuple[bool, bool]:
         """Puts new records to those of their launches; whether a point, and whether a failure, is among them."""

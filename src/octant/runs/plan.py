@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant import build, units, workloads
-from octant.ask import Ask, Launch
+from octant.ask import Ask, Launch, Shape
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind, launchers
+from octant.launch import link as links
 from octant.launch.launchers import mpiexec
+from octant.launch.link import Link
 from octant.machine import Machine, blas
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
@@ -132,10 +134,13 @@ def resolve(
     variables |= ask.mpi
     if ask.mpi:
         variables[READ_BACK] = ",".join(sorted(ask.mpi))
+    link = _link(shape)
+    variables |= links.environment(link, ask.mpi) if link else {}
     there = placed_at(shape.place) if shape.place else None
     size = launchers.JobSize(
         shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))
     )
+    size = links.job_size(link, size) if link else size
     name = launchers.chosen(shape.launcher, size)
     if name == "mpiexec" and (crowded := mpiexec.yielding(size)):
         variables |= {**crowded, **ask.mpi}
@@ -146,10 +151,29 @@ def resolve(
         program = [str(build.find("bind")), *there.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
     limit_s = timeout_s or timeout_seconds(launch, hardware_threads * max(1, len(shape.hosts)))
+    if link:
+        words = links.wrapped(words, link, links.report_path(records))
     return Planned(
         launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
         limit_s, build.digest(kernel) if kernel else "",
     )  # fmt: skip
+
+
+def _link(shape: Shape) -> Link | None:
+    """The emulated link of a launch, which only mpiexec can start over.
+
+    Raises:
+        Refusal: it cannot be read, something of the shape does not go with it, or this system allows none.
+    """
+    if not shape.link:
+        return None
+    link = links.read_link(shape.link)
+    if shape.place or shape.launcher not in ("", "mpiexec"):
+        what = "a placement" if shape.place else f"the launcher {shape.launcher}"
+        why = "mpiexec starts the ranks, and each host has its share of the hardware threads"
+        raise Refusal(f"cannot emulate a link with {what} ({why}); try without it", Exit.WRONG_WORD)
+    links.check(link)
+    return link
 
 
 def placed(text: str, machine: Machine) -> Placed:

@@ -14,6 +14,7 @@ from octant.build.describe import Described, describe
 from octant.failure import Exit, Refusal, suggestion
 from octant.launch import jobs, launchers
 from octant.launch.jobs import Job
+from octant.launch.link import read_link
 from octant.machine import Machine
 from octant.machine.discover import discover
 from octant.machine.facts import usable_cores
@@ -40,6 +41,7 @@ class Where:
     place: str = ""
     launcher: str = ""
     hosts: str = ""  # names with commas between, or @FILE with one per line
+    link: str = ""  # of emulated hosts: 100Mbit/s,delay=1ms
 
 
 HERE = Where()
@@ -131,6 +133,9 @@ def run(
     machine = discover()
     hosts = host_names(where.hosts)
     request = requested(where.place, machine).request if where.place else None
+    link = read_link(where.link) if where.link else None
+    if link and ranks is None:
+        ranks = link.hosts
     if request:
         ranks = ranks or request.ranks * max(1, len(hosts))
     chosen = cast("Mode", mode or ("all" if found.messages or described.least_ranks > 1 else "one"))
@@ -138,7 +143,7 @@ def run(
         chosen = "all"
     own, sets = ranks_and_knobs(chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks")
     knobs = _with(knobs, sets, f"--mode {chosen}")
-    shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts)
+    shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
     if request:
         knobs, shape = _with_placement(knobs, shape, request)
     describe(workload, knobs, shape.ranks)  # a value that cannot be read is refused before anything starts

@@ -128,6 +128,8 @@ def _unfit(figure: Figure) -> str:
         return "a build that injects faults"
     if any(point.share_cores for point in figure.points):
         return "more threads than hardware threads"
+    if figure.link:
+        return f"an emulated link of {figure.link}, which is no network"
     return figure.missing
 
 

@@ -66,7 +66,8 @@ def figures_of_one_point(run: StoredRun, text: str) -> list[Figure]:
 
 def _facts(figure: Figure) -> Mapping[str, str]:
     knobs = {name: value for name, value in figure.knobs.items() if name not in EFFORT}
-    return {"mode": figure.mode, "ranks": str(figure.point.ranks), **knobs}
+    link = {"link": figure.link} if figure.link else {}
+    return {"mode": figure.mode, "ranks": str(figure.point.ranks), **link, **knobs}
 
 
 def _same(have: str, asked: str) -> bool:

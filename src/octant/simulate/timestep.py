@@ -145,6 +145,11 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
     figures = figures_of_one_point(run, kernel)
     if any(figure.wrong for figure in figures):
         raise Refusal(f"cannot build on {kernel} in run {run.id} (its answer is wrong)", Exit.WRONG_WORD)
+    if figures[0].link:
+        why = "it was measured over an emulated link"
+        raise Refusal(
+            f"cannot build on {kernel} in run {run.id} ({why}); try a run between its own ranks", Exit.WRONG_WORD
+        )
     first, launches = figures[0], [launch for figure in figures for launch in figure.counted]
     if not launches or not _per_second_of_chunk(first):
         why = first.missing or f"{first.metric.name} is not made from the time of a chunk"

@@ -30,6 +30,7 @@ GRADES: Mapping[str, Grade] = {
     "sources disagree": Grade.DOUBTFUL,
     "not verified": Grade.DOUBTFUL,
     "imported": Grade.NOTE,
+    "emulated link": Grade.NOTE,
     "sizes rounded": Grade.NOTE,
     "launches resemble their neighbours": Grade.NOTE,
     "few launches": Grade.NOTE,

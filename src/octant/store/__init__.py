@@ -24,7 +24,7 @@ from octant.ask import Ask, Launch, cell_count, cells_of
 from octant.failure import Exit, Refusal, suggestion
 from octant.launch import Planned
 from octant.machine import Machine, codec
-from octant.record import Failure, Point, RecordError
+from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.lines import failure_line
 from octant.store import asked, environment, files, format1, index
 from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, StudyAsked
@@ -56,6 +56,7 @@ class StoredRun(Asked):
     points: tuple[Point, ...] = ()
     failures: tuple[Failure, ...] = ()
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
+    crossings: Mapping[str, Crossing] = field(default_factory=dict)  # by the launch's key: of emulated links
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
     torn: tuple[str, ...] = ()  # the same of last lines without an end, which may still be written
 
@@ -357,6 +358,7 @@ def _read(folder: Path) -> StoredRun:
         points=tuple(points),
         failures=tuple(failures),
         plans=plans,
+        crossings=records.crossings,
         damaged=(*problems, *records.tail.damaged),
         torn=tuple(text for text in (torn, records.tail.torn) if text),
     )

@@ -127,6 +127,7 @@ class _Shape(Struct):
     place: str = ""
     hosts: list[Host] = []
     launcher: str = ""
+    link: str = ""
 
 
 class _Show(Struct):
@@ -380,7 +381,7 @@ def _ask(ask: _Ask) -> Ask:
 def _as_asked(ask: _Ask) -> Ask:
     if bool(ask.subject.workload) == bool(ask.subject.command):
         raise ValueError("an ask names either a workload or a command line")
-    shape = Shape(ask.shape.ranks, ask.shape.place, tuple(ask.shape.hosts), ask.shape.launcher)
+    shape = Shape(ask.shape.ranks, ask.shape.place, tuple(ask.shape.hosts), ask.shape.launcher, ask.shape.link)
     return Ask(
         Subject(ask.subject.workload, tuple(ask.subject.command)), ask.knobs, shape, ask.mpi,
         Presentation(ask.show.title, ask.show.table, ask.show.short), ask.repeats,

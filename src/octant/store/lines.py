@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant.record import Failure, Point, RecordError
+from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.lines import Reader
 
 MOST_BYTES = 64 << 20
@@ -111,6 +111,11 @@ class Records:
         self._keys = keys
         self._reader = Reader(started)
         self._points: dict[bytes, int] = {}  # by digest: the number of the line
+
+    @property
+    def crossings(self) -> Mapping[str, Crossing]:
+        """What crossed emulated links, by launch, as far as the file was read."""
+        return {self._keys.get(launch, launch): one for launch, one in self._reader.crossings.items()}
 
     def read_new(self) -> tuple[list[Point], list[Failure]]:
         """Those behind what was read before.

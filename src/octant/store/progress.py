@@ -37,9 +37,9 @@ def progress_of(records: Path, launch: str) -> Reached | None:
 
 
 def remove_leftovers(records: Path) -> None:
-    """Removes what a kernel that was killed leaves beside its records: its progress, and its folder for files."""
+    """Removes what a launch that was killed leaves beside its records: progress, a link's report, folders for files."""
     for path in records.parent.glob(f"{records.name}.*"):
-        if path.is_symlink() or path.name.endswith((".progress", ".progress.new")):
+        if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link")):
             path.unlink(missing_ok=True)
         elif path.name.startswith(f"{records.name}.scratch-"):
             shutil.rmtree(path, ignore_errors=True)

@@ -1,6 +1,6 @@
 """From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from octant.ask import Ask, Presentation, Shape, Subject
@@ -36,7 +36,13 @@ class Design:
     refused: tuple[Ask, ...]  # what absent cells would ask, for the record
 
 
-def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBRARY) -> Design:
+def design(
+    study: Study,
+    machine: Machine,
+    seed: int,
+    library: Library = NO_LIBRARY,
+    why_no_link: Callable[[str], str] = lambda _link: "",
+) -> Design:
     """What a study asks: in each round every combination once, shuffled, so that drift hits all alike.
 
     A pure function of its arguments, by which runs of format 1 are read: they stored no cells.
@@ -44,6 +50,7 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
     Args:
         seed: of the order.
         library: the MPI library in use.
+        why_no_link: says why an emulated link cannot be had here; "" where it can.
 
     Raises:
         StudyError: ranks or threads that are no count, or a knob whose expression has no value here.
@@ -63,7 +70,7 @@ def design(study: Study, machine: Machine, seed: int, library: Library = NO_LIBR
                 asked[cell] = _ask(study, measure, chosen, {**known, **crowd}, library, str(cell))
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
-            why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine)
+            why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine, why_no_link)
             if why:
                 absent[cell] = why
     possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
@@ -95,7 +102,9 @@ def _without(level: Level, library: Library) -> str:
     return next((library.lacking[name] for name in _own(level, library.name) if name in library.lacking), "")
 
 
-def _does_not_fit(ask: Ask, machine: Machine) -> str:
+def _does_not_fit(ask: Ask, machine: Machine, why_no_link: Callable[[str], str]) -> str:
+    if ask.shape.link and (why := why_no_link(ask.shape.link)):
+        return why
     if not ask.shape.place:
         return ""
     try:
@@ -139,7 +148,8 @@ def _ask(
         knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)
-    shape = Shape(known["ranks"], place)
+    link = _last([measure.link, *(level.link for level in levels)])
+    shape = Shape(known["ranks"], place, link=link)
     return Ask(Subject(measure.workload), knobs, shape, mpi, Presentation(title), study.repeats)
 
 

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from octant import units, workloads
 from octant.failure import suggestion
+from octant.launch.link import parse_link
 from octant.machine import facts
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ def _full_name(workload: str) -> str:
         return workload
 
 
+def _canonical_link(text: str) -> str:
+    return str(parse_link(text)) if text else ""
+
+
+LinkText = Annotated[str, AfterValidator(_canonical_link)]
+
+
 class Measure(Part):
     """What is measured, or computed by a model, in every combination of levels."""
 
@@ -75,6 +83,7 @@ class Measure(Part):
     arguments: Mapping[str, Argument] = {}
     ranks: str = "1"  # counts may be expressions: cores, hwthreads, "2*cores"
     threads: str = "1"
+    link: LinkText = ""  # that joins emulated hosts: 100Mbit/s
     mode: Literal["one", "star", "threads", "all"] | None = None  # of old files; ranks and threads say how many work
     axis: Axis | None = None
 
@@ -86,6 +95,7 @@ class Level(Part):
     arguments: Mapping[str, Argument] = {}
     ranks: str | None = None
     threads: str | None = None
+    link: LinkText | None = None  # "": none, where the measure has one
     place: str = ""  # a placement request; {ranks}, {threads} and {fill} (threads per core) stand for the numbers
     mpi: Mapping[Literal["mpich", "openmpi", "intelmpi"], Mapping[str, str]] = {}  # library -> environment
     needs: tuple[Need, ...] = ()

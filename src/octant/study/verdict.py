@@ -53,6 +53,7 @@ class Verdict:
     calibrated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what of a model, on which values tested
     predicted: bool = True  # whether it rests on any value on which the model was not calibrated
     doubt: str = ""  # cannot be tested here: the kind of the doubt that forbids it
+    emulated: tuple[str, ...] = ()  # what it rests on that was measured over an emulated link, in words
 
     @property
     def text(self) -> str:
@@ -61,14 +62,15 @@ class Verdict:
 
     @property
     def said(self) -> str:
-        """The status, and whether the model was calibrated on it."""
-        return self.status if self.predicted else f"{self.status}, calibrated on this"
+        """The status, whether a link was emulated for it, and whether the model was calibrated on it."""
+        where = ", over an emulated link" if self.emulated else ""
+        return f"{self.status}{where}" if self.predicted else f"{self.status}, calibrated on this"
 
     @property
     def remark(self) -> str:
-        """What of the model was calibrated on values that it rests on; empty where nothing was."""
+        """What of the model was calibrated on values that it rests on, and which link was emulated; else empty."""
         said = ", ".join(f"{what} at {', '.join(names)}" for what, names in self.calibrated.items())
-        return f"; calibrated: {said}" if said else ""
+        return "".join((f"; calibrated: {said}" if said else "", *(f"; {text}" for text in self.emulated)))
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,11 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
         for what in value.calibrated_on:
             calibrated[what] = (*calibrated.get(what, ()), at or str(cell))
     predicted = not values.read or not all(value.calibrated_on for value in values.read.values())
+    read = (doubt for value in values.read.values() for doubt in value.doubts if doubt.kind == "emulated link")
     return Verdict(
-        finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted
-    )
+        finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
+        emulated=tuple(dict.fromkeys(doubt.text for doubt in read)),
+    )  # fmt: skip
 
 
 def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:

@@ -83,5 +83,6 @@ def asked(ask: Ask, knobs: Mapping[str, str]) -> tuple[str, ...]:
     words += [f"--ranks={ask.shape.ranks}"] if ask.shape.ranks > 1 else []
     words += [f"--place={ask.shape.place}"] if ask.shape.place else []
     words += [f"--hosts={','.join(ask.shape.hosts)}"] if ask.shape.hosts else []
+    words += [f"--link={ask.shape.link}"] if ask.shape.link else []
     typed = ask.subject.workload and not ask.mpi and all(map(_NAME.fullmatch, knobs))
     return (shlex.join(words),) if typed and all(word.isprintable() for word in words) else ()

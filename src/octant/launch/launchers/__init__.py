@@ -22,6 +22,7 @@ class JobSize:
     cpus_per_rank: int = 1
     hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or the nodes of the allocation
     exported: tuple[str, ...] = ()  # names of variables that must reach ranks on other hosts
+    ssh: str = ""  # the program that stands in for ssh; Open MPI is told in its environment; "": ssh
 
     @property
     def nodes(self) -> int | None:

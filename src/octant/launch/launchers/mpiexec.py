@@ -121,5 +121,6 @@ def options(implementation: Flavour, size: JobSize, root: bool = False) -> list[
         where = ["--hosts", ",".join(size.hosts), "--ppn", str(per_host)] if size.hosts else []
         return ["-n", ranks, *where, "--cpu-bind", "none", "--mem-bind", "none"]
     where = ["-hosts", ",".join(size.hosts), "-ppn", str(per_host)] if size.hosts else []
+    where += ["-launcher", "ssh", "-launcher-exec", size.ssh] if size.ssh else []
     bind = ["-genv", "I_MPI_PIN", "off"] if implementation == "intelmpi" else ["-bind-to", "none"]
     return ["-n", ranks, *where, *bind]

@@ -152,7 +152,9 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
         for row in rows:
             found += _row_lines(row, wide, width, beside, limits)
             found += wrapped(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
-    below = [*claims.legend(values), *(f"{mark}  100 % is {source}" for source, mark in limits.items())]
+    links = dict.fromkeys(figure.link for _, figures in shown for figure in figures if figure.link)
+    below = [claims.link_text(link) for link in links]
+    below += [*claims.legend(values), *(f"{mark}  100 % is {source}" for source, mark in limits.items())]
     found += [Text()] if below else []
     found += [line for text in below for line in wrapped(text, width, "dim", 3)]
     hidden = 0 if notes else sum(len(row.notes) for row in every)

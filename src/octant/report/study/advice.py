@@ -224,6 +224,7 @@ def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
         words.append(f"--place {shlex.quote(ask.shape.place)}")
     elif ask.shape.ranks > 1:
         words.append(f"--ranks {ask.shape.ranks}")
+    words += [f"--link {shlex.quote(ask.shape.link)}"] if ask.shape.link else []
     words += [f"--mpi {shlex.quote(f'{name}={value}')}" for name, value in sorted(ask.mpi.items())]
     return (*own, " ".join(words))
 

@@ -1,0 +1,203 @@
+"""Emulated links: hosts that are none, on this machine, joined by a link of known rate and delay.
+
+`octant-link` makes them of namespaces and is the ssh of the launcher that starts there; native/link/link.cpp says how.
+docs/links.md says what such a launch proves and what it does not.
+"""
+
+import functools
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from octant import build, units
+from octant.failure import Exit, Refusal
+from octant.launch.launchers import JobSize
+
+MTU_BYTES = 1500
+FRAME_BYTES = 14  # head of Ethernet: a bucket counts it, and neither preamble nor gap
+HEADERS_BYTES = 20 + 20 + 12  # of IPv4, of TCP and of TCP's time stamps
+MOST_HOSTS, LONGEST_DELAY_S = 16, 1.0
+LEAST_BITS_PER_S, MOST_BITS_PER_S = 8000, 10**10
+MOST_REPORT_BYTES = 1 << 16
+DEVICE = "link0"
+VARIABLE = "OCTANT_LINK"
+"""Tells ranks of their link; they record it."""
+
+SETTINGS: Mapping[str, str] = {
+    # MPICH over UCX or libfabric: between hosts UCX would else find the shared memory that they have in common.
+    "UCX_TLS": "tcp,self",
+    "UCX_NET_DEVICES": DEVICE,
+    "FI_PROVIDER": "tcp",
+    "I_MPI_FABRICS": "ofi",
+    "I_MPI_OFI_PROVIDER": "tcp",
+    # Open MPI: components of version 5 are PRTE's.
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "tcp,self",
+    "OMPI_MCA_btl_tcp_if_include": DEVICE,
+    "OMPI_MCA_oob_tcp_if_include": DEVICE,
+}
+"""What makes each MPI library send its messages over the link, under its own names; the others ignore them."""
+
+_WORD = re.compile(r"(?P<name>delay|hosts)=(?P<value>.+)")
+
+
+@dataclass(frozen=True)
+class Link:
+    """What joins emulated hosts."""
+
+    bits_per_s: int  # of frames of Ethernet, in each direction
+    delay_s: float = 0.0  # that each packet is held back, one way; 0: not at all
+    hosts: int = 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hosts, as launchers know them."""
+        return tuple(f"host{number + 1}" for number in range(self.hosts))
+
+    @property
+    def payload_bytes_per_s(self) -> float:
+        """What a stream of TCP can carry of its payload in one direction."""
+        return self.bits_per_s / 8 * payload_share()
+
+    def __str__(self) -> str:
+        """As it is asked: `100Mbit/s,delay=1ms`."""
+        power, unit = next(
+            (power, unit)
+            for power, unit in ((9, "Gbit/s"), (6, "Mbit/s"), (3, "kbit/s"), (0, "bit/s"))
+            if self.bits_per_s % 10**power == 0
+        )
+        delay = f",delay={self.delay_s * 1e6:g}us" if self.delay_s else ""
+        delay = f",delay={self.delay_s * 1e3:g}ms" if self.delay_s >= 1e-3 else delay
+        return f"{self.bits_per_s // 10**power}{unit}{delay}{f',hosts={self.hosts}' if self.hosts != 2 else ''}"
+
+
+def payload_share(mtu_bytes: int = MTU_BYTES) -> float:
+    """The share of a link's rate that is payload of full packets of TCP: 1448 of 1514 bytes at an MTU of 1500."""
+    return (mtu_bytes - HEADERS_BYTES) / (mtu_bytes + FRAME_BYTES)
+
+
+def parse_link(text: str) -> Link:
+    """A link from `100Mbit/s`, `1Gbit/s,hosts=4` or `100Mbit/s,delay=1ms`.
+
+    Raises:
+        ValueError: the text is no link, or none that can be emulated; the message says why and what to try.
+    """
+    rate, *words = text.split(",")
+    bits_per_s = units.parse_bits_per_s(rate)
+    if not LEAST_BITS_PER_S <= bits_per_s <= MOST_BITS_PER_S:
+        raise ValueError(f"a rate is from 8kbit/s to 10Gbit/s, and {rate} is not; try 100Mbit/s")
+    given: dict[str, str] = {}
+    for word in words:
+        found = _WORD.fullmatch(word)
+        if found is None or found["name"] in given:
+            raise ValueError(f"cannot read {word[:60]!r} of a link; try 100Mbit/s,delay=1ms or 100Mbit/s,hosts=4")
+        given[found["name"]] = found["value"]
+    delay_s = units.parse_seconds(given.get("delay", "0"))
+    hosts = units.parse_whole(given.get("hosts", "2"))
+    if not 2 <= hosts <= MOST_HOSTS:
+        raise ValueError(f"a link joins 2 to {MOST_HOSTS} hosts, not {hosts}; try hosts=2")
+    if delay_s > LONGEST_DELAY_S or 0 < delay_s < 1e-6:
+        raise ValueError(f"a delay is from 1us to 1s, and {given['delay']} is not; try delay=1ms")
+    if delay_s and hosts != 2:
+        raise ValueError("a delay is only between two hosts; try hosts=2")
+    return Link(bits_per_s, delay_s, hosts)
+
+
+def read_link(text: str) -> Link:
+    """As `parse_link`.
+
+    Raises:
+        Refusal: the text is no link.
+    """
+    try:
+        return parse_link(text)
+    except ValueError as error:
+        why, _, hint = str(error).partition("; ")
+        raise Refusal(f"cannot emulate the link {text[:60]!r} ({why}); {hint}", Exit.WRONG_WORD) from error
+
+
+def job_size(link: Link, size: JobSize) -> JobSize:
+    """The size of a launch on the hosts of a link.
+
+    Raises:
+        Refusal: ranks that do not fill the hosts, or hosts of the user's own.
+    """
+    if size.hosts:
+        raise Refusal("cannot emulate a link between hosts that are there; try without --hosts", Exit.WRONG_WORD)
+    if size.ranks % link.hosts:
+        why = f"each has the same number of ranks, and {size.ranks} is no multiple of {link.hosts}"
+        raise Refusal(f"cannot deal ranks to {link.hosts} hosts ({why}); try --ranks {link.hosts}", Exit.WRONG_WORD)
+    return JobSize(size.ranks, None, size.cpus_per_rank, link.names, size.exported, str(build.find("link")))
+
+
+def environment(link: Link, mpi: Mapping[str, str]) -> dict[str, str]:
+    """What launcher and ranks find in their environment.
+
+    Args:
+        mpi: settings that were asked.
+
+    Raises:
+        Refusal: one of them would lead messages elsewhere.
+    """
+    if taken := sorted(set(mpi) & set(SETTINGS)):
+        why = "with an emulated link it says where messages go"
+        raise Refusal(f"cannot set {', '.join(taken)} ({why}); try without it, or without --link", Exit.WRONG_WORD)
+    program = str(build.find("link"))
+    agents = {"PRTE_MCA_plm_ssh_agent": program, "OMPI_MCA_plm_rsh_agent": program}
+    return {**SETTINGS, **agents, VARIABLE: str(link)}
+
+
+def wrapped(words: Sequence[str], link: Link, report: Path | None = None) -> list[str]:
+    """The words that start a launcher on the first host.
+
+    Args:
+        report: where octant-link is to write what crossed.
+    """
+    own = [str(build.find("link")), "--bits-per-s", str(link.bits_per_s), "--hosts", str(link.hosts)]
+    own += ["--delay-ns", str(round(link.delay_s * 1e9))] if link.delay_s else []
+    own += ["--report", str(report)] if report else []
+    return [*own, "--", *words]
+
+
+@functools.cache
+def why_not(link: Link) -> str:
+    """Why such a link cannot be emulated here, as octant-link says it; "" where it can be.
+
+    Raises:
+        Refusal: octant-link is not installed.
+    """
+    words = wrapped((), link)[:-1]
+    try:
+        tried = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"cannot emulate a link ({error}); try make setup"
+    return tried.stderr.strip().removeprefix("octant-link: ") if tried.returncode else ""
+
+
+def check(link: Link) -> None:
+    """Looks whether such a link can be emulated here.
+
+    Raises:
+        Refusal: it cannot.
+    """
+    if why := why_not(link):
+        raise Refusal(why, Exit.NOT_SUPPORTED)
+
+
+def take_report(records: Path) -> bytes:
+    """What octant-link wrote after a launch, which is removed; empty where the launch did not come so far."""
+    path = report_path(records)
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_REPORT_BYTES)
+    except OSError:
+        return b""
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def report_path(records: Path) -> Path:
+    """Where octant-link writes what crossed during a launch; beside the records, and removed with what is left over."""
+    return records.parent / f"{records.name}.link"

@@ -1,0 +1,51 @@
+"""What crossed an emulated link: octant-link's report of a launch, and the line of a record that it becomes."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octant.record import Crossing, RecordError
+
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class _Sent(Struct):
+    bytes: Natural = 0
+    packets: Natural = 0
+
+
+class _Report(Struct):
+    sent: list[_Sent] = []
+    delay_ns: dict[str, Natural] = {}
+    delayed: Natural = 0
+    dropped: Natural = 0
+    real_time: bool = False
+
+
+class LinkLine(_Report, tag_field="kind", tag="link", kw_only=True):
+    """A line of kind `link`; docs/records.md describes it."""
+
+    launch: str
+    link: str
+
+    def read(self) -> Crossing:
+        """What the line says."""
+        sent = zip(*((one.bytes, one.packets) for one in self.sent), strict=True)
+        sent_bytes, sent_packets = tuple(sent) or ((), ())
+        return Crossing(
+            self.launch, self.link, sent_bytes, sent_packets, self.delay_ns, self.delayed, self.dropped, self.real_time
+        )
+
+
+def members(report: bytes) -> dict[str, Any]:
+    """The members of a line, from the report that octant-link wrote.
+
+    Raises:
+        RecordError: no such report.
+    """
+    try:
+        found: dict[str, Any] = msgspec.to_builtins(msgspec.json.decode(report, type=_Report))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"no report of a link ({error})") from error
+    return found
