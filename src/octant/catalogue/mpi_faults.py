@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from octant.ask import cells_of, comparable
 from octant.catalogue.neutral import TITLES, Library, number
+from octant.units import parse_bytes
 
 Kind = Literal["wrong data", "hang", "crash", "slow"]
 Condition = Annotated[str, Field(pattern=r"^(>=?\d+|[^<>=\s]+)$")]
@@ -55,14 +55,11 @@ class Fault(BaseModel):
         )
 
     def concerns(self, workload: str, knobs: Mapping[str, str], ranks: int) -> bool:
-        """Whether it is about some cell of these knobs; values may be lists, and knobs that are not there have none."""
+        """Whether it is about the cell of these knobs; what is asked of a knob that is not there does not hold."""
         return (
             workload == self.workload
             and (not self.ranks or _holds(self.ranks, str(ranks)))
-            and any(
-                all(_holds(conditions, cell.get(name, "")) for name, conditions in self.knobs.items())
-                for cell in cells_of({name: knobs[name] for name in self.knobs if name in knobs})
-            )
+            and all(_holds(conditions, knobs.get(name, "")) for name, conditions in self.knobs.items())
         )
 
 
@@ -79,11 +76,20 @@ def of_library(library: Library) -> tuple[Fault, ...]:
 
 
 def _holds(conditions: tuple[str, ...], value: str) -> bool:
-    return any(_fits(condition, comparable(value)) for condition in conditions)
+    return any(_fits(condition, value) for condition in conditions)
 
 
 def _fits(condition: str, value: str) -> bool:
-    found = re.fullmatch(r"(>=?)(\d+)", condition)
-    if not found:
-        return comparable(condition) == value
-    return value.isdigit() and (int(value) > int(found[2]) or (found[1] == ">=" and int(value) == int(found[2])))
+    bound = re.fullmatch(r"(>=?)(\d+)", condition)
+    found, wanted = _number(value), _number(condition)
+    if bound and found is not None:
+        return found > int(bound[2]) or (bound[1] == ">=" and found == int(bound[2]))
+    return value == condition or (found is not None and found == wanted)
+
+
+def _number(word: str) -> int | None:
+    """A number, or a size in bytes; `None`: another word."""
+    try:
+        return parse_bytes(word)
+    except ValueError:
+        return None

@@ -67,6 +67,12 @@ EXAMPLES = {
         Example("octant run p2p --ranks 2 --mpi eager-limit=64KiB", "with a setting of the MPI library"),
         Example("octant run stream --launcher sbatch --script job.sh", "the same as a job, to submit later"),
     ),
+    "mpi": (
+        Example("octant mpi", "the usual patterns, as IMB prints them"),
+        Example("octant mpi PingPong --sizes 0:1MiB --as osu", "one of them, as OSU prints it"),
+        Example("octant mpi osu_latency buffers=rotating", "by OSU's name, with a knob of the workload"),
+        Example("octant mpi --list", "all patterns and their names"),
+    ),
     "resume": (
         Example("octant resume", "goes on with the last run"),
         Example("octant resume last --timeout 60", "and ends a launch that takes a minute"),

@@ -2,10 +2,10 @@
 
 import os
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from octant.ask import Ask, Launch
+from octant.ask import Ask, Launch, cells_of
 from octant.build.describe import default_knobs
 from octant.build.mpi_library import linked
 from octant.catalogue.mpi_faults import Fault, Kind, of_library
@@ -85,7 +85,7 @@ def safe_asks(asks: Iterable[Ask], library: Library) -> tuple[tuple[Ask, ...], t
     for ask in asks:
         defaults, concerned = default_knobs(ask.subject.workload), []
         for cell in ask.cells():
-            known = (fault for fault in of_library(library) if not fault.avoided)
+            known = [fault for fault in of_library(library) if not fault.avoided]
             if fault := _first(known, ask.subject.workload, {**defaults, **cell}, ask.shape.ranks):
                 concerned.append(cell)
                 reasons[f"{ask.subject.workload} is left out in part: {fault.text}"] = None
@@ -98,9 +98,11 @@ def _known(
 ) -> Fault | None:
     if library is None:
         return None
-    fitting = (fault for fault in of_library(library) if fault.kind in kinds)
+    fitting = [fault for fault in of_library(library) if fault.kind in kinds]
     return _first(fitting, workload, {**default_knobs(workload), **knobs}, ranks)
 
 
-def _first(faults: Iterable[Fault], workload: str, knobs: Mapping[str, str], ranks: int) -> Fault | None:
-    return next((fault for fault in faults if fault.concerns(workload, knobs, ranks)), None)
+def _first(faults: Sequence[Fault], workload: str, knobs: Mapping[str, str], ranks: int) -> Fault | None:
+    """The first that concerns a cell of these knobs, whose values may be lists."""
+    cells = cells_of(knobs)
+    return next((fault for fault in faults if any(fault.concerns(workload, cell, ranks) for cell in cells)), None)

@@ -70,4 +70,5 @@ WORKLOAD = Workload(
     traffic=_traffic,
     smoke={"pattern": "pingpong,exchange", "bytes": "0,1000"},
     messages=True,
+    alone=("pattern",),
 )  # fmt: skip

@@ -1,0 +1,141 @@
+"""`octant mpi`: patterns of the MPI benchmarks under the names of IMB and OSU, with their tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from octant.cli._help import MEASURE
+from octant.cli._options import (
+    MEASURED,
+    HostsOption,
+    JsonOption,
+    LauncherOption,
+    MpiOption,
+    OnlySafeOption,
+    RepeatsOption,
+    StoreOption,
+    TimeoutOption,
+)
+
+if TYPE_CHECKING:
+    from octant.report.run.mpi_tables import Style
+    from octant.store import Store, StoredRun
+
+SizesOption = Annotated[
+    str, typer.Option(help="Message lengths: 8,64KiB, or 0:4MiB by powers of two.", rich_help_panel=MEASURED)
+]
+StyleOption = Annotated[
+    Literal["imb", "osu", "octant"], typer.Option("--as", help="Whose table: imb, osu or octant (medians).")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("mpi", rich_help_panel=MEASURE)(mpi)
+
+
+def mpi(
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATTERN|KNOB=VALUE]...", help="PingPong, Allreduce, osu_latency, …; none: the usual ones."
+        ),
+    ] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            "-n", "--ranks", min=1, max=1_000_000, help="MPI ranks [default: one per core].", rich_help_panel=MEASURED
+        ),
+    ] = None,
+    sizes: SizesOption = "",
+    multi: Annotated[
+        bool,
+        typer.Option("--multi", help="All ranks at once, in groups of each process count.", rich_help_panel=MEASURED),
+    ] = False,
+    repeats: RepeatsOption = None,
+    launcher: LauncherOption = "",
+    hosts: HostsOption = "",
+    mpi: MpiOption = None,
+    only_safe: OnlySafeOption = False,
+    style: StyleOption = "imb",
+    show: Annotated[str, typer.Option("--run", help="Print the tables of this stored run instead.")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="List the patterns and their names instead.")] = False,
+    faults: Annotated[bool, typer.Option("--faults", help="List known faults of MPI libraries instead.")] = False,
+    store: StoreOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure patterns of the MPI benchmarks, and print their tables as IMB or OSU do."""
+    from octant.cli._measure import finish
+    from octant.cli._stored import find_run
+    from octant.report.run import mpi_lists
+
+    if listed or faults:
+        print(mpi_lists.patterns_text(json) if listed else mpi_lists.faults_text(json))
+        return
+    if show:
+        _show(find_run(store, show), style, json)
+        return
+    asked = Asked(tuple(patterns or ()), ranks, sizes, multi, repeats, launcher, hosts, tuple(mpi or ()))
+    run, to = _created(asked, only_safe, store)
+    finish(to, run, timeout, lambda done: _show(done, style, json))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asked, in their words."""
+
+    words: tuple[str, ...]  # names of patterns, and knobs
+    ranks: int | None
+    sizes: str
+    multi: bool
+    repeats: int | None
+    launcher: str
+    hosts: str
+    mpi: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The command that asks the same."""
+        options = {"--ranks": self.ranks, "--sizes": self.sizes, "--launcher": self.launcher, "--hosts": self.hosts}
+        words = [f"{name} {value}" for name, value in options.items() if value] + ["--multi"] * self.multi
+        return " ".join(["mpi", *self.words, *words, *(f"--mpi {word}" for word in self.mpi)])
+
+
+def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredRun, Store]:
+    """A new run with an ask for each pattern; whatever cannot be is refused before."""
+    from octant.cli._measure import create, prove, safe, settings_of
+    from octant.machine.discover import discover
+    from octant.machine.facts import usable_cores
+    from octant.runs import mpi_patterns, requests
+    from octant.runs.plan import check_startable
+    from octant.store import open_store
+
+    names = [word for word in asked.words if "=" not in word]
+    knobs = [word for word in asked.words if "=" in word]
+    machine, settings = discover(), settings_of(asked.mpi)
+    requests.check_options(asked.ranks, "", asked.repeats)
+    where = requests.Where("", asked.launcher, asked.hosts)
+    count = asked.ranks or len(usable_cores(machine))
+    asks = mpi_patterns.asks(names, count, asked.sizes, asked.multi, asked.repeats, knobs, where, settings.variables)
+    for ask in asks:
+        check_startable(ask, machine)
+    kept = safe(asks) if only_safe else asks
+    to = open_store(store)
+    return create(to, asked.title, machine, kept, "run", prove(settings, asks[0], to)), to
+
+
+def _show(run: StoredRun, style: Style, json: bool) -> None:
+    from octant.analysis.summary import summarise
+    from octant.cli._progress import status_line
+    from octant.report.run import mpi_tables
+    from octant.workloads import workloads
+
+    with status_line() as tick:
+        tick("working out the figures")
+        summary = summarise(run, mpi_tables.with_times(workloads()), all_metrics=True)
+    print(mpi_tables.as_json(summary) if json else mpi_tables.text(summary, style))

@@ -1,0 +1,42 @@
+"""The patterns that `octant mpi` knows, and the known faults of MPI libraries, as lists."""
+
+from __future__ import annotations
+
+import json
+
+from octant.catalogue.mpi_faults import Fault, faults
+from octant.catalogue.mpi_patterns import Pattern, patterns
+
+
+def patterns_text(as_json: bool = False) -> str:
+    """Every pattern with its names and what is asked for it; a dot marks those of a run without names."""
+    if as_json:
+        return json.dumps([one.model_dump() for one in patterns()], indent=1)
+    rows = [("", "pattern", "also called", "asks")]
+    rows += [
+        ("•" if one.usual else "", one.name, ", ".join((*one.osu, *one.aliases)), _asked(one)) for one in patterns()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def faults_text(as_json: bool = False) -> str:
+    """Every known fault: library and versions, what it concerns, what comes of it, and what helps."""
+    if as_json:
+        return json.dumps([one.model_dump() for one in faults()], indent=1)
+    return "\n\n".join(map(_fault_text, faults()))
+
+
+def _asked(pattern: Pattern) -> str:
+    return " ".join([pattern.workload, *(f"{name}={value}" for name, value in pattern.knobs.items())])
+
+
+def _fault_text(fault: Fault) -> str:
+    concerned = [f"{name}={' or '.join(values)}" for name, values in fault.knobs.items()]
+    concerned += [f"{' or '.join(fault.ranks)} ranks"] if fault.ranks else []
+    lines = [f"{fault.versions}: {fault.kind} ({' '.join([fault.workload, *concerned])})"]
+    lines += [f"  {fault.says}", f"  seen in {', '.join(fault.seen)}; try {fault.helps}"]
+    lines += [f"  octant goes round it: {fault.avoided}"] if fault.avoided else []
+    return "\n".join(lines)

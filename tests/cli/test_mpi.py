@@ -1,0 +1,62 @@
+"""`octant mpi`: names of other benchmarks, their tables, and what is said of patterns that do not work here."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from octant.catalogue.mpi_faults import faults
+from octant.catalogue.mpi_patterns import patterns
+from octant.cli import application
+from paths import Octant
+
+SHORT = ("--sizes", "8,64", "seconds=0.01", "--repeats", "1", "-n", "2")
+
+
+def printed(*words: str) -> str:
+    return CliRunner().invoke(application(), ["mpi", *words]).output
+
+
+def test_every_pattern_is_listed_with_its_names() -> None:
+    text = printed("--list")
+    assert "osu_latency" in text
+    assert all(one.name in text for one in patterns())
+    assert [one["name"] for one in json.loads(printed("--list", "--json"))] == [one.name for one in patterns()]
+
+
+def test_every_known_fault_is_listed_with_what_helps() -> None:
+    text = printed("--faults")
+    assert all(fault.says in text and fault.helps in text for fault in faults())
+    assert len(json.loads(printed("--faults", "--json"))) == len(faults())
+
+
+@pytest.mark.mpi
+def test_a_run_prints_tables_keeps_the_run_and_prints_it_again(octant: Octant) -> None:
+    done = octant("mpi", "pingpong", "sendrecv", *SHORT)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if line and not line.startswith("#")]
+    assert [row[0] for row in rows] == ["#bytes", "8", "64", "#bytes", "8", "64"]
+    assert "# Benchmarking PingPong" in done.stdout
+    assert "# Benchmarking Sendrecv" in done.stdout
+    again = octant("mpi", "--run", "last", "--json")
+    assert {table["pattern"] for table in json.loads(again.stdout)["tables"]} == {"PingPong", "Sendrecv"}
+    assert "osu_latency" in octant("mpi", "--run", "last", "--as", "osu").stdout
+
+
+@pytest.mark.mpi
+def test_wrong_data_exits_2_and_a_hang_3_with_the_library_named(octant: Octant) -> None:
+    wrong = octant("mpi", "pingpong", *SHORT, env={"OCTANT_FAULT": "wrong"})
+    assert wrong.returncode == 2
+    assert wrong.stdout.count("WRONG ANSWER") == 2
+    hung = octant("mpi", "pingpong", "sendrecv", *SHORT, "--timeout", "2", env={"OCTANT_FAULT": "hang"})
+    assert hung.returncode == 3
+    assert hung.stdout.count("hangs here (MPICH ") == 2
+    assert octant("resume").returncode == 3, "it is not started again"
+
+
+@pytest.mark.mpi
+def test_what_cannot_be_asked_is_refused_before_there_is_a_run(octant: Octant) -> None:
+    assert octant("mpi", "pingpongpong").returncode == 2
+    assert octant("mpi", "pingpong", "pattern=exchange").returncode == 2
+    assert octant("mpi", "pingpong", "--sizes", "many").returncode == 2
+    assert "does not exist" in octant("resume").stderr
