@@ -21,7 +21,7 @@ void Context::claim(double bytes) {
 
 bool Context::draws(std::size_t bytes) const {
     if (layout == Layout::given || bytes == 0) return false;
-    auto const whole = static_cast<std::int64_t>(bytes), each = whole / threads, l2 = l2_bytes();
+    auto const whole = static_cast<std::int64_t>(bytes), each = whole / threads, l2 = cache_bytes(2);
     bool const fits = each <= l2, enough = whole <= memory_left_bytes / static_cast<std::int64_t>(Mapping::pool_factor);
     if (layout == Layout::random && !(fits && enough))
         throw Refusal("cannot draw the pages of " + std::to_string(each) + " B per thread (" +

@@ -20,15 +20,15 @@ Layout layout_of(std::string const& word, PagePolicy const& pages) {
     return Layout::random;
 }
 
-std::int64_t l2_bytes() {
+std::int64_t cache_bytes(int level) {
     for (int index = 0; index < 8; ++index) {
         std::string const folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-        int level = 0;
+        int found = 0;
         std::string size;
-        if (std::ifstream(folder + "level") >> level && level == 2 && std::ifstream(folder + "size") >> size)
+        if (std::ifstream(folder + "level") >> found && found == level && std::ifstream(folder + "size") >> size)
             return parse_bytes(size);
     }
-    return std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE));
+    return std::max(0L, sysconf(level == 2 ? _SC_LEVEL2_CACHE_SIZE : _SC_LEVEL3_CACHE_SIZE));
 }
 
 void Mapping::draw_pages(std::size_t first, std::size_t last, std::uint64_t seed) const {

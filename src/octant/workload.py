@@ -73,6 +73,13 @@ class Bars:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """Which value of a knob is best by everything else that was varied, and what the worst one costs; the headline."""
+
+    x: str  # a knob, of words
+
+
+@dataclass(frozen=True)
 class Stacked:
     """Where the time of a step goes: its phases side by side in one bar, a bar for each value of a knob."""
 
@@ -99,7 +106,7 @@ class Matrix:
     title: str = ""  # "": what is measured, by pairs of ranks
 
 
-Picture: TypeAlias = Curve | Ladder | Messages | Histogram | LostTime | Bars | Stacked | Timeline | Matrix
+Picture: TypeAlias = Curve | Ladder | Messages | Histogram | LostTime | Bars | Choice | Stacked | Timeline | Matrix
 
 
 @dataclass(frozen=True)

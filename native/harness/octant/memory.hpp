@@ -66,8 +66,8 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
 
 // What this process may take without driving the system, or its control group, out of memory.
 [[nodiscard]] std::int64_t available_memory_bytes();
-// Of the second cache of hardware thread 0; 0: the system does not say.
-[[nodiscard]] std::int64_t l2_bytes();
+// Of the cache of this level, 2 or 3, of hardware thread 0; 0: there is none, or the system does not say.
+[[nodiscard]] std::int64_t cache_bytes(int level);
 
 template <class T>
 class Buffer {

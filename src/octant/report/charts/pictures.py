@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from octant import workload
 from octant.report.charts.balance import balance
 from octant.report.charts.bars import bars, stacked
+from octant.report.charts.choice import choice
 from octant.report.charts.curve import curve
 from octant.report.charts.histogram import histogram
 from octant.report.charts.interruptions import lost_time
@@ -56,6 +57,8 @@ def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared
             return lost_time(summary, of, figures, declared)
         case workload.Bars():
             return bars(summary, of, figures, declared)
+        case workload.Choice():
+            return choice(of, figures, declared)
         case workload.Stacked():
             return stacked(summary, of, figures, declared)
         case workload.Timeline():

@@ -14,6 +14,7 @@ from rich.text import Text
 from octant import units
 from octant.analysis.names import short_name
 from octant.report import claims
+from octant.report.charts.choice import choice_texts
 from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
@@ -21,6 +22,7 @@ from octant.report.run import results
 from octant.report.run.first_screen import first_screen
 from octant.report.run.screen import screen_lines, wrapped
 from octant.report.terminal import screen_columns
+from octant.workload import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -65,10 +67,20 @@ def lines(summary: Summary, width: int = 100, notes: bool = False, sources: Sour
     """
     screen = screen_lines(first_screen(summary), width)
     found = [*_head(summary, width), *screen, Text(), *_table(summary, max(width, 60), notes)]
+    found += _best(summary, width)
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
     return found + _disagreements(summary.run.machine.disagreements, width, sources)
+
+
+def _best(summary: Summary, width: int) -> list[Text]:
+    """Where a workload offers several ways to do the same: the best, and what the worst costs."""
+    found = []
+    for workload, figures in summary.by_workload():
+        for knob in (picture.x for picture in workload.pictures if isinstance(picture, Choice)):
+            found += _list(f"Best {knob}", choice_texts(figures, knob), width)
+    return found
 
 
 def _disagreements(found: Sequence[Disagreement], width: int, sources: Sources) -> list[Text]:

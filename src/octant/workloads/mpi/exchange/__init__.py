@@ -1,0 +1,48 @@
+"""Two processes exchange messages in every way that MPI has: which protocol is best, and what the worst costs."""
+
+from octant import units
+from octant.machine import Machine
+from octant.metric import Metric, groups, per, ranks, rate, steps
+from octant.record import Point
+from octant.workload import Choice, Curve, NoTraffic, Traffic, Workload
+from octant.workloads.mpi.exchange.scenarios import SCENARIOS, groups_of
+
+__all__ = ["SCENARIOS", "WORKLOAD", "groups_of"]
+
+
+def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
+    """One pair: what each side sends crosses the same links in opposite directions."""
+    if len(point.groups) > 1:
+        return NoTraffic("several pairs exchange at once")
+    length = point.count("bytes_sent") / max(1, point.count("messages"))
+    cold = point.knobs.get("mode") == "cold"
+    text = f"messages of {units.bytes_text(length)} both ways at once, {point.knobs.get('mode', '')}"
+    return Traffic("first-to-last", length, description=text, may_be_cached=not cold)
+
+
+WORKLOAD = Workload(
+    summary="Two processes exchange messages by every point-to-point protocol",
+    metrics=(
+        Metric("time", "s", "lower", per("exchanges"), note="of an exchange, the slower side, the slowest pair"),
+        Metric("bandwidth", "B/s", "higher", rate("bytes_sent"), note="both directions, all pairs"),
+        Metric(
+            "pair bandwidth",
+            "B/s",
+            "higher",
+            rate("bytes_sent", over=(ranks("max"), groups("min"), steps("median"))),
+            note="both directions, the slowest pair",
+        ),
+        Metric(
+            "worst time",
+            "s",
+            "lower",
+            per("exchanges", over=(ranks("max"), groups("max"), steps("max"))),
+            note="of all samples",
+        ),
+    ),
+    pictures=(Choice("protocol"), Curve("bytes", "pair bandwidth", each=("protocol", "mode", "groups"))),
+    traffic=_traffic,
+    smoke={"bytes": "1000", "protocol": "sendrecv,put-fence", "mode": "ten"},
+    messages=True,
+    alone=("protocol",),
+)
