@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fake_run import durations, lane, point, point_line
+from fake_run import STARTED, durations, lane, launch_line, point, point_line
 from octant.ask import Launch
 from octant.build import program_name
 from octant.launch.execute import Outcome as Ended
 from octant.machine import Machine
-from octant.record import Result
+from octant.record import Process, Result
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun
@@ -69,6 +69,9 @@ def go_on(where: Store, begun: StoredRun, rate_of: Rate) -> StoredRun:
             if rate is None:
                 return Ended(1, False, 0.1, "node/stream: cannot go on (no reason); try again")
             with Path(words[words.index("--output") + 1]).open("a") as records:
+                if link := launch.ask.shape.link:
+                    process = Process(link=link, started=STARTED)
+                    records.write(launch_line(point(launch=launch.key, process=process)) + "\n")
                 records.write(line(launch, cell, rate) + "\n")
         return Ended(0, False, 0.1, "")
 
