@@ -22,8 +22,11 @@ from octant.launch.launchers.mpiexec import options
 from octant.launch.link import Link, parse_link
 from octant.record import Crossing, Point, Process, RecordError
 from octant.record.lines import Reader, link_line
+from octant.report.claims import link_text
+from octant.report.run.table import table
 from octant.report.run.text import lines
-from octant.runs import plan
+from octant.runs import mpi_patterns, plan
+from octant.runs.requests import Where
 from octant.simulate.timestep import measured_step
 from octant.store import asked
 from octant.workloads import workload
@@ -156,6 +159,19 @@ def test_a_figure_over_a_link_says_so_and_is_no_figure_of_the_machine() -> None:
     assert [one.kind for one in linked.doubts if one.kind == "emulated link"]
     assert known_limits([(local, ["memory traffic"])], machine()).by_name
     assert not known_limits([(linked, ["memory traffic"])], machine()).by_name
+
+
+def test_the_page_says_below_its_table_what_a_link_is() -> None:
+    linked = figure(workload("mpi/p2p"), [message("100Mbit/s")])
+    local = figure(workload("mpi/p2p"), [message("")])
+    found = table([linked, local], {id(linked): 0, id(local): 1})
+    assert ("link", link_text("100Mbit/s")) in found.footnotes
+    assert not [letter for letter, _ in table([local], {id(local): 0}).footnotes if letter == "link"]
+
+
+def test_patterns_over_a_link_have_one_rank_on_each_host() -> None:
+    with pytest.raises(Refusal, match="cannot measure 4 ranks on 2 hosts"):
+        mpi_patterns.asks(["pingpong"], 4, where=Where(link="100Mbit/s"))
 
 
 def test_runs_with_and_without_a_link_have_no_figure_in_common(tmp_path: Path) -> None:

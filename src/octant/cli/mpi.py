@@ -14,6 +14,7 @@ from octant.cli._options import (
     HostsOption,
     JsonOption,
     LauncherOption,
+    LinkOption,
     MpiOption,
     OnlySafeOption,
     RepeatsOption,
@@ -59,6 +60,7 @@ def mpi(
     repeats: RepeatsOption = None,
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
+    link: LinkOption = "",
     mpi: MpiOption = None,
     only_safe: OnlySafeOption = False,
     style: StyleOption = "imb",
@@ -80,7 +82,7 @@ def mpi(
     if show:
         _show(find_run(store, show), style, json)
         return
-    asked = Asked(tuple(patterns or ()), ranks, sizes, multi, repeats, launcher, hosts, tuple(mpi or ()))
+    asked = Asked(tuple(patterns or ()), ranks, sizes, multi, repeats, launcher, hosts, link, tuple(mpi or ()))
     run, to = _created(asked, only_safe, store)
     finish(to, run, timeout, lambda done: _show(done, style, json))
 
@@ -96,12 +98,14 @@ class Asked:
     repeats: int | None
     launcher: str
     hosts: str
+    link: str
     mpi: tuple[str, ...]
 
     @property
     def title(self) -> str:
         """The command that asks the same."""
         options = {"--ranks": self.ranks, "--sizes": self.sizes, "--launcher": self.launcher, "--hosts": self.hosts}
+        options["--link"] = self.link
         words = [f"{name} {value}" for name, value in options.items() if value] + ["--multi"] * self.multi
         return " ".join(["mpi", *self.words, *words, *(f"--mpi {word}" for word in self.mpi)])
 
@@ -109,6 +113,7 @@ class Asked:
 def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredRun, Store]:
     """A new run with an ask for each pattern; whatever cannot be is refused before."""
     from octant.cli._measure import create, prove, safe, settings_of
+    from octant.launch.link import read_link
     from octant.machine.discover import discover
     from octant.machine.facts import usable_cores
     from octant.runs import mpi_patterns, requests
@@ -119,8 +124,8 @@ def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredR
     knobs = [word for word in asked.words if "=" in word]
     machine, settings = discover(), settings_of(asked.mpi)
     requests.check_options(asked.ranks, "", asked.repeats)
-    where = requests.Where("", asked.launcher, asked.hosts)
-    count = asked.ranks or len(usable_cores(machine))
+    where = requests.Where("", asked.launcher, asked.hosts, asked.link)
+    count = asked.ranks or (read_link(asked.link).hosts if asked.link else len(usable_cores(machine)))
     asks = mpi_patterns.asks(names, count, asked.sizes, asked.multi, asked.repeats, knobs, where, settings.variables)
     for ask in asks:
         check_startable(ask, machine)

@@ -6,6 +6,7 @@ from octant.ask import Ask, Presentation, Shape, Subject
 from octant.build.describe import describe
 from octant.catalogue.mpi_patterns import Pattern, find, patterns
 from octant.failure import Exit, Refusal
+from octant.launch.link import read_link
 from octant.network.inputs import read_byte_sizes
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
@@ -60,7 +61,7 @@ def asks(
         multi: all ranks work, in as many groups of each process count as fit; else one group, and the others are idle.
         repeats: launches; `None`: as many as `runs.rounds` has for such knobs.
         words: further knobs, `buffers=rotating`.
-        where: launcher and hosts.
+        where: launcher, and hosts or an emulated link with one rank on each of its hosts.
         mpi: settings of the MPI library, under its own names.
 
     Raises:
@@ -70,7 +71,12 @@ def asks(
         why = "a pattern needs two ranks, and here is one hardware thread"
         raise Refusal(f"cannot measure MPI patterns with {ranks} rank ({why}); try --ranks 2", Exit.NOT_SUPPORTED)
     place = where or Where()
-    shape = Shape(ranks, launcher=place.launcher, hosts=host_names(place.hosts))
+    link = read_link(place.link) if place.link else None
+    if link and link.hosts != ranks:
+        why = "its rows are of the first 2, 4, … ranks, which are on different hosts only if each host has one"
+        raise Refusal(f"cannot measure {ranks} ranks on {link.hosts} hosts ({why}); try hosts={ranks}", Exit.WRONG_WORD)
+    hosts = host_names(place.hosts)
+    shape = Shape(ranks, launcher=place.launcher, hosts=hosts, link=str(link) if link else "")
     made = []
     for pattern in chosen(names):
         knobs = {**_knobs(pattern, ranks, sizes, multi), **_given(pattern, words)}

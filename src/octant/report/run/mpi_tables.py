@@ -256,6 +256,7 @@ def _footnotes(summary: Summary, shown: Sequence[Table], style: Style) -> str:
         each = ", ".join(f"{name} {factor}" for name, factor in factors.items())
         notes.append(f"Mbytes/sec = factor x #bytes / t_max, MB = 10^6; factors: {each}.")
     notes += dict.fromkeys(f"{one.pattern.name}: {one.pattern.differs}" for one in shown if one.pattern.differs)
+    notes += [claims.link_text(link) for link in dict.fromkeys(one.link for one in summary.figures if one.link)]
     if any(row.doubts for table in shown for row in table.rows):
         notes.append(f"* doubtful here; octant report {summary.run.id} says why, and has medians with intervals.")
     return "\n".join([*failed, *(f"# {note}" for note in notes)])

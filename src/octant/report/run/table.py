@@ -65,6 +65,7 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
     of_sort = {sort: letters.get(text, "") for sort, text in said.items()}
     sources = dict.fromkeys(f"100 % is {source}" for figure in figures if (source := _limit_source(figure)))
     limits = {text: mark(len(letters) + number) for number, text in enumerate(sources)}
+    links = {claims.link_text(link): "link" for link in dict.fromkeys(one.link for one in figures if one.link)}
     groups: dict[str, tuple[str, str, list[Row]]] = {}
     for figure in figures:
         row = _row(figure, numbers[id(figure)], of_sort, limits)
@@ -72,7 +73,7 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
     certain = bool(said) and all(kind not in ("two values", "one launch") for kind, _, _ in said)
     return Table(
         tuple((name, summary, tuple(rows)) for name, summary, rows in groups.values()),
-        tuple((letter, text) for text, letter in (*letters.items(), *limits.items())),
+        tuple((letter, text) for text, letter in (*letters.items(), *limits.items(), *links.items())),
         "95 % interval" if certain else "Low … high",
         texts[0] if len(texts) == 1 else "letters say below what low and high are" if texts else "none has an interval",
     )
