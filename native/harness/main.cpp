@@ -108,8 +108,9 @@ int run_program(int argc, char** argv, Program const& program) {
     }
     umask(077);  // what a kernel leaves beside its records is the user's alone, whatever the shell says
     if (!arguments.launch.empty()) die_with_parent();
-    Session const session(&argc, &argv, program.rows.front().info.thread_multiple);
+    Session session(&argc, &argv, program.rows.front().info.thread_multiple);
     try {
+        if (program.after_init != nullptr) session.keep(program.after_init(session.world(), all.front()));
         return measure_all(session, program, all, arguments);
     } catch (std::exception const& error) {
         // The other ranks may be inside a collective: only ending the whole job ends them.

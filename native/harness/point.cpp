@@ -105,6 +105,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     auto const [share_cores, unpinned] =
         pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works, seed);
     context.share_cores = share_cores;
+    context.after_init = session.measured();
     Outcome outcome{settings_of(knobs, info, node.size() == world.size(), share_cores, recorder.mark_ns()), {}};
     context.sync = outcome.settings.sync;
     context.marks = Marks(info.phases, outcome.settings.samples + outcome.settings.warmup);

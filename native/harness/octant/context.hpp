@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,8 @@ struct Context {
     [[nodiscard]] double seconds_of(std::function<void()> const& body) const;
     void synchronise();  // starts the ranks of the group together between two phases; its time is in no phase
     [[nodiscard]] std::string const& scratch() const;  // a folder for files, gone after the point; throws Refusal
+
+    std::span<double const> after_init = {};  // what `Program::after_init` measured on this rank
 
     // The harness's own.
     Sync sync = Sync::none;

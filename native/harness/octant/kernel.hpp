@@ -124,6 +124,9 @@ struct Row {  // one kernel of a program
 struct Program {
     std::string chooser;  // "": there is one row
     std::vector<Row> rows;
+    // Measured once by each rank of the world, with the knobs of the first point, before the harness or a kernel
+    // communicates: a first message is the first only here. Its numbers come to the kernels as Context::after_init.
+    std::vector<double> (*after_init)(Comm const& world, Knobs const& knobs) = nullptr;
 
     [[nodiscard]] Row const& of(Knobs const& knobs) const;
     [[nodiscard]] std::vector<Knob> knobs() const;  // the kernels' with the chooser, and behind them the harness's

@@ -65,9 +65,13 @@ class Session {  // MPI_Init_thread … MPI_Finalize
     [[nodiscard]] Comm const& world() const noexcept { return world_; }
     [[nodiscard]] double init_s() const noexcept { return init_s_; }  // that MPI_Init_thread took on this rank
     [[nodiscard]] static std::string library();
+    // What the program measured before anything else communicated (`Program::after_init`), for its kernels.
+    void keep(std::vector<double> measured) { measured_ = std::move(measured); }
+    [[nodiscard]] std::span<double const> measured() const noexcept { return measured_; }
 
   private:
     double init_s_ = 0;
+    std::vector<double> measured_;
     Comm world_;
 };
 
