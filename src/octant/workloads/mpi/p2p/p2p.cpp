@@ -6,31 +6,47 @@
 namespace p2p {
 namespace {
 
-constexpr std::size_t line = 64;          // bytes: messages begin on lines of their own
-constexpr std::uint8_t untouched = 0xA5;  // of bytes that no message may change
-constexpr int passes = 3;                 // the last one at the end of rotating buffers
-enum Fault { flipped, shorter, beyond, stale, swapped };
+constexpr std::size_t line = 64;               // bytes: messages begin on lines of their own
+constexpr std::uint8_t untouched = 0xA5;       // of bytes that no message may change
+constexpr int passes = 3;                      // the last one at the end of rotating buffers
+constexpr std::size_t most_checked = 8 << 20;  // bytes of a window that are compared
 
 // Which of all messages of a verification it is, for the byte pattern.
 int iteration(int number, int pass) { return passes * number + pass; }
+
+// How often so many bytes fit where rotating buffers walk.
+std::size_t rounds(octant::Context const& context, std::size_t bytes) {
+    return std::max<std::size_t>(2, static_cast<std::size_t>(context.knobs.integer("rotation")) / bytes);
+}
 
 }  // namespace
 
 octant::KernelInfo shared_info() {
     using octant::KnobKind;
     return {
-        .knobs = {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::numeric_limits<int>::max()},
-                  {"source",
-                   KnobKind::word,
-                   "specific",
-                   "whom receives name: the sender, or any (MPI_ANY_SOURCE)",
-                   {"specific", "any"}},
-                  {"buffers",
-                   KnobKind::word,
-                   "hot",
-                   "hot: the same one each time; rotating: never one that a cache still holds",
-                   {"hot", "rotating"}},
-                  {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096}},
+        .knobs =
+            {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::int64_t{1} << 34U},
+             {"source",
+              KnobKind::word,
+              "specific",
+              "whom receives name: the sender, or any (MPI_ANY_SOURCE)",
+              {"specific", "any"}},
+             {"buffers",
+              KnobKind::word,
+              "hot",
+              "hot: the same one each time; rotating: never one that a cache still holds",
+              {"hot", "rotating"}},
+             {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096},
+             {"window",
+              KnobKind::integer,
+              "64",
+              "messages in flight from each sender: uniband, biband, duplex, fan-in, fan-out",
+              {},
+              1,
+              4096},
+             {"parts", KnobKind::integer, "8", "parts of a message: partitioned", {}, 1, 4096},
+             {"depth", KnobKind::integer, "100", "entries of the queue: posted, unexpected", {}, 0, 100'000},
+             {"block", KnobKind::bytes, "8", "length of a block, which lie two of it apart: derived, packed", {}, 1}},
         .pace = octant::Pace::steps,
         .sync = octant::Sync::none,
         .least_ranks = 2};
@@ -48,11 +64,7 @@ octant::Counts counts(octant::Comm const& group, std::int64_t messages, std::int
 
 Places::Places(octant::Context& context, std::size_t extent, std::size_t room, std::size_t hot)
     : stride_((extent + line - 1) / line * line + line),
-      walked_(
-          room == 0 ? 1
-          : context.knobs.word("buffers") == "hot"
-              ? hot
-              : std::max<std::size_t>({2, hot, static_cast<std::size_t>(context.knobs.integer("rotation")) / stride_})),
+      walked_(room == 0 ? 1 : hot * (context.knobs.word("buffers") == "hot" ? 1 : rounds(context, hot * stride_))),
       count_(std::max(walked_, room)),
       memory_(context.buffer<std::uint8_t>(room == 0 ? 1 : count_ * stride_)),
       last_(walked_) {
@@ -70,8 +82,20 @@ void Places::widen() noexcept {
 }
 
 Shape Messages::one_piece(octant::Context const& context) {
-    auto const bytes = static_cast<std::size_t>(context.knobs.integer("bytes"));
-    return {bytes, bytes, bytes};
+    std::int64_t const bytes = context.knobs.integer("bytes");
+    if (bytes > std::numeric_limits<int>::max())
+        throw octant::Refusal(
+            "cannot send " + std::to_string(bytes) +
+                " B in one message of this pattern (its calls count in an int); try pattern=large-count",
+            octant::Exit::not_supported);
+    auto const length = static_cast<std::size_t>(bytes);
+    return {length, length, length};
+}
+
+int Messages::checked(octant::Context const& context) {
+    Shape const shape = one_piece(context);
+    auto const fitting = static_cast<std::int64_t>(most_checked / (shape.bytes + line));
+    return static_cast<int>(std::min(context.knobs.integer("window"), std::max<std::int64_t>(2, fitting)));
 }
 
 Messages::Messages(octant::Context& context, Room room, Shape shape)
@@ -87,7 +111,7 @@ Messages::Messages(octant::Context& context, Room room, Shape shape)
 
 octant::Results Messages::verify(std::vector<Piece> const& out, std::vector<Piece> const& in,
                                  std::function<void(MPI_Status*)> const& transfer) {
-    contents_ = lengths_ = beyond_ = {};
+    contents_ = lengths_ = others_ = {};
     std::vector<MPI_Status> statuses(out.size() + in.size() + 1);  // of sends too, where all are waited for together
     if (fault_ == shorter && count_ > 0) sent_ = count_ - 1;
     for (int pass = 0; pass < passes; ++pass) {
@@ -103,7 +127,7 @@ octant::Results Messages::verify(std::vector<Piece> const& out, std::vector<Piec
     in_.widen();
     return {{"bytes that did not arrive as they were sent", contents_.count(), "1", 0, contents_.where()},
             {"messages of another length", lengths_.count(), "1", 0, lengths_.where()},
-            {"bytes changed that belong to no message", beyond_.count(), "1", 0, beyond_.where()}};
+            {"bytes changed that belong to no message", others_.count(), "1", 0, others_.where()}};
 }
 
 void Messages::fill(std::vector<Piece> const& out, int pass) {
@@ -152,7 +176,7 @@ void Messages::compare_rest(std::span<std::uint8_t const> place, Piece const& pi
         end = begin == extent ? place.size() : (block + 1) * shape_.pitch;
         for (std::size_t i = begin; i < end; ++i)
             if (place[i] != untouched)
-                beyond_.add("rank " + std::to_string(rank_) + ", byte " + std::to_string(i - begin) + " behind byte " +
+                others_.add("rank " + std::to_string(rank_) + ", byte " + std::to_string(i - begin) + " behind byte " +
                             std::to_string(std::min(shape_.bytes, (block + 1) * shape_.block)) + " of " +
                             std::to_string(shape_.bytes) + " from rank " + std::to_string(piece.rank));
     }

@@ -19,6 +19,12 @@ namespace p2p {
 // Rows by family, in the order in which they are offered.
 [[nodiscard]] std::vector<octant::Row> pair_rows();
 [[nodiscard]] std::vector<octant::Row> ring_rows();
+[[nodiscard]] std::vector<octant::Row> window_rows();
+[[nodiscard]] std::vector<octant::Row> halo_rows();
+[[nodiscard]] std::vector<octant::Row> persistent_rows();
+[[nodiscard]] std::vector<octant::Row> type_rows();
+[[nodiscard]] std::vector<octant::Row> matching_rows();
+[[nodiscard]] std::vector<octant::Row> large_rows();
 
 // One message of a step: whom it goes to or comes from, and which of its sender's messages of the step it is.
 struct Piece {
@@ -53,7 +59,7 @@ class Places {
     // Only `count` of them from now on: the first or, `far`, the last.
     void narrow(std::size_t count, bool far) noexcept;
     void widen() noexcept;
-    [[nodiscard]] std::size_t walked() const noexcept { return walked_; }  // how many are used in turn
+    [[nodiscard]] std::size_t count() const noexcept { return count_; }
     [[nodiscard]] octant::Mapping const& mapping() const noexcept { return memory_.mapping(); }
 
   private:
@@ -66,6 +72,8 @@ class Places {
 // `next_in()`, and never looks into them; contents are compared in a separate pass.
 class Messages {
   public:
+    // Faults that are injected; the first three are also the numbers of the checks that see nothing else.
+    enum Fault { flipped, shorter, beyond, stale, swapped };
     struct Room {
         std::size_t out = 1, in = 1;          // most messages of a checked step; 0: none
         std::size_t hot_out = 1, hot_in = 1;  // places in turn with hot buffers
@@ -82,10 +90,14 @@ class Messages {
     [[nodiscard]] std::int64_t bytes() const noexcept { return count_; }
     [[nodiscard]] int from(int rank) const noexcept { return any_ ? MPI_ANY_SOURCE : rank; }  // as `source` asks
 
+    // Of a window so many messages are compared: more places would take more memory than the window itself.
+    [[nodiscard]] static int checked(octant::Context const& context);
+
     // Sends contents that differ in each pass and compares what arrives. `out` and `in` in the order of next_out() and
     // next_in(); `transfer` does one step and leaves the status of each receive, in the order of `in`.
     [[nodiscard]] octant::Results verify(std::vector<Piece> const& out, std::vector<Piece> const& in,
                                          std::function<void(MPI_Status*)> const& transfer);
+    [[nodiscard]] int fault() const noexcept { return fault_; }
     // What the next verification is spoilt with: see README.md, "How it is verified".
     void corrupt(std::size_t fault) noexcept { fault_ = static_cast<int>(fault); }
 
@@ -103,7 +115,7 @@ class Messages {
     bool any_;
     int count_, sent_;
     Places out_, in_;
-    octant::Mismatch contents_, lengths_, beyond_;
+    octant::Mismatch contents_, lengths_, others_;
     int fault_ = -1;
 };
 
@@ -127,6 +139,13 @@ struct Pair {
     [[nodiscard]] static std::vector<octant::Role> roles() {
         return {{.name = "caller"}, {.name = "answerer", .timed = false}, {.name = "idle", .timed = false}};
     }
+};
+
+// A right neighbour and a left one, for every rank of a group.
+struct Ring {
+    explicit Ring(octant::Comm const& group)
+        : right((group.rank() + 1) % group.size()), left((group.rank() + group.size() - 1) % group.size()) {}
+    int right, left;
 };
 
 // What a rank does in a step. IMB's definition of a pattern stands in two counts of the group's first rank: `turns`,

@@ -1,16 +1,12 @@
 // Rows in which every rank of a group has its neighbours in a ring.
+#include "octant/mpi_features.hpp"
 #include "p2p.hpp"
 
 #include <array>
+#include <cstring>
 
 namespace p2p {
 namespace {
-
-struct Ring {
-    explicit Ring(octant::Comm const& group)
-        : right((group.rank() + 1) % group.size()), left((group.rank() + group.size() - 1) % group.size()) {}
-    int right, left;
-};
 
 // To the right, and from the left, in one call.
 class Sendrecv {
@@ -33,6 +29,71 @@ class Sendrecv {
         octant::check(MPI_Sendrecv(messages_.next_out(), messages_.sent(), MPI_BYTE, ring_.right, 0,
                                    messages_.next_in(), messages_.count(), MPI_BYTE, messages_.from(ring_.left), 0,
                                    group_.get(), status_of(statuses, 0)));
+    }
+
+    octant::Comm const& group_;
+    Ring ring_;
+    Messages messages_;
+};
+
+// The same, and what arrives takes the place of what was sent.
+class Replace {
+  public:
+    static octant::KernelInfo info() { return shared_info(); }
+
+    explicit Replace(octant::Context& context) : group_(context.group), ring_(group_), messages_(context, {}) {}
+
+    void step() { transfer(messages_.next_in(), MPI_STATUS_IGNORE); }
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        return counts(group_, 1, messages_.bytes(), 1, 2 * messages_.bytes());
+    }
+    octant::Results verify() {
+        return messages_.verify({{ring_.right, 0}}, {{ring_.left, 0}}, [&](MPI_Status* all) {
+            std::uint8_t* const place = messages_.next_in();
+            std::memcpy(place, messages_.next_out(), static_cast<std::size_t>(messages_.count()));
+            transfer(place, all);
+        });
+    }
+    void corrupt(std::size_t fault) { messages_.corrupt(fault); }
+
+  private:
+    void transfer(std::uint8_t* place, MPI_Status* status) {
+        octant::check(MPI_Sendrecv_replace(place, messages_.sent(), MPI_BYTE, ring_.right, 0,
+                                           messages_.from(ring_.left), 0, group_.get(), status));
+    }
+
+    octant::Comm const& group_;
+    Ring ring_;
+    Messages messages_;
+};
+
+// As Sendrecv, in a call that returns at once.
+class Isendrecv {
+  public:
+    static octant::KernelInfo info() { return shared_info(); }
+
+    explicit Isendrecv(octant::Context& context) : group_(context.group), ring_(group_), messages_(context, {}) {
+        if (OCTANT_HAS_ISENDRECV == 0) throw octant::not_in_library("MPI_Isendrecv");
+    }
+
+    void step() { transfer(nullptr); }
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        return counts(group_, 1, messages_.bytes(), 1, 2 * messages_.bytes());
+    }
+    octant::Results verify() {
+        return messages_.verify({{ring_.right, 0}}, {{ring_.left, 0}}, [&](MPI_Status* all) { transfer(all); });
+    }
+    void corrupt(std::size_t fault) { messages_.corrupt(fault); }
+
+  private:
+    void transfer([[maybe_unused]] MPI_Status* statuses) {
+#if OCTANT_HAS_ISENDRECV
+        MPI_Request request;
+        octant::check(MPI_Isendrecv(messages_.next_out(), messages_.sent(), MPI_BYTE, ring_.right, 0,
+                                    messages_.next_in(), messages_.count(), MPI_BYTE, messages_.from(ring_.left), 0,
+                                    group_.get(), &request));
+        octant::check(MPI_Wait(&request, status_of(statuses, 0)));
+#endif
     }
 
     octant::Comm const& group_;
@@ -85,6 +146,9 @@ class Exchange {
 
 }  // namespace
 
-std::vector<octant::Row> ring_rows() { return {octant::row<Sendrecv>("sendrecv"), octant::row<Exchange>("exchange")}; }
+std::vector<octant::Row> ring_rows() {
+    return {octant::row<Sendrecv>("sendrecv"), octant::row<Exchange>("exchange"),
+            octant::row<Replace>("sendrecv-replace"), octant::row<Isendrecv>("isendrecv")};
+}
 
 }  // namespace p2p

@@ -1,0 +1,124 @@
+// Ping-pong beside a queue of other messages: what it costs to find the right one.
+#include "p2p.hpp"
+
+namespace p2p {
+namespace {
+
+enum class Queue { posted, unexpected };
+constexpr int first_tag = 100;  // of the queue: receives that wait for lower ones would take the harness's messages
+constexpr std::size_t entry_bytes = 8;
+
+// Both ranks hold `depth` receives that nothing has matched yet, or `depth` messages that nobody has asked for. The
+// queue is made before the first step and emptied after the last one.
+template <Queue queue>
+class Matching {
+  public:
+    static octant::KernelInfo info() {
+        octant::KernelInfo info = shared_info();
+        info.roles = Pair::roles();
+        return info;
+    }
+
+    explicit Matching(octant::Context& context)
+        : group_(context.group),
+          pair_(group_),
+          depth_(pair_.plays ? static_cast<std::size_t>(context.knobs.integer("depth")) : 0),
+          messages_(context, {pair_.plays ? 1U : 0U, pair_.plays ? 1U : 0U}),
+          out_(context.buffer<std::uint8_t>((depth_ + 1) * entry_bytes)),
+          in_(context.buffer<std::uint8_t>((depth_ + 1) * entry_bytes)),
+          requests_(depth_, MPI_REQUEST_NULL) {
+        check_tags();
+        for (std::size_t i = 0; i < depth_; ++i) {
+            octant::fill_pattern({out_.data() + i * entry_bytes, entry_bytes}, group_.rank(), static_cast<int>(i));
+            octant::poison({in_.data() + i * entry_bytes, entry_bytes}, pair_.peer, static_cast<int>(i));
+        }
+    }
+
+    void step() {
+        if (!pair_.plays) return;
+        if (!filled_) fill();
+        transfer(nullptr);
+    }
+    [[nodiscard]] std::size_t role(int) const { return pair_.role(); }
+    [[nodiscard]] octant::Counts work(std::size_t role) const {
+        if (role == 2) return {};
+        return counts(group_, 1, messages_.bytes(), 2, 2 * messages_.bytes());
+    }
+    octant::Results verify() {
+        std::vector<Piece> const one(pair_.plays ? 1 : 0, Piece{pair_.peer, 0});
+        auto checks = messages_.verify(one, one, [&](MPI_Status* statuses) {
+            if (pair_.plays) transfer(statuses);
+        });
+        if (filled_) drain();
+        octant::Mismatch wrong;
+        for (std::size_t i = 0; i < depth_; ++i)
+            wrong.compare({in_.data() + i * entry_bytes, entry_bytes}, group_.rank(), pair_.peer, static_cast<int>(i));
+        checks.push_back({"bytes of the queue that are not as they were sent", wrong.count(), "1", 0, wrong.where()});
+        return checks;
+    }
+    void corrupt(std::size_t fault) { messages_.corrupt(fault); }
+
+  private:
+    void transfer(MPI_Status* statuses) {
+        std::uint8_t const* const out = messages_.next_out();
+        std::uint8_t* const in = messages_.next_in();
+        int const from = messages_.from(pair_.peer);
+        if (pair_.calls) octant::check(MPI_Send(out, messages_.sent(), MPI_BYTE, pair_.peer, 0, group_.get()));
+        octant::check(MPI_Recv(in, messages_.count(), MPI_BYTE, from, 0, group_.get(), status_of(statuses, 0)));
+        if (!pair_.calls) octant::check(MPI_Send(out, messages_.sent(), MPI_BYTE, pair_.peer, 0, group_.get()));
+    }
+
+    void check_tags() const {
+        int* most = nullptr;
+        int found = 0;
+        octant::check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found));
+        if (found == 0 || depth_ == 0 || tag(depth_ - 1) <= *most) return;
+        throw octant::Refusal("cannot make a queue of depth=" + std::to_string(depth_) +
+                                  " (the library's tags end at " + std::to_string(*most) +
+                                  "); try depth=" + std::to_string(*most - first_tag),
+                              octant::Exit::not_supported);
+    }
+    void fill() {
+        filled_ = true;
+        if (queue == Queue::posted)
+            post();
+        else
+            send();
+    }
+    void drain() {
+        if (queue == Queue::posted)
+            send();
+        else
+            post();
+        octant::check(MPI_Waitall(static_cast<int>(depth_), requests_.data(), MPI_STATUSES_IGNORE));
+        filled_ = false;
+    }
+    void post() {
+        for (std::size_t i = 0; i < depth_; ++i)
+            octant::check(MPI_Irecv(in_.data() + i * entry_bytes, entry_bytes, MPI_BYTE, pair_.peer, tag(i),
+                                    group_.get(), &requests_[i]));
+    }
+    void send() {
+        bool const swaps = messages_.fault() == Messages::swapped;  // two neighbours under each other's tags
+        for (std::size_t i = 0; i < depth_; ++i)
+            octant::check(MPI_Send(out_.data() + i * entry_bytes, entry_bytes, MPI_BYTE, pair_.peer,
+                                   tag(swaps && (i ^ 1U) < depth_ ? i ^ 1U : i), group_.get()));
+    }
+    [[nodiscard]] static int tag(std::size_t entry) { return first_tag + static_cast<int>(entry); }
+
+    octant::Comm const& group_;
+    Pair pair_;
+    std::size_t depth_;
+    Messages messages_;
+    octant::Buffer<std::uint8_t> out_, in_;
+    std::vector<MPI_Request> requests_;
+    bool filled_ = false;
+};
+
+}  // namespace
+
+std::vector<octant::Row> matching_rows() {
+    return {octant::row<Matching<Queue::posted>>("posted"), octant::row<Matching<Queue::unexpected>>("unexpected")};
+}
+
+}  // namespace p2p
