@@ -29,12 +29,14 @@ inline void poison(std::span<std::uint8_t> bytes, int rank, int iteration, std::
 // Counts what is not as expected and remembers the first of it.
 class Mismatch {
   public:
-    void compare(std::span<std::uint8_t const> bytes, int mine, int sender, int iteration,
-                 std::size_t first_index = 0) {
+    // `first_index`: of `bytes` in a message of `whole` bytes; 0: these are its last.
+    void compare(std::span<std::uint8_t const> bytes, int mine, int sender, int iteration, std::size_t first_index = 0,
+                 std::size_t whole = 0) {
         for (std::size_t i = 0; i < bytes.size(); ++i)
             if (bytes[i] != pattern_byte(sender, first_index + i, iteration) && count_++ == 0)
                 where_ = "rank " + std::to_string(mine) + ", byte " + std::to_string(first_index + i) + " of " +
-                         std::to_string(first_index + bytes.size()) + " from rank " + std::to_string(sender);
+                         std::to_string(whole == 0 ? first_index + bytes.size() : whole) + " from rank " +
+                         std::to_string(sender);
     }
     // One that is wrong; `where` in words.
     void add(std::string const& where) {

@@ -3,7 +3,7 @@
 from octant import units
 from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.metric import Metric, Reduce, groups, per, ranks, rate, steps
+from octant.metric import Metric, Reduce, derived, groups, per, ranks, rate, seconds, steps
 from octant.record import Point
 from octant.workload import Messages, NoTraffic, Traffic, Workload
 
@@ -52,7 +52,7 @@ WORKLOAD = Workload(
         ),
         Metric(
             "bandwidth", "B/s", "higher", rate("bytes_passed"),
-            note="pingpong and pingping X/t, sendrecv 2X/t, exchange 4X/t for messages of X bytes, as IMB counts",
+            note="as IMB counts: X/t between two ranks for messages of X bytes, 2X/t sendrecv, biband; 4X/t exchange",
         ),
         Metric("message rate", "1/s", "higher", rate("messages"), note="messages of all ranks a second"),
         Metric("t_avg", "s", "lower", per("turns", over=_over(ranks("mean"))), note=f"mean over ranks, {_IMB}"),
@@ -63,12 +63,21 @@ WORKLOAD = Workload(
             rate("bytes_passed", over=(steps("mean"), ranks("max"), groups("sum"))),
             note="of the mean time, as the benchmarks of Ohio State University print it",
         ),
+        Metric(
+            "duplex", "1", "lower",
+            derived(lambda both, one: both / one, seconds("phase/both_ways"), seconds("phase/one_way")),
+            note="time of a window each way at once over that of one window: 1 to 2, of pattern=duplex",
+        ),
+        Metric(
+            "perceived bandwidth", "B/s", "higher", rate("bytes_passed", of="phase/late"),
+            note="a message over the time from its last part's readiness to arrival, of pattern=partitioned",
+        ),
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
     pictures=(Messages("bandwidth", each=("pattern", "source", "buffers")),),
     traffic=_traffic,
-    smoke={"pattern": "pingpong,exchange", "bytes": "0,1000"},
+    smoke={"pattern": "pingpong,duplex,partitioned", "bytes": "0,1000"},
     messages=True,
     alone=("pattern",),
 )  # fmt: skip

@@ -80,7 +80,7 @@ class Large {
         if (pair_.plays && !pair_.calls) {
             for (std::size_t const first : first_)
                 contents.compare({place_.data() + first, std::min(looked_at, bytes_ - first)}, group_.rank(), 0,
-                                 iteration_, first);
+                                 iteration_, first, bytes_);
             if (arrived_ != static_cast<MPI_Count>(bytes_))
                 lengths.add("rank " + std::to_string(group_.rank()) + ", " + std::to_string(arrived_) + " of " +
                             std::to_string(bytes_) + " B from rank 0");

@@ -99,12 +99,15 @@ class Matching {
                                     group_.get(), &requests_[i]));
     }
     void send() {
-        bool const swaps = messages_.fault() == Messages::swapped;  // two neighbours under each other's tags
         for (std::size_t i = 0; i < depth_; ++i)
-            octant::check(MPI_Send(out_.data() + i * entry_bytes, entry_bytes, MPI_BYTE, pair_.peer,
-                                   tag(swaps && (i ^ 1U) < depth_ ? i ^ 1U : i), group_.get()));
+            octant::check(
+                MPI_Send(out_.data() + i * entry_bytes, entry_bytes, MPI_BYTE, pair_.peer, tag(i), group_.get()));
     }
-    [[nodiscard]] static int tag(std::size_t entry) { return first_tag + static_cast<int>(entry); }
+    // Where the order is to be wrong, neighbours have each other's.
+    [[nodiscard]] int tag(std::size_t entry) const {
+        bool const swaps = messages_.fault() == Messages::swapped && (entry ^ 1U) < depth_;
+        return first_tag + static_cast<int>(swaps ? entry ^ 1U : entry);
+    }
 
     octant::Comm const& group_;
     Pair pair_;

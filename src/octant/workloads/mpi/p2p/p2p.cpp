@@ -165,7 +165,7 @@ void Messages::compare(std::vector<Piece> const& in, int pass, std::span<MPI_Sta
 void Messages::compare_one(std::uint8_t const* place, Piece const& piece, int pass) {
     for (std::size_t at = 0, block = 0; at < shape_.bytes; at += shape_.block, ++block)
         contents_.compare({place + block * shape_.pitch, std::min(shape_.block, shape_.bytes - at)}, rank_, piece.rank,
-                          iteration(piece.number, pass), at);
+                          iteration(piece.number, pass), at, shape_.bytes);
 }
 
 // Gaps between the blocks, and what lies behind the message.

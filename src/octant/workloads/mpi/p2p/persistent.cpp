@@ -1,4 +1,5 @@
 // Rows whose requests are made once and started in each step. A request is bound to its place in memory.
+#include "octant/groups.hpp"
 #include "octant/mpi_features.hpp"
 #include "p2p.hpp"
 
@@ -202,8 +203,8 @@ class Partitioned {
     // Open MPI 5 waits for ever in a partitioned transfer unless every rank of the world has made one.
     static void check_members([[maybe_unused]] octant::Context const& context) {
 #ifdef OPEN_MPI
-        std::int64_t const at_work = context.knobs.word("groups") == "all" ? context.world.size() : 0;
-        if (at_work < context.world.size())
+        auto const groups = octant::Groups::parse(context.knobs.word("groups"), context.world.size(), 2);
+        if (!groups.idle(context.world.size()).empty())
             throw octant::Refusal(
                 "cannot use groups=" + context.knobs.word("groups") +
                     " with pattern=partitioned (Open MPI hangs unless all ranks take part); try groups=all",

@@ -1,19 +1,44 @@
 """Figures and limit of p2p by hand, and its program: every pattern is right, and every fault is seen."""
 
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from fake_run import MIB, lane, machine, point, there_and_back
+from kernel_run import KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.limit import Best, Known
 from octant.record import Given, Point
 from octant.workload import NoTraffic, Traffic
 from octant.workloads.mpi.p2p import WORKLOAD
+from paths import ROOT
 
 KNOWN = Known(
     machine().topology,
     {"memory traffic": {frozenset({("a", 0)}): Best(20e9, ""), frozenset({("a", 0), ("a", 1)}): Best(40e9, "")}},
 )
+
+SHORT = ("window=4", "depth=20", "seconds=0.002", "least=5", "samples=100")
+THERE_AND_BACK, BOTH_WAYS, RING, FACES, WINDOW = (2, 2, 2), (2, 1, 1), (2, 1, 2), (4, 1, 4), (4, 4, 4)
+COUNTED = {
+    "pingpong": THERE_AND_BACK, "pingping": BOTH_WAYS, "sendrecv": RING, "exchange": FACES, "sendrecv-replace": RING,
+    "isendrecv": RING, "uniband": WINDOW, "biband": (8, 4, 8), "fan-in": WINDOW, "fan-out": WINDOW,
+    "duplex": (12, 8, 12), "halo-2d": FACES, "halo-3d": FACES, "persistent-pingpong": THERE_AND_BACK,
+    "persistent": FACES, "partitioned": BOTH_WAYS, "derived": THERE_AND_BACK, "packed": THERE_AND_BACK,
+    "posted": THERE_AND_BACK, "unexpected": THERE_AND_BACK, "large-count": (1, 1, 1),
+}  # fmt: skip
+"""Of two ranks with windows of 4: messages of a step, by what its time is divided, and messages in its bandwidth."""
+BLIND = {
+    1: {"partitioned"},  # parts have one length
+    2: {"large-count"},  # which compares its own memory only
+    4: {"pingpong", "pingping", "sendrecv", "sendrecv-replace", "isendrecv", "persistent-pingpong", "partitioned",
+        "derived", "packed", "large-count"},  # one message alone has no order
+}  # fmt: skip
+"""Patterns in which a fault cannot be injected."""
 
 
 def pingpong(length: int, ns: int, buffers: str = "rotating", hosts: tuple[str, str] = ("a", "a")) -> Point:
@@ -77,3 +102,99 @@ def test_a_message_is_one_flow_to_the_network_model() -> None:
     assert not rotating.may_be_cached
     several = point("steps", counts={"messages": 4, "bytes_sent": 32}, knobs={"pattern": "exchange"})
     assert isinstance(WORKLOAD.traffic(machine(), several), NoTraffic)
+
+
+def test_duplex_is_what_two_windows_at_once_take_over_one() -> None:
+    lanes = tuple(
+        lane([ns] * 8, name=name) for name, ns in (("step", 3000), ("phase/one_way", 1200), ("phase/both_ways", 1800))
+    )
+    counts = {"messages": 12, "bytes_sent": 12_000, "turns": 8, "bytes_passed": 12_000}
+    found = point("steps", counts=counts, knobs={"pattern": "duplex"}, lanes=lanes, ranks=2)
+    assert value(found, "duplex") == pytest.approx(1.5)
+
+
+def test_a_perceived_bandwidth_begins_when_the_last_part_is_ready() -> None:
+    lanes = tuple(
+        lane([ns] * 8, name=name) for name, ns in (("step", 5000), ("phase/early", 4000), ("phase/late", 1000))
+    )
+    counts = {"messages": 2, "bytes_sent": 2000, "turns": 1, "bytes_passed": 1000}
+    found = point("steps", counts=counts, knobs={"pattern": "partitioned"}, lanes=lanes, ranks=2)
+    assert value(found, "perceived bandwidth") == pytest.approx(1000 / 1e-6)
+    assert value(found, "bandwidth") == pytest.approx(1000 / 5e-6)
+
+
+def test_the_table_of_patterns_is_the_program_s(kernels: Path) -> None:
+    shown = subprocess.run([kernels / "octant-mpi-p2p", "--describe"], capture_output=True, text=True, check=True)
+    assert list(json.loads(shown.stdout)["rows"]) == list(COUNTED)
+    text = (Path(__file__).parent / "README.md").read_text(encoding="utf-8")
+    assert [name for name in COUNTED if f"| `{name}` |" not in text] == []
+
+
+@pytest.mark.mpi
+def test_every_pattern_is_right_and_counts_by_its_definition(run_kernel: KernelRuns) -> None:
+    done = run_kernel("mpi/p2p", f"pattern={','.join(COUNTED)}", "bytes=0,1000", *SHORT)
+    assert (done.code, done.failures) == (0, []), done.stderr
+    for found in done.points:
+        messages, turns, passed = COUNTED[found.knobs["pattern"]]
+        length = int(found.knobs["bytes"])
+        counted = [found.count(name) for name in ("messages", "turns", "bytes_sent", "bytes_passed")]
+        assert counted == [messages, turns, messages * length, passed * length], found.knobs["pattern"]
+        assert value(found, "time") > 0
+    rotating = run_kernel(
+        "mpi/p2p",
+        f"pattern={','.join(COUNTED)}",
+        "bytes=1000",
+        "buffers=rotating",
+        "rotation=64KiB",
+        "source=any",
+        *SHORT,
+    )
+    assert rotating.code == 0, rotating.stderr
+    assert len(rotating.points) == len(done.points) + len(COUNTED)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("fault", range(5))
+def test_every_fault_is_seen(run_kernel: KernelRuns, fault: int) -> None:
+    seen = COUNTED.keys() - BLIND.get(fault, set())
+    done = run_kernel("mpi/p2p", f"pattern={','.join(COUNTED)}", "bytes=1000", *SHORT, fault=f"wrong:{fault}")
+    assert done.code == 2
+    assert {found.knobs["pattern"] for found in done.points if not found.passed} == seen
+    for found in done.points:
+        assert all(" from rank " in check.where for check in found.checks if not check.passed)
+
+
+@pytest.mark.mpi
+def test_what_a_pattern_cannot_do_is_refused_and_the_others_go_on(run_kernel: KernelRuns) -> None:
+    words = ("pattern=pingpong,partitioned,persistent", "bytes=4GiB,12", "buffers=rotating", "rotation=4MiB")
+    done = run_kernel("mpi/p2p", *words, *SHORT)
+    assert done.code == 3
+    reasons = {(one.knobs["pattern"], one.knobs["bytes"]): one.reason for one in done.failures}
+    assert "try pattern=large-count" in reasons["pingpong", "4GiB"]
+    assert "in parts=8" in reasons["partitioned", "12"]
+    assert "cannot rotate persistent requests" in reasons["persistent", "12"]
+    assert [found.knobs["pattern"] for found in done.points] == ["pingpong"]
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [3, 5, 8])
+def test_every_pattern_is_right_with_more_ranks_under_open_mpi(
+    environment: Mapping[str, str], tmp_path: Path, ranks: int
+) -> None:
+    site = ROOT / ".venv-openmpi"
+    programs = site / "lib" / "python3.11" / "site-packages" / "octant" / "bin"
+    if not (programs / "octant-mpi-p2p").exists():
+        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    words = (f"pattern={','.join(COUNTED)}", "bytes=0,1000", *SHORT)
+    done = KernelRun(
+        programs, tmp_path / "records", "mpi/p2p", *words, ranks=ranks, environment={**environment, **root},
+        mpiexec=(str(site / "bin" / "mpiexec"), "--oversubscribe"),
+    )  # fmt: skip
+    assert {failure.knobs["pattern"] for failure in done.failures} <= {"isendrecv"}, done.stderr  # of MPI 4
+    assert all(found.passed for found in done.points)
+    assert {found.knobs["pattern"] for found in done.points} >= COUNTED.keys() - {"isendrecv"}
+    notes = {found.knobs["pattern"]: found.notes for found in done.points}
+    assert ("has no partner" in notes["uniband"].get("idle", "")) == (ranks % 2 == 1)
+    assert notes["halo-3d"]["grid"].count(" x ") == 2

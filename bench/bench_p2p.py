@@ -1,0 +1,106 @@
+"""p2p against hand-written bare MPI loops in the same MPI, hot buffers; interleaved launches, medians.
+
+python bench/bench_p2p.py [--repeats 9]
+
+Also what an acknowledgement of a window adds, and what an entry of a queue costs.
+"""
+
+import argparse
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from _kernel import median
+from octant.build import beside_python
+
+LENGTHS = (0, 8, 1024, 65536, 1048576)
+WINDOWED = (8, 2048, 32768, 131072)
+DEPTHS = (0, 100, 1000, 10_000)
+MOST_BYTES = 2 << 30  # that a bare loop moves in a launch
+
+Launch = Callable[[], float]
+
+
+def steps(length: int, messages: int = 1) -> int:
+    """So many samples of a bare loop; each is one step, as octant's: a mean over many would be another statistic."""
+    return max(200, min(5001, MOST_BYTES // (messages * max(1, length))))
+
+
+def bare(program: Path, launcher: str, pattern: str, length: int, messages: int = 1) -> float:
+    """The median of one launch, a rank on each of the first two hardware threads."""
+    words = [str(program), pattern, str(length), str(steps(length, messages))]
+    pinned = [launcher]
+    for cpu in ("0", "1"):
+        pinned += [":"] * (cpu == "1") + ["-n", "1", "taskset", "-c", cpu, *words]
+    output = subprocess.run(pinned, check=True, capture_output=True, text=True).stdout
+    return statistics.median(map(float, output.split()))
+
+
+def ours(launcher: str, pattern: str, *words: str) -> float:
+    """The headline of one launch."""
+    return median("mpi/p2p", [f"pattern={pattern}", *words, "seconds=0.5", "precision=0"], [launcher, "-n", "2"])
+
+
+def in_turn(repeats: int, sides: Sequence[Launch]) -> list[list[float]]:
+    """Launches of each side, one of each after the other."""
+    rounds = [[side() for side in sides] for _ in range(repeats)]
+    return [list(side) for side in zip(*rounds, strict=True)]
+
+
+def against_bare(program: Path, launcher: str, repeats: int) -> None:
+    print(f"{'pattern':>10}{'bytes':>9}{'bare, us':>11}{'octant, us':>12}{'ratio':>8}{'of best':>9}")
+    for pattern, lengths in (("pingpong", LENGTHS), ("exchange", LENGTHS), ("uniband", WINDOWED)):
+        loop, messages = ("window", 64) if pattern == "uniband" else (pattern, 1)
+        for length in lengths:
+            theirs, mine = in_turn(
+                repeats,
+                (
+                    partial(bare, program, launcher, loop, length, messages),
+                    partial(ours, launcher, pattern, f"bytes={length}"),
+                ),
+            )
+            ratio, best = statistics.median(mine) / statistics.median(theirs), min(mine) / min(theirs)
+            middles = [statistics.median(side) * 1e6 for side in (theirs, mine)]
+            print(f"{pattern:>10}{length:>9}{middles[0]:>11.3f}{middles[1]:>12.3f}{ratio:>8.3f}{best:>9.3f}")
+
+
+def acknowledgement(program: Path, launcher: str, repeats: int) -> None:
+    print("time of a window's message with an acknowledgement over that without")
+    for length in WINDOWED:
+        closed, unclosed = in_turn(
+            repeats, [partial(bare, program, launcher, loop, length, 64) for loop in ("window", "open")]
+        )
+        print(f"{length:>9} {statistics.median(closed) / statistics.median(unclosed):.2f}")
+
+
+def matching(launcher: str, repeats: int) -> None:
+    print(f"{'queue':>12}{'depth':>8}{'us':>10}{'ns an entry since the depth before':>38}")
+    for pattern in ("posted", "unexpected"):
+        times = in_turn(repeats, [partial(ours, launcher, pattern, f"depth={depth}") for depth in DEPTHS])
+        middles = [statistics.median(side) for side in times]
+        for i, depth in enumerate(DEPTHS):
+            slope = (middles[i] - middles[i - 1]) / (depth - DEPTHS[i - 1]) * 1e9 if i else 0.0
+            print(f"{pattern:>12}{depth:>8}{middles[i] * 1e6:>10.3f}{slope:>38.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=9)
+    repeats = parser.parse_args().repeats
+    # octant's own library: MPICH's libmpi_abi takes 7 % longer than its libmpi at 1 KiB
+    compiler = beside_python("mpicc_abi") or beside_python("mpicc") or "mpicc"
+    launcher = str(beside_python("mpiexec") or "mpiexec")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "bare"
+        source = Path(__file__).parent / "bare_p2p.c"
+        subprocess.run([str(compiler), "-O2", str(source), "-o", str(program)], check=True)
+        against_bare(program, launcher, repeats)
+        acknowledgement(program, launcher, repeats)
+        matching(launcher, repeats)
+
+
+if __name__ == "__main__":
+    main()
