@@ -15,7 +15,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from _kernel import points
@@ -25,11 +24,12 @@ from octant.analysis.figures import figure
 from octant.build import beside_python
 from octant.catalogue.mpi_patterns import Pattern, find
 from octant.report.run.mpi_tables import with_times
+from octant.runs.mpi_patterns import POINT_S
 
 SIZES = (8, 1024, 65536, 1048576)
 PATTERNS = ("PingPong", "Exchange", "Allreduce", "Barrier")
 SWEEP = [0, *(1 << power for power in range(23))]
-TOGETHER = {"Allreduce": "barrier"}
+TOGETHER = {"Allreduce": "barrier", "Barrier": "none"}
 """How ranks enter a step, where it is not back to back."""
 LAUNCHER = str(beside_python("mpiexec") or "mpiexec")
 IMB = Path(__file__).parent.parent / ".venv-intel" / "bin" / "IMB-MPI1"
@@ -44,10 +44,10 @@ def two_ranks(words: list[str]) -> list[str]:
     return start
 
 
-def bare(program: Path, pattern: Pattern, size: int) -> list[float]:
-    """Seconds of each step of the bare loop."""
-    steps = max(300, min(20_000, 40_000_000 // (size + 2000)))
-    words = [str(program), pattern.name.lower(), str(size), str(steps)]
+def bare(program: Path, pattern: Pattern, size: int, batch: int) -> list[float]:
+    """Seconds of a step of the bare loop, timed in blocks of so many steps as ours."""
+    blocks = max(300, min(20_000, 40_000_000 // (size + 2000) // batch))
+    words = [str(program), pattern.name.lower(), str(size), str(blocks), str(batch)]
     output = subprocess.run(two_ranks(words), check=True, capture_output=True, text=True).stdout
     return [float(line) for line in output.split()]
 
@@ -67,7 +67,7 @@ def ours(pattern: Pattern, size: int, seconds: str = "0.3") -> dict[str, float]:
     found = {name: figure(workload, [point], name).value for name in ("time", "t_max")}
     if not all(found.values()):
         raise SystemExit(f"cannot compare ({pattern.name}, {size} B gave no right answer); run it by itself")
-    return {name: value.middle for name, value in found.items() if value}
+    return {name: value.middle for name, value in found.items() if value} | {"batch": point.batch}
 
 
 def imb(pattern: Pattern, size: int) -> float:
@@ -103,8 +103,9 @@ def ratios(repeats: int) -> None:
         for pattern, size in cells():
             theirs, mine = [], []
             for _ in range(repeats):
-                theirs.append(statistics.median(bare(program, pattern, size)))
-                mine.append(ours(pattern, size)["time"])
+                one = ours(pattern, size)
+                mine.append(one["time"])
+                theirs.append(statistics.median(bare(program, pattern, size, int(one["batch"]))))
             ratio, best = statistics.median(mine) / statistics.median(theirs), min(mine) / min(theirs)
             middle = statistics.median(theirs) * 1e6, statistics.median(mine) * 1e6
             print(
@@ -133,22 +134,22 @@ def against_imb(repeats: int) -> None:
 
 
 def sweep(repeats: int) -> None:
-    """Seconds of one pattern over all sizes, as `octant mpi` measures it, without what a launch of one size takes."""
+    """Seconds of one pattern over all sizes, as `octant mpi` measures it, without the start of the launch."""
     for name in (one for one in PATTERNS if find(one).sizes):
         pattern, took = find(name), []
         for _ in range(repeats):
-            whole = _wall(words_of(pattern, ",".join(map(str, SWEEP)), "seconds=0.02"), pattern.workload)
-            start = _wall(words_of(pattern, "8", "seconds=0.001"), pattern.workload)
-            took.append(whole - start)
-        print(f"{name:10} {len(SWEEP)} sizes: {statistics.median(took):.2f} s beside the launch")
+            sizes = ",".join(str(size) for size in SWEEP if size % pattern.multiple == 0)
+            took.append(_spent_s(words_of(pattern, sizes, f"seconds={POINT_S}"), pattern.workload))
+        print(f"{name:10}: median {statistics.median(took):.2f} s, least {min(took):.2f} s", flush=True)
 
 
-def _wall(words: list[str], workload: str) -> float:
+def _spent_s(words: list[str], workload: str) -> float:
+    """What the points of a launch took in all: building, measuring and checking."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [LAUNCHER, "-n", "2", str(build.find(workload)), *words, "--output", f"{folder}/records.jsonl"]
-        begin = time.monotonic()
-        subprocess.run(command, check=True)
-        return time.monotonic() - begin
+        output = Path(folder) / "records.jsonl"
+        subprocess.run([LAUNCHER, "-n", "2", str(build.find(workload)), *words, "--output", str(output)], check=True)
+        spent = re.findall(r'"spent": *\{([^}]*)\}', output.read_text())
+    return sum(float(seconds) for point in spent for seconds in re.findall(r'": *([\d.e+-]+)', point))
 
 
 def beside_a_hog(repeats: int) -> None:

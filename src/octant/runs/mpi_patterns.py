@@ -11,8 +11,8 @@ from octant.network.inputs import read_byte_sizes
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
 
-POINT_S = "0.02"
-"""Seconds of a point where nobody says: all lengths of a pattern take half a second."""
+POINT_S = "0.01"
+"""Seconds of a point where nobody says: with what surrounds them, all lengths of a pattern take half a second."""
 
 
 def chosen(names: Sequence[str]) -> tuple[Pattern, ...]:
