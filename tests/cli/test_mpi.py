@@ -1,13 +1,16 @@
 """`octant mpi`: names of other benchmarks, their tables, and what is said of patterns that do not work here."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from octant.build.describe import describe
 from octant.catalogue.mpi_faults import faults
 from octant.catalogue.mpi_patterns import patterns
 from octant.cli import application
+from octant.runs.knobs import check_knobs
 from paths import Octant
 
 SHORT = ("--sizes", "8,64", "seconds=0.01", "--repeats", "1", "-n", "2")
@@ -28,6 +31,12 @@ def test_every_known_fault_is_listed_with_what_helps() -> None:
     text = printed("--faults")
     assert all(fault.says in text and fault.helps in text for fault in faults())
     assert len(json.loads(printed("--faults", "--json"))) == len(faults())
+
+
+def test_every_pattern_is_one_that_its_kernel_can_take(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    for pattern in patterns():
+        check_knobs(pattern.workload, pattern.knobs, describe(pattern.workload))
 
 
 @pytest.mark.mpi

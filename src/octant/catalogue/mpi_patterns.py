@@ -25,6 +25,7 @@ class Pattern(BaseModel):
     multiple: int = Field(default=1, ge=1)
     times: Literal["one", "range", "overlap"] = "range"
     factor: int = Field(default=0, ge=0)
+    each: Literal["", "other"] = ""
     messages: int = Field(default=0, ge=0)
     osu_shows: Literal["latency", "bandwidth"] = "latency"
     differs: str = ""
@@ -34,6 +35,15 @@ class Pattern(BaseModel):
     def names(self) -> tuple[str, ...]:
         """Every name that users may give it."""
         return (self.name, *self.osu, *(name.removeprefix("osu_") for name in self.osu), *self.aliases)
+
+    def factor_of(self, processes: int) -> int:
+        """IMB's factor where so many processes take part."""
+        return self.factor * (processes - 1 if self.each == "other" else 1)
+
+    @property
+    def factor_text(self) -> str:
+        """The factor for people."""
+        return f"{self.factor} x (#processes - 1)" if self.each == "other" else str(self.factor)
 
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of a workload is one of this pattern."""

@@ -108,6 +108,13 @@ def test_a_range_is_over_ranks_of_means_over_repetitions() -> None:
     assert "factors: Exchange 4" in text
 
 
+@pytest.mark.parametrize(("processes", "rate"), [(2, "166.67"), (5, "666.67")])
+def test_a_rate_may_count_every_other_process(processes: int, rate: str) -> None:
+    one = Pattern(name="One_put_all", workload="mpi/x", sizes="0:4MiB", factor=1, each="other")
+    assert f"{one.factor_of(processes) * 1000 / 6e-6 / 1e6:.2f}" == rate
+    assert one.factor_text == "1 x (#processes - 1)"
+
+
 def test_a_pattern_without_messages_has_no_column_of_bytes() -> None:
     head, row = rows(mpi_tables.text(summary("mpi/rings", "barrier")))
     assert head == ["#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]"]

@@ -109,7 +109,8 @@ def as_json(summary: Summary) -> str:
     found = [
         {
             "pattern": table.pattern.name, "workload": table.pattern.workload, "processes": table.processes,
-            "groups": table.groups, "settings": list(table.settings), "factor": table.pattern.factor,
+            "groups": table.groups, "settings": list(table.settings),
+            "factor": table.pattern.factor_of(table.processes),
             "rows": [asdict(row) for row in table.rows],
         }
         for table in tables(summary)
@@ -133,7 +134,9 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
     length = figure.knobs.get("bytes", "") if pattern.sizes else ""
     number = int(length) if length.isdigit() else None
     t_max = value("t_max")
-    rate = pattern.factor * number / t_max if t_max and number is not None and pattern.factor else None
+    processes = len(figure.point.groups[0]) if figure.point.groups else figure.point.ranks
+    moved = None if number is None else pattern.factor_of(processes) * number
+    rate = moved / t_max if t_max and moved is not None and pattern.factor else None
     messages = pattern.messages / t_max if t_max and pattern.messages else None
     repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
     own = figure.value
@@ -252,8 +255,8 @@ def _footnotes(summary: Summary, shown: Sequence[Table], style: Style) -> str:
     )
     notes = [means if style != "octant" else "Times are medians over repetitions of the slowest rank."]
     if style == "imb" and any(table.pattern.factor for table in shown):
-        factors = {table.pattern.name: table.pattern.factor for table in shown if table.pattern.factor}
-        each = ", ".join(f"{name} {factor}" for name, factor in factors.items())
+        factors = (f"{one.pattern.name} {one.pattern.factor_text}" for one in shown if one.pattern.factor)
+        each = ", ".join(dict.fromkeys(factors))
         notes.append(f"Mbytes/sec = factor x #bytes / t_max, MB = 10^6; factors: {each}.")
     notes += dict.fromkeys(f"{one.pattern.name}: {one.pattern.differs}" for one in shown if one.pattern.differs)
     notes += [claims.link_text(link) for link in dict.fromkeys(one.link for one in summary.figures if one.link)]
