@@ -1,7 +1,9 @@
 """Patterns that run alone: one that hangs or crashes costs one time limit and no other pattern, and is named."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,23 @@ def test_a_pattern_that_hangs_is_started_once_and_the_others_are_measured(store:
     assert {failure.reason for failure in run.failures} == {f"{said}; if it is only slow, try a longer --timeout"}
     assert {failure.exit for failure in run.failures} == {Exit.NOT_SUPPORTED}
     assert run.complete, "resuming does not pay the time limit again"
+
+
+def test_a_pattern_that_is_slow_and_still_answers_is_no_hang(store: Store) -> None:
+    class Slow(Kernel):
+        """Answers one cell in each start; from the fourth on, none."""
+
+        def __call__(self, words: Sequence[str], *further: Any) -> Outcome:
+            first = [word.split(",")[0] for word in words]
+            outcome = super().__call__(first if len(self.starts) < 3 else words, *further)
+            return HUNG if len(self.starts) <= 4 else outcome
+
+    run = store.create("q", machine(), [ask(1, ranks=2, pattern="a", bytes="1,2,4,8,16")])
+    kernel = Slow({3: HUNG})
+    run = go_on(store, run, kernel)
+    assert [point.knobs["bytes"] for point in run.points] == ["1", "2", "4"]
+    (failure,) = run.failures
+    assert (failure.knobs["bytes"], "hangs here" in failure.reason) == ("8,16", True)
 
 
 def test_a_resumed_run_knows_what_hung_before(store: Store) -> None:

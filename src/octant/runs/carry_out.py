@@ -161,10 +161,11 @@ class _Session:
             self._open()
             left = self._remaining(launch)
         alone = workloads.alone_knobs(launch.ask.subject.workload)
-        for one in (start for rest in left for start in rest.starts(alone)):
-            for start in self._worth_starting(one):
-                if self.hung[launch.ask.key] < MOST_HUNG:
-                    self._measure(start)
+        starts = [start for rest in left for start in rest.starts(alone)]
+        while starts:
+            for start in self._worth_starting(starts.pop(0)):
+                if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
+                    starts[:0] = (rest for rest in self._remaining(start) if rest != start)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), tuple(failures))
 
@@ -194,14 +195,15 @@ class _Session:
         self.stack.callback(progress.remove_leftovers, self.run.records)
         self._read_new()
 
-    def _measure(self, launch: Launch) -> None:
+    def _measure(self, launch: Launch) -> bool:
+        """Starts a launch; whether its time was over while it still answered, so that the rest is to be started."""
         begun = datetime.datetime.now(datetime.UTC)
         try:
             planned = self.plan(launch)
         except Refusal as refusal:
             self._append([failure_line(_failure(launch, str(refusal), refusal.code))])
             self._read_new()
-            return
+            return False
         with _writing(self.run):
             files.append_line(self.starts, start_line(planned, launch.ask.key in self.asked))
             files.end_torn_line(self.records)
@@ -214,9 +216,12 @@ class _Session:
         if launch.ask.shape.link:
             self._append_crossing(launch)
         answered, explained = self._read_new()
+        if outcome.timed_out and answered and workloads.alone_knobs(launch.ask.subject.workload):
+            return True
         if failure := self._failure_of(launch, outcome, answered, explained):
             self._append([failure_line(failure)])
             self._read_new()
+        return False
 
     def _append_crossing(self, launch: Launch) -> None:
         """What crossed the emulated link; a launch that did not come so far has no report of it."""
