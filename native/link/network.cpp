@@ -137,17 +137,42 @@ int open_relayed() {
     return file;
 }
 
-bool connects(int file, std::uint32_t address) {
+// Whether the kernel says of the device that it is running, which it says up to a second after packets pass, and
+// without which UCX does not take it.
+bool runs() {
+    int const file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ifreq request{};
+    std::strncpy(request.ifr_name, device, sizeof request.ifr_name - 1);
+    bool const running = ioctl(file, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+    close(file);
+    return running;
+}
+
+bool connects(std::uint32_t address) {
+    int const file = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);
     to.sin_addr.s_addr = htonl(address);
-    if (connect(file, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0) return true;
+    bool connected = connect(file, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
     pollfd one{file, POLLOUT, 0};
-    int failed = 0;
-    socklen_t size = sizeof failed;
-    return errno == EINPROGRESS && poll(&one, 1, 1000) == 1 &&
-           getsockopt(file, SOL_SOCKET, SO_ERROR, &failed, &size) == 0 && failed == 0;
+    if (!connected && errno == EINPROGRESS && poll(&one, 1, 1000) == 1) {
+        int failed = 0;
+        socklen_t size = sizeof failed;
+        connected = getsockopt(file, SOL_SOCKET, SO_ERROR, &failed, &size) == 0 && failed == 0;
+    }
+    close(file);
+    return connected;
+}
+
+template <typename Condition>
+void wait_until(Condition const& holds, std::string const& otherwise) {
+    auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > end)
+            refuse(otherwise, ETIMEDOUT, "a machine without a filter of packets");
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
 }
 
 int listening(std::uint32_t address) {
@@ -268,19 +293,13 @@ void Network::join_by_relay() {
 }
 
 void Network::wait_until_connected() const {
-    for (std::size_t host = 1; host < hosts_; ++host) {
+    for (std::size_t host = 0; host < hosts_; ++host) {
         move_to(namespace_file(host, 0), CLONE_NEWNET);
+        wait_until(runs, "no running device on " + host_name(host));
+        if (host == 0) continue;
         int const waiting = listening(address_of(host));
         move_to(namespace_file(0, 0), CLONE_NEWNET);
-        auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-        for (bool connected = false; !connected;) {
-            int const file = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-            connected = file >= 0 && connects(file, address_of(host));
-            if (file >= 0) close(file);
-            if (!connected && std::chrono::steady_clock::now() > end)
-                refuse("no connection to " + host_name(host), ETIMEDOUT, "a machine without a filter of packets");
-            if (!connected) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        }
+        wait_until([=] { return connects(address_of(host)); }, "no connection to " + host_name(host));
         close(waiting);
     }
 }
