@@ -77,7 +77,7 @@ def rates(library: str, repeats: int) -> None:
     for link in RATES:
         times: dict[int, list[float]] = {8: [], SHORT: [], LONG: []}
         for _ in range(repeats):
-            run = launch(library, link, f"bytes=8,{SHORT},{LONG}", "seconds=1")
+            run = launch(library, link, f"bytes=8,{SHORT},{LONG}", "seconds=0.5")
             for length, seconds in run.step_s.items():
                 times[length].append(seconds / 2)
         found = [(LONG - SHORT) / (long - short) for short, long in zip(times[SHORT], times[LONG], strict=True)]
@@ -87,12 +87,13 @@ def rates(library: str, repeats: int) -> None:
 
 
 def delays(library: str, repeats: int) -> None:
-    """The time of 8 B less that without a delay, over the median delay that the relay recorded."""
-    near = middle([launch(library, RATES[0], "bytes=8", "seconds=0.5").step_s[8] / 2 for _ in range(repeats)])
+    """The time of 8 B over the median delay that the relay recorded, both less those of (almost) no delay."""
+    first = [launch(library, f"{RATES[0]},delay=1us", "bytes=8", "seconds=0.5") for _ in range(repeats)]
+    near = middle([one.step_s[8] / 2 - one.delay_s for one in first])  # what the relay's own work takes
     for delay in DELAYS:
         recorded, measured = [], []
         for _ in range(repeats):
-            run = launch(library, f"{RATES[0]},delay={delay}", "bytes=8", "seconds=1")
+            run = launch(library, f"{RATES[0]},delay={delay}", "bytes=8", "seconds=0.5")
             recorded.append(run.delay_s)
             measured.append(run.step_s[8] / 2 - near)
         share = middle([mine / theirs for mine, theirs in zip(measured, recorded, strict=True)])
@@ -106,7 +107,7 @@ def contention(library: str, repeats: int) -> None:
     """Pairs that exchange at once: the rate of a pair and direction; over one pair's; duplex share."""
     found = []
     for pairs in (1, 2, 4):
-        words = ("pattern=pingping", f"bytes={PAIR}", "groups=shift:P/2", "seconds=1")
+        words = ("pattern=pingping", f"bytes={PAIR}", "groups=shift:P/2", "seconds=0.5")
         times = [launch(library, RATES[0], *words, ranks=2 * pairs).step_s[PAIR] for _ in range(repeats)]
         found.append(PAIR / middle(times))
     duplex = found[0] / parse_link(RATES[0]).payload_bytes_per_s

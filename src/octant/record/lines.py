@@ -317,8 +317,7 @@ def link_line(launch: str, link: str, report: bytes) -> str:
     Raises:
         RecordError: no such report.
     """
-    members = crossing.members(report)
-    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **members})
+    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **crossing.members(report)})
 
 
 def seal(members: Mapping[str, Any]) -> str:
