@@ -86,5 +86,7 @@ def test_needs_say_what_is_missing() -> None:
     assert facts.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
     assert facts.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
     assert facts.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
+    assert facts.missing(facts.check_need("two-nodes"), here) == "one node"
+    assert facts.wanted("collective-network") == "a machine whose network carries collectives in its hardware"
     assert not facts.missing("thp", here)
     assert not facts.missing("cores>=2", here)

@@ -285,7 +285,7 @@ def test_a_tree_in_hardware_costs_its_depth() -> None:
     assert down.seconds(0) == pytest.approx(6e-6)
     assert program(machine, "barrier", "tree", 64).seconds(10**6) == pytest.approx(12e-6)  # carries nothing
     assert operations(machine)["reduce"] == operations(load("bgp"))["reduce"]
-    found = ask(machine, "barrier", place(machine, "block", 64), [0], MessageCosts(2e-6))
+    found = ask(machine, "allreduce", place(machine, "block", 64), [0], MessageCosts(2e-6))
     assert found.fastest[0].algorithm == "tree"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from octant.failure import Refusal
 from octant.network import load
 from octant.network.published_points import published_points
 from octant.network.scale import scale
@@ -23,8 +24,14 @@ pytest.importorskip("octant._network")
 HOLDS, NOT, OPEN = "holds", "does not hold", "undecided"
 EXPECTED = {
     "alltoall-schedule": [
-        ("p775-schedule-12pct", OPEN)
-    ],  # 0.77 to 0.92 with 4 to 16 packets in flight: the window is free
+        ("p775-schedule-12pct", OPEN),  # 0.77 to 0.92 with 4 to 16 packets in flight: the window is free
+        ("p775-naive-hotspots", HOLDS),
+        ("p775-ptrans-random-layout", HOLDS),
+    ],
+    "barrier-collective-offload-model": [
+        ("bgp-barrier-20x", HOLDS),
+        ("bgp-barrier-cores-2x", NOT),  # two more steps of eleven within the node
+    ],
     "fft-normalised": [("p775-fft-vs-k", OPEN)],  # 5.5 / 1.6 = 3.44, "over 3.5"; unrounded 3.30 to 3.58
     "gfft-scaling": [("p775-gfft-flat", HOLDS), ("p775-gfft-model", HOLDS), ("p775-gfft-insensitive-k", HOLDS)],
     "gups-scaling": [
@@ -44,6 +51,7 @@ EXPECTED = {
         ("bgp-distance-halves", HOLDS),
         ("bgp-intranode-fastest", OPEN),  # memory's share of a node is known within a factor of 18 only
     ],
+    "mpi-barrier-pmb-model": [("pmb-barrier-grows", HOLDS), ("pmb-barrier-p655-step", HOLDS)],
     "multi-link-striping": [("p6-rdma-striping-max-bandwidth", HOLDS)],
     "network-failover": [*[("p6-failover-needs-links", HOLDS)] * 2],
     "process-mapping": [("bgp-placement-matters", HOLDS)],
@@ -150,7 +158,7 @@ def test_ratios_beside_the_published_ones() -> None:
     """1.08 and 0.1 GUPS an octant on one and two supernodes; the twelfth part of the ring's time."""
     by_id = {verdict.finding.id: verdict for verdict in outcome.outcome_of_model("gups-scaling").verdicts}
     assert by_id["p775-gups-drop-two"].there == pytest.approx((0.1 / 1.08,) * 2)
-    (schedule,) = outcome.outcome_of_model("alltoall-schedule").verdicts
+    schedule = outcome.outcome_of_model("alltoall-schedule").verdicts[0]
     assert schedule.there == pytest.approx((0.88, 0.88))
 
 
@@ -194,3 +202,19 @@ def test_two_modelled_values_share_what_is_uncertain() -> None:
     """Both ends of both come from the same capacity, so their ratio is certain."""
     one, half = (StudyValue(modelled=Interval(8 / d, 10 / d, 12 / d)) for d in (1, 2))
     assert gain(one, half, "higher") == Interval(2, 2, 2)
+
+
+def test_collectives_are_asked_by_network_ranks_and_overhead() -> None:
+    """Dissemination among four ranks of a node is two steps; each costs an overhead at both ends."""
+    inside = model("collective")(
+        "power575-ib", "barrier", "dissemination", 4, 16, least_overhead_us=1.0, most_overhead_us=4.0
+    )
+    assert inside == Interval(*(pytest.approx(2 * 2 * us * 1e-6) for us in (1, 2, 4)))
+    whole = [model("collective")("bgp", "barrier", "dissemination", ranks, size=64) for ranks in (64, None)]
+    assert whole[0] == whole[1]
+
+
+def test_orders_of_an_all_to_all_have_names() -> None:
+    for bad in ({"schedule": "rings"}, {"schedule": "ring", "layout": "blocks"}):
+        with pytest.raises(Refusal, match=r"no such (order|layout)"):
+            model("exchange_rate")("power775", size=1, **bad)

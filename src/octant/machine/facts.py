@@ -19,7 +19,21 @@ _MOST_STEPS = 200
 _LONGEST = 200  # characters of an expression
 _VECTORS = (("avx512f", 512), ("avx2", 256))
 _COMPARISON = re.compile(r"(cores|smt|numa|packages)(>=|<=)(\d+)")
-_NEED = re.compile(r"(cores|smt|numa|packages)[<>]=[0-9]{1,9}|pages=[0-9]{1,9}[KMG]iB|thp")
+_BEYOND_A_NODE = {
+    "two-nodes": ("one node", "two nodes with a network between them"),
+    "collective-network": (
+        "no network that carries collectives in its hardware",
+        "a machine whose network carries collectives in its hardware",
+    ),
+    "lossy-network": (
+        "no network that may lose packets and counts them",
+        "nodes whose network may lose packets and counts them",
+    ),
+}
+"""What no node's own description can meet: why it is missing here, and the machine that is wanted."""
+_NEED = re.compile(
+    rf"(cores|smt|numa|packages)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{'|'.join(_BEYOND_A_NODE)}"
+)
 _NOUNS = {
     "cores": ("usable core", "usable cores"),
     "smt": ("hardware thread per core", "hardware threads per core"),
@@ -134,13 +148,16 @@ def count(text: str, known: Mapping[str, int]) -> int:
 
 
 def check_need(text: str) -> str:
-    """The same text, if it is a need: a number of cores, threads per core, NUMA domains or packages, or pages.
+    """The same text, if it is a need: a number of cores, threads per core, NUMA domains or packages, pages, or what
+    is beyond a node.
 
     Raises:
         ValueError: it is none.
     """
     if not _NEED.fullmatch(text):
-        raise ValueError("no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB or thp")
+        raise ValueError(
+            f"no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB, thp, {', '.join(_BEYOND_A_NODE)}"
+        )
     return text
 
 
@@ -149,6 +166,8 @@ def wanted(need: str) -> str:
     comparison = _COMPARISON.fullmatch(need)
     if comparison:
         return f"a node with at {_LIMIT[comparison[2]]} {comparison[3]} {_NOUNS[comparison[1]][comparison[3] != '1']}"
+    if need in _BEYOND_A_NODE:
+        return _BEYOND_A_NODE[need][1]
     size = "transparent huge" if need == "thp" else units.bytes_text(units.parse_bytes(need.removeprefix("pages=")))
     return f"a node with {size} pages"
 
@@ -162,6 +181,8 @@ def missing(need: str, machine: Machine) -> str:
             return ""
         one, several = _NOUNS[comparison[1]]
         return f"one {one}" if have == 1 else f"{have} {several}, at {_LIMIT[comparison[2]]} {wanted} needed"
+    if need in _BEYOND_A_NODE:
+        return _BEYOND_A_NODE[need][0]
     if need == "thp":
         return "no transparent huge pages" if machine.system.get("thp", "never") == "never" else ""
     size = units.parse_bytes(need.removeprefix("pages="))

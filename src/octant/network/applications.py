@@ -185,12 +185,21 @@ def alltoall_schedules(network: NetworkFile, tasks_per_node: int = 32, window: i
     return Schedules(window, regular, stride)
 
 
-def alltoall_rate(network: NetworkFile, schedule: str, tasks_per_node: int = 32, window: int = 8) -> float:
+def alltoall_rate(
+    network: NetworkFile, schedule: str, tasks_per_node: int = 32, window: int = 8, layout: str = "block"
+) -> float:
     """Bytes/s of a node in an all-to-all, packet by packet, each task going through its partners with one window.
 
-    Task p's i-th partner is p + i (`ring`), or P_p × i (`prime-stride`), modulo the number of tasks, P_p a prime of its
-    own that is prime to that number (The Power 775 Architecture at Scale, section 4.3). Blocks of 1,024 bytes travel
-    with 128 bytes of overhead.
+    Task p's i-th partner is i (`linear`), p + i (`ring`), or P_p × i (`prime-stride`), modulo the number of tasks, P_p
+    a prime of its own that is prime to that number (The Power 775 Architecture at Scale, section 4.3). Blocks of 1,024
+    bytes travel with 128 bytes of overhead.
+
+    Args:
+        network: where.
+        schedule: `linear`, `ring` or `prime-stride`.
+        tasks_per_node: as many on every node.
+        window: packets that a task has in flight.
+        layout: which tasks a node has: neighbours (`block`), or any, drawn once (`random`).
 
     Raises:
         Refusal: no such schedule, or too few or too many tasks.
@@ -199,13 +208,19 @@ def alltoall_rate(network: NetworkFile, schedule: str, tasks_per_node: int = 32,
     tasks = len(active) * tasks_per_node
     if tasks < 2 or tasks_per_node > 2**16 or tasks > 4096:
         raise Refusal(f"cannot schedule {tasks} tasks packet by packet; try 2 to 4096", Exit.WRONG_WORD)
-    if schedule not in (known := ("ring", "prime-stride")):
+    if schedule not in (known := ("linear", "ring", "prime-stride")):
         text = f"cannot schedule an all-to-all by {schedule!r} (no such order); {suggestion(schedule, known)}"
         raise Refusal(text, Exit.WRONG_WORD)
+    if layout not in (known := ("block", "random")):
+        text = f"cannot lay out tasks by {layout!r} (no such layout); {suggestion(layout, known)}"
+        raise Refusal(text, Exit.WRONG_WORD)
     task, turn = np.meshgrid(np.arange(tasks), np.arange(tasks), indexing="ij")
-    partner = (task + turn) % tasks if schedule == "ring" else np.array(_primes_beside(tasks))[:, None] * turn % tasks
+    partner = {"linear": turn, "ring": (task + turn) % tasks}.get(schedule)
+    if partner is None:
+        partner = np.array(_primes_beside(tasks))[:, None] * turn % tasks
     chosen = partner != task
-    sources, targets = task[chosen], partner[chosen]
+    seat = np.random.default_rng(1).permutation(tasks) if layout == "random" else np.arange(tasks)
+    sources, targets = seat[task[chosen]], seat[partner[chosen]]
     flows = Flows(
         active[sources // tasks_per_node],
         active[targets // tasks_per_node],

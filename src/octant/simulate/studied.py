@@ -4,6 +4,7 @@ Where a capacity is known as a range only, the answer is an interval: its ends a
 the low and at the high end. So it is where a parameter is free, with the ends of what it may be.
 """
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 
@@ -11,12 +12,15 @@ import numpy as np
 
 from octant import _network, catalogue
 from octant.failure import Exit, Refusal
+from octant.network import collectives
 from octant.network.applications import FftForm, FftModel, alltoall_rate, global_fft, pair_experiments
+from octant.network.collectives import MessageCosts
 from octant.network.failures import failure_sweep
 from octant.network.files import NetworkFile, load
 from octant.network.scale import scale
 from octant.network.solve import solve
 from octant.network.traffic import Flows, Pattern, bulk, make, pairs, place
+from octant.network.whatif import sized as with_size
 from octant.network.whatif import with_routing
 from octant.stats import Interval
 
@@ -51,8 +55,15 @@ def between_two_groups(network: str, routing: str, size: int) -> Interval:
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
 
 
+@functools.lru_cache(maxsize=64)  # some ten seconds each, and a study asks for a value once per measure and finding
 def exchange_rate(
-    network: str, schedule: str, size: int, tasks_per_node: int = 32, least: int = 4, most: int = 16
+    network: str,
+    schedule: str,
+    size: int,
+    tasks_per_node: int = 32,
+    least: int = 4,
+    most: int = 16,
+    layout: str = "block",
 ) -> Interval:
     """Bytes/s of a node in an all-to-all by a schedule, packet by packet, whichever number is in flight per task.
 
@@ -60,8 +71,34 @@ def exchange_rate(
     """
     sized = load(network).at_size(size)
     windows = (least, math.isqrt(least * most), most)
-    rates = sorted(alltoall_rate(sized, schedule, tasks_per_node, window) for window in windows)
+    rates = sorted(alltoall_rate(sized, schedule, tasks_per_node, window, layout) for window in windows)
     return Interval(rates[0], rates[1], rates[2])
+
+
+def collective_time(
+    network: str,
+    operation: str,
+    algorithm: str,
+    ranks: int | None = None,
+    ranks_per_node: int = 1,
+    size: int | None = None,
+    bytes_each: int = 8,
+    least_overhead_us: float = 1.0,
+    most_overhead_us: float = 1.0,
+) -> Interval:
+    """Seconds of one collective by one algorithm, the ranks in blocks of a node's, by default on all nodes.
+
+    The ends are those of the least and the most software overhead of a message, which is published for few machines.
+    """
+    sized = with_size(load(network), size)
+    count = len(sized.topology.active()) * ranks_per_node if ranks is None else ranks
+    nodes = place(sized, "block", count, ranks_per_node)
+    middle_us = math.sqrt(least_overhead_us * most_overhead_us)
+    times = []
+    for overhead_us in (least_overhead_us, middle_us, most_overhead_us):
+        (program,), _ = collectives.programs(sized, operation, nodes, MessageCosts(1e-6 * overhead_us), algorithm)
+        times.append(program.seconds(bytes_each))
+    return Interval(times[0], times[1], times[2])
 
 
 def over_links(network: str, links: int, size: int, injection_times: float = 1.0, failing: bool = False) -> Interval:
@@ -163,6 +200,7 @@ MODELS: Mapping[str, Callable[..., float | Interval]] = {
     "pair_bandwidth": pair_bandwidth,
     "between_two_groups": between_two_groups,
     "exchange_rate": exchange_rate,
+    "collective": collective_time,
     "over_links": over_links,
     "halo": halo,
     "normalised": published_over_peak,

@@ -50,6 +50,11 @@ def imb_overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
     return min(1.0, max(0.0, (pure_s + compute_s - whole_s) / max(pure_s, compute_s)))
 
 
+def excess_of(longer_s: float, shorter_s: float) -> float:
+    """By how much of the shorter time the longer one exceeds it."""
+    return longer_s / shorter_s - 1
+
+
 def _means(phase: str) -> FirstOf:
     return first_of(seconds(phase, over=(steps("mean"), ranks("max"), groups("max"))))
 
@@ -90,6 +95,27 @@ WORKLOAD = Workload(
             note="the slowest call during which no rank was switched out",
         ),
         Metric(
+            "spread",
+            "1",
+            "lower",
+            derived(excess_of, _of_slowest("max"), _of_slowest("min")),
+            note="the slowest call over the quickest, less 1",
+        ),
+        Metric(
+            "spread_of_most",
+            "1",
+            "lower",
+            derived(excess_of, _of_slowest("p99.9"), _of_slowest("min")),
+            note="the same without the slowest call in a thousand",
+        ),
+        Metric(
+            "spread_undisturbed",
+            "1",
+            "lower",
+            derived(excess_of, _of_slowest("max", undisturbed=True), _of_slowest("min", undisturbed=True)),
+            note="the same of calls during which no rank was switched out",
+        ),
+        Metric(
             "bandwidth",
             "B/s",
             "higher",
@@ -114,7 +140,7 @@ WORKLOAD = Workload(
             "stolen",
             "1",
             "lower",
-            derived(lambda beside, alone: beside / alone - 1, seconds(WHOLE + "/compute"), seconds(COMPUTE)),
+            derived(excess_of, seconds(WHOLE + "/compute"), seconds(COMPUTE)),
             note="by how much MPI_Test, and what it does, lengthens the computing",
         ),
         Metric("processes", "1", "higher", custom(_processes), note="that work together"),
