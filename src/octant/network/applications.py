@@ -211,8 +211,8 @@ def alltoall_rate(
     if schedule not in (known := ("linear", "ring", "prime-stride")):
         text = f"cannot schedule an all-to-all by {schedule!r} (no such order); {suggestion(schedule, known)}"
         raise Refusal(text, Exit.WRONG_WORD)
-    if layout not in (known := ("block", "random")):
-        text = f"cannot lay out tasks by {layout!r} (no such layout); {suggestion(layout, known)}"
+    if layout not in (layouts := ("block", "random")):
+        text = f"cannot lay out tasks by {layout!r} (no such layout); {suggestion(layout, layouts)}"
         raise Refusal(text, Exit.WRONG_WORD)
     task, turn = np.meshgrid(np.arange(tasks), np.arange(tasks), indexing="ij")
     partner = {"linear": turn, "ring": (task + turn) % tasks}.get(schedule)
