@@ -164,7 +164,9 @@ def test_a_judgement_says_what_was_found_against_which_bar() -> None:
     )
     undecided = judge_effect(Effect(Interval(0.9, 1.1, 1.3), 10), Bar(above=1.0), "")
     assert undecided.more_launches == 30
-    assert undecided.why.endswith("; about 30 more launches of each would decide")
+    assert undecided.why.endswith("; resolved to 22 %; about 30 more launches of each would decide")
+    assert "resolved" not in judge_effect(Effect(Interval(0.9, 1.1, 1.3), 0), Bar(above=1.0), "").why, "of a model"
+    assert "resolved" not in judge_effect(Effect(Interval(0.9, 1.1, 1.3), 3), Bar(above=1.0), "").why, "too few"
 
 
 RATE, FLOPS = Quantity("B/s", "higher"), Quantity("flop/s", "higher")

@@ -100,6 +100,15 @@ def shared_problems(
         yield "bar.within", f"{bar.within[0]:g} to {bar.within[1]:g} is no range; swap the two"
 
 
+def factor_problems(study: Study, factor: str, levels: Sequence[str]) -> Iterator[Problem]:
+    """A factor that a test goes through and that the study does not have, or a level that is named twice."""
+    if factor not in study.factors:
+        yield "factor", f"no factor {factor!r}; {suggestion(factor, study.factors)}"
+    twice = [level for level, count in Counter(levels).items() if count > 1]
+    if twice:
+        yield "", f"{twice[0]!r} is named twice, and a level is compared with others; remove one"
+
+
 def pair_problems(study: Study, of: Levels, to: Levels) -> Iterator[Problem]:
     """A combination that is compared with itself."""
     if study.full(of) == study.full(to):

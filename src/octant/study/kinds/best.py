@@ -1,0 +1,48 @@
+"""Whether the best of all levels of a factor is among some named ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from octant.study import checks
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.verdict import Judgement, gain_of, judge_effect, ranked
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Best(KindOfTest):
+    """The best of the levels `of` against the best of the levels `to`, each picked for its median: 1 is as good."""
+
+    kind: Literal["best"]
+    measure: str
+    factor: str
+    of: tuple[str, ...] = Field(min_length=1)
+    to: tuple[str, ...] = ()  # none: all others
+    where: Levels = BASELINE  # of the other factors
+    at: str = ""
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, level or axis value that is not there, or a level on both sides."""
+        yield from checks.factor_problems(study, self.factor, (*self.of, *self.to))
+        asked = [{**self.where, self.factor: level} for level in (*self.of, *self.to)]
+        yield from checks.shared_problems(study, (self.measure,), asked, self.bar)
+        yield from checks.place_problems(study, self.measure, self.at)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The factor with its interval against the bar; levels that are not to be had here are left out."""
+        others = self.to or tuple(level for level in study.factors[self.factor] if level not in self.of)
+        of, to = (
+            ranked(study, values, self.measure, [{**self.where, self.factor: level} for level in side], self.at)[0]
+            for side in (self.of, others)
+        )
+        effect = gain_of(study, values, self.measure, of, to, self.at)
+        at = f" at {self.at}" if self.at else ""
+        what = f" for {self.measure}, {of[self.factor]} over {to[self.factor]}, the best of the others,{at}"
+        return judge_effect(effect, self.bar, what.rstrip(","))

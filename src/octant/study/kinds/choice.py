@@ -1,0 +1,55 @@
+"""How much depends on which level of a factor is chosen: the best over the worst."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from octant.study import checks
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import CannotTest
+from octant.study.verdict import Judgement, gain_of, judge_effect, ranked
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Choice(KindOfTest):
+    """How many times as good the best of the levels is as the worst, or as the worst of the best `share` of them.
+
+    They are ranked by their medians, so noise alone puts it above 1.
+    """
+
+    kind: Literal["choice"]
+    measure: str
+    factor: str
+    among: tuple[str, ...] = ()  # levels; none: all
+    where: Levels = BASELINE  # of the other factors
+    at: str = ""
+    share: float = Field(1.0, gt=0, le=1)
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, level or axis value that is not there, or a level twice."""
+        yield from checks.factor_problems(study, self.factor, self.among)
+        asked = [{**self.where, self.factor: level} for level in self.among]
+        yield from checks.shared_problems(study, (self.measure,), asked, self.bar)
+        yield from checks.place_problems(study, self.measure, self.at)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The factor with its interval against the bar; levels that are not to be had here are left out."""
+        levels = [{**self.where, self.factor: level} for level in self.among or study.factors[self.factor]]
+        order = ranked(study, values, self.measure, levels, self.at)
+        if len(order) < 2:
+            raise CannotTest(f"only one {self.factor} could be measured")
+        number = max(2, math.ceil(self.share * len(order)))
+        best, worst = order[0], order[number - 1]
+        effect = gain_of(study, values, self.measure, best, worst, self.at)
+        of = f"the best {number} of {len(order)}" if number < len(order) else f"all {number}"
+        at = f" at {self.at}" if self.at else ""
+        what = f" for {self.measure}, {best[self.factor]} over {worst[self.factor]}, the worst of {of}{at}"
+        return judge_effect(effect, self.bar, what)
