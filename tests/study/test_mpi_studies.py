@@ -1,5 +1,6 @@
 """The studies of message passing: what they ask of machines, and their verdicts on values whose outcome is known."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -10,8 +11,11 @@ from octant.stats import Interval
 from octant.study import file
 from octant.study.cells import Cell, cells
 from octant.study.design import Library, design
+from octant.study.file import Study
+from octant.study.parts import Level
 from octant.study.values import LaunchValue, StudyValue, StudyValues, quantities
 from octant.study.verdict import verdicts
+from paths import ROOT
 
 BEGUN = datetime(2026, 11, 22, tzinfo=UTC)
 HOLDS, NOT, NO = "holds", "does not hold", "cannot be tested here"
@@ -87,3 +91,20 @@ def test_what_cannot_be_tested_names_what_is_missing() -> None:
     assert reasons("bulk-exchange-protocol")["p775-fifo-full-is-loss"].startswith("no network that may lose packets")
     assert reasons("mpi-barrier-pmb")["pmb-barrier-p690-log"] == "2 usable cores, at least 32 needed"
     assert reasons("mpi-buffer-size")["p6-large-fifo-for-large-jobs"] == "2 usable cores, at least 16 needed"
+
+
+def test_the_handbook_says_how_each_finding_is_tested() -> None:
+    """Each row names a finding of that study, and a part of the study that measures, models or lacks it so."""
+    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| (.+) \|$", (ROOT / "docs/mpi.md").read_text(), re.MULTILINE)
+    assert len(rows) >= 38
+    for finding, key, how in rows:
+        parts = [file.load(name) for name in file.names() if re.fullmatch(rf"{key}(-[a-z]+)?", name)]
+        parts = [study for study in parts if finding in {asked.id for asked in study.findings}]
+        assert ("model" in how) == any(study.source == "model" for study in parts), finding
+        linked = [s for s in parts if any(one.link for one in levels_of(s)) or any(m.link for m in s.measures.values())]
+        assert linked or "emulated link" not in how, finding
+        assert parts, finding
+
+
+def levels_of(study: Study) -> list[Level]:
+    return [level for levels in study.factors.values() for level in levels.values()]
