@@ -97,7 +97,15 @@ def test_every_variable_is_one_that_the_library_lists() -> None:
         (MPICH, "bulk-transfer=no", {"UCX_RNDV_SCHEME": "am"}),
         (MPICH_OFI, "bulk-transfer=copy", {"MPIR_CVAR_CH4_OFI_RNDV_PROTOCOL": "pipeline"}),
         (INTEL, "connection-set-up=start", {"I_MPI_DYNAMIC_CONNECTION": "0"}),
-        (MPICH, "collective-algorithm=allreduce:ring", {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": "ring"}),
+        (
+            MPICH,
+            "collective-algorithm=allreduce:ring",
+            {
+                "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": "ring",
+                "MPIR_CVAR_ALLREDUCE_DEVICE_COLLECTIVE": "0",
+                "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll",
+            },
+        ),
         (MPICH, "adapters=eth0,mlx5_0:1", {"UCX_NET_DEVICES": "eth0,mlx5_0:1"}),
         (MPICH, "rails=2", {"UCX_MAX_RNDV_RAILS": "2"}),
         (MPICH, "single-copy-threshold=never", {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}),

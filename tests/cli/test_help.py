@@ -93,7 +93,7 @@ def test_a_line_that_is_wrong_is_not_read(line: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("octant run st", "stream"),
+        ("octant run str", "stream"),
         ("octant doctor --explain limit_m", "limit_memlock"),
         ("octant report pre", "previous"),
     ],

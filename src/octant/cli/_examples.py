@@ -231,9 +231,7 @@ EXAMPLES = {
     ),
     "model ring": (
         Example("octant model ring bgp --latency 1us", "ordered and random, as in HPC Challenge"),
-        Example(
-            "octant model ring power575-ib --ranks 64 --per-node 32 --overhead 1us --latency 0s", "32 ranks a node"
-        ),
+        Example("octant model ring power575-ib --ranks 64 --per-node 32 --latency 1us", "32 ranks per node"),
     ),
     "model app": (
         Example("octant model app bgp --ranks 8,64 --compute 1ms --halo 3d:64KiB --reduce 8", "a stencil code's step"),

@@ -152,7 +152,7 @@ Collective::Collective(octant::Context& context, Pattern const& pattern)
     : context_(context),
       group_(context.group),
       pattern_(pattern),
-      contents_(context.knobs, pattern.reduces),
+      contents_(context.knobs, pattern.reduces, context.group.size()),
       how_(how_of(context.knobs)),
       algorithm_(algorithm_of(context.knobs, pattern, pattern.reduces && context.knobs.word("op") == "matrix")),
       in_place_(context.knobs.word("inplace") == "yes"),

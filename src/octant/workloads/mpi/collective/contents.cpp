@@ -32,17 +32,17 @@ void multiply(void* in, void* into, int* length, MPI_Datatype*) {
 
 template <class T>
 struct Value {
-    // 1 to 251, a prime: blocks of a power of two never repeat, and multiples of 251 are told apart by the second term.
-    static T of(int rank, std::size_t index, int pass) {
-        std::size_t const mixed =
-            37 * static_cast<std::size_t>(rank) + 7 * index + 101 * (index / 251) + 13 * static_cast<std::size_t>(pass);
-        return static_cast<T>(1 + mixed % 251);
+    // Blocks of as many elements as there are values are told apart by the second term.
+    static T of(int rank, std::size_t index, int pass, unsigned values) {
+        std::size_t const mixed = 37 * static_cast<std::size_t>(rank) + 7 * index + 101 * (index / values) +
+                                  13 * static_cast<std::size_t>(pass);
+        return static_cast<T>(1 + mixed % values);
     }
 };
 
 template <>
 struct Value<Matrix> {
-    static Matrix of(int rank, std::size_t index, int pass) {
+    static Matrix of(int rank, std::size_t index, int pass, unsigned) {
         std::uint64_t const seed = octant::mixed(index * octant::golden_step + static_cast<std::uint64_t>(rank)) +
                                    static_cast<std::uint64_t>(pass);
         auto const entry = [seed](std::uint64_t i) {
@@ -69,13 +69,13 @@ struct Product {
 };
 
 template <class T, class Combine>
-void fill_with(std::byte* to, Block const& block, int pass, bool reversed) {
+void fill_with(std::byte* to, Block const& block, int pass, bool reversed, unsigned values) {
     Combine const combine;
     int const begin = reversed ? block.last : block.first, step = reversed ? -1 : 1;
     for (std::size_t k = 0; k < block.count; ++k) {
-        T value = Value<T>::of(begin, block.from + k, pass);
+        T value = Value<T>::of(begin, block.from + k, pass, values);
         for (int i = 1; i <= block.last - block.first; ++i)
-            value = combine(value, Value<T>::of(begin + i * step, block.from + k, pass));
+            value = combine(value, Value<T>::of(begin + i * step, block.from + k, pass, values));
         std::memcpy(to + k * sizeof(T), &value, sizeof(T));
     }
 }
@@ -84,8 +84,8 @@ struct Kind {
     char const* type;
     std::size_t bytes;
     MPI_Datatype handle;
-    void (*sum)(std::byte*, Block const&, int, bool);
-    void (*max)(std::byte*, Block const&, int, bool);
+    void (*sum)(std::byte*, Block const&, int, bool, unsigned);
+    void (*max)(std::byte*, Block const&, int, bool, unsigned);
 };
 
 template <class T>
@@ -95,7 +95,7 @@ Kind kind(char const* type, MPI_Datatype handle) {
 
 }  // namespace
 
-Contents::Contents(octant::Knobs const& knobs, bool reduced) {
+Contents::Contents(octant::Knobs const& knobs, bool reduced, int ranks) {
     std::string const& op = knobs.word("op");
     if (reduced && op == "matrix") {
         octant::check(MPI_Type_contiguous(4, MPI_UINT32_T, &type_));
@@ -111,6 +111,15 @@ Contents::Contents(octant::Knobs const& knobs, bool reduced) {
     Kind const& chosen = *std::ranges::find(kinds, knobs.word("type"), [](Kind const& one) { return one.type; });
     bytes_ = chosen.bytes;
     type_ = chosen.handle;
+    // Beyond 255 some libraries begin again at 0 and others stay there.
+    constexpr int most_byte = 255;
+    if (bytes_ == 1 && reduced && op == "sum") {
+        if (ranks > most_byte)
+            throw octant::Refusal("cannot sum bytes of " + std::to_string(ranks) +
+                                      " ranks (the sum has no room in a byte); try op=max, or type=int",
+                                  octant::Exit::not_supported);
+        values_ = std::min(values_, static_cast<unsigned>(most_byte / std::max(2, ranks)));
+    }
     op_ = op == "max" ? MPI_MAX : MPI_SUM;
     fill_ = op == "max" ? chosen.max : chosen.sum;
 }

@@ -80,7 +80,7 @@ void Collective::check_pass(int pass, octant::Mismatch& found, std::int64_t& com
 // are complete only once they are received: who leaves must have got one.
 void Collective::check_barrier(octant::Mismatch& found) {
     constexpr int passes = 3, tag = 77, tries = 20;
-    constexpr auto late = std::chrono::milliseconds(1);
+    constexpr auto late = std::chrono::milliseconds(3);
     for (int pass = 0; pass < passes; ++pass) {
         int const last = pass == 1 ? group_.size() - 1 : pass % group_.size();
         bool const am_last = group_.rank() == last;

@@ -1,0 +1,75 @@
+"""Progress of collectives beside computing, by how often MPI_Test is called, and the worst of 10,000 barriers.
+
+    python bench/bench_collective.py [--repeats 5]
+
+Two ranks; launches of all cells take turns. How long Allreduce and Barrier take beside a bare loop is in bench_mpi.py.
+"""
+
+import argparse
+import statistics
+from collections import defaultdict
+
+from _kernel import points
+from octant import workloads
+from octant.analysis.figures import figures_of
+from octant.build import beside_python
+
+LAUNCHER = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
+PATTERNS = ("allreduce", "bcast", "alltoall")
+TESTS = ("none", "10us", "50us", "200us")
+COLUMNS = ("time", "overlap", "overlap_imb", "stolen", "left")
+BARRIERS = ("least", "time", "p99_9", "worst_undisturbed", "worst")
+
+
+def launch(words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], dict[str, float]]:
+    """The metrics of one launch, by pattern and interval of tests."""
+    workload = workloads.workload("mpi/collective")
+    metrics = [workload.metric(name) for name in names]
+    found = {}
+    for point in points(workload.name, words, LAUNCHER):
+        values = {name: figure.value for name, figure in figures_of(workload, [point], metrics).items()}
+        key = (point.knobs["pattern"], point.knobs["test"])
+        found[key] = {name: value.middle for name, value in values.items() if value}
+    return found
+
+
+def medians(repeats: int, words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], dict[str, float]]:
+    """Of the launches."""
+    every: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
+    for _ in range(repeats):
+        for key, values in launch(words, names).items():
+            every[key].append(values)
+    return {
+        key: {name: statistics.median(one[name] for one in launches if name in one) for name in names}
+        for key, launches in every.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=5)
+    repeats = parser.parse_args().repeats
+    words = [
+        f"pattern={','.join(PATTERNS)}",
+        f"test={','.join(TESTS)}",
+        "call=nonblocking",
+        "bytes=1MiB",
+        "seconds=0.5",
+    ]
+    found = medians(repeats, words, COLUMNS)
+    titles = ("MPI_Test", "alone, us", "overlap", "by IMB", "stolen", "left, us", "of alone")
+    print(f"{'1 MiB':10}" + "".join(f"{title:>11}" for title in titles))
+    for pattern in PATTERNS:
+        for test in TESTS:
+            one = found[(pattern, test)]
+            print(
+                f"{pattern:10}{test:>11}{one['time'] * 1e6:>11.1f}{one['overlap']:>11.2f}{one['overlap_imb']:>11.2f}"
+                f"{one['stolen']:>11.2f}{one['left'] * 1e6:>11.2f}{one['left'] / one['time']:>11.3f}"
+            )
+    words = ["pattern=barrier", "samples=10000", "least=10000", "seconds=5"]
+    ((_, barrier),) = medians(repeats, words, BARRIERS).items()
+    print("10,000 barriers, us: " + ", ".join(f"{name} {barrier[name] * 1e6:.2f}" for name in BARRIERS))
+
+
+if __name__ == "__main__":
+    main()
