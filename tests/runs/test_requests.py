@@ -8,6 +8,7 @@ import pytest
 
 from fake_run import machine
 from octant.ask import Ask
+from octant.build import program_name
 from octant.failure import Exit, Refusal
 from octant.runs import requests
 from octant.runs.modes import Mode, ranks_and_knobs
@@ -21,17 +22,17 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
 
     def ask(
         *words: str, ranks: int | None = None, mode: str = "", repeats: int = 1, pace: str = "chunks", least: int = 1,
-        **where: str,
+        workload: str = "node/stream", **where: str,
     ) -> Ask:  # fmt: skip
         knobs = [{"name": name, "kind": "word", "default": "", "help": ""} for name in ("bytes", "threads", "memory")]
         said = json.dumps({"knobs": [*knobs, {**knobs[0], "name": "groups"}, {**knobs[0], "name": "pin"},
                                      {**knobs[0], "name": "pages"}], "least_ranks": least, "pace": pace})  # fmt: skip
-        program = tmp_path / "octant-node-stream"
+        program = tmp_path / program_name(workload)
         program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
         program.chmod(0o755)
         monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
         monkeypatch.setattr(requests, "discover", lambda: machine(cores=3))
-        return requests.run("stream", words, ranks, mode, repeats, requests.Where(**where))[0]
+        return requests.run(workload, words, ranks, mode, repeats, requests.Where(**where))[0]
 
     return ask
 
@@ -68,6 +69,7 @@ def test_modes_and_rank_counts(asked: Asked) -> None:
     assert asked(mode="star", ranks=2).shape.ranks == 2
     assert asked(ranks=4).shape.ranks == 4
     assert asked(least=2).shape.ranks == 3, "as many as there are cores"
+    assert asked(workload="mpi/collective").shape.ranks == 3, "ranks that exchange messages, though one would do"
 
 
 def test_a_placement_says_ranks_threads_and_pages(asked: Asked) -> None:
