@@ -34,8 +34,7 @@ T reduced(T value, MPI_Datatype type, MPI_Op operation, MPI_Comm handle) {
 
 }  // namespace
 
-void check(int code, std::source_location at) {
-    if (code == MPI_SUCCESS) return;
+void fail(int code, std::source_location at) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(code, text.data(), &length);

@@ -11,7 +11,10 @@
 
 namespace octant {
 
-void check(int code, std::source_location at = std::source_location::current());
+[[noreturn]] void fail(int code, std::source_location at);
+inline void check(int code, std::source_location at = std::source_location::current()) {
+    if (code != MPI_SUCCESS) fail(code, at);
+}
 
 class Comm {  // owns an MPI_Comm unless it is a predefined one
   public:

@@ -53,7 +53,7 @@ void Epochs::close() const {
         check(MPI_Win_fence(MPI_MODE_NOSUCCEED, window_));
 }
 
-void Epochs::begin() const {
+void Epochs::begin_with_targets() const {
     if (completion_ == Completion::pscw) {
         if (!sources_.empty()) check(MPI_Win_post(sources_.get(), 0, window_));
         if (acts_) check(MPI_Win_start(targets_.get(), 0, window_));
@@ -62,7 +62,7 @@ void Epochs::begin() const {
     }
 }
 
-void Epochs::end() const {
+void Epochs::end_with_others() const {
     switch (completion_) {
         case Completion::fence:
             check(MPI_Win_fence(0, window_));

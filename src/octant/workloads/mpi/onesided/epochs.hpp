@@ -35,8 +35,15 @@ class Epochs {
     void open() const;
     void close() const;
     // Around the operations of a step; where there is an epoch for each target, those around one target's.
-    void begin() const;
-    void end() const;
+    void begin() const {
+        if (completion_ != Completion::flush && completion_ != Completion::fence) begin_with_targets();
+    }
+    void end() const {
+        if (completion_ == Completion::flush && only_target_ >= 0)
+            octant::check(MPI_Win_flush(only_target_, window_));
+        else
+            end_with_others();
+    }
     [[nodiscard]] bool of_each_target() const {
         return completion_ == Completion::lock || completion_ == Completion::lock_exclusive;
     }
@@ -44,6 +51,8 @@ class Epochs {
     void end(int target) const;
 
   private:
+    void begin_with_targets() const;
+    void end_with_others() const;
     void flush() const;
 
     Completion completion_;

@@ -34,7 +34,7 @@ octant::KernelInfo common_info() {
               "inside: a step of several origins ends when the operations of all have ended",
               {"outside", "inside"}},
              {"target", KnobKind::word, "computes", "what the target of a passive pattern does", {"computes", "polls"}},
-             {"compute", KnobKind::integer, "1000", "how long it computes, us", {}, 1, 10'000'000},
+             {"compute", KnobKind::integer, "200", "how long it computes, us", {}, 1, 10'000'000},
              {"type", KnobKind::word, "int64", "of the values that a target changes or compares", type_words},
              {"op", KnobKind::word, "sum", "what accumulate, get-accumulate and fetch-and-op do", operation_words},
              {"buffers",

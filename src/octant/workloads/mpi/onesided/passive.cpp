@@ -2,6 +2,7 @@
 #include "rows.hpp"
 #include "transfers.hpp"
 
+#include "kernels/busy.hpp"
 #include "octant/failure.hpp"
 
 #include <algorithm>
@@ -10,22 +11,14 @@
 namespace onesided {
 namespace {
 
-// Computes without a call of MPI or of the system; a chain of dependent additions.
-[[gnu::noinline]] std::uint64_t compute(std::int64_t turns) {
-    std::uint64_t value = 1;
-    for (std::int64_t i = 0; i < turns; ++i) {
-        value += 3;
-        __asm__ volatile("" : "+r"(value));
-    }
-    return value;
-}
-
-// How many turns take a second, at the speed of this rank's core.
-double turns_a_second(octant::Context const& context) {
-    constexpr std::int64_t turns = 200'000;
-    double quickest_s = context.seconds_of([] { compute(turns); });
-    for (int i = 0; i < 10; ++i) quickest_s = std::min(quickest_s, context.seconds_of([] { compute(turns); }));
-    return static_cast<double>(turns) / std::max(quickest_s, 1e-9);
+// How many units of busy() take a second, at the speed of this rank's core.
+double units_a_second(octant::Context const& context) {
+    constexpr std::int64_t units = 2'000;
+    double value = 1, quickest_s = 1;
+    for (int i = 0; i < 10; ++i)
+        quickest_s = std::min(quickest_s, context.seconds_of([&] { value = octant::busy(value, units); }));
+    octant::expects(value > 0);
+    return static_cast<double>(units) / std::max(quickest_s, 1e-9);
 }
 
 template <Operation operation>
@@ -46,22 +39,16 @@ class Passive {
     }
     void set_up() {
         transfers_.set_up();
-        double const turns = turns_a_second(context_) * static_cast<double>(context_.knobs.integer("compute")) * 1e-6;
-        turns_ = static_cast<std::int64_t>(turns);
-        lead_ = turns_ / 10;
+        double const units = units_a_second(context_) * static_cast<double>(context_.knobs.integer("compute")) * 1e-6;
+        units_ = static_cast<std::int64_t>(units);
+        lead_ = units_ / 10;
     }
-    // Once while the target waits in a barrier, and once while it computes: the origin begins a tenth later, when no
-    // target is still on its way out of the barrier.
+    // Once while the target waits in a barrier, and once while it computes. The origin begins both times a tenth later,
+    // when no target is still on its way out of the barrier.
     void step() {
         if (!transfers_.plays()) return;
-        act(pure);
-        transfers_.barrier();
-        if (transfers_.acts() || context_.knobs.word("target") == "polls")
-            compute(lead_);
-        else
-            compute(lead_ + turns_);
-        act(overlapped);
-        transfers_.barrier();
+        one_phase(pure, 0);
+        one_phase(overlapped, context_.knobs.word("target") == "polls" ? 0 : lead_ + units_);
     }
     [[nodiscard]] std::size_t role(int) const { return transfers_.role(); }
     // The step is mostly the target's computing: there is no rate.
@@ -74,15 +61,21 @@ class Passive {
 
   private:
     enum Phases : std::size_t { pure, overlapped };
-    void act(std::size_t phase) {
-        if (!transfers_.acts()) return;
-        auto const mark = context_.phase(phase);
-        transfers_.step();
+    void one_phase(std::size_t phase, std::int64_t target_units) {
+        if (transfers_.acts()) {
+            value_ = octant::busy(value_, lead_);
+            auto const mark = context_.phase(phase);
+            transfers_.step();
+        } else {
+            value_ = octant::busy(value_, target_units);
+        }
+        transfers_.barrier();
     }
 
     octant::Context& context_;
     Transfers transfers_;
-    std::int64_t turns_ = 0, lead_ = 0;
+    std::int64_t units_ = 0, lead_ = 0;
+    double value_ = 1;
 };
 
 }  // namespace

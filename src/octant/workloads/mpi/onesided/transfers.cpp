@@ -38,6 +38,7 @@ Transfers::Transfers(octant::Context& context, Pattern pattern)
       bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))),
       stride_((bytes_ + line_bytes - 1) / line_bytes * line_bytes + line_bytes),
       window_count_(static_cast<std::size_t>(context.knobs.integer("window"))),
+      values_(static_cast<int>(bytes_ / element_.size())),
       barrier_inside_(context.knobs.word("barrier") == "inside"),
       plays_(!of_two(pattern.shape) || group_.rank() == 0 || group_.rank() == group_.size() - 1) {
     refuse_misfits(context.knobs);
@@ -89,6 +90,11 @@ void Transfers::set_up() {
     window_.emplace(*ranks_, kind_, memory_ ? memory_->data() : nullptr, links_.regions * region_bytes_);
     epochs_.emplace(completion_, *window_, *ranks_, links_.targets(),
                     origins_of(pattern_.shape, ranks_->rank(), ranks_->size()));
+    for (std::size_t k = 0; k < links_.out.size(); ++k) {
+        auto const& [target, region] = links_.out[k];
+        ready_.push_back({target, place(local_->data(), k, 0), fetches() ? place(fetched_->data(), k, 0) : nullptr,
+                          window_->begin_of(target) + static_cast<MPI_Aint>(region * region_bytes_)});
+    }
     touch();
     epochs_->open();
 }
@@ -104,11 +110,11 @@ void Transfers::touch() {
     ranks_->barrier();
     constexpr std::size_t most = std::size_t{1} << 30;  // counts are int
     for (std::size_t k = 0; k < links_.out.size() && !counts(); ++k) {
-        auto const& [target, region] = links_.out[k];
+        int const target = ready_[k].target;
         check(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window_->get()));
         for (std::size_t from = 0; from < region_bytes_; from += most) {
-            std::byte* const mine = place(local_->data(), k, 0) + from;
-            auto const there = window_->begin_of(target) + static_cast<MPI_Aint>(region * region_bytes_ + from);
+            std::byte* const mine = ready_[k].mine + from;
+            MPI_Aint const there = ready_[k].there + static_cast<MPI_Aint>(from);
             int const count = static_cast<int>(std::min(most, region_bytes_ - from));
             check(pattern_.operation == Operation::get
                       ? MPI_Get(mine, count, MPI_BYTE, target, there, count, MPI_BYTE, window_->get())
@@ -145,41 +151,52 @@ void Transfers::perform(std::size_t slot) {
 
 // The operations of links [first, last), as many as one completion ends.
 void Transfers::move(std::size_t first, std::size_t last, std::size_t slot) const {
-    std::size_t const left_out = fault_ == 0 ? 1 : 0;
-    for (std::size_t j = 0; j < window_count_; ++j)
-        for (std::size_t k = first; k + (j + 1 == window_count_ ? left_out : 0) < last; ++k) one(k, slot + j);
-}
-
-void Transfers::one(std::size_t link, std::size_t slot) const {
-    auto const [target, region] = links_.out[link];
-    auto const there =
-        window_->begin_of(target) + (counts() ? 0 : static_cast<MPI_Aint>(region * region_bytes_ + slot * stride_));
-    std::byte* const mine = place(local_->data(), link, slot);
-    std::byte* const old = fetches() ? place(fetched_->data(), link, slot) : nullptr;
-    MPI_Datatype const type = element_.type();
-    MPI_Win const window = window_->get();
-    int const length = static_cast<int>(bytes_), values = static_cast<int>(bytes_ / element_.size());
     switch (fault_ == 2 ? Operation::put : pattern_.operation) {
         case Operation::put:
-            check(MPI_Put(mine, length, MPI_BYTE, target, there, length, MPI_BYTE, window));
-            break;
+            return move_as<Operation::put>(first, last, slot);
         case Operation::get:
-            check(MPI_Get(mine, length, MPI_BYTE, target, there, length, MPI_BYTE, window));
-            break;
+            return move_as<Operation::get>(first, last, slot);
         case Operation::accumulate:
-            check(MPI_Accumulate(mine, values, type, target, there, values, type, element_.operation(), window));
-            break;
+            return move_as<Operation::accumulate>(first, last, slot);
         case Operation::get_accumulate:
-            check(MPI_Get_accumulate(mine, values, type, old, values, type, target, there, values, type,
-                                     element_.operation(), window));
-            break;
+            return move_as<Operation::get_accumulate>(first, last, slot);
         case Operation::fetch_and_op:
-            check(MPI_Fetch_and_op(mine, old, type, target, there, element_.operation(), window));
-            break;
+            return move_as<Operation::fetch_and_op>(first, last, slot);
         case Operation::compare_and_swap:
-            check(MPI_Compare_and_swap(mine, mine + compared, old, type, target, there, window));
-            break;
+            return move_as<Operation::compare_and_swap>(first, last, slot);
     }
+}
+
+template <Operation operation>
+void Transfers::move_as(std::size_t first, std::size_t last, std::size_t slot) const {
+    std::size_t const left_out = fault_ == 0 ? 1 : 0;
+    for (std::size_t j = 0; j < window_count_; ++j) {
+        std::size_t const without = j + 1 == window_count_ ? left_out : 0;
+        for (std::size_t k = first; k + without < last; ++k) one<operation>(ready_[k], (slot + j) * stride_);
+    }
+}
+
+template <Operation operation>
+void Transfers::one(Ready const& link, std::size_t offset) const {
+    std::byte* const mine = link.mine + offset;
+    MPI_Aint const there = link.there + (counts() ? 0 : static_cast<MPI_Aint>(offset));
+    MPI_Datatype const type = element_.type();
+    MPI_Op const op = element_.operation();
+    MPI_Win const window = window_->get();
+    int const target = link.target, length = static_cast<int>(bytes_);
+    if constexpr (operation == Operation::put)
+        check(MPI_Put(mine, length, MPI_BYTE, target, there, length, MPI_BYTE, window));
+    else if constexpr (operation == Operation::get)
+        check(MPI_Get(mine, length, MPI_BYTE, target, there, length, MPI_BYTE, window));
+    else if constexpr (operation == Operation::accumulate)
+        check(MPI_Accumulate(mine, values_, type, target, there, values_, type, op, window));
+    else if constexpr (operation == Operation::get_accumulate)
+        check(MPI_Get_accumulate(mine, values_, type, link.old + offset, values_, type, target, there, values_, type,
+                                 op, window));
+    else if constexpr (operation == Operation::fetch_and_op)
+        check(MPI_Fetch_and_op(mine, link.old + offset, type, target, there, op, window));
+    else
+        check(MPI_Compare_and_swap(mine, mine + compared, link.old + offset, type, target, there, window));
 }
 
 std::size_t Transfers::role() const {

@@ -37,6 +37,11 @@ class Transfers {
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 
   private:
+    struct Ready {  // a link's target and places, once there are a window and buffers
+        int target;
+        std::byte *mine, *old;
+        MPI_Aint there;
+    };
     [[nodiscard]] bool changes() const { return pattern_.operation >= Operation::accumulate; }
     [[nodiscard]] bool single() const { return pattern_.operation >= Operation::fetch_and_op; }
     [[nodiscard]] bool fetches() const { return pattern_.operation >= Operation::get_accumulate; }
@@ -45,7 +50,10 @@ class Transfers {
     void touch();
     void perform(std::size_t slot);
     void move(std::size_t first, std::size_t last, std::size_t slot) const;
-    void one(std::size_t link, std::size_t slot) const;
+    template <Operation operation>
+    void move_as(std::size_t first, std::size_t last, std::size_t slot) const;
+    template <Operation operation>
+    void one(Ready const& link, std::size_t offset) const;
     void verify_moved(octant::Mismatch& found, int pass);
     void verify_changed(octant::Mismatch& found);
     void verify_count(octant::Mismatch& found);
@@ -66,6 +74,7 @@ class Transfers {
     Completion completion_;
     Element element_;
     std::size_t bytes_, stride_, window_count_;
+    int values_;
     bool barrier_inside_, plays_;
     Links links_;
     std::size_t slots_ = 0, region_bytes_ = 0;
@@ -74,6 +83,7 @@ class Transfers {
     std::optional<octant::Comm> ranks_;
     std::optional<Window> window_;
     std::optional<Epochs> epochs_;
+    std::vector<Ready> ready_;  // by link
     std::size_t slot_ = 0;
     int fault_ = -1;
 };
