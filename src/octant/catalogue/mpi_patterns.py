@@ -25,7 +25,7 @@ class Pattern(BaseModel):
     multiple: int = Field(default=1, ge=1)
     times: Literal["one", "range", "overlap"] = "range"
     factor: int = Field(default=0, ge=0)
-    each: Literal["", "other"] = ""
+    each: Literal["", "other", "pair"] = ""
     messages: int = Field(default=0, ge=0)
     osu_shows: Literal["latency", "bandwidth"] = "latency"
     differs: str = ""
@@ -36,14 +36,14 @@ class Pattern(BaseModel):
         """Every name that users may give it."""
         return (self.name, *self.osu, *(name.removeprefix("osu_") for name in self.osu), *self.aliases)
 
-    def factor_of(self, processes: int) -> int:
-        """IMB's factor where so many processes take part."""
-        return self.factor * (processes - 1 if self.each == "other" else 1)
+    def times_of(self, processes: int) -> int:
+        """How many others, or pairs, a rate adds up where so many processes take part; 1: it is one's."""
+        return {"": 1, "other": processes - 1, "pair": processes // 2}[self.each]
 
     @property
     def factor_text(self) -> str:
-        """The factor for people."""
-        return f"{self.factor} x (#processes - 1)" if self.each == "other" else str(self.factor)
+        """IMB's factor for people."""
+        return str(self.factor) + {"": "", "other": " x (#processes - 1)", "pair": " x pairs"}[self.each]
 
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of a workload is one of this pattern."""

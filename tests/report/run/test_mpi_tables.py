@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Literal
 
 import pytest
 
@@ -108,11 +109,9 @@ def test_a_range_is_over_ranks_of_means_over_repetitions() -> None:
     assert "factors: Exchange 4" in text
 
 
-@pytest.mark.parametrize(("processes", "rate"), [(2, "166.67"), (5, "666.67")])
-def test_a_rate_may_count_every_other_process(processes: int, rate: str) -> None:
-    one = Pattern(name="One_put_all", workload="mpi/x", sizes="0:4MiB", factor=1, each="other")
-    assert f"{one.factor_of(processes) * 1000 / 6e-6 / 1e6:.2f}" == rate
-    assert one.factor_text == "1 x (#processes - 1)"
+@pytest.mark.parametrize(("each", "times"), [("", 1), ("other", 4), ("pair", 2)])
+def test_a_rate_may_add_up_every_other_process_or_pair(each: Literal["", "other", "pair"], times: int) -> None:
+    assert Pattern(name="One_put_all", workload="mpi/x", sizes="0:4MiB", factor=1, each=each).times_of(5) == times
 
 
 def test_a_pattern_without_messages_has_no_column_of_bytes() -> None:

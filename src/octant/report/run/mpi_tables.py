@@ -110,7 +110,7 @@ def as_json(summary: Summary) -> str:
         {
             "pattern": table.pattern.name, "workload": table.pattern.workload, "processes": table.processes,
             "groups": table.groups, "settings": list(table.settings),
-            "factor": table.pattern.factor_of(table.processes),
+            "factor": table.pattern.factor * table.pattern.times_of(table.processes),
             "rows": [asdict(row) for row in table.rows],
         }
         for table in tables(summary)
@@ -135,9 +135,10 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
     number = int(length) if length.isdigit() else None
     t_max = value("t_max")
     processes = len(figure.point.groups[0]) if figure.point.groups else figure.point.ranks
-    moved = None if number is None else pattern.factor_of(processes) * number
+    added = pattern.times_of(processes)
+    moved = None if number is None else pattern.factor * added * number
     rate = moved / t_max if t_max and moved is not None and pattern.factor else None
-    messages = pattern.messages / t_max if t_max and pattern.messages else None
+    messages = pattern.messages * added / t_max if t_max and pattern.messages else None
     repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
     own = figure.value
     return Row(
