@@ -37,6 +37,7 @@ def test_a_clean_point_has_none() -> None:
         ({"build": {"faults_compiled": True}}, "fault-injection build", "fault-injection build"),
         ({"share_cores": True}, "cores shared", "more threads than hardware threads"),
         ({"notes": {"rounded": "bytes to 4 KiB"}}, "sizes rounded", "rounded: bytes to 4 KiB"),
+        ({"notes": {"memory_copy": "read from the page cache"}}, "memory copy", "read from the page cache"),
         (
             {"stopped_by": "time", "knobs": {"precision": "0.01"}}, "precision not reached",
             "the time was up before a launch alone reached the precision 0.01",

@@ -206,11 +206,16 @@ def test_what_a_killed_kernel_leaves_is_removed_and_nothing_else(tmp_path: Path)
     scratch = tmp_path / "records.jsonl.scratch-7"
     (scratch / "deep").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "kept").touch()
+    for name in ("kept", "octant-0123456789abcdef.0", ".octant-0123456789abcdef.1", "octant-ffffffffffffffff.0"):
+        (tmp_path / "elsewhere" / name).touch()
+    (scratch / "elsewhere-octant-0123456789abcdef").write_text(f"{tmp_path / 'elsewhere'}\n")
+    (scratch / "elsewhere-").write_text(f"{tmp_path / 'elsewhere'}\n")  # a name that everything has
+    (scratch / "elsewhere-octant-zz").write_text("no folder\0")
     (tmp_path / "records.jsonl.scratch-8").symlink_to(tmp_path / "elsewhere")
     for name in ("records.jsonl", "records.jsonl.progress", "records.jsonl.progress.new", "records.jsonl.mine"):
         (tmp_path / name).touch()
     remove_leftovers(records)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "records.jsonl", "records.jsonl.mine"]
-    assert (tmp_path / "elsewhere" / "kept").exists()
+    left = sorted(path.name for path in (tmp_path / "elsewhere").iterdir())
+    assert left == ["kept", "octant-ffffffffffffffff.0"]
     remove_leftovers(records)

@@ -40,6 +40,8 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
         found.append(doubt("imported", f"not measured here: {source}, line {point.notes.get('lines', '?')}"))
     if why := point.notes.get("unverified"):
         found.append(doubt("not verified", why))
+    if copied := point.notes.get("memory_copy"):
+        found.append(doubt("memory copy", copied))
     if rounded := point.notes.get("rounded"):
         found.append(doubt("sizes rounded", f"rounded: {rounded}"))
     return (*found, *_interrupted(point, samples))

@@ -31,6 +31,7 @@ GRADES: Mapping[str, Grade] = {
     "not verified": Grade.DOUBTFUL,
     "imported": Grade.NOTE,
     "emulated link": Grade.NOTE,
+    "memory copy": Grade.NOTE,
     "sizes rounded": Grade.NOTE,
     "launches resemble their neighbours": Grade.NOTE,
     "few launches": Grade.NOTE,

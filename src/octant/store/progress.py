@@ -1,5 +1,7 @@
 """`records.jsonl.progress`: how far a long repetition is, as its kernel says while it runs."""
 
+import contextlib
+import re
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +10,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 MOST_BYTES = 4096
+_ELSEWHERE = re.compile(r"octant-[0-9a-f]{16}")
+"""Names that nobody else gives: process and moment are in them."""
 
 
 class Reached(Struct):
@@ -42,4 +46,16 @@ def remove_leftovers(records: Path) -> None:
         if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link")):
             path.unlink(missing_ok=True)
         elif path.name.startswith(f"{records.name}.scratch-"):
+            _remove_elsewhere(path)
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_elsewhere(scratch: Path) -> None:
+    """Removes files that a kernel had in a folder of the user's choice: those with the name that a marker has."""
+    for marker in scratch.glob("elsewhere-*"):
+        name = marker.name.removeprefix("elsewhere-")
+        with contextlib.suppress(OSError, ValueError):
+            folder = Path(marker.read_text(encoding="utf-8").rstrip("\n"))
+            for path in folder.iterdir() if _ELSEWHERE.fullmatch(name) and folder.is_absolute() else ():
+                if name in path.name and path.is_file() and not path.is_symlink():
+                    path.unlink()

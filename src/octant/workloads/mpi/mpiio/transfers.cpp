@@ -1,0 +1,375 @@
+#include "transfers.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mpiio {
+namespace {
+
+constexpr int passes = 2;
+
+std::int64_t bytes_of_all(octant::Context const& context) {
+    return context.knobs.integer("bytes") * context.knobs.integer("aggregate") * context.group.size();
+}
+
+}  // namespace
+
+std::vector<octant::Knob> knobs() {
+    using octant::KnobKind;
+    return {
+        {"bytes", KnobKind::bytes, "64KiB", "length of a transfer of one rank", {}, 1, std::numeric_limits<int>::max()},
+        {"aggregate", KnobKind::integer, "1", "transfers to places of their own before one sync", {}, 1, 100'000},
+        {"file",
+         KnobKind::word,
+         "kept",
+         "of writes, kept: over what is there; fresh: into an empty file",
+         {"kept", "fresh"}},
+        {"cache",
+         KnobKind::word,
+         "kept",
+         "of reads, kept: what was written may lie in memory; dropped: it was asked to leave the page cache",
+         {"kept", "dropped"}},
+        {"folder", KnobKind::word, "scratch", "scratch: beside the records; else the absolute path of a folder"}};
+}
+
+Spec Spec::of(std::string const& pattern) {
+    auto const has = [&](char const* word) { return pattern.find(word) != std::string::npos; };
+    return {.alone = pattern[0] == 's',
+            .collective = pattern[0] == 'c',
+            .writes = has("write"),
+            .access = has("-shared") ? Access::shared
+                      : has("-expl") ? Access::explicit_offset
+                      : has("-priv") ? Access::own_file
+                                     : Access::individual};
+}
+
+std::vector<std::string> Spec::names(bool nonblocking) {
+    std::vector<std::string> all;
+    for (char const* operation : {"write-", "read-"})
+        for (char const* form :
+             {"s-indv", "s-expl", "p-indv", "p-shared", "p-expl", "p-priv", "c-indv", "c-shared", "c-expl"}) {
+            std::string const text = form;
+            all.push_back(text.substr(0, 2) + (nonblocking ? "i" : "") + operation + text.substr(2));
+        }
+    return all;
+}
+
+Transfers::Transfers(octant::Context& context)
+    : context_(context),
+      group_(context.group),
+      spec_(Spec::of(context.knobs.word("pattern"))),
+      bytes_(static_cast<int>(context.knobs.integer("bytes"))),
+      count_(static_cast<int>(context.knobs.integer("aggregate"))),
+      sharing_(spec_.alone || spec_.access == Access::own_file ? 1 : group_.size()),
+      fresh_(context.knobs.word("file") == "fresh"),
+      cold_(context.knobs.word("cache") == "dropped"),
+      stride_((static_cast<std::size_t>(bytes_) + 4095) / 4096 * 4096),
+      memory_(context.buffer<std::uint8_t>(stride_ * static_cast<std::size_t>(count_))),
+      folder_(context, bytes_of_all(context)) {
+    for (int k = 0; k < count_; ++k) octant::fill_pattern(block(k), group_.rank(), k);
+    context.watched = {&memory_.mapping()};
+}
+
+int Transfers::stands_for() const {
+    if (!spec_.alone) return (group_.rank() + 1) % group_.size();
+    return group_.rank() == std::min(1, group_.size() - 1) ? 0 : -1;
+}
+
+void Transfers::set_up() {
+    folder_.set_up();
+    constexpr int mode = MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    if (plays()) {
+        file_.emplace(sharing_ > 1 ? group_.get() : MPI_COMM_SELF, folder_.path(file_of(group_.rank())), mode);
+        set_view();
+    }
+    group_.barrier();
+    fill_file(0);
+}
+
+// Blocks of the ranks take turns in the file; each rank sees its own, one behind the other.
+void Transfers::set_view() {
+    if (spec_.access != Access::individual || sharing_ == 1) return;
+    MPI_Datatype mine = MPI_DATATYPE_NULL, apart = MPI_DATATYPE_NULL;
+    octant::check(MPI_Type_contiguous(bytes_, MPI_BYTE, &mine));
+    octant::check(MPI_Type_create_resized(mine, 0, static_cast<MPI_Aint>(bytes_) * sharing_, &apart));
+    octant::check(MPI_Type_commit(&apart));
+    octant::check(MPI_File_set_view(file_->get(), offset_of_mine(0), MPI_BYTE, apart, "native", MPI_INFO_NULL));
+    octant::check(MPI_Type_free(&apart));
+    octant::check(MPI_Type_free(&mine));
+}
+
+// Nobody may move the pointer that ranks share, or the end of the file, before all have ended their last transfer.
+void Transfers::prepare() {
+    group_.barrier();
+    if (!plays()) return;
+    MPI_File const file = file_->get();
+    if (fresh_ && spec_.writes) octant::check(MPI_File_set_size(file, 0));
+    if (cold_ && !spec_.writes) drop_from_cache();
+    if (spec_.access == Access::shared)
+        octant::check(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+    else
+        octant::check(MPI_File_seek(file, 0, MPI_SEEK_SET));
+}
+
+octant::Counts Transfers::work(char const* what) const {
+    if (!plays()) return {};
+    std::int64_t const moved = std::int64_t{bytes_} * count_;
+    return {{what, group_.rank() == 0 ? count_ : 0}, {spec_.writes ? "bytes_written" : "bytes_read", moved}};
+}
+
+void Transfers::move(int k) {
+    if (spec_.writes)
+        write(k);
+    else
+        read(k);
+}
+
+void Transfers::write(int k) {
+    MPI_File const file = file_->get();
+    void const* const from = memory(k);
+    int code = MPI_SUCCESS;
+    if (spec_.access == Access::explicit_offset)
+        code = (spec_.collective ? MPI_File_write_at_all : MPI_File_write_at)(file, offset_of_mine(k), from, bytes_,
+                                                                              MPI_BYTE, MPI_STATUS_IGNORE);
+    else if (spec_.access == Access::shared)
+        code = (spec_.collective ? MPI_File_write_ordered : MPI_File_write_shared)(file, from, bytes_, MPI_BYTE,
+                                                                                   MPI_STATUS_IGNORE);
+    else
+        code =
+            (spec_.collective ? MPI_File_write_all : MPI_File_write)(file, from, bytes_, MPI_BYTE, MPI_STATUS_IGNORE);
+    octant::check(code);
+}
+
+void Transfers::read(int k) {
+    MPI_File const file = file_->get();
+    int code = MPI_SUCCESS;
+    if (spec_.access == Access::explicit_offset)
+        code = (spec_.collective ? MPI_File_read_at_all : MPI_File_read_at)(file, offset_of_mine(k), memory(k), bytes_,
+                                                                            MPI_BYTE, MPI_STATUS_IGNORE);
+    else if (spec_.access == Access::shared)
+        code = (spec_.collective ? MPI_File_read_ordered : MPI_File_read_shared)(file, memory(k), bytes_, MPI_BYTE,
+                                                                                 MPI_STATUS_IGNORE);
+    else
+        code = (spec_.collective ? MPI_File_read_all : MPI_File_read)(file, memory(k), bytes_, MPI_BYTE,
+                                                                      MPI_STATUS_IGNORE);
+    octant::check(code);
+}
+
+// Of the ordered forms only a split call goes on in the background.
+void Transfers::post(int k) {
+    MPI_File const file = file_->get();
+    void* const at = memory(k);
+    int code = MPI_SUCCESS;
+    if (spec_.access == Access::explicit_offset && spec_.writes)
+        code = (spec_.collective ? MPI_File_iwrite_at_all : MPI_File_iwrite_at)(file, offset_of_mine(k), at, bytes_,
+                                                                                MPI_BYTE, &request_);
+    else if (spec_.access == Access::explicit_offset)
+        code = (spec_.collective ? MPI_File_iread_at_all : MPI_File_iread_at)(file, offset_of_mine(k), at, bytes_,
+                                                                              MPI_BYTE, &request_);
+    else if (spec_.access == Access::shared && spec_.collective)
+        code = spec_.writes ? MPI_File_write_ordered_begin(file, at, bytes_, MPI_BYTE)
+                            : MPI_File_read_ordered_begin(file, at, bytes_, MPI_BYTE);
+    else if (spec_.access == Access::shared)
+        code = spec_.writes ? MPI_File_iwrite_shared(file, at, bytes_, MPI_BYTE, &request_)
+                            : MPI_File_iread_shared(file, at, bytes_, MPI_BYTE, &request_);
+    else if (spec_.writes)
+        code = (spec_.collective ? MPI_File_iwrite_all : MPI_File_iwrite)(file, at, bytes_, MPI_BYTE, &request_);
+    else
+        code = (spec_.collective ? MPI_File_iread_all : MPI_File_iread)(file, at, bytes_, MPI_BYTE, &request_);
+    octant::check(code);
+}
+
+void Transfers::wait(int k) {
+    if (spec_.access != Access::shared || !spec_.collective)
+        octant::check(MPI_Wait(&request_, MPI_STATUS_IGNORE));
+    else if (spec_.writes)
+        octant::check(MPI_File_write_ordered_end(file_->get(), memory(k), MPI_STATUS_IGNORE));
+    else
+        octant::check(MPI_File_read_ordered_end(file_->get(), memory(k), MPI_STATUS_IGNORE));
+}
+
+void Transfers::sync() { octant::check(MPI_File_sync(file_->get())); }
+
+// What is to be read, written by other ranks than those that read it.
+void Transfers::fill_file(int pass) {
+    int const other = stands_for();
+    if (other >= 0) {
+        File const file(MPI_COMM_SELF, folder_.path(file_of(other)), MPI_MODE_RDWR);
+        std::vector<std::uint8_t> bytes(static_cast<std::size_t>(bytes_));
+        for (int k = 0; k < count_; ++k) {
+            octant::fill_pattern(bytes, other, pass * count_ + k);
+            octant::check(MPI_File_write_at(file.get(), offset_of({other, k}), bytes.data(), bytes_, MPI_BYTE,
+                                            MPI_STATUS_IGNORE));
+        }
+        octant::check(MPI_File_sync(file.get()));
+    }
+    group_.barrier();
+    if (plays()) sync();
+}
+
+void Transfers::drop_from_cache() const {
+    int const file = open(folder_.path(file_of(group_.rank())).c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    if (fdatasync(file) == 0) static_cast<void>(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+    close(file);
+}
+
+// Of the pages of this rank's file; 1 where the system does not say.
+double Transfers::cached_share() const {
+    int const file = open(folder_.path(file_of(group_.rank())).c_str(), O_RDONLY | O_CLOEXEC);
+    auto const size = static_cast<std::size_t>(std::max<off_t>(0, file < 0 ? 0 : lseek(file, 0, SEEK_END)));
+    void* const pages = size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+    if (file >= 0) close(file);
+    if (pages == MAP_FAILED) return 1;
+    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> resident((size + page - 1) / page);
+    double share = 1;
+    if (mincore(pages, size, resident.data()) == 0)
+        share =
+            static_cast<double>(std::ranges::count_if(resident, [](unsigned char one) { return (one & 1U) != 0; })) /
+            static_cast<double>(resident.size());
+    munmap(pages, size);
+    return share;
+}
+
+octant::Results Transfers::results() {
+    if (!plays()) return {};
+    if (spec_.writes) return {};
+    if (cold_) drop_from_cache();
+    double const share = cached_share();
+    if (share > 0.01 && !folder_.in_memory())
+        context_.notes.emplace_back("memory_copy", "read from the page cache of this host: a copy of memory");
+    return {{"in the page cache", share, "1"}};
+}
+
+octant::Results Transfers::verify(std::function<void()> const& move_all) {
+    wrong_ = {};
+    size_off_ = 0;
+    for (int pass = 1; pass <= passes; ++pass) {
+        if (spec_.writes) {
+            for (int k = 0; k < count_; ++k) octant::fill_pattern(block(k), group_.rank(), pass * count_ + k);
+            if (plays()) octant::check(MPI_File_set_size(file_->get(), 0));
+            prepare();
+            move_all();
+            if (plays()) sync();
+            group_.barrier();
+            spoil();
+            compare_written(pass);
+        } else {
+            fill_file(pass);
+            spoil();
+            for (int k = 0; k < count_; ++k) octant::poison(block(k), group_.rank(), pass * count_ + k);
+            prepare();
+            move_all();
+            compare_read(pass);
+        }
+        group_.barrier();
+    }
+    for (int k = 0; k < count_; ++k) octant::fill_pattern(block(k), group_.rank(), k);
+    return {{"bytes that differ from what was written, or blocks that are not there once", wrong_.count(), "1", 0,
+             wrong_.where()},
+            {"difference from the size of the file", size_off_, "B", 0,
+             "rank " + std::to_string(group_.rank()) + " looked"}};
+}
+
+// A byte changed, the file one byte short, or two blocks exchanged (without an order: one of them twice).
+void Transfers::spoil() {
+    if (fault_ >= 0 && group_.rank() == 0) {
+        File const file(MPI_COMM_SELF, folder_.path(0), MPI_MODE_RDWR);
+        std::vector<std::uint8_t> first(static_cast<std::size_t>(bytes_)), second(first.size());
+        auto const at = [&](int number) { return static_cast<MPI_Offset>(number) * bytes_; };
+        auto const get = [&](int number, std::vector<std::uint8_t>& bytes) {
+            octant::check(MPI_File_read_at(file.get(), at(number), bytes.data(), bytes_, MPI_BYTE, MPI_STATUS_IGNORE));
+        };
+        auto const put = [&](int number, std::vector<std::uint8_t> const& bytes) {
+            octant::check(MPI_File_write_at(file.get(), at(number), bytes.data(), bytes_, MPI_BYTE, MPI_STATUS_IGNORE));
+        };
+        get(0, first);
+        if (fault_ == 0) {
+            first[0] ^= 1U;
+            put(0, first);
+        } else if (fault_ == 1) {
+            octant::check(MPI_File_set_size(file.get(), at(sharing_ * count_) - 1));
+        } else if (sharing_ * count_ > 1) {
+            get(1, second);
+            put(0, second);
+            if (spec_.access != Access::shared || spec_.collective) put(1, first);
+        }
+        octant::check(MPI_File_sync(file.get()));
+    }
+    group_.barrier();
+}
+
+// By another rank than the one that wrote.
+void Transfers::compare_written(int pass) {
+    int const other = stands_for();
+    std::vector<std::int64_t> found;
+    bool const any_order = spec_.access == Access::shared && !spec_.collective;
+    if (other >= 0) {
+        File const file(MPI_COMM_SELF, folder_.path(file_of(other)), MPI_MODE_RDONLY);
+        MPI_Offset size = 0;
+        octant::check(MPI_File_get_size(file.get(), &size));
+        size_off_ += std::fabs(static_cast<double>(size) - static_cast<double>(bytes_) * sharing_ * count_);
+        for (int k = 0; k < count_; ++k) {
+            octant::poison(block(0), other, pass * count_ + k);
+            octant::check(
+                MPI_File_read_at(file.get(), offset_of({other, k}), memory(0), bytes_, MPI_BYTE, MPI_STATUS_IGNORE));
+            if (any_order)
+                found.push_back(class_of(block(0), pass));
+            else
+                wrong_.compare(block(0), group_.rank(), other, pass * count_ + k);
+        }
+    }
+    if (any_order) compare_any_order(found, pass);
+}
+
+void Transfers::compare_read(int pass) {
+    bool const any_order = spec_.access == Access::shared && !spec_.collective;
+    std::vector<std::int64_t> found;
+    if (plays()) {
+        MPI_Offset size = 0;
+        octant::check(MPI_File_get_size(file_->get(), &size));
+        size_off_ += std::fabs(static_cast<double>(size) - static_cast<double>(bytes_) * sharing_ * count_);
+    }
+    for (int k = 0; k < count_ && plays(); ++k) {
+        if (any_order)
+            found.push_back(class_of(block(k), pass));
+        else
+            wrong_.compare(block(k), group_.rank(), group_.rank(), pass * count_ + k);
+    }
+    if (any_order) compare_any_order(found, pass);
+}
+
+// The first byte of a block that some rank wrote in this pass, whole; -1: nobody did.
+std::int64_t Transfers::class_of(std::span<std::uint8_t const> bytes, int pass) const {
+    for (int rank = 0; rank < group_.size(); ++rank)
+        for (int k = 0; k < count_; ++k) {
+            if (bytes[0] != octant::pattern_byte(rank, 0, pass * count_ + k)) continue;
+            octant::Mismatch differs;
+            differs.compare(bytes, group_.rank(), rank, pass * count_ + k);
+            if (differs.count() == 0) return bytes[0];
+            return -1;  // equal first bytes have equal bytes behind them
+        }
+    return -1;
+}
+
+// Of all ranks together every block is there once, whoever has it.
+void Transfers::compare_any_order(std::vector<std::int64_t> const& found, int pass) {
+    auto const all = group_.gather(found);
+    if (group_.rank() != 0) return;
+    std::vector<int> balance(256);
+    for (auto const& ranks : all)
+        for (auto const one : ranks)
+            if (one >= 0) --balance[static_cast<std::size_t>(one)];
+    for (int rank = 0; rank < group_.size(); ++rank)
+        for (int k = 0; k < count_; ++k)
+            if (++balance[octant::pattern_byte(rank, 0, pass * count_ + k)] > 0)
+                wrong_.add("block " + std::to_string(k) + " of rank " + std::to_string(rank));
+}
+
+}  // namespace mpiio
