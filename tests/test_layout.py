@@ -87,7 +87,7 @@ def test_only_the_modules_that_may_touch_the_world_start_processes() -> None:
 
 
 def test_no_code_outside_its_folder_names_a_workload() -> None:
-    """So that one folder is all there is of it; asks (suites, studies) and the table of format 1 may."""
+    """So that one folder is all there is of it; asks (suites, studies) and the tables of old names may."""
     names = set(map(identity, FOLDERS))
     naming = {
         path.relative_to(ROOT).as_posix()

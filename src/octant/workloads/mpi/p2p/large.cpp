@@ -143,7 +143,6 @@ class Large {
     void receive(MPI_Status& status) const {
         octant::check(MPI_Recv(place_.data(), 1, item_.get(), pair_.peer, 0, group_.get(), &status));
     }
-    Item item_{bytes_};
 #endif
 
     octant::Comm const& group_;
@@ -154,6 +153,9 @@ class Large {
     int iteration_ = 0;
     MPI_Count arrived_ = -1;
     int fault_ = -1;
+#if !OCTANT_HAS_LARGE_COUNTS
+    Item item_{bytes_};
+#endif
 };
 
 }  // namespace

@@ -186,10 +186,14 @@ class Partitioned {
                                   octant::Exit::not_supported);
         check_members(context);
         check_sets(context, messages_.out().count());
-        for (std::size_t place = 0; place < messages_.out().count(); ++place) make(place);
     }
 
-    void step() { transfer(nullptr); }
+    // The requests are made in the first step: Open MPI 5 may crash where anything else is sent before they are
+    // started.
+    void step() {
+        for (; made_ < messages_.out().count(); ++made_) make(made_);
+        transfer(nullptr);
+    }
     [[nodiscard]] octant::Counts work(std::size_t) const {
         return counts(context_.group, 1, messages_.bytes(), 1, messages_.bytes());
     }
@@ -245,6 +249,7 @@ class Partitioned {
     Ring ring_;
     int parts_;
     Messages messages_;
+    std::size_t made_ = 0;  // requests of so many places
     Sets<2> sets_;
 };
 
