@@ -30,14 +30,30 @@ void together(Comm const& world, std::function<void()> const& body) {
     throw Refusal(reason, Exit::not_supported);
 }
 
+// Does `body`. Where it fails on this rank alone the kernel is left as it is, for the end of the job: to free windows
+// and files its destructor would wait for the other ranks.
+void with(std::unique_ptr<Runnable>& kernel, std::function<void()> const& body) {
+    try {
+        body();
+    } catch (Refusal const& refusal) {
+        if (refusal.code() != Exit::not_supported) static_cast<void>(kernel.release());
+        throw;
+    } catch (...) {
+        static_cast<void>(kernel.release());
+        throw;
+    }
+}
+
 // The kernel, on every rank or on none: constructors do not communicate, since one of them may refuse.
 std::unique_ptr<Runnable> build_together(Build build, Context& context, bool works) {
     std::unique_ptr<Runnable> kernel;
     together(context.world, [&] {
         if (works) kernel = build(context);
     });
-    together(context.world, [&] {
-        if (works) kernel->set_up();
+    with(kernel, [&] {
+        together(context.world, [&] {
+            if (works) kernel->set_up();
+        });
     });
     return kernel;
 }
@@ -115,15 +131,18 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     context.progress_file = &progress;
     context.scratch_folder = &scratch;
     std::int64_t const begun_ns = now_ns();
-    auto const kernel = build_together(row.build, context, works);
+    auto kernel = build_together(row.build, context, works);
     if (unpinned) context.notes.emplace_back("binding", "refused by the system");
     if (context.drawn) context.notes.emplace_back("layout", "random");
-    inject_faults(world.rank());
     std::int64_t const built_ns = now_ns();
-    outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
-    std::int64_t const measured_ns = now_ns();
-    if (works) ask(*kernel, info, context, outcome);
-    world.meet();  // idle ranks sleep until the others have verified
+    std::int64_t measured_ns = built_ns;
+    with(kernel, [&] {
+        inject_faults(world.rank());
+        outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
+        measured_ns = now_ns();
+        if (works) ask(*kernel, info, context, outcome);
+        world.meet();  // idle ranks sleep until the others have verified
+    });
     auto const seconds = [](std::int64_t from, std::int64_t to) { return static_cast<double>(to - from) * 1e-9; };
     outcome.spent_s = {{"build_s", seconds(begun_ns, built_ns)},
                        {"measure_s", seconds(built_ns, measured_ns)},

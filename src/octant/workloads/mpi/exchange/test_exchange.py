@@ -84,7 +84,7 @@ def test_scenarios_have_the_pairs_of_the_network_model() -> None:
 
 TWO_SIDED = "sendrecv,isend-recv,irecv-send,irecv-rsend,irecv-isend,isend-irecv,ordered,ssend-ordered,irecv-ssend"
 OTHERS = "issend-recv,isend-mprobe,alltoallv,irecv-rsend-ahead,bsend-recv,irecv-bsend,persistent,persistent-ready"
-WINDOWS = "put-fence,put-pscw,put-lock,put-flush,get-fence,get-pscw,get-lock,get-flush"
+WINDOWS = "put-fence,put-pscw,put-lock,put-flush,get-fence,get-pscw,get-lock,get-flush,shared-store"
 EVERY = f"{TWO_SIDED},replace,isendrecv,{OTHERS},partitioned,neighbour-alltoall,{WINDOWS}"
 
 
@@ -107,9 +107,16 @@ def test_a_short_message_is_found_where_it_ends(run_kernel: KernelRuns) -> None:
 
 @pytest.mark.mpi
 def test_a_put_without_a_notification_is_no_exchange(run_kernel: KernelRuns) -> None:
-    done = run_kernel("exchange", "protocol=put-flush,get-flush", *TINY, fault="silent")
+    done = run_kernel("exchange", "protocol=put-flush,get-flush,shared-store", *TINY, fault="silent")
     assert done.code == 2, done.stderr
-    assert [point.passed for point in done.points] == [False, False]
+    assert [point.passed for point in done.points] == [False, False, False]
+
+
+@pytest.mark.mpi
+def test_a_throw_on_one_rank_ends_the_job_although_windows_are_freed_together(run_kernel: KernelRuns) -> None:
+    done = run_kernel("exchange", "protocol=put-flush", *TINY, fault="throw:1")
+    assert done.code == 1
+    assert "fault 'throw' was injected" in done.stderr
 
 
 @pytest.mark.mpi

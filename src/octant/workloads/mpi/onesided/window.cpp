@@ -2,8 +2,6 @@
 
 #include "octant/failure.hpp"
 
-#include <exception>
-
 namespace onesided {
 
 void check_ranks(octant::Comm const& comm, std::string const& kind) {
@@ -13,7 +11,7 @@ void check_ranks(octant::Comm const& comm, std::string const& kind) {
 }
 
 Window::Window(octant::Comm const& comm, std::string const& kind, std::byte* memory, std::size_t bytes)
-    : data_(memory), begins_(static_cast<std::size_t>(comm.size())), exceptions_(std::uncaught_exceptions()) {
+    : data_(memory), begins_(static_cast<std::size_t>(comm.size())) {
     auto const size = static_cast<MPI_Aint>(bytes);
     if (kind == "create")
         octant::check(MPI_Win_create(memory, size, 1, MPI_INFO_NULL, comm.get(), &handle_));
@@ -48,10 +46,8 @@ void Window::free() {
     if (handle_ != MPI_WIN_NULL) octant::check(MPI_Win_free(&handle_));
 }
 
-bool Window::left() const noexcept { return std::uncaught_exceptions() > exceptions_; }
-
 Window::~Window() {
-    if (handle_ != MPI_WIN_NULL && !left()) MPI_Win_free(&handle_);
+    if (handle_ != MPI_WIN_NULL) MPI_Win_free(&handle_);
 }
 
 }  // namespace onesided

@@ -17,8 +17,7 @@ inline std::vector<std::string> const window_words{"create", "allocate", "dynami
 // Throws Refusal on all ranks: those of several nodes cannot share memory.
 void check_ranks(octant::Comm const& comm, std::string const& kind);
 
-// Owns an MPI_Win. Making and destroying it are collective over its communicator; where an exception destroys it, on
-// one rank alone perhaps, it is left to the end of the job.
+// Owns an MPI_Win. Making and destroying it are collective over its communicator.
 class Window {
   public:
     // `memory`: of `bytes`, which the window offers, where the kind does not bring its own.
@@ -32,8 +31,6 @@ class Window {
     // Where the memory of `target` begins, as the operations count it.
     [[nodiscard]] MPI_Aint begin_of(int target) const { return begins_[static_cast<std::size_t>(target)]; }
     void free();  // collective
-    // Whether an exception is what ends it.
-    [[nodiscard]] bool left() const noexcept;
 
   private:
     void make_shared(octant::Comm const& comm, std::size_t bytes);
@@ -42,7 +39,6 @@ class Window {
     MPI_Win handle_ = MPI_WIN_NULL;
     std::byte* data_;
     std::vector<MPI_Aint> begins_;
-    int exceptions_;  // under way when it was made
 };
 
 }  // namespace onesided
