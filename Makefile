@@ -61,9 +61,9 @@ intel: .venv-intel/.installed  ## install Intel MPI, with the programs of IMB, i
 	.venv-intel/bin/pip install -q impi-rt
 	@touch $@
 
-sanitize: setup  ## test kernels under the address and undefined-behaviour sanitizers, in build/asan
+sanitize: setup  ## run the native tests under the address and undefined-behaviour sanitizers, in build/asan
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset asan >/dev/null
-	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan --target native_tests
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error
 
 N := 300
