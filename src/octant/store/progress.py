@@ -9,6 +9,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from octant.failure import Refusal
+from octant.untrusted import read_text
+
 MOST_BYTES = 4096
 _ELSEWHERE = re.compile(r"octant-[0-9a-f]{16}")
 """Names that nobody else gives: process and moment are in them."""
@@ -54,8 +57,8 @@ def _remove_elsewhere(scratch: Path) -> None:
     """Removes files that a kernel had in a folder of the user's choice: those with the name that a marker has."""
     for marker in scratch.glob("elsewhere-*"):
         name = marker.name.removeprefix("elsewhere-")
-        with contextlib.suppress(OSError, ValueError):
-            folder = Path(marker.read_text(encoding="utf-8").rstrip("\n"))
+        with contextlib.suppress(OSError, ValueError, Refusal):
+            folder = Path(read_text(marker, "marker of a kernel's file", 4096).rstrip("\n"))
             for path in folder.iterdir() if _ELSEWHERE.fullmatch(name) and folder.is_absolute() else ():
                 if name in path.name and path.is_file() and not path.is_symlink():
                     path.unlink()

@@ -58,13 +58,13 @@ def show_text(name: str, machine: Machine) -> str:
         StudyError: no such study.
     """
     study = file.load(name)
-    plan = design(study, machine, 0, library_of(study), why_no_link)
     lines = [f"{name}: {study.question}", ""]
     for factor, levels in study.factors.items():
         lines.append(f"  {factor}: {', '.join(levels)}  (baseline: {study.baseline[factor]})")
     lines += [f"  measure {name}: {_measured_text(study, name)}" for name in study.measures]
     if study.source == "model":
         return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
+    plan = design(study, machine, 0, library_of(study), why_no_link)
     lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
     lines[-1] += f"{study.repeats} launches of each"
     reasons: dict[str, int] = {}
