@@ -28,7 +28,8 @@ template <class K>
 concept StepKernel = Kernel<K> && requires(K& kernel) { kernel.step(); };
 
 // Collective over the group, once, after the constructors of all ranks: windows, files, communicators. Refuses on all
-// ranks or on none. Its counterpart is the destructor, which all ranks reach together; where one failed, none is called.
+// ranks or on none. Its counterpart is the destructor, which all ranks reach together; where one failed, none is
+// called.
 template <class K>
 concept SetsUp = Kernel<K> && requires(K& kernel) { kernel.set_up(); };
 // Untimed and collective over the group, before each step: a new matrix, cold caches. Rules out batching.
