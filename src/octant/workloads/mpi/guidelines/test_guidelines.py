@@ -1,0 +1,34 @@
+"""The ratio of a guideline by hand: medians of the slowest ranks, the call over the other way."""
+
+import numpy as np
+import pytest
+
+from fake_run import lane, point
+from octant.analysis.figures import figure
+from octant.record import Head, Point, Series
+from octant.workloads.mpi.guidelines import WAYS, WORKLOAD
+
+
+def compared(guideline: str = "bcast-tree") -> Point:
+    """The call takes 10 us on rank 0 and 30 us on rank 1, the other way 20 us on both."""
+    series: list[Series] = []
+    for rank, call_ns in enumerate((10_000, 30_000)):
+        ns = {"call": call_ns, "instead": 20_000}
+        series.append(lane([60_000] * 9, rank=rank))
+        series += [Series(Head(f"phase/{name}", rank), np.full(9, float(one))) for name, one in ns.items()]
+    knobs = {"guideline": guideline, "bytes": "1024"}
+    return point("steps", workload="mpi/guidelines", knobs=knobs, counts={"calls": 4}, lanes=tuple(series), ranks=2)
+
+
+def test_the_ratio_is_that_of_the_slowest_ranks_medians() -> None:
+    for name, expected in (("ratio", 1.5), ("call", 30e-6), ("instead", 20e-6)):
+        value = figure(WORKLOAD, [compared()], name).value
+        assert value is not None
+        assert value.middle == pytest.approx(expected)
+
+
+def test_every_guideline_says_in_words_what_is_compared() -> None:
+    assert WORKLOAD.rivals is not None
+    for guideline, ways in WAYS.items():
+        assert WORKLOAD.rivals(compared(guideline)) == ways
+        assert all(ways)
