@@ -103,6 +103,7 @@ def test_a_kernel_runs_on_a_simulated_machine(tmp_path: Path, monkeypatch: pytes
     found = on_model.run(load("bgp"), "p2p", ["bytes=0,64KiB", "samples=50"], 8)
     times = [figure for figure in found.figures if figure.metric == "time"]
     assert all(figure.passed for figure in found.figures)
+    assert [figure.metric for figure in found.figures] == ["time", "bandwidth"] * 2
     assert times[1].alone == pytest.approx(times[1].value, rel=1e-3)
     again = on_model.run(load("bgp"), "p2p", ["bytes=0,64KiB", "samples=50"], 8)
     repeated = [figure.value for figure in again.figures]

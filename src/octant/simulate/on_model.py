@@ -17,6 +17,7 @@ from octant.failure import Exit, Refusal
 from octant.launch import smpirun
 from octant.launch.execute import execute
 from octant.machine.discover import discover
+from octant.metric import Metric
 from octant.network.files import NetworkFile
 from octant.network.platform import Platform, platform, simgrid_xml
 from octant.record import Failure, Point
@@ -37,7 +38,7 @@ class SimulatedFigure:
     knobs: Mapping[str, str]
     metric: str
     unit: str
-    value: float | None  # `None`: the answer is wrong, or there are no samples of it
+    value: float | None  # `None`: the answer is wrong
     alone: float | None  # the same from latency and bandwidth of the route between the first rank and the last
     passed: bool
 
@@ -151,7 +152,7 @@ def _shown_knobs(points: Sequence[Point], asked: Sequence[str]) -> list[str]:
 
 
 def _figures(kernel: Workload, point: Point, shown: Sequence[str], exported: Platform) -> list[SimulatedFigure]:
-    """Every metric of a point, beside what its route alone allows."""
+    """The metrics of a point that are drawn, beside what its route alone allows."""
     step_s = _step_alone(kernel, point, exported)
     counts = {name: point.count(name) for work in point.work for name in work.counts}
     return [
@@ -163,8 +164,15 @@ def _figures(kernel: Workload, point: Point, shown: Sequence[str], exported: Pla
             None if step_s is None else figure.metric.at(step_s, counts, 1) or None,
             point.passed,
         )
-        for figure in figures_of(kernel, [point], kernel.metrics).values()
+        for figure in figures_of(kernel, [point], _drawn(kernel)).values()
+        if not figure.missing  # another kernel of the program measures it
     ]
+
+
+def _drawn(kernel: Workload) -> list[Metric]:
+    """The headline, and what else the workload's pictures show: other readings of the same times say no more here."""
+    names = [getattr(picture, of, "") for picture in kernel.pictures for of in ("y", "rate")]
+    return list(dict.fromkeys([kernel.metric(), *(kernel.metric(name) for name in names if name)]))
 
 
 def _step_alone(kernel: Workload, point: Point, exported: Platform) -> float | None:
