@@ -40,6 +40,20 @@ TWO_CORES: Mapping[str, tuple[Mapping[str, float], list[str]]] = {
     "mpi-barrier-pmb": ({"barrier 2": SMALL, "barrier 2 on two hosts": 50 * SMALL}, [NO, NO, HOLDS]),
     "mpi-buffer-size": ({}, [NO]),
     "mpi-eager-limit": ({"pingpong default at 32KiB": 2 * SMALL, "pingpong 64KiB at 32KiB": SMALL}, [HOLDS]),
+    "mpi-overhead": (
+        {
+            "exchange two-sided at 1MiB": 1e9, "exchange one-sided at 1MiB": 2e9, "exchange shared-memory at 1MiB": 4e9,
+            "exchange two-sided at 64KiB": 1e9, "exchange shared-memory at 64KiB": 9e8,
+        },
+        [HOLDS, HOLDS, NOT],
+    ),
+    "mpi-rdma": (
+        {
+            "pingpong both 64 KiB, as set": 1e9, "pingpong bulk 16 KiB, as set": 2e9,
+            "pingpong eager 16 KiB, as set": 1e9, "pingpong both 16 KiB, as set": 2e9,
+        },
+        [NOT, HOLDS, NO, NO, NO, NO],
+    ),
     "mpi-parameter-checks": ({"pingpong yes": 1.1 * SMALL, "pingpong no": SMALL}, [HOLDS]),
     "mpi-shm-crossover": (
         {
@@ -90,6 +104,7 @@ def test_what_cannot_be_tested_names_what_is_missing() -> None:
     assert offload["bgp-barrier-cores-2x"] == "one node"
     assert reasons("bulk-exchange-protocol")["p775-fifo-full-is-loss"].startswith("no network that may lose packets")
     assert reasons("mpi-barrier-pmb")["pmb-barrier-p690-log"] == "2 usable cores, at least 32 needed"
+    assert reasons("mpi-rdma")["p6-rdma-more-memory"] == "no adapter that reads and writes the memory of another node"
     assert reasons("mpi-buffer-size")["p6-large-fifo-for-large-jobs"] == "2 usable cores, at least 16 needed"
 
 

@@ -25,6 +25,10 @@ _BEYOND_A_NODE = {
         "no network that carries collectives in its hardware",
         "a machine whose network carries collectives in its hardware",
     ),
+    "rdma-adapter": (
+        "no adapter that reads and writes the memory of another node",
+        "two nodes with adapters that read and write each other's memory (RDMA)",
+    ),
     "lossy-network": (
         "no network that may lose packets and counts them",
         "nodes whose network may lose packets and counts them",
