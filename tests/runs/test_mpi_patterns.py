@@ -31,7 +31,7 @@ def test_every_row_asks_a_workload_that_is_there_and_is_found_again() -> None:
     names = [one.name.lower() for one in patterns()]
     assert len(set(names)) == len(names)
     for one in patterns():
-        assert workloads.workload(one.workload).messages, one.name
+        assert workloads.workload(one.workload).family == "mpi", one.name
         found = pattern_of(one.workload, {**one.knobs, "bytes": "8"})
         assert found is not None
         assert found.name == one.name

@@ -11,6 +11,7 @@ from fake_run import machine
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
+from octant.launch.launchers import mpiexec
 from octant.machine import Machine
 from octant.runs import plan
 from octant.runs.rounds import seed_within
@@ -50,6 +51,32 @@ def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
     }  # fmt: skip
     assert made.timeout_s > 10 * made.expected_s > 0
     assert resolved(ask(), 7.0).timeout_s == 7.0
+
+
+def test_a_repetition_that_lasts_has_the_time_it_takes() -> None:
+    """A drift over minutes is no hang."""
+
+    def launch(**knobs: str) -> Launch:
+        return Launch(Ask(Subject("mpi/clock"), {"pattern": "drift", "seconds": "1", **knobs}))
+
+    short, lasting = launch(), launch(duration="2min,4min")
+    assert plan.expected_seconds(lasting) - 2 * plan.expected_seconds(short) == pytest.approx(360, abs=1)
+    assert plan.timeout_seconds(lasting) > 360
+    assert plan.timeout_seconds(short) > 20, "longer than it lasts where nobody says"
+
+
+def test_threads_beyond_the_hardware_threads_yield_and_the_record_reads_it_back(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _pid: {0, 1})
+    (kernels / "octant-mpi-threads").write_bytes((kernels / "octant-bind").read_bytes())
+    (kernels / "octant-mpi-threads").chmod(0o755)
+    crowd = Ask(Subject("mpi/threads"), {"threads": "1,2"}, Shape(2))
+    planned = resolved(crowd).environment
+    assert (planned[mpiexec.YIELD], planned["OCTANT_MPI_SETTINGS"]) == ("1", mpiexec.YIELD)
+    own = resolved(dataclasses.replace(crowd, mpi={mpiexec.YIELD: "0"})).environment
+    assert own[mpiexec.YIELD] == "0"
+    assert mpiexec.YIELD not in resolved(dataclasses.replace(crowd, knobs={"threads": "1"})).environment
 
 
 def test_a_placed_launch_says_its_masks(kernels: Path) -> None:

@@ -25,7 +25,7 @@ class Pattern(BaseModel):
     multiple: int = Field(default=1, ge=1)
     times: Literal["one", "range", "overlap"] = "range"
     factor: int = Field(default=0, ge=0)
-    each: Literal["", "other", "pair"] = ""
+    each: Literal["", "all", "other", "pair"] = ""
     messages: int = Field(default=0, ge=0)
     osu_shows: Literal["latency", "bandwidth"] = "latency"
     differs: str = ""
@@ -38,12 +38,15 @@ class Pattern(BaseModel):
 
     def times_of(self, processes: int) -> int:
         """How many others, or pairs, a rate adds up where so many processes take part; 1: it is one's."""
-        return {"": 1, "other": processes - 1, "pair": processes // 2}[self.each]
+        return {"": 1, "all": processes, "other": processes - 1, "pair": processes // 2}[self.each]
 
     @property
     def factor_text(self) -> str:
         """IMB's factor for people."""
-        return str(self.factor) + {"": "", "other": " x (#processes - 1)", "pair": " x pairs"}[self.each]
+        return (
+            str(self.factor)
+            + {"": "", "all": " x #processes", "other": " x (#processes - 1)", "pair": " x pairs"}[self.each]
+        )
 
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of a workload is one of this pattern."""

@@ -43,9 +43,14 @@ class Placed:
 
 
 def expected_seconds(launch: Launch) -> float:
-    """About how long a launch takes: the budgets of its cells, and starting, filling and checking."""
-    words = launch.started_knobs.get("seconds", "").split(",")
+    """About how long a launch takes: the budgets of its cells, and starting, filling and checking.
+
+    The knob `duration` is how long one repetition of a cell lasts, whatever the budget.
+    """
+    words, lasting = (launch.started_knobs.get(name, "").split(",") for name in ("seconds", "duration"))
     budget_s = sum(map(_seconds, words)) / len(words)
+    if "duration" in launch.started_knobs:
+        budget_s += sum(map(_seconds, lasting)) / len(lasting)
     return (START_S if launch.ask.shape.ranks == 1 else START_RANKS_S) + len(launch.cells()) * (budget_s + POINT_S)
 
 

@@ -51,7 +51,7 @@ std::vector<octant::Knob> knobs() {
              {},
              1,
              1'000'000},
-            {"duration", KnobKind::seconds, "60", "of pattern=drift: time from the first offset to the last"},
+            {"duration", KnobKind::seconds, "10", "of pattern=drift: time from the first offset to the last"},
             {"moments",
              KnobKind::integer,
              "21",

@@ -212,10 +212,17 @@ void Transfers::fill_file(int pass) {
     if (plays()) sync();
 }
 
+// Pages that the system is still reading ahead stay: once more until none is left, or for a while.
 void Transfers::drop_from_cache() const {
+    constexpr int tries = 50;
+    constexpr useconds_t pause_us = 200;
     int const file = open(folder_.path(file_of(group_.rank())).c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    if (fdatasync(file) == 0) static_cast<void>(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+    for (int i = 0; i < tries; ++i) {
+        if (fdatasync(file) == 0) static_cast<void>(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+        if (folder_.in_memory() || cached_share() == 0) break;
+        usleep(pause_us);
+    }
     close(file);
 }
 
