@@ -170,16 +170,16 @@ Mapping::~Mapping() {
     if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-PagesGiven Mapping::given() const {
+PagesGiven pages_given(std::span<std::byte const> memory) {
     PagesGiven found;
-    found.bytes = static_cast<std::int64_t>(size_);
-    auto const address = reinterpret_cast<std::uintptr_t>(data_);
+    found.bytes = static_cast<std::int64_t>(memory.size());
+    auto const address = reinterpret_cast<std::uintptr_t>(memory.data());
     std::ifstream smaps("/proc/self/smaps");
     bool inside = false;
     for (std::string line; std::getline(smaps, line);) {
         std::uintptr_t low = 0, high = 0;
         if (line.find('-') != std::string::npos && std::sscanf(line.c_str(), "%lx-%lx ", &low, &high) == 2) {
-            inside = low < address + size_ && address < high;
+            inside = low < address + memory.size() && address < high;
             continue;
         }
         long kib = 0;
@@ -187,15 +187,19 @@ PagesGiven Mapping::given() const {
         if (std::sscanf(line.c_str(), "Rss: %ld kB", &kib) == 1) found.resident_bytes += kib * 1024;
         if (std::sscanf(line.c_str(), "KernelPageSize: %ld kB", &kib) == 1)
             found.page_bytes = std::max(found.page_bytes, kib * std::int64_t{1024});
-        if (std::sscanf(line.c_str(), "AnonHugePages: %ld kB", &kib) == 1) found.huge_bytes += kib * 1024;
-        if (std::sscanf(line.c_str(), "Private_Hugetlb: %ld kB", &kib) == 1) {
+        if (std::sscanf(line.c_str(), "AnonHugePages: %ld kB", &kib) == 1 ||
+            std::sscanf(line.c_str(), "ShmemPmdMapped: %ld kB", &kib) == 1)
+            found.huge_bytes += kib * 1024;
+        if (std::sscanf(line.c_str(), "Private_Hugetlb: %ld kB", &kib) == 1 ||
+            std::sscanf(line.c_str(), "Shared_Hugetlb: %ld kB", &kib) == 1) {
             found.huge_bytes += kib * 1024;
             found.resident_bytes += kib * 1024;
         }
     }
     constexpr std::size_t looks = 64;
     std::vector<void*> pages;
-    for (std::size_t i = 0; i < looks; ++i) pages.push_back(data_ + size_ / looks * i);
+    for (std::size_t i = 0; i < looks; ++i)
+        pages.push_back(const_cast<std::byte*>(memory.data()) + memory.size() / looks * i);
     std::vector<int> status(looks, -1);
     if (syscall(SYS_move_pages, 0, looks, pages.data(), nullptr, status.data(), 0) == 0)
         for (int node : status)

@@ -19,6 +19,8 @@ using octant::Mapping;
 using octant::NodePolicy;
 using octant::PagePolicy;
 
+octant::PagesGiven given(Mapping const& mapping) { return octant::pages_given(mapping.bytes()); }
+
 void policies(octant::Checks& checks) {
     checks.that(PagePolicy::parse("2MiB").pool_page_bytes == 2 << 20, "a pool's size");
     checks.that(PagePolicy::parse(std::to_string(sysconf(_SC_PAGESIZE))).name == "base", "the base page is no pool");
@@ -35,13 +37,13 @@ void read_back(octant::Checks& checks) {
     Mapping const first(size, PagePolicy::parse("base"), NodePolicy::parse("default"));
     Mapping const second(size, PagePolicy::parse("base"), NodePolicy::parse("default"));
     std::memset(first.data(), 1, first.size());
-    checks.that(first.given().resident_bytes == static_cast<std::int64_t>(size), "all of the first is there");
-    checks.that(first.given().huge_bytes == 0, "pages=base gives no huge pages");
-    checks.that(second.given().resident_bytes == 0, "the second was not touched, and its neighbour is not counted");
+    checks.that(given(first).resident_bytes == static_cast<std::int64_t>(size), "all of the first is there");
+    checks.that(given(first).huge_bytes == 0, "pages=base gives no huge pages");
+    checks.that(given(second).resident_bytes == 0, "the second was not touched, and its neighbour is not counted");
     std::memset(second.data(), 1, size / 2);
-    checks.that(second.given().resident_bytes == static_cast<std::int64_t>(size) / 2, "half of the second");
-    checks.that(!first.given().pages_on_node.empty(), "the nodes are known");
-    checks.that(second.given().pages_on_node.size() <= first.given().pages_on_node.size(), "no more nodes than pages");
+    checks.that(given(second).resident_bytes == static_cast<std::int64_t>(size) / 2, "half of the second");
+    checks.that(!given(first).pages_on_node.empty(), "the nodes are known");
+    checks.that(given(second).pages_on_node.size() <= given(first).pages_on_node.size(), "no more nodes than pages");
 }
 
 void owners(octant::Checks& checks) {
@@ -51,7 +53,7 @@ void owners(octant::Checks& checks) {
     Mapping const target(std::move(source));
     checks.that(target.data() == data, "moving hands it over");
     std::memset(target.data(), 1, target.size());
-    checks.that(target.given().resident_bytes >= static_cast<std::int64_t>(size), "and it can be used");
+    checks.that(given(target).resident_bytes >= static_cast<std::int64_t>(size), "and it can be used");
 }
 
 // Numbers of the physical pages, in order; empty where only root may see them.
@@ -73,9 +75,9 @@ std::vector<std::int64_t> drawn_pages(octant::Checks& checks, std::uint64_t seed
     constexpr std::size_t bytes = std::size_t{1} << 20;
     Mapping const drawn(bytes, PagePolicy::parse("base"), NodePolicy::parse("default"));
     drawn.draw_pages(0, bytes / 2, seed);
-    checks.that(drawn.given().resident_bytes == bytes / 2, "the first half");
+    checks.that(given(drawn).resident_bytes == bytes / 2, "the first half");
     drawn.draw_pages(bytes / 2, bytes, seed + 1);
-    checks.that(drawn.given().resident_bytes == bytes && drawn.given().huge_bytes == 0, "all of it, on base pages");
+    checks.that(given(drawn).resident_bytes == bytes && given(drawn).huge_bytes == 0, "all of it, on base pages");
     return physical_pages(drawn);
 }
 

@@ -29,9 +29,9 @@ struct Context {
     PagePolicy pages;
     NodePolicy nodes;
     Layout layout = Layout::given;
-    bool share_cores = false;                    // more threads than hardware threads of a node
-    std::int64_t memory_left_bytes = INT64_MAX;  // that this rank may still take: more would get it killed
-    std::vector<Mapping const*> watched = {};    // buffers whose pages are read back
+    bool share_cores = false;                              // more threads than hardware threads of a node
+    std::int64_t memory_left_bytes = INT64_MAX;            // that this rank may still take: more would get it killed
+    std::vector<std::span<std::byte const>> watched = {};  // memory whose pages are read back
     std::vector<std::pair<std::string, std::string>> notes = {};  // facts for the record: "library", "variant", …
 
     template <class T>

@@ -40,6 +40,8 @@ struct PagesGiven {  // read back from the kernel, for one buffer
     std::map<int, std::int64_t> pages_on_node;  // of a sample of pages
 };
 
+[[nodiscard]] PagesGiven pages_given(std::span<std::byte const> memory);
+
 class Mapping {  // owns an anonymous mapping; not touched here: the thread that uses a page touches it first
   public:
     Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes);  // throws Refusal
@@ -50,7 +52,7 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
     ~Mapping();
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] PagesGiven given() const;
+    [[nodiscard]] std::span<std::byte const> bytes() const noexcept { return {data_, size_}; }
     // Touches the pages that begin within bytes [first, last). Each is drawn from as many in a row as `pool_factor`
     // says that the system hands out; the others go back.
     void draw_pages(std::size_t first, std::size_t last, std::uint64_t seed) const;

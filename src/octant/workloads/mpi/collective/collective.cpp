@@ -176,7 +176,7 @@ Collective::Collective(octant::Context& context, Pattern const& pattern)
     std::byte const content{pattern.reduces ? std::uint8_t{0} : std::uint8_t{1}};
     std::ranges::fill(in_.span(), content);
     std::ranges::fill(out_.span(), content);
-    context.watched = {&in_.mapping(), &out_.mapping()};
+    context.watched = {in_.mapping().bytes(), out_.mapping().bytes()};
     as_root_ = lists(layout(group_.rank(), in_place_));
     as_another_ = lists(layout(another(), in_place_));
 }

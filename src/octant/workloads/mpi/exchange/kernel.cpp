@@ -104,7 +104,7 @@ class Exchange {
                 "cannot exchange by protocol=alltoallv (of empty messages it sends none); try bytes=1",
                 octant::Exit::not_supported);
         for (auto const* buffer : {&out_, &in_, &other_, &walked_}) std::ranges::fill(buffer->span(), std::uint8_t{1});
-        context.watched = {&out_.mapping(), &in_.mapping()};
+        context.watched = {out_.mapping().bytes(), in_.mapping().bytes()};
     }
 
     void set_up() {

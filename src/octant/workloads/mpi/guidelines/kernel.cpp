@@ -52,7 +52,7 @@ class Guidelines {
             data_.send[static_cast<std::size_t>(i)] = value(data_.rank, i);
         std::ranges::fill(data_.result.span(), 0);
         std::ranges::fill(data_.spare.span(), 0);
-        context.watched = {&data_.send.mapping(), &data_.result.mapping()};
+        context.watched = {data_.send.mapping().bytes(), data_.result.mapping().bytes()};
     }
     Guidelines(Guidelines const&) = delete;
     Guidelines& operator=(Guidelines const&) = delete;

@@ -72,7 +72,7 @@ Transfers::Transfers(octant::Context& context)
       memory_(context.buffer<std::uint8_t>(stride_ * static_cast<std::size_t>(count_))),
       folder_(context, bytes_of_all(context)) {
     for (int k = 0; k < count_; ++k) octant::fill_pattern(block(k), group_.rank(), k);
-    context.watched = {&memory_.mapping()};
+    context.watched = {memory_.mapping().bytes()};
 }
 
 int Transfers::stands_for() const {

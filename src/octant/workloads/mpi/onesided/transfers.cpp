@@ -54,8 +54,8 @@ Transfers::Transfers(octant::Context& context, Pattern pattern)
         memory_.emplace(context.buffer<std::byte>(reached));
     local_.emplace(context.buffer<std::byte>(std::max<std::size_t>(1, links_.out.size()) * region_bytes_));
     if (fetches()) fetched_.emplace(context.buffer<std::byte>(local_->size()));
-    if (memory_) context.watched.push_back(&memory_->mapping());
-    context.watched.push_back(&local_->mapping());
+    if (memory_) context.watched.push_back(memory_->mapping().bytes());
+    context.watched.push_back(local_->mapping().bytes());
 }
 
 Transfers::~Transfers() {

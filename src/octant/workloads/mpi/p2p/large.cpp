@@ -50,7 +50,7 @@ class Large {
           place_(context.buffer<std::uint8_t>(pair_.plays ? std::max<std::size_t>(1, bytes_) : 1)),
           first_(places(bytes_)) {
         std::ranges::fill(place_.span(), std::uint8_t{1});
-        context.watched = {&place_.mapping()};
+        context.watched = {place_.mapping().bytes()};
         context.notes.emplace_back("counted", OCTANT_HAS_LARGE_COUNTS != 0 ? "MPI_Send_c" : "parts of 1 MiB");
     }
 

@@ -106,7 +106,7 @@ Messages::Messages(octant::Context& context, Room room, Shape shape)
       sent_(count_),
       out_(context, shape.extent(), room.out, room.hot_out),
       in_(context, shape.extent(), room.in, room.hot_in) {
-    for (Places const* places : {&out_, &in_}) context.watched.push_back(&places->mapping());
+    for (Places const* places : {&out_, &in_}) context.watched.push_back(places->mapping().bytes());
 }
 
 octant::Results Messages::verify(std::vector<Piece> const& out, std::vector<Piece> const& in,

@@ -51,7 +51,7 @@ class Ring {
         draw_orders();
         std::ranges::fill(out_.span(), std::uint8_t{1});
         std::ranges::fill(in_.span(), std::uint8_t{2});
-        context.watched = {&out_.mapping(), &in_.mapping()};
+        context.watched = {out_.mapping().bytes(), in_.mapping().bytes()};
     }
 
     void prepare() { ring_ = (ring_ + 1) % orders_.size(); }

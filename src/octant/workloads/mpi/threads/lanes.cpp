@@ -67,7 +67,7 @@ Lanes::Lanes(octant::Context& context, std::size_t places, bool collective)
     std::size_t const each = memory_.size() / all_.size();
     context.on_each_thread(
         [&](int t) { std::fill_n(all_[static_cast<std::size_t>(t)].out[0], each, std::uint8_t{1}); });
-    context.watched = {&memory_.mapping()};
+    context.watched = {memory_.mapping().bytes()};
 }
 
 void Lanes::set_up() {

@@ -95,7 +95,8 @@ class Gemm {
         : library_(gemm::load(context.knobs.word("library"), context.threads)), problem_(make(context)) {
         std::visit(
             [&](auto const& problem) {
-                context.watched = {&problem.a.mapping(), &problem.b.mapping(), &problem.c.mapping()};
+                context.watched = {problem.a.mapping().bytes(), problem.b.mapping().bytes(),
+                                   problem.c.mapping().bytes()};
             },
             problem_);
         context.notes = library_.facts;

@@ -42,7 +42,7 @@ class Latency {
         context.on_each_thread([&](int lane) {
             link(lane, static_cast<std::uint64_t>(context.knobs.integer("seed")) + static_cast<std::uint64_t>(lane));
         });
-        context.watched = {&nodes_.mapping()};
+        context.watched = {nodes_.mapping().bytes()};
         context.note_rounded(context.knobs.integer("bytes"), static_cast<std::int64_t>(count_) * line_bytes);
     }
 

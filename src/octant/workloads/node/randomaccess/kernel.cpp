@@ -47,7 +47,7 @@ class RandomAccess {
           table_(context.buffer<Word>(words_ * static_cast<std::size_t>(lanes_))),
           at_(static_cast<std::size_t>(lanes_)) {
         context.on_each_thread([&](int lane) { reset(lane); });
-        context.watched = {&table_.mapping()};
+        context.watched = {table_.mapping().bytes()};
         context.notes = {{"table_bytes", std::to_string(words_ * sizeof(Word))}};
         context.note_rounded(context.knobs.integer("bytes"), static_cast<std::int64_t>(table_.size() * sizeof(Word)));
     }

@@ -104,8 +104,8 @@ class Stream {
             }
             lanes_[static_cast<std::size_t>(lane)].next = lane * slice_;
         });
-        context.watched = {&b_.mapping()};
-        if (a_.size() > 0) context.watched.push_back(&a_.mapping());
+        context.watched = {b_.mapping().bytes()};
+        if (a_.size() > 0) context.watched.push_back(a_.mapping().bytes());
         context.notes = {{"width", width_.name}};
         context.note_rounded(context.knobs.integer("bytes"), 8 * arrays_ * slice_ * context.threads);
     }

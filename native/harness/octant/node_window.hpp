@@ -1,0 +1,32 @@
+// Memory that all ranks of a node load from and store to: a shared window of MPI, which is gone with its processes.
+#pragma once
+
+#include "octant/mpi.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace octant {
+
+class NodeWindow {  // making, freeing and destroying it are collective: make it in set_up()
+  public:
+    // `bytes` of this rank. `contiguous`: the parts of all ranks lie one behind the other, and may share pages; else
+    // each begins a page. Not touched here. Throws Refusal on all ranks: some share no memory with the others.
+    NodeWindow(Comm const& comm, std::size_t bytes, bool contiguous = false);
+    NodeWindow(NodeWindow const&) = delete;
+    NodeWindow& operator=(NodeWindow const&) = delete;
+    ~NodeWindow();
+
+    [[nodiscard]] std::span<std::byte> of(int rank) const noexcept { return parts_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] std::span<std::byte> mine() const noexcept { return of(rank_); }
+    // What each rank stored before is seen by all after it: a barrier, with the fences that MPI asks for.
+    void publish(Comm const& comm) const;
+
+  private:
+    MPI_Win handle_ = MPI_WIN_NULL;
+    int rank_;
+    std::vector<std::span<std::byte>> parts_;
+};
+
+}  // namespace octant
