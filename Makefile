@@ -40,8 +40,8 @@ evaluate: $(RUNS)  ## measure this machine (about three minutes with the set-up)
 
 test: setup dev openmpi  ## run all tests: Python, native, and the Open MPI build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/dev --output-on-failure --no-tests=error
-	$(BIN)/pytest -q --quick -n 2
-	$(BIN)/pytest -q --thorough  # one after the other: they start processes on every core
+	$(BIN)/pytest -q --quick --with-browser -n 2
+	$(BIN)/pytest -q --thorough --with-browser  # one after the other: they start processes on every core
 
 dev: setup  ## build kernels with fault injection and warnings as errors, in build/dev
 	@mkdir -p build

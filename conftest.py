@@ -125,16 +125,19 @@ def browser() -> Iterator["Browser"]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="write the examples' transcripts anew")
     parser.addoption("--quick", action="store_true", help="only tests that build nothing and start no programs of ours")
+    parser.addoption("--with-browser", action="store_true", help="those that look at pages count as quick")
     parser.addoption("--thorough", action="store_true", help="only the tests that --quick leaves out")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for option, wanted in (("--quick", True), ("--thorough", False)):
         if config.getoption(option):
-            config.hook.pytest_deselected(items=[item for item in items if _is_quick(item) != wanted])
-            items[:] = [item for item in items if _is_quick(item) == wanted]
+            config.hook.pytest_deselected(items=[item for item in items if _is_quick(item, config) != wanted])
+            items[:] = [item for item in items if _is_quick(item, config) == wanted]
 
 
-def _is_quick(item: pytest.Item) -> bool:
+def _is_quick(item: pytest.Item, config: pytest.Config) -> bool:
+    left_out = {"browser"} if config.getoption("--with-browser") else set()
     fixtures = getattr(item, "fixturenames", ())
-    return SLOW_FIXTURES.isdisjoint(fixtures) and not any(item.get_closest_marker(name) for name in SLOW_MARKERS)
+    marked = any(item.get_closest_marker(name) for name in SLOW_MARKERS if name not in left_out)
+    return not marked and (SLOW_FIXTURES - left_out).isdisjoint(fixtures)
