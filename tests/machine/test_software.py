@@ -23,7 +23,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setattr("sysconfig.get_path", lambda _name: str(folder))
     monkeypatch.setattr(software, "_MPI_LIBRARIES", ())
-    monkeypatch.setattr(software, "_BLAS_FOLDERS", ())
+    monkeypatch.setattr(software, "FOLDERS", ())
     return folder
 
 
@@ -66,7 +66,7 @@ def test_the_systems_blas(real: str, kind: str, tmp_path: Path, monkeypatch: pyt
     folder = tmp_path / "lib"
     folder.mkdir()
     (folder / "libblas.so.3").symlink_to(target)
-    monkeypatch.setattr(software, "_BLAS_FOLDERS", (str(folder),))
+    monkeypatch.setattr(software, "FOLDERS", (str(folder),))
     assert software.system_blas() == f"{kind} ({target})"
     (folder / "libblas.so.3").unlink()
     assert software.system_blas() is None

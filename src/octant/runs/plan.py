@@ -210,8 +210,8 @@ def check_startable(ask: Ask, machine: Machine) -> None:
 def environment() -> dict[str, str]:
     """What every kernel finds in its environment: no library of its own makes threads behind our back."""
     variables = {"OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
-    library = os.environ.get("OCTANT_BLAS") or blas.openblas_path()
-    return {**variables, "OCTANT_BLAS": str(library)} if library else variables
+    libraries = os.environ.get("OCTANT_BLAS") or blas.named(blas.libraries())
+    return {**variables, "OCTANT_BLAS": libraries} if libraries else variables
 
 
 def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> None:

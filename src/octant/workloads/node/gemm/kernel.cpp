@@ -1,8 +1,7 @@
 // Matrix times matrix by a tuned library.
-#include "library.hpp"
-
-#include "kernels/random.hpp"
 #include "octant/kernel.hpp"
+#include "blas/blas.hpp"
+#include "kernels/random.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 
 namespace {
 
+namespace blas = octant::blas;
 using octant::Buffer;
 using octant::Context;
 using octant::random_at;
@@ -84,22 +84,27 @@ class Gemm {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {.knobs = {{"n", KnobKind::integer, "256", "rows and columns of the matrices", {}, 1, 46'340},
-                          {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}},
-                          {"library", KnobKind::word, "openblas",
-                           "openblas, the path of a CBLAS library, or plain (three loops of our own)"}},
-                .library_threads = true};
+        return {
+            .knobs = {{"n", KnobKind::integer, "256", "rows and columns of the matrices", {}, 1, 46'340},
+                      {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}},
+                      {"library", KnobKind::word, "openblas",
+                       "openblas, blis, mkl, system, auto (the quickest of them in a short trial), the path of a CBLAS "
+                       "library, or plain (three loops of our own)"}},
+            .library_threads = true};
     }
 
-    explicit Gemm(Context& context)
-        : library_(gemm::load(context.knobs.word("library"), context.threads)), problem_(make(context)) {
+    explicit Gemm(Context& context) : context_(context), problem_(make(context)) {
         std::visit(
             [&](auto const& problem) {
                 context.watched = {problem.a.mapping().bytes(), problem.b.mapping().bytes(),
                                    problem.c.mapping().bytes()};
             },
             problem_);
-        context.notes = library_.facts;
+    }
+
+    void set_up() {
+        library_ = blas::load(context_.group, context_.knobs.word("library"), context_.threads);
+        context_.notes.insert(context_.notes.end(), library_.facts.begin(), library_.facts.end());
     }
 
     void chunk(int, std::int64_t) { multiply(); }
@@ -133,10 +138,10 @@ class Gemm {
 
     void multiply() {
         if (auto* const p = std::get_if<Problem<double>>(&problem_))
-            library_.dgemm(gemm::row_major, gemm::as_is, gemm::as_is, p->n, p->n, p->n, 1, p->a.data(), p->n,
+            library_.dgemm(blas::row_major, blas::as_is, blas::as_is, p->n, p->n, p->n, 1, p->a.data(), p->n,
                            p->b.data(), p->n, 0, p->c.data(), p->n);
         else if (auto* const q = std::get_if<Problem<float>>(&problem_))
-            library_.sgemm(gemm::row_major, gemm::as_is, gemm::as_is, q->n, q->n, q->n, 1, q->a.data(), q->n,
+            library_.sgemm(blas::row_major, blas::as_is, blas::as_is, q->n, q->n, q->n, 1, q->a.data(), q->n,
                            q->b.data(), q->n, 0, q->c.data(), q->n);
     }
 
@@ -146,7 +151,8 @@ class Gemm {
         multiply();
     }
 
-    gemm::Library library_;
+    Context& context_;
+    blas::Library library_;
     Either problem_;
     bool corrupted_ = false;
 };

@@ -1,0 +1,217 @@
+#include "blas/blas.hpp"
+
+#include "blas/plain.hpp"
+#include "kernels/random.hpp"
+#include "octant/clock.hpp"
+#include "octant/failure.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace octant::blas {
+namespace {
+
+constexpr int trial_n = 512;  // of the product that is timed: some 6 ms
+
+class Symbols {
+  public:
+    explicit Symbols(std::string const& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+        if (handle_ == nullptr)
+            throw Refusal("cannot load the library " + path + " (" + dlerror() +
+                              "); try library=openblas or the path of a CBLAS library",
+                          Exit::not_supported);
+    }
+    // By its plain name or with the prefix that SciPy's builds carry.
+    template <class Function>
+    [[nodiscard]] Function find(std::string const& name) const {
+        for (std::string const prefix : {"", "scipy_"})
+            if (void* const symbol = dlsym(handle_, (prefix + name).c_str()); symbol != nullptr)
+                return reinterpret_cast<Function>(symbol);
+        return nullptr;
+    }
+
+  private:
+    void* handle_;  // stays loaded: libraries keep threads of their own
+};
+
+std::string names_of(std::vector<Named> const& libraries) {
+    std::string text;
+    for (Named const& one : libraries) text += one.name + ", ";
+    return text;
+}
+
+std::string path_of(std::string const& name) {
+    if (name.find('/') != std::string::npos || name.find(".so") != std::string::npos) return name;
+    auto const known = available();
+    for (Named const& one : known)
+        if (one.name == name) return one.path;
+    if (known.empty())
+        throw Refusal("cannot find " + name +
+                          " (the environment variable OCTANT_BLAS is not set); try `octant run`, which sets it, or "
+                          "library=/path/to/libopenblas.so",
+                      Exit::not_supported);
+    throw Refusal("cannot use library=" + name + " (no such library was found); try " + names_of(known) +
+                      "plain or the path of a CBLAS library",
+                  Exit::not_supported);
+}
+
+// Where it has no such function, a library is taken to have one thread. BLIS counts in 64 bits.
+template <class Number>
+bool set_threads(Symbols const& symbols, char const* set_name, char const* get_name, int threads) {
+    auto const set = symbols.find<void (*)(Number)>(set_name);
+    if (set == nullptr) return false;
+    set(threads);
+    auto const get = symbols.find<Number (*)()>(get_name);
+    return get == nullptr || get() == threads;
+}
+
+bool take_threads(Symbols const& symbols, int threads) {
+    return set_threads<int>(symbols, "openblas_set_num_threads", "openblas_get_num_threads", threads) ||
+           set_threads<int>(symbols, "MKL_Set_Num_Threads", "MKL_Get_Max_Threads", threads) ||
+           set_threads<std::int64_t>(symbols, "bli_thread_set_num_threads", "bli_thread_get_num_threads", threads) ||
+           set_threads<int>(symbols, "armpl_set_num_threads", "armpl_get_num_threads", threads) ||
+           set_threads<int>(symbols, "nvpl_blas_set_num_threads", "nvpl_blas_get_max_threads", threads) || threads == 1;
+}
+
+void add_facts(Symbols const& symbols, Library& library) {
+    using Text = char const* (*)();
+    if (auto const config = symbols.find<Text>("openblas_get_config"))
+        library.facts.emplace_back("library_version", config());
+    else if (auto const version = symbols.find<Text>("bli_info_get_version_str"))
+        library.facts.emplace_back("library_version", std::string("BLIS ") + version());
+    else if (auto const text = symbols.find<void (*)(char*, int)>("mkl_get_version_string")) {
+        std::array<char, 256> line{};
+        text(line.data(), static_cast<int>(line.size()) - 1);
+        std::string_view const found = line.data();
+        library.facts.emplace_back("library_version", found.substr(0, found.find_last_not_of(' ') + 1));
+    }
+    if (auto const core = symbols.find<Text>("openblas_get_corename"))
+        library.facts.emplace_back("library_core", core());
+    auto const number = symbols.find<int (*)()>("bli_arch_query_id");
+    if (auto const name = symbols.find<char const* (*)(int)>("bli_arch_string"); name != nullptr && number != nullptr)
+        library.facts.emplace_back("library_core", name(number()));
+}
+
+// Whether a product and a triangular system have the results of the definitions.
+bool right_answers(Library const& library) {
+    std::array<double, 6> const a{1, 2, 3, 4, 5, 6}, b{7, 8, 9, 10, 11, 12};
+    std::array<double, 4> got{1, 2, 3, 4}, expected = got, solved{1, 2, 3, 4}, solution = solved;
+    library.dgemm(row_major, as_is, as_is, 2, 2, 3, 2, a.data(), 3, b.data(), 2, -1, got.data(), 2);
+    plain::dgemm(row_major, as_is, as_is, 2, 2, 3, 2, a.data(), 3, b.data(), 2, -1, expected.data(), 2);
+    library.dtrsm(row_major, left, lower, as_is, any_diagonal, 2, 2, 2, a.data(), 3, solved.data(), 2);
+    plain::dtrsm(row_major, left, lower, as_is, any_diagonal, 2, 2, 2, a.data(), 3, solution.data(), 2);
+    auto const near = [](double x, double y) { return std::abs(x - y) < 1e-12; };
+    return std::ranges::equal(got, expected, near) && std::ranges::equal(solved, solution, near);
+}
+
+double trial_flops_per_s(Library const& library) {
+    constexpr std::size_t count = std::size_t{trial_n} * trial_n;
+    std::vector<double> a(count), b(count), c(count);
+    for (std::size_t i = 0; i < count; ++i) a[i] = random_at(i, 1), b[i] = random_at(i, 2);
+    std::int64_t least_ns = INT64_MAX;
+    for (int repetition = 0; repetition < 4; ++repetition) {  // the first allocates and starts threads
+        std::int64_t const begin = now_ns();
+        library.dgemm(row_major, as_is, as_is, trial_n, trial_n, trial_n, 1, a.data(), trial_n, b.data(), trial_n, 0,
+                      c.data(), trial_n);
+        if (repetition > 0) least_ns = std::min(least_ns, std::max<std::int64_t>(1, now_ns() - begin));
+    }
+    return 2.0 * trial_n * trial_n * trial_n / (static_cast<double>(least_ns) * 1e-9);
+}
+
+struct Quickest {
+    std::int64_t place = -1;  // in the list; -1: none can be used
+    std::string trials;       // "openblas 41.2, blis 24.0 Gflop/s"
+};
+
+Quickest quickest(std::vector<Named> const& known, int threads) {
+    Quickest best;
+    double best_rate = 0;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        double rate = 0;
+        try {
+            rate = trial_flops_per_s(load(known[i].path, threads));
+        } catch (Refusal const&) {
+            continue;  // where it is asked for by name, the reason is told
+        }
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), " %.1f", rate * 1e-9);
+        best.trials += (best.trials.empty() ? "" : ", ") + known[i].name + text.data();
+        if (rate > best_rate) best_rate = rate, best.place = static_cast<std::int64_t>(i);
+    }
+    if (best.place >= 0) best.trials += " Gflop/s";
+    return best;
+}
+
+}  // namespace
+
+std::vector<Named> available() {
+    char const* const text = std::getenv("OCTANT_BLAS");
+    std::vector<Named> found;
+    for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
+        std::string_view const entry = rest.substr(0, rest.find(':'));
+        rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+        std::size_t const equals = entry.find('=');
+        if (entry.empty()) continue;
+        if (equals == std::string_view::npos)
+            found.push_back({"openblas", std::string(entry)});
+        else
+            found.push_back({std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1))});
+    }
+    return found;
+}
+
+Library load(std::string const& name, int threads) {
+    if (name == "plain") {
+        if (threads != 1)
+            throw Refusal("cannot use library=plain with threads=" + std::to_string(threads) +
+                          " (it has one); try threads=1");
+        return {plain::dgemm, plain::sgemm, plain::dtrsm, {{"library", "plain"}}};
+    }
+    std::string const path = path_of(name);
+    Symbols const symbols(path);
+    Library found{symbols.find<Dgemm>("cblas_dgemm"),
+                  symbols.find<Sgemm>("cblas_sgemm"),
+                  symbols.find<Dtrsm>("cblas_dtrsm"),
+                  {{"library", path}}};
+    if (found.dgemm == nullptr || found.sgemm == nullptr || found.dtrsm == nullptr)
+        throw Refusal("cannot use " + path +
+                          " (it has no cblas_dgemm, cblas_sgemm and cblas_dtrsm with 32-bit integers); try "
+                          "library=openblas",
+                      Exit::not_supported);
+    if (!take_threads(symbols, threads))
+        throw Refusal(
+            "cannot set " + std::to_string(threads) + " threads in " + path + "; try threads=1, or OMP_NUM_THREADS",
+            Exit::not_supported);
+    if (!right_answers(found))
+        throw Refusal("cannot use " + path + " (a product of 2 x 2 numbers is wrong); try library=openblas",
+                      Exit::not_supported);
+    add_facts(symbols, found);
+    return found;
+}
+
+Library load(Comm const& group, std::string const& name, int threads) {
+    if (name != "auto") return load(name, threads);
+    auto const known = available();
+    Quickest found;
+    if (group.rank() == 0 && known.size() > 1) found = quickest(known, threads);
+    auto const chosen = known.size() == 1 ? 0 : group.broadcast(found.place);
+    if (chosen < 0 || known.empty())
+        throw Refusal(
+            "cannot find a BLAS library (OCTANT_BLAS names none that can be used); try library=/path/to/"
+            "libopenblas.so, or library=plain",
+            Exit::not_supported);
+    if (static_cast<std::size_t>(chosen) >= known.size())
+        throw Refusal("cannot use library=auto (hosts have different libraries); try a path", Exit::not_supported);
+    Library library = load(known[static_cast<std::size_t>(chosen)].name, threads);
+    if (!found.trials.empty()) library.facts.emplace_back("library_trials", found.trials);
+    return library;
+}
+
+}  // namespace octant::blas
