@@ -1,12 +1,16 @@
 // The shared numerics: sequences against their definitions.
 #include "kernels/block_cyclic.hpp"
+#include "kernels/fft/plan.hpp"
+#include "kernels/fft/reference.hpp"
 #include "kernels/hpcc_random.hpp"
 #include "kernels/hpl_random.hpp"
 #include "kernels/random.hpp"
 
 #include "check.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 namespace {
@@ -39,6 +43,35 @@ void block_cyclic(octant::Checks& checks) {
         }
 }
 
+// Against the oracle, whose sums are in long double: of all lengths, in vectors of each width, and in shares.
+void fourier(octant::Checks& checks) {
+    using octant::fft::Number;
+    for (std::int64_t const n : {1, 2, 8, 30, 81, 100, 125, 512, 1728, 4096})
+        for (auto const& width : octant::fft::widths()) {
+            auto const count = static_cast<std::size_t>(n);
+            std::vector<Number> x(count), work(count), y(count);
+            for (std::size_t j = 0; j < count; ++j) x[j] = octant::fft::centred_input(j, 1);
+            octant::fft::Plan const plan(n, width);
+            std::vector<double> space(plan.scratch_doubles() + 8);
+            void* at = space.data();
+            std::size_t left = space.size() * sizeof(double);
+            auto* const scratch =
+                static_cast<double*>(std::align(64, plan.scratch_doubles() * sizeof(double), at, left));
+            plan.forward(reinterpret_cast<double const*>(x.data()), reinterpret_cast<double*>(work.data()),
+                         reinterpret_cast<double*>(y.data()), true, scratch);
+            auto const expected = octant::fft::plain_transform(x);
+            double worst = 0;
+            for (std::size_t k = 0; k < count; ++k) worst = std::max(worst, std::abs(y[k] - expected[k]));
+            checks.that(worst <= 40 * octant::fft::unit * std::sqrt(static_cast<double>(n)), "as the oracle has it");
+        }
+    auto const side = [](std::int64_t n, std::int64_t shares) {
+        octant::fft::Plan const plan(n, octant::fft::widths()[0], shares);
+        return plan.rows() % shares == 0 && plan.columns() % shares == 0 && plan.n() == n;
+    };
+    checks.that(side(9 * 32, 3) && side(36 * 5, 6) && side(64 * 1024, 8), "both sides are divided by the shares");
+    checks.that(octant::fft::smooth_at_most(700) == 675 && octant::fft::smooth_at_most(1) == 1, "2^a 3^b 5^c below");
+}
+
 }  // namespace
 
 int main() {
@@ -65,5 +98,6 @@ int main() {
     constexpr std::uint64_t far = (std::uint64_t{1} << 40U) + 12345;
     checks.that(octant::hpcc::multiply(octant::hpcc::jump(far), octant::hpcc::jump(17)) == octant::hpcc::jump(far + 17),
                 "exponents add up");
+    fourier(checks);
     return checks.result();
 }

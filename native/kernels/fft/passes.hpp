@@ -1,0 +1,63 @@
+// One of the two passes over a large transform, as plain data, and who carries it out with vectors of each width. A
+// group of lines, as many as a vector has elements, is transformed at once, a line in each element of the vectors: no
+// butterfly shuffles. No other header: what is compiled for one instruction set must not leak into the rest of the
+// program.
+#pragma once
+
+#include <cstdint>
+
+namespace octant::fft {
+
+// Complex numbers are pairs of doubles; pitches, widths and counts are in complex numbers, tables in doubles.
+
+struct Stage {  // of Stockham's transform: butterflies over `radix` numbers that lie parts * stride apart
+    int radix;
+    std::int64_t parts, stride;
+    double const* twiddles;  // of each part: radix - 1 numbers
+};
+
+struct Line {  // a transform of short length; the twiddles have been made
+    std::int64_t length;
+    int stages;
+    Stage const* stage;
+};
+
+struct Roots {  // exp(-2 pi i e / n) = fine[e & mask] * coarse[e >> shift], 0 <= e < n
+    double const *fine, *coarse;
+    std::int64_t mask;
+    int shift;
+};
+
+struct Pass {
+    Line line;
+    double const* in;
+    std::int64_t in_pitch;
+    double* out;
+    std::int64_t out_pitch;
+    std::int64_t lines;
+    bool streaming;   // stores past the caches where `out` is aligned to them
+    double* scratch;  // scratch_doubles(length), aligned to 64 bytes
+    // Of columns: element k of line c is multiplied by the root of exponent k (first + c). None: no multiplication.
+    Roots const* roots = nullptr;
+    std::int64_t first = 0;
+    // Of rows: element j of line c is in[(j / width) * block + c * in_pitch + j % width].
+    std::int64_t width = 0, block = 0;
+};
+
+using Run = void (*)(Pass const& pass);
+
+// Columns: element k of line c is in[k in_pitch + c], its result out[k out_pitch + c]; `in` may be `out`.
+// Rows: the result is out[k out_pitch + c].
+struct Passes {
+    Run columns, rows;
+    int lanes;          // lines of a group
+    int largest_radix;  // that its registers hold
+};
+
+inline constexpr std::int64_t most_lanes = 8;
+
+Passes passes_128();
+Passes passes_256();  // only where the processor has AVX2
+Passes passes_512();  // only where the processor has AVX-512
+
+}  // namespace octant::fft

@@ -1,0 +1,177 @@
+#include "kernels/fft/plan.hpp"
+
+#include "octant/vector.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace octant::fft {
+namespace {
+
+std::vector<int> radices(std::int64_t length, int largest) {
+    int twos = 0;
+    std::vector<int> found;
+    for (; length % 2 == 0; length /= 2) ++twos;
+    for (; length % 5 == 0; length /= 5) found.push_back(5);
+    for (; length % 3 == 0; length /= 3) found.push_back(3);
+    while (twos > 0) {
+        int const bits = largest == 8 && twos >= 3 && twos != 4 ? 3 : std::min(twos, 2);
+        found.push_back(1 << bits);
+        twos -= bits;
+    }
+    std::ranges::sort(found, std::ranges::greater());
+    if (found.empty()) found.push_back(1);
+    return found;
+}
+
+// The divisor of n next to its root that `shares` divides, as it does n over it; among those of about that size, one
+// that leaves no vector partly filled.
+std::int64_t rows_of(std::int64_t n, std::int64_t shares) {
+    std::int64_t best = 0;
+    double least = 0;
+    for (std::int64_t rows = shares; rows <= n / shares; ++rows) {
+        if (n % rows != 0 || rows % shares != 0 || (n / rows) % shares != 0) continue;
+        double const away =
+            std::abs(std::log2(static_cast<double>(rows) * static_cast<double>(rows) / static_cast<double>(n)));
+        bool const whole = rows / shares % most_lanes == 0 && n / rows / shares % most_lanes == 0;
+        double const cost = away + (whole ? 0 : 4) + (rows * rows > n ? 0.01 : 0);
+        if (best == 0 || cost < least) best = rows, least = cost;
+    }
+    return best;
+}
+
+}  // namespace
+
+bool is_smooth(std::int64_t n) {
+    if (n < 1) return false;
+    for (int const factor : {2, 3, 5})
+        while (n % factor == 0) n /= factor;
+    return n == 1;
+}
+
+std::int64_t smooth_at_most(std::int64_t n) {
+    std::int64_t best = 1;
+    for (std::int64_t fives = 1; fives <= n; fives *= 5) {
+        for (std::int64_t threes = fives; threes <= n; threes *= 3) {
+            std::int64_t twos = threes;
+            while (twos <= n / 2) twos *= 2;
+            best = std::max(best, twos);
+            if (threes > n / 3) break;
+        }
+        if (fives > n / 5) break;
+    }
+    return best;
+}
+
+Root root(std::int64_t exponent, std::int64_t n) {
+    long double const turn = static_cast<long double>(exponent % n) / static_cast<long double>(n);
+    long double const angle = 2 * std::numbers::pi_v<long double> * turn;
+    return {static_cast<double>(std::cos(angle)), static_cast<double>(-std::sin(angle))};
+}
+
+std::vector<Width> widths() {
+    std::vector<Width> found{{"128", passes_128()}};
+    if constexpr (x86) {
+        if (has_avx2()) found.push_back({"256", passes_256()});
+        if (has_avx512()) found.push_back({"512", passes_512()});
+    }
+    return found;
+}
+
+Plan::Plan(std::int64_t n, Width const& width, std::int64_t shares)
+    : passes_(width.passes),
+      rows_(rows_of(n, shares)),
+      columns_(n / rows_),
+      column_stages_(stages(rows_, passes_.largest_radix)),
+      row_stages_(stages(columns_, passes_.largest_radix)) {
+    int shift = 0;
+    while ((std::int64_t{1} << (2 * shift)) < n) ++shift;
+    std::int64_t const near = std::int64_t{1} << shift;
+    for (std::int64_t e = 0; e < near; ++e) {
+        auto const [re, im] = root(e, n);
+        fine_.insert(fine_.end(), {re, im});
+    }
+    for (std::int64_t e = 0; e < n; e += near) {
+        auto const [re, im] = root(e, n);
+        coarse_.insert(coarse_.end(), {re, im});
+    }
+    roots_ = {fine_.data(), coarse_.data(), near - 1, shift};
+}
+
+Plan::Stages Plan::stages(std::int64_t length, int largest_radix) {
+    Stages made;
+    std::int64_t stride = 1, left = length;
+    for (int const radix : radices(length, largest_radix)) {
+        auto& table = made.twiddles.emplace_back();
+        for (std::int64_t part = 0; part < left / radix; ++part)
+            for (int k = 1; k < radix; ++k) {
+                auto const [re, im] = root(part * k, left);
+                table.insert(table.end(), {re, im});
+            }
+        made.stage.push_back({radix, left / radix, stride, table.data()});
+        left /= radix;
+        stride *= radix;
+    }
+    return made;
+}
+
+Line Plan::line(Stages const& of, std::int64_t length) {
+    return {length, static_cast<int>(of.stage.size()), of.stage.data()};
+}
+
+std::int64_t Plan::flops() const noexcept {
+    constexpr std::int64_t turn = 6, composed_turn = 12;  // a complex product; two of them
+    auto const butterfly = [](int radix) -> std::int64_t {
+        switch (radix) {
+            case 2:
+                return 4;
+            case 3:
+                return 16;
+            case 4:
+                return 16;
+            case 5:
+                return 52;
+            case 8:
+                return 60;
+            default:
+                return 0;
+        }
+    };
+    std::int64_t sum = composed_turn * n();
+    for (auto const* of : {&column_stages_, &row_stages_})
+        for (Stage const& stage : of->stage) {
+            std::int64_t const groups = n() / stage.radix;
+            sum += groups * (butterfly(stage.radix) + (stage.parts > 1 ? turn * (stage.radix - 1) : 0));
+        }
+    return sum;
+}
+
+std::size_t Plan::scratch_doubles() const noexcept {
+    return static_cast<std::size_t>(4 * passes_.lanes * std::max(rows_, columns_));
+}
+
+void Plan::transform_columns(Ends ends, std::int64_t first, std::int64_t lines, bool streaming, double* scratch) const {
+    passes_.columns({line(column_stages_, rows_), ends.in, ends.in_pitch, ends.out, ends.out_pitch, lines, streaming,
+                     scratch, &roots_, first});
+}
+
+void Plan::transform_rows(Ends ends, std::int64_t lines, std::int64_t width, bool streaming, double* scratch) const {
+    passes_.rows({.line = line(row_stages_, columns_),
+                  .in = ends.in,
+                  .in_pitch = ends.in_pitch,
+                  .out = ends.out,
+                  .out_pitch = ends.out_pitch,
+                  .lines = lines,
+                  .streaming = streaming,
+                  .scratch = scratch,
+                  .width = width,
+                  .block = width * lines});
+}
+
+void Plan::forward(double const* in, double* work, double* out, bool streaming, double* scratch) const {
+    transform_columns({in, columns_, work, columns_}, 0, columns_, streaming, scratch);
+    transform_rows({work, columns_, out, rows_}, rows_, columns_, streaming, scratch);
+}
+
+}  // namespace octant::fft

@@ -1,0 +1,1 @@
+"""HPC Challenge: its seven tests, by its definitions."""

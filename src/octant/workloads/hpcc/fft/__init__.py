@@ -1,0 +1,45 @@
+"""The discrete Fourier transform of one rank: HPC Challenge's FFT, alone and on all cores at once."""
+
+from octant.limit import FMA, Known, Limit, fma_peak
+from octant.machine import Machine
+from octant.metric import Metric, rate, seconds
+from octant.record import Point
+from octant.workload import Curve, Workload
+
+NUMBER_BYTES = 16
+
+
+def footprint(_machine: Machine, point: Point) -> int:
+    """Input, output and what lies between the passes, of all ranks and threads."""
+    arrays = 3 if point.knobs["library"] == "own" else 2
+    return arrays * NUMBER_BYTES * int(point.knobs["n"]) * point.threads * point.working_ranks
+
+
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
+    """The longer of two: its own operations by multiply-adds and, beyond the caches, both passes over memory."""
+    if point.knobs["part"] != "transform" or point.knobs["library"] != "own":
+        return None
+    least: list[Limit] = []
+    peak = fma_peak(known, "double", point.hardware_threads)
+    if peak is not None:
+        least.append(Limit(point.count("flops") * peak.seconds, f"its own operations by {peak.source}"))
+    memory = known.best("memory traffic", point.hardware_threads)
+    if memory is not None and footprint(machine, point) >= 2 * machine.may_be_cached_bytes():
+        moved = point.count("bytes_read", "bytes_written")
+        least.append(Limit(moved / memory.value, "best memory traffic of this run, two passes of 32 bytes a number"))
+    return max(least, key=lambda limit: limit.seconds, default=None)
+
+
+WORKLOAD = Workload(
+    summary="The discrete Fourier transform of each rank alone (HPCC FFT: single, star)",
+    metrics=(
+        Metric("rate", "flop/s", "higher", rate("nominal_flops"), note="5 n log2 n, whatever is computed"),
+        Metric("time", "s", "lower", seconds(), note="of a transform, or of its plan"),
+        Metric("own rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
+    ),
+    bounded_by=("memory traffic", *FMA.values()),
+    least_seconds=_least_seconds,
+    pictures=(Curve("n", title="Fourier transform by length", each=("library", "effort")),),
+    footprint=footprint,
+    smoke={"n": "2,60,1024,1000,243", "stores": "auto,streaming"},
+)

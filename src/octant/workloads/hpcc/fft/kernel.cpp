@@ -1,0 +1,234 @@
+// The discrete Fourier transform of one rank: HPC Challenge's FFT, alone and on all cores at once.
+#include "library.hpp"
+
+#include "kernels/fft/plan.hpp"
+#include "kernels/fft/reference.hpp"
+#include "octant/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+namespace {
+
+using octant::Context;
+using octant::Refusal;
+using octant::fft::Number;
+using octant::fft::Plan;
+
+constexpr std::uint64_t seed = 1;
+enum Check : std::size_t { inverse, direct, tones, checks };
+
+std::int64_t length_of(Context const& context) {
+    std::int64_t const n = context.knobs.integer("n");
+    if (octant::fft::is_smooth(n) || context.knobs.word("library") != "own") return n;
+    throw Refusal("cannot transform n=" + std::to_string(n) + " numbers (a prime factor is larger than 5); try n=" +
+                  std::to_string(octant::fft::smooth_at_most(n)));
+}
+
+// FFTW's planner keeps what it learns in one place for all threads.
+bool plans_of(Context const& context) {
+    bool const plans = context.knobs.word("part") == "plan";
+    if (plans && context.threads > 1 && context.knobs.word("library") != "own")
+        throw Refusal("cannot plan with threads=" + std::to_string(context.threads) +
+                      " (FFTW plans in one thread at a time); try --ranks " + std::to_string(context.threads));
+    return plans;
+}
+
+octant::fft::Width width_of(std::string const& name) {
+    auto const known = octant::fft::widths();
+    if (name == "auto") return known.back();
+    auto const found = std::ranges::find(known, name, &octant::fft::Width::name);
+    if (found == known.end())
+        throw Refusal("cannot use width=" + name + " (this processor has no such vectors); try width=auto",
+                      octant::Exit::not_supported);
+    return *found;
+}
+
+// Stores past the caches pay where three arrays do not fit into a core's second cache: 0.7 of the rate at n = 2^13,
+// equal at 2^15, twice at 2^22 (Sapphire Rapids, L2 of 2 MiB).
+bool streams(std::string const& word, std::int64_t n) {
+    if (word != "auto") return word == "streaming";
+    std::int64_t const l2 = octant::cache_bytes(2);
+    return 3 * n * static_cast<std::int64_t>(sizeof(Number)) > (l2 > 0 ? l2 : std::int64_t{1} << 20);
+}
+
+class Fft {
+  public:
+    static octant::KernelInfo info() {
+        using octant::KnobKind;
+        return {
+            .knobs = {
+                {"n", KnobKind::integer, "4194304", "numbers; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 36},
+                {"library", KnobKind::word, "own", "own, fftw (libfftw3.so.3 of the system), or the path of an FFTW 3"},
+                {"effort", KnobKind::word, "measure", "how FFTW plans", {"estimate", "measure", "patient"}},
+                {"part",
+                 KnobKind::word,
+                 "transform",
+                 "what is timed: the transform, or its plan",
+                 {"transform", "plan"}},
+                {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
+                {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}},
+            }};
+    }
+
+    explicit Fft(Context& context)
+        : context_(context),
+          n_(length_of(context)),
+          count_(static_cast<std::size_t>(n_)),
+          own_(context.knobs.word("library") == "own"),
+          plans_(plans_of(context)),
+          streaming_(streams(context.knobs.word("stores"), n_)),
+          width_(width_of(context.knobs.word("width"))),
+          plan_(own_ ? std::make_unique<Plan>(n_, width_) : nullptr),
+          x_(context.buffer<Number>(all())),
+          y_(context.buffer<Number>(all())),
+          work_(context.buffer<Number>(own_ ? all() : 0)),
+          scratch_(context.buffer<double>(own_ ? scratch() * static_cast<std::size_t>(context.threads) : 0)) {
+        context.watched = {x_.mapping().bytes(), y_.mapping().bytes()};
+        if (own_) context.watched.push_back(work_.mapping().bytes());
+        note();
+        for (int lane = 0; !own_ && lane < context.threads; ++lane) libraries_.push_back(planned(lane));
+        if (!own_) context.notes.emplace_back("library_version", libraries_[0].version());
+        context.on_each_thread([&](int lane) {
+            fill(lane, [](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
+            std::ranges::fill(part(y_, lane), Number(0));
+            if (own_) std::ranges::fill(part(work_, lane), Number(0));
+        });
+    }
+
+    void chunk(int lane, std::int64_t) {
+        if (plans_)
+            plan_anew(lane);
+        else
+            forward(lane);
+    }
+
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        if (plans_) return {{"plans", 1}};
+        auto const size = static_cast<double>(n_);
+        octant::Counts counts{{"nominal_flops", std::llround(5 * size * std::log2(size))}};
+        if (!own_) return counts;
+        counts.push_back({"flops", plan_->flops()});
+        counts.push_back({"bytes_read", 2 * 16 * n_});
+        counts.push_back({"bytes_written", 2 * 16 * n_});
+        return counts;
+    }
+
+    octant::Results verify() {
+        std::vector<double> worst(checks * static_cast<std::size_t>(context_.threads));
+        context_.on_each_thread([&](int lane) {
+            double* const mine = worst.data() + checks * static_cast<std::size_t>(lane);
+            mine[inverse] = octant::fft::hpcc_error(error_of_inverse(lane), n_);
+            mine[direct] = octant::fft::direct_error(error_of_sums(lane), n_);
+            mine[tones] = octant::fft::tone_error(error_of_tones(lane), n_);
+        });
+        double most[checks] = {};
+        for (std::size_t i = 0; i < worst.size(); ++i)
+            most[i % checks] = worst[i] <= most[i % checks] ? most[i % checks] : worst[i];  // keeps a NaN
+        return {{"HPCC's residual: inverse of the transform against the input, in ln n u", most[inverse], "1",
+                 octant::fft::hpcc_bound},
+                {"difference from direct sums at twelve frequencies, in sqrt(log2 n) u rms", most[direct], "1",
+                 octant::fft::direct_bound},
+                {"difference from the lines of three tones, in sqrt(log2 n) u n", most[tones], "1",
+                 octant::fft::tone_bound}};
+    }
+
+    void corrupt(std::size_t check) { spoilt_ = check; }
+
+  private:
+    [[nodiscard]] std::size_t all() const { return count_ * static_cast<std::size_t>(context_.threads); }
+    [[nodiscard]] std::size_t scratch() const { return plan_->scratch_doubles(); }
+    [[nodiscard]] std::span<Number> part(octant::Buffer<Number> const& of, int lane) const {
+        return of.span().subspan(static_cast<std::size_t>(lane) * count_, count_);
+    }
+    static double* doubles(std::span<Number> numbers) { return reinterpret_cast<double*>(numbers.data()); }
+
+    void note() {
+        context_.notes = {{"library", context_.knobs.word("library")}, {"rules", "optimised"}};
+        if (!own_) return;
+        context_.notes.emplace_back("width", width_.name);
+        context_.notes.emplace_back("stores", streaming_ ? "streaming" : "plain");
+        context_.notes.emplace_back("matrix", std::to_string(plan_->rows()) + " x " + std::to_string(plan_->columns()));
+    }
+
+    [[nodiscard]] fft::Fftw planned(int lane) const {
+        return {context_.knobs.word("library"), context_.knobs.word("effort"), part(x_, lane), part(y_, lane)};
+    }
+    void plan_anew(int lane) {
+        if (own_) {
+            Plan const made(n_, width_);
+        } else {
+            libraries_[static_cast<std::size_t>(lane)].forget();
+            fft::Fftw const made = planned(lane);
+        }
+    }
+
+    void forward(int lane) {
+        if (!own_) return libraries_[static_cast<std::size_t>(lane)].execute();
+        plan_->forward(doubles(part(x_, lane)), doubles(part(work_, lane)), doubles(part(y_, lane)), streaming_,
+                       scratch_.data() + static_cast<std::size_t>(lane) * scratch());
+    }
+
+    void fill(int lane, std::function<Number(std::int64_t)> const& number) {
+        auto const x = part(x_, lane);
+        for (std::size_t j = 0; j < count_; ++j) x[j] = number(static_cast<std::int64_t>(j));
+    }
+
+    // The inverse is the conjugate of the transform of the conjugate, over n.
+    double error_of_inverse(int lane) {
+        auto const x = part(x_, lane), y = part(y_, lane);
+        fill(lane, [](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
+        forward(lane);
+        if (spoilt_ == inverse) y[count_ / 2] += 1e-6 * static_cast<double>(n_);
+        for (std::size_t k = 0; k < count_; ++k) x[k] = std::conj(y[k]);
+        forward(lane);
+        double worst = 0;
+        for (std::size_t j = 0; j < count_; ++j)
+            keep_worst(worst, std::conj(y[j]) / static_cast<double>(n_) - octant::fft::input(j, seed));
+        return worst;
+    }
+    double error_of_sums(int lane) {
+        auto const x = part(x_, lane), y = part(y_, lane);
+        fill(lane, [](std::int64_t j) { return octant::fft::centred_input(static_cast<std::uint64_t>(j), seed + 1); });
+        forward(lane);
+        if (spoilt_ == direct) std::ranges::copy(x, y.begin());  // a transform that does nothing, as its inverse would
+        auto const frequencies = octant::fft::frequencies(n_, seed);
+        auto const sums = octant::fft::direct_sums(x, 0, n_, frequencies);
+        double worst = 0;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            keep_worst(worst, Number(sums[i] - octant::fft::Exact(y[static_cast<std::size_t>(frequencies[i])])));
+        return worst;
+    }
+    double error_of_tones(int lane) {
+        octant::fft::Tones const tones_in(n_, seed);
+        auto const y = part(y_, lane);
+        fill(lane, [&](std::int64_t j) { return tones_in.input(j); });
+        forward(lane);
+        if (spoilt_ == tones) std::ranges::rotate(y, y.begin() + 1);
+        double worst = 0;
+        for (std::size_t k = 0; k < count_; ++k)
+            keep_worst(worst, y[k] - tones_in.output(static_cast<std::int64_t>(k)));
+        return worst;
+    }
+    static void keep_worst(double& worst, Number difference) {
+        double const error = std::abs(difference);
+        worst = error <= worst ? worst : error;  // keeps a NaN
+    }
+
+    Context& context_;
+    std::int64_t n_;
+    std::size_t count_;
+    bool own_, plans_, streaming_;
+    octant::fft::Width width_;
+    std::unique_ptr<Plan> plan_;
+    octant::Buffer<Number> x_, y_, work_;
+    octant::Buffer<double> scratch_;
+    std::vector<fft::Fftw> libraries_;
+    std::size_t spoilt_ = checks;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return octant::run<Fft>(argc, argv); }
