@@ -98,6 +98,12 @@ def test_no_code_outside_its_folder_names_a_workload() -> None:
     assert naming == {"src/octant/record/format1.py", "src/octant/record/renamed.py"}
 
 
+def test_no_link_is_tracked() -> None:
+    """One to a folder of another user would be followed by who runs what lies there."""
+    listed = subprocess.run(["git", "ls-files", "-s"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    assert [line for line in listed.splitlines() if line.startswith("120000")] == []
+
+
 def test_nothing_hands_text_to_a_shell() -> None:
     pattern = re.compile(r"shell=True|os\.system\(|os\.popen\(|\bstd::system\(|\bpopen\(|\beval\(|\bexec\(")
     ours = [path for path in files("*.py", "*.cpp", "*.hpp") if path.name != "test_layout.py"]

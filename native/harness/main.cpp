@@ -39,20 +39,25 @@ void check_words(std::vector<Knobs> const& all, Program const& program, int rank
     }
 }
 
+// Of two points: a wrong answer outweighs what is not supported.
+Exit worse(Exit a, Exit b) {
+    return a == Exit::wrong_answer || b == Exit::wrong_answer ? Exit::wrong_answer : std::max(a, b);
+}
+
 int measure_all(Session const& session, Program const& program, std::vector<Knobs> const& all,
                 Arguments const& arguments) {
     Comm const& world = session.world();
     check_words(all, program, world.size());
     Recorder recorder(session, workload_name, arguments.output, arguments.launch);
     std::uint64_t const seed = arguments.seed ? *arguments.seed : std::random_device{}();
-    int worst = 0;
+    Exit worst = Exit::ok;
     for (Knobs const& knobs : all) {
         Row const& row = program.of(knobs);
         bool const tells =
             Groups::parse(knobs.word("groups"), world.size(), row.info.least_ranks).members[0][0] == world.rank();
         Progress progress(tells && arguments.output != "-" ? arguments.output + ".progress" : "", arguments.launch);
         try {
-            worst = std::max(worst, static_cast<int>(measure_point(session, row, knobs, recorder, progress, seed)));
+            worst = worse(worst, measure_point(session, row, knobs, recorder, progress, seed));
         } catch (Refusal const& refusal) {
             // What this system does not have is recorded and the sweep goes on; all ranks are here together.
             if (refusal.code() != Exit::not_supported) {
@@ -63,13 +68,13 @@ int measure_all(Session const& session, Program const& program, std::vector<Knob
                 recorder.write_failure(knobs, refusal.what(), refusal.code());
                 std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
             }
-            worst = std::max(worst, static_cast<int>(refusal.code()));
+            worst = worse(worst, refusal.code());
         } catch (std::exception const& error) {
             leave_reason(recorder, knobs, world.rank(), error.what(), Exit::cannot_run, progress.last());
             throw;
         }
     }
-    return worst;
+    return static_cast<int>(worst);
 }
 
 // A rank whose launcher was killed would wait for the others for ever. Only for launches of Octant's: who starts a

