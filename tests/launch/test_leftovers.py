@@ -182,3 +182,22 @@ def test_the_next_run_clears_away_what_a_killed_octant_left(environment: Mapping
     subprocess.run(again, env=environment, check=True, capture_output=True)
     assert left
     assert not [name for name in left if Path(name).exists()]
+
+
+@two_cpus
+def test_the_next_run_removes_files_of_a_killed_octant_in_a_folder_of_the_user_s(
+    environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    chosen = tmp_path / "chosen"
+    chosen.mkdir()
+    words = ("run", "mpiio", "pattern=p-write-shared", f"folder={chosen}", "--ranks", "2", "--repeats", "1")
+    with start(environment, str(tmp_path), *words) as octant:
+        end = time.monotonic() + 30
+        while not list(chosen.iterdir()) and time.monotonic() < end:
+            time.sleep(0.1)
+        octant.kill()
+    assert gone(str(tmp_path)) == {}
+    assert list(chosen.iterdir()), "nobody was left to remove it"
+    again = [sys.executable, "-m", "octant.cli", "run", *LONG, "seconds=0.1"]
+    subprocess.run(again, env=environment, check=True, capture_output=True)
+    assert not list(chosen.iterdir())

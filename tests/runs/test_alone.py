@@ -35,6 +35,11 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
+def test_every_workload_of_messages_starts_what_it_compares_alone() -> None:
+    """What hangs in one library is to lose nothing else."""
+    assert [name for name, one in workloads.workloads().items() if name.startswith("mpi/") and not one.alone] == []
+
+
 def go_on(store: Store, run: StoredRun, kernel: Kernel) -> StoredRun:
     plan_of = functools.partial(planned, records=run.records)
     return carry_out(store, run, in_turn(run.launches), plan_of, start=kernel)

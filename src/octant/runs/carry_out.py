@@ -112,6 +112,7 @@ def carry_out_sides(
     leftovers.remove()
     with contextlib.ExitStack() as stack:
         for side in sides:
+            store.sweep(side.run)
             stack.enter_context(store.lock(side.run))
         numbers = itertools.count()
         sessions = [_Session(side.run, stack, side.plan, observe, start, numbers) for side in sides]

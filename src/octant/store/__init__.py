@@ -26,7 +26,7 @@ from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.lines import failure_line
-from octant.store import asked, environment, files, format1, index
+from octant.store import asked, environment, files, format1, index, progress
 from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
@@ -44,6 +44,7 @@ __all__ = [
     "new_ids",
     "open_store",
     "recorded_environment",
+    "sweep",
 ]
 
 
@@ -318,6 +319,21 @@ def lock(run: StoredRun) -> Iterator[None]:
         yield
     finally:
         os.close(folder)
+
+
+def sweep(run: StoredRun) -> None:
+    """Removes what runs beside this one left that nobody measures any more: an octant that was killed removed nothing.
+
+    Passed over are runs that another process is at, and all on a file system that does not say so.
+    """
+    for folder in {path.parent for path in run.folder.parent.glob(f"*/{run.records.name}.*")}:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                progress.remove_leftovers(folder / run.records.name)
+            finally:
+                os.close(descriptor)
 
 
 def append_durably(path: Path, lines: Iterable[str]) -> None:

@@ -1,8 +1,10 @@
 """`records.jsonl.progress`: how far a long repetition is, as its kernel says while it runs."""
 
 import contextlib
+import os
 import re
 import shutil
+import stat
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +46,10 @@ def progress_of(records: Path, launch: str) -> Reached | None:
 
 
 def remove_leftovers(records: Path) -> None:
-    """Removes what a launch that was killed leaves beside its records: progress, a link's report, folders for files."""
+    """Removes what a launch that was killed leaves beside its records: progress, a link's report, folders for files.
+
+    Folders say which files their kernel had elsewhere; of those only ours go, and only if the folder is ours too.
+    """
     for path in records.parent.glob(f"{records.name}.*"):
         if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link")):
             path.unlink(missing_ok=True)
@@ -54,11 +59,21 @@ def remove_leftovers(records: Path) -> None:
 
 
 def _remove_elsewhere(scratch: Path) -> None:
-    """Removes files that a kernel had in a folder of the user's choice: those with the name that a marker has."""
+    """Removes files that a kernel had in a folder of the user's choice: those with the name that a marker has.
+
+    The marker may be of a run that somebody else stored, and name any folder.
+    """
     for marker in scratch.glob("elsewhere-*"):
         name = marker.name.removeprefix("elsewhere-")
         with contextlib.suppress(OSError, ValueError, Refusal):
-            folder = Path(read_text(marker, "marker of a kernel's file", 4096).rstrip("\n"))
+            text = read_text(marker, "marker of a kernel's file", 4096) if _is_our_file(marker) else ""
+            folder = Path(text.rstrip("\n"))
             for path in folder.iterdir() if _ELSEWHERE.fullmatch(name) and folder.is_absolute() else ():
-                if name in path.name and path.is_file() and not path.is_symlink():
+                if name in path.name and _is_our_file(path):
                     path.unlink()
+
+
+def _is_our_file(path: Path) -> bool:
+    """Whether it is a plain file, and no link, that we own."""
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()

@@ -66,4 +66,5 @@ WORKLOAD = Workload(
     pictures=(Bars("method", "exit skew"), Timeline("offset")),
     smoke={"pattern": "offset,drift,skew,cost", "duration": "0.02", "moments": "3"},
     messages=True,
+    alone=("pattern",),
 )  # fmt: skip

@@ -48,4 +48,5 @@ WORKLOAD = Workload(
     smoke={"guideline": "bcast-scatter-allgather,send-type-pack,control", "bytes": "64,4KiB"},
     rivals=_ways,
     messages=True,
+    alone=("guideline",),
 )  # fmt: skip

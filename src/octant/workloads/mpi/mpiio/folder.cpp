@@ -51,7 +51,8 @@ Folder::Folder(octant::Context& context, std::int64_t bytes)
 }
 
 // Nobody has a file of this name: process and moment are in it, and it is made only if there is none. Where a launch is
-// killed the launcher removes what the marker names.
+// killed, who started it removes what the marker names, or whoever next measures into the same store. The file cannot
+// lose its name once it is open: libraries open a second one beside it for the shared pointer, and checks open it anew.
 void Folder::set_up() {
     auto const own = static_cast<std::int64_t>(getpid()) << 40 ^ octant::now_ns();
     std::string const name = "octant-" + hexadecimal(context_.group.broadcast(own));

@@ -1,4 +1,4 @@
-// Where the files of a point are, under names that nobody else has; they go away whatever happens.
+// Where the files of a point are, under names that nobody else has; what a killed process leaves of them a marker names.
 #pragma once
 
 #include "octant/context.hpp"

@@ -76,4 +76,5 @@ WORKLOAD = Workload(
     pictures=(Curve("bytes", each=("order", "method")),),
     traffic=_traffic,
     smoke={"bytes": "8,1000", "order": "ordered,random", "rings": "3"},
+    alone=("method",),
 )  # fmt: skip
