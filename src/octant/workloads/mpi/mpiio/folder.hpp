@@ -1,4 +1,5 @@
-// Where the files of a point are, under names that nobody else has; what a killed process leaves of them a marker names.
+// Where the files of a point are, under names that nobody else has; what a killed process leaves of them a marker
+// names.
 #pragma once
 
 #include "octant/context.hpp"
