@@ -5,6 +5,7 @@
 #include "kernels/hpcc_random.hpp"
 #include "kernels/hpl_random.hpp"
 #include "kernels/random.hpp"
+#include "kernels/random_updates.hpp"
 
 #include "check.hpp"
 
@@ -72,6 +73,27 @@ void fourier(octant::Checks& checks) {
     checks.that(octant::fft::smooth_at_most(700) == 675 && octant::fft::smooth_at_most(1) == 1, "2^a 3^b 5^c below");
 }
 
+template <class Sequence>
+void random_updates(octant::Checks& checks) {
+    std::uint64_t a = 1;
+    for (std::uint64_t n = 0; n < 1000; ++n, a = Sequence::next(a))
+        checks.that(Sequence::jump(n) == a, "a jump lands where single steps lead");
+    for (std::uint64_t const count : {0U, 1U, 127U, 128U, 1000U, 1024U}) {
+        constexpr std::uint64_t first = 12345;
+        octant::hpcc::Stretch<Sequence> stretch(first, count);
+        std::vector<std::uint64_t> numbers(2048), plain;
+        std::size_t filled = 0;
+        while (std::size_t const more = stretch.fill(numbers.data() + filled, 256)) filled += more;
+        numbers.resize(filled);
+        std::uint64_t b = Sequence::jump(first);
+        for (std::uint64_t n = 0; n < count; ++n) plain.push_back(b = Sequence::next(b));
+        std::ranges::sort(numbers);
+        std::ranges::sort(plain);
+        checks.that(numbers == plain, "the numbers of a stretch, each once");
+        checks.that(stretch.at().back() == Sequence::jump(first + count), "and its parts end where they should");
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -92,9 +114,8 @@ int main() {
     checks.near(squares / count, 1.0 / 3, 5 * std::sqrt(4.0 / 45 / count));
     checks.that(octant::random_at(5, 1) != octant::random_at(5, 2), "streams differ");
     for (int i = 0; i < 1000; ++i) checks.that(random.below(7) < 7, "below the bound");
-    std::uint64_t a = 1;
-    for (std::uint64_t n = 0; n < 1000; ++n, a = octant::hpcc::next(a))
-        checks.that(octant::hpcc::jump(n) == a, "a jump lands where single steps lead");
+    random_updates<octant::hpcc::Polynomial>(checks);
+    random_updates<octant::hpcc::Congruential>(checks);
     constexpr std::uint64_t far = (std::uint64_t{1} << 40U) + 12345;
     checks.that(octant::hpcc::multiply(octant::hpcc::jump(far), octant::hpcc::jump(17)) == octant::hpcc::jump(far + 17),
                 "exponents add up");

@@ -1,0 +1,46 @@
+"""HPCC's RandomAccess of all ranks: updates of one table that is divided among them."""
+
+from octant.limit import Known, Limit
+from octant.machine import Machine
+from octant.metric import Metric, rate, seconds
+from octant.record import Point
+from octant.workload import Bars, Curve, NoTraffic, Workload
+
+
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
+    """Beyond the caches each update brings one line from memory and sends one back, whoever makes it."""
+    best = known.best("memory traffic", point.hardware_threads)
+    line = max((cache.line_bytes for cache in machine.topology.caches), default=64)
+    footprint = int(point.notes["table_bytes"]) * max(1, len(point.groups))
+    if best is None or _hosts(point) > 1 or footprint < 2 * machine.may_be_cached_bytes():
+        return None
+    moved = 2 * line * point.count("updates")
+    return Limit(moved / best.value, f"best memory traffic of this run, {2 * line} bytes per update")
+
+
+def _hosts(point: Point) -> int:
+    return len({given.host for given in point.given})
+
+
+def _traffic(_machine: Machine, point: Point) -> NoTraffic:
+    """Its rate is that of all nodes together; the network model's is a node's."""
+    return NoTraffic("no update leaves the node" if _hosts(point) == 1 else "its rate is of all nodes together")
+
+
+WORKLOAD = Workload(
+    summary="Random updates of one table by all ranks (HPCC RandomAccess)",
+    metrics=(
+        Metric("updates", "update/s", "higher", rate("updates"), note="of all ranks; HPCC's GUPS are 1e9 of these"),
+        Metric("bytes sent", "B/s", "higher", rate("bytes_sent"), note="in messages, by all ranks"),
+        Metric("time", "s", "lower", seconds(), note="of all updates"),
+    ),
+    bounded_by=("memory traffic",),
+    least_seconds=_least_seconds,
+    pictures=(
+        Curve("bytes", marks="caches", along="table", title="Random updates by size of the table"),
+        Bars("algorithm"),
+    ),
+    traffic=_traffic,
+    messages=True,
+    smoke={"bytes": "64KiB", "transport": "shared,messages", "atomic": "yes"},
+)

@@ -1,0 +1,262 @@
+// HPCC's RandomAccess of all ranks: each makes its part of the updates, whose words lie anywhere in one table.
+#include "octant/kernel.hpp"
+#include "octant/node_window.hpp"
+#include "setting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+
+namespace {
+
+using hpcc::Division;
+using hpcc::Setting;
+using hpcc::Word;
+using octant::Context;
+using octant::KnobKind;
+using octant::Refusal;
+
+constexpr double lost_at_most = 0.01;  // of the words, by HPCC's rule: several may write a word at once
+// At random it were exp(-updates for each word); the polynomial's numbers are less even, from place 0 on above all. A
+// repetition that was not made, nor undone, leaves all words as they were.
+constexpr double untouched_at_most = 0.75;
+
+enum Spoilt : std::size_t { share, number, untouched, places, exact };
+
+// Words of the table: a power of two, that fits the bytes asked for, or half of an HPL matrix of this order.
+unsigned bits_of(octant::Knobs const& knobs) {
+    auto const order = knobs.integer("hpl");
+    std::int64_t const words = order > 0 ? order * order / 2 : knobs.integer("bytes") / 8;
+    return static_cast<unsigned>(std::bit_width(static_cast<Word>(std::max<std::int64_t>(words, 2))) - 1);
+}
+
+bool by_messages(Context const& context) {
+    return context.group.size() == 1 || context.knobs.word("transport") == "messages";
+}
+
+class RandomAccess {
+  public:
+    static octant::KernelInfo info() {
+        return {.knobs = {{"bytes",
+                           KnobKind::bytes,
+                           "256MiB",
+                           "table of all ranks; the largest power of two that fits is taken",
+                           {},
+                           4096},
+                          {"hpl",
+                           KnobKind::integer,
+                           "0",
+                           "if not 0: the table as HPCC sizes it for HPL of this order",
+                           {},
+                           0,
+                           100'000'000},
+                          {"updates", KnobKind::integer, "4", "for each word of the table; HPCC: 4", {}, 1, 1024},
+                          {"sequence",
+                           KnobKind::word,
+                           "polynomial",
+                           "polynomial: HPCC's own; lcg: that of its second set of tests",
+                           {"polynomial", "lcg"}},
+                          {"transport",
+                           KnobKind::word,
+                           "shared",
+                           "shared: every rank of the node loads and stores; messages; hierarchical: both",
+                           {"shared", "messages", "hierarchical"}},
+                          {"algorithm", KnobKind::word, "halves", "of messages; see the page", {"halves"}},
+                          {"team",
+                           KnobKind::integer,
+                           "0",
+                           "hierarchical: ranks that share memory; 0: all of a node",
+                           {},
+                           0,
+                           1'000'000},
+                          {"atomic", KnobKind::word, "no", "no update of shared memory is lost", {"no", "yes"}},
+                          {"batch",
+                           KnobKind::integer,
+                           "0",
+                           "updates of a round; 0: what suits the algorithm",
+                           {},
+                           0,
+                           static_cast<std::int64_t>(hpcc::most_ahead)}},
+                .pace = octant::Pace::whole,
+                .sync = octant::Sync::dissemination,
+                .defaults = {{"pages", "thp"}}};
+    }
+
+    explicit RandomAccess(Context& context)
+        : context_(context), division_(bits_of(context.knobs), context.group.size()) {
+        if (division_.words() < static_cast<Word>(context.group.size()) * hpcc::most_ahead / 8)
+            throw Refusal("cannot divide a table of " + std::to_string(division_.words()) + " words among " +
+                              std::to_string(context.group.size()) + " ranks; try a larger one",
+                          octant::Exit::not_supported);
+        Word const mine = division_.size(context.group.rank());
+        if (by_messages(context)) {
+            table_.emplace(context.buffer<Word>(mine));
+            context.watched = {table_->mapping().bytes()};
+        } else {
+            context.claim(static_cast<double>(mine) * sizeof(Word));
+        }
+        note();
+    }
+
+    void set_up() {
+        std::vector<std::int64_t> const order = order_of_teams();
+        places_.emplace(context_.group.split(0, static_cast<int>(order[1])));
+        setting_ = Setting{.places = &*places_,
+                           .division = division_,
+                           .teams = teams_,
+                           .congruential = context_.knobs.word("sequence") == "lcg",
+                           .atomic = context_.knobs.word("atomic") == "yes" && !by_messages(context_),
+                           .updates = static_cast<Word>(context_.knobs.integer("updates")),
+                           .batch = batch()};
+        if (table_) {
+            setting_->memory = table_->span();
+        } else {
+            team_.emplace(places_->split(teams_.mine, places_->rank()));
+            window_.emplace(*team_, division_.size(places_->rank()) * sizeof(Word), true);
+            context_.watched = {window_->mine()};
+            Word words = 0;
+            for (int rank = 0; rank < team_->size(); ++rank) words += window_->of(rank).size() / sizeof(Word);
+            setting_->memory = {reinterpret_cast<Word*>(window_->of(0).data()), words};
+        }
+        context_.notes.emplace_back("look-ahead", std::to_string(2 * setting_->batch) + " updates");
+        updates_ = teams_.count() == 1 ? hpcc::in_memory(*setting_) : hpcc::by_halves(*setting_);
+        prepare();
+    }
+
+    void prepare() {
+        std::span<Word> const own = setting_->own();
+        std::iota(own.begin(), own.end(), division_.first(places_->rank()));
+        publish();
+    }
+
+    void step() { done_ = updates_->run(); }
+
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        return {{"updates", static_cast<std::int64_t>(setting_->my_updates())},
+                {"messages", done_.messages},
+                {"bytes_sent", 8 * done_.words_sent}};
+    }
+
+    // Each repetition: what HPCC verifies, by a loop that shares nothing with the timed ones, and what that cannot see.
+    octant::Results verify() {
+        publish();
+        Word const words = division_.words();
+        if (spoilt_ == number) done_.applied -= 1;
+        if (spoilt_ == places) done_.at_end = false;
+        std::span<Word> const own = setting_->own();
+        Word const first = division_.first(places_->rank());
+        double const same = total(differing(own, first, false));
+        std::int64_t const expected = static_cast<std::int64_t>(setting_->updates * words);
+        std::int64_t const applied = places_->sum(done_.applied), undone = places_->sum(hpcc::undo(*setting_));
+        spoil(own);
+        double const wrong = total(differing(own, first, true));
+        octant::Results checks = {
+            {"share of the words that differ after all updates were undone", wrong / static_cast<double>(words), "1",
+             lost_at_most},
+            {"updates too many or too few",
+             static_cast<double>(std::abs(applied - expected) + std::abs(undone - expected)), "1", 0},
+            {"share of the words that no update reached",
+             spoilt_ == untouched ? 1.0 : same / static_cast<double>(words), "1", untouched_at_most},
+            {"ranks whose part of the sequence ended elsewhere", total(done_.at_end ? 0 : 1), "1", 0}};
+        if (no_update_lost()) checks.push_back({"words that differ where no update may be lost", wrong, "1", 0});
+        return checks;
+    }
+
+    void corrupt(std::size_t check) { spoilt_ = check; }
+
+  private:
+    static constexpr std::size_t nothing = SIZE_MAX;
+
+    [[nodiscard]] bool no_update_lost() const {
+        return setting_->atomic || std::ranges::all_of(sizes_of_teams(), [](int size) { return size == 1; });
+    }
+    [[nodiscard]] std::vector<int> sizes_of_teams() const {
+        std::vector<int> sizes;
+        for (int team = 0; team < teams_.count(); ++team) sizes.push_back(teams_.size(team));
+        return sizes;
+    }
+    [[nodiscard]] double total(std::int64_t mine) const { return static_cast<double>(places_->sum(mine)); }
+
+    // Words of mine that are, or are not, as they were at the start.
+    static std::int64_t differing(std::span<Word const> own, Word first, bool different) {
+        std::int64_t count = 0;
+        for (Word i = 0; i < own.size(); ++i) count += (own[i] != first + i) == different ? 1 : 0;
+        return count;
+    }
+    // Two words of a hundred, on the first rank one at least.
+    void spoil(std::span<Word> own) const {
+        if (spoilt_ == share)
+            for (std::size_t i = 0; i < own.size(); i += 50) own[i] ^= 1U;
+        if (spoilt_ == exact) own[0] ^= 1U;
+    }
+
+    // Of this rank: its team's number, and its place, where those of a team follow each other.
+    std::vector<std::int64_t> order_of_teams() {
+        octant::Comm const& group = context_.group;
+        std::int64_t leader = group.rank();
+        if (!table_ && context_.knobs.word("transport") == "hierarchical") {
+            octant::Comm const node = group.node();
+            auto const team = static_cast<int>(context_.knobs.integer("team"));
+            octant::Comm const mates = node.split(team > 0 ? node.rank() / team : 0, node.rank());
+            leader = mates.broadcast(std::int64_t{group.rank()});
+        } else if (!table_) {
+            leader = 0;
+        }
+        auto const ranks = static_cast<std::size_t>(group.size());
+        std::vector<std::int64_t> leaders(ranks);
+        octant::check(MPI_Allgather(&leader, 1, MPI_INT64_T, leaders.data(), 1, MPI_INT64_T, group.get()));
+        std::vector<std::size_t> by_place(ranks);
+        std::iota(by_place.begin(), by_place.end(), std::size_t{0});
+        std::ranges::stable_sort(by_place, {}, [&](std::size_t rank) { return leaders[rank]; });
+        std::int64_t place = 0;
+        for (std::size_t at = 0; at < ranks; ++at) {
+            if (at == 0 || leaders[by_place[at]] != leaders[by_place[at - 1]])
+                teams_.first.push_back(static_cast<int>(at));
+            if (by_place[at] == static_cast<std::size_t>(group.rank())) place = static_cast<std::int64_t>(at);
+        }
+        teams_.first.push_back(group.size());
+        teams_.mine = teams_.of(static_cast<int>(place));
+        return {teams_.mine, place};
+    }
+
+    [[nodiscard]] std::size_t batch() const {
+        auto const asked = static_cast<std::size_t>(context_.knobs.integer("batch"));
+        std::size_t const most = hpcc::most_ahead / 2;  // two are under way
+        if (asked > most)
+            throw Refusal("cannot look ahead by two batches of " + std::to_string(asked) +
+                              " updates (HPCC allows 1024 in all); try batch=512",
+                          octant::Exit::not_supported);
+        std::size_t const rounded = (asked + 127) / 128 * 128;
+        return asked > 0 ? rounded : teams_.count() == 1 ? 128 : most;
+    }
+
+    void note() {
+        context_.notes = {{"table_bytes", std::to_string(division_.words() * sizeof(Word))}, {"rule", "optimised"}};
+        if (context_.knobs.integer("hpl") == 0)
+            context_.note_rounded(context_.knobs.integer("bytes"),
+                                  static_cast<std::int64_t>(division_.words() * sizeof(Word)));
+    }
+
+    void publish() const {
+        if (window_) window_->publish(*team_);
+        places_->barrier();
+    }
+
+    Context& context_;
+    Division division_;
+    std::optional<octant::Buffer<Word>> table_;
+    hpcc::Teams teams_;
+    std::optional<octant::Comm> places_, team_;
+    std::optional<octant::NodeWindow> window_;
+    std::optional<Setting> setting_;
+    std::unique_ptr<hpcc::Updates> updates_;
+    hpcc::Done done_;
+    std::size_t spoilt_ = nothing;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return octant::run<RandomAccess>(argc, argv); }

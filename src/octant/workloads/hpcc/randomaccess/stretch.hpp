@@ -1,0 +1,74 @@
+// What all ways of making updates share: my stretch of the sequence, and its numbers applied to memory.
+#pragma once
+
+#include "kernels/hpcc_random.hpp"
+#include "kernels/random_updates.hpp"
+#include "setting.hpp"
+
+#include <algorithm>
+
+namespace hpcc {
+
+namespace sequences = octant::hpcc;
+
+inline constexpr std::size_t prefetched = 128;  // updates whose words are asked for before the first is applied
+
+template <class Sequence>
+class Applier {
+  public:
+    explicit Applier(Setting const& setting)
+        : words_{setting.memory.data(), setting.first_of_team(), setting.division.bits()}, atomic_(setting.atomic) {}
+
+    void prefetch(Word const* numbers, std::size_t count) const { sequences::prefetch(words_, numbers, count); }
+    // Whose words were asked for before.
+    void apply(Word const* numbers, std::size_t count) {
+        if (atomic_)
+            sequences::apply_atomically(words_, numbers, count);
+        else
+            sequences::apply(words_, numbers, count);
+        applied_ += static_cast<std::int64_t>(count);
+    }
+    // Any number of them, each asked for 128 updates ahead.
+    void prefetch_and_apply(Word const* numbers, std::size_t count) {
+        std::size_t ahead = std::min(prefetched, count);
+        prefetch(numbers, ahead);
+        for (std::size_t at = 0; at < count;) {
+            std::size_t const more = std::min(prefetched, count - ahead);
+            prefetch(numbers + ahead, more);
+            std::size_t const now = std::min(prefetched, count - at);
+            apply(numbers + at, now);
+            ahead += more;
+            at += now;
+        }
+    }
+    [[nodiscard]] Word word(Word number) const noexcept { return Sequence::word(number, words_.bits); }
+    [[nodiscard]] std::int64_t applied() const noexcept { return applied_; }
+
+  private:
+    sequences::Words<Sequence> words_;
+    bool atomic_;
+    std::int64_t applied_ = 0;
+};
+
+template <class Sequence>
+sequences::Stretch<Sequence> stretch_of(Setting const& setting) {
+    return {setting.first_update(), setting.my_updates()};
+}
+
+// Whether each of the 128 parts went on to where the next one began.
+template <class Sequence>
+bool ended(Setting const& setting, sequences::Stretch<Sequence> const& stretch) {
+    Word const rounds = setting.my_updates() / sequences::streams, rest = setting.my_updates() % sequences::streams;
+    for (std::size_t part = 0; part < sequences::streams; ++part)
+        if (stretch.at()[part] !=
+            Sequence::jump(setting.first_update() + (part + 1) * rounds + std::min(part + 1, rest)))
+            return false;
+    return true;
+}
+
+// Rounds of `batch` updates until the rank with most of them has none left.
+inline Word rounds_of(Setting const& setting) {
+    return (setting.updates * setting.division.greatest() + setting.batch - 1) / setting.batch;
+}
+
+}  // namespace hpcc

@@ -1,0 +1,68 @@
+"""hpcc/randomaccess: its limit by hand, and the running program with any number of ranks."""
+
+import pytest
+
+from fake_run import MIB, machine, point
+from kernel_run import QUICK, KernelRuns
+from octant.limit import Best, Known
+from octant.record import Point
+from octant.workload import NoTraffic
+from octant.workloads.hpcc.randomaccess import WORKLOAD
+
+EXACT = "words that differ where no update may be lost"
+
+
+def table(size: int) -> Point:
+    return point("whole", counts={"updates": 1000}, notes={"table_bytes": str(size)})
+
+
+def test_two_lines_per_update_limit_it_beyond_the_caches() -> None:
+    """A machine with 32 MiB of last-level cache and 12.8 GB/s: 12.8e9 / 128 = 1e8 updates a second."""
+    known = Known(machine().topology, {"memory traffic": {frozenset({("node", 0)}): Best(12.8e9, "")}})
+    limit = WORKLOAD.least_seconds(known, machine(), table(64 * MIB))
+    assert limit is not None
+    assert 1000 / limit.seconds == pytest.approx(1e8)
+    assert WORKLOAD.least_seconds(known, machine(), table(32 * MIB)) is None
+    assert WORKLOAD.traffic is not None
+    assert isinstance(WORKLOAD.traffic(machine(), table(64 * MIB)), NoTraffic)
+
+
+def value(found: Point, name: str) -> float:
+    return next(check.value for check in found.checks if check.name == name)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("words", [("transport=messages",), ("transport=shared", "atomic=yes"), ("hpl=362",)])
+def test_no_update_is_lost_where_none_may_be(run_kernel: KernelRuns, ranks: int, words: tuple[str, ...]) -> None:
+    asked = (*words, "bytes=100KiB", "sequence=polynomial,lcg", "atomic=yes")
+    done = run_kernel("hpcc/randomaccess", *dict.fromkeys(asked), *QUICK, ranks=ranks)
+    assert done.code == 0, done.stderr
+    for found in done.points:
+        assert value(found, EXACT) == 0
+        bytes_ = int(found.notes["table_bytes"])
+        assert bytes_ == (2**18 if words[0].startswith("hpl") else 2**16)
+        assert found.count("updates") == 4 * bytes_ // 8
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("check", range(5))
+def test_each_check_is_seen_to_fail(run_kernel: KernelRuns, check: int) -> None:
+    words = ("bytes=64KiB", "transport=messages")
+    done = run_kernel("hpcc/randomaccess", *words, *QUICK, ranks=2, fault=f"wrong:{check}")
+    assert done.code == 2, done.stderr
+    (found,) = done.points
+    assert not found.checks[check].passed
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("words", "sentence"), [(("bytes=1TiB",), "try a smaller size"), (("batch=1024",), "try batch=512")]
+)
+def test_what_cannot_be_is_refused_with_a_way_out(
+    run_kernel: KernelRuns, words: tuple[str, ...], sentence: str
+) -> None:
+    done = run_kernel("hpcc/randomaccess", *words, *QUICK, ranks=2)
+    assert done.code == 3
+    assert sentence in done.stderr
+    assert not done.points
