@@ -1,0 +1,75 @@
+"""Global transposition: HPC Challenge's PTRANS, C := Aᵀ + C over a grid of ranks."""
+
+import math
+
+import numpy as np
+
+from octant.limit import Known, Limit
+from octant.machine import Machine
+from octant.metric import Metric, custom, rate, share
+from octant.record import Point, Samples
+from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload
+
+MATRICES = 2
+PHASES = ("pack", "exchange", "add")
+
+
+def _hpcc_rate(point: Point, samples: Samples) -> float:
+    """8 n² over the time of the slowest rank, the best of each map, and of these the least."""
+    transposed = point.count("bytes_transposed")
+    steps = [one.values[point.warmup :] for one in samples.series if one.head.name == "step"]
+    maps = next((one.values[point.warmup :] for one in samples.series if one.head.name == "reading/map"), None)
+    if not steps or maps is None or any(len(one) != len(maps) for one in steps):
+        return float("nan")
+    slowest = np.max(steps, axis=0) * 1e-9
+    return float(min(transposed / slowest[maps == one].min() for one in np.unique(maps)))
+
+
+def _footprint(_machine: Machine, point: Point) -> int:
+    """A and C of all ranks."""
+    return MATRICES * point.count("bytes_transposed")
+
+
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
+    """Each element of A and C is read and one of C written: 24 bytes, where the matrices are beyond the caches."""
+    best = known.best("memory traffic", point.hardware_threads)
+    if best is None or _footprint(machine, point) < 2 * machine.may_be_cached_bytes():
+        return None
+    moved = point.count("bytes_read", "bytes_written")
+    return Limit(moved / best.value, "best memory traffic of this run, 24 bytes per element")
+
+
+def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
+    """On a grid of coprime P and Q every rank has as much for every other one."""
+    if len({given.host for given in point.given}) < 2:
+        return NoTraffic("all ranks are on one node: nothing of the matrices crosses a network")
+    grid = point.notes["grid"]
+    if math.gcd(*map(int, grid.split("x"))) > 1:
+        return NoTraffic(f"on a grid of {grid} ranks exchange with few others; only coprime sides bring all together")
+    return Traffic("ptrans", cost="transpose", description="transposition between all nodes")
+
+
+WORKLOAD = Workload(
+    summary="Transposition of a matrix that all ranks share (HPCC PTRANS)",
+    metrics=(
+        Metric(
+            "rate", "B/s", "higher", rate("bytes_transposed"),
+            note="8 n² over the time of the slowest rank; median over repetitions, of all maps of ranks",
+        ),
+        Metric(
+            "HPCC rate", "B/s", "higher", custom(_hpcc_rate),
+            note="of the worst map: 8 n² over its shortest time, as HPC Challenge takes it",
+        ),
+        Metric("traffic", "B/s", "higher", rate("bytes_read", "bytes_written"), note="of memory, 24 bytes per element"),
+        Metric("pack share", "1", "lower", share("phase/pack"), note="of the time: transposing into a buffer"),
+        Metric("exchange share", "1", "lower", share("phase/exchange"), note="of the time: messages and waiting"),
+        Metric("add share", "1", "lower", share("phase/add"), note="of the time: adding a buffer to C"),
+    ),
+    bounded_by=("memory traffic",),
+    least_seconds=_least_seconds,
+    pictures=(Curve("n", each=("transport",)), Stacked("transport", PHASES, waiting=("exchange",))),
+    traffic=_traffic,
+    footprint=_footprint,
+    messages=True,
+    smoke={"n": "100", "block": "7", "transport": "shared,messages", "tile": "16"},
+)  # fmt: skip
