@@ -122,8 +122,10 @@ class Network {
 
 // One step as a row: pieces that the buffer is cut into, how often it is done, whether segments repeat it, then its
 // price: latency of the longest route, a message without one (or -1), messages of the busiest rank, pieces of the
-// largest message, pieces that one rank sends, seconds on the fullest link if a piece is one unit, that link's class.
-using PriceRow = std::tuple<int, double, bool, double, Node, Node, std::int64_t, double, double, double, std::int32_t>;
+// largest message, pieces that one rank sends, seconds on the fullest link if a piece is one unit, that link's class,
+// pieces of the largest message within a node and of the largest between two (or -1).
+using PriceRow = std::tuple<int, double, bool, double, Node, Node, std::int64_t, double, double, double, std::int32_t,
+                            double, double>;
 
 PriceRow row_of(Topology const& topology, CollectiveStep const& step, StepPrice const& price) {
     return {step.cut,
@@ -136,7 +138,9 @@ PriceRow row_of(Topology const& topology, CollectiveStep const& step, StepPrice 
             price.largest,
             price.sent,
             price.wire_s,
-            price.link < 0 ? -1 : topology.class_of(price.link)};
+            price.link < 0 ? -1 : topology.class_of(price.link),
+            price.inside,
+            price.between};
 }
 
 double messages_of(std::vector<CollectiveStep> const& steps) {

@@ -174,7 +174,7 @@ class Network:
         node_of_rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: UnitCost,
         instead: str,
-    ) -> list[list[tuple[int, float, bool, float, int, int, int, float, float, float, int]]]: ...
+    ) -> list[list[tuple[int, float, bool, float, int, int, int, float, float, float, int, float, float]]]: ...
     def price_flows(
         self,
         sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -182,7 +182,7 @@ class Network:
         units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         node_of_rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: UnitCost,
-    ) -> tuple[int, float, bool, float, int, int, int, float, float, float, int]: ...
+    ) -> tuple[int, float, bool, float, int, int, int, float, float, float, int, float, float]: ...
     def each(self, traffics: Sequence[Traffic], shape: UnitCost) -> list[float]: ...
     def sweep(
         self, traffic: Traffic, shape: UnitCost, links: Sequence[int], left: float

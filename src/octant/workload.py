@@ -123,11 +123,24 @@ class Traffic:
     relation: Literal["eq", "at_least", "at_most"] = "at_least"  # of what the links carry to the measured rate
     description: str = ""  # "messages of 1 MiB, rotating buffers"
     may_be_cached: bool = False  # what is sent may lie in a cache; figures without are preferred
+    both_ways: bool = False  # as much goes back at the same time
+    parts: int = 1  # the headline is one of so many equal parts of the time of the pattern: 2 where it is a half
+    at_once: int = 1  # messages of each flow into which what all parts carry is cut, one behind the other
+    of_link: bool = True  # it says what a link carries; else it is only drawn beside what the model says of it
+
+
+@dataclass(frozen=True)
+class CollectiveTraffic:
+    """What a point calls, in the words of `octant model collective`; its headline is the time of one call."""
+
+    operation: str  # of octant.network.collectives
+    bytes_each: int  # as that operation measures them
+    algorithm: str = "all"  # "all": the one that the model has as the fastest
 
 
 @dataclass(frozen=True)
 class NoTraffic:
-    """Why a point says nothing of a network."""
+    """Why the model of a network has no answer to a point, and the point none to the model."""
 
     reason: str
 
@@ -144,7 +157,8 @@ class Workload:
     least_seconds: Callable[[Known, Machine, Point], Limit | None] = lambda _known, _machine, _point: None
     provides: tuple[Provides, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    traffic: Callable[[Machine, Point], Traffic | NoTraffic] | None = None
+    traffic: Callable[[Machine, Point], Traffic | CollectiveTraffic | NoTraffic] | None = None
+    of_links: bool = True  # some of its traffic says what links carry; else the model is only drawn beside it
     footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
     """Bytes that all ranks and threads together go through again and again; `None`: not known."""
     rivals: Callable[[Point], tuple[str, str]] | None = None

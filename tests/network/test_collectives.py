@@ -15,6 +15,7 @@ from octant.failure import Refusal
 from octant.network import NetworkFile, load, make, solve
 from octant.network.collectives import FREE, MessageCosts, Program, ask, exchange, fastest, operations, programs
 from octant.network.files import parse
+from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
 from octant.network.traffic import Flows, place
 from paths import ROOT
 
@@ -51,6 +52,9 @@ LEAST: dict[str, Callable[[int], int]] = {
     "allgather": lambda p: p * (p - 1),
     "alltoall": lambda p: p * (p - 1),
     "reduce-scatter": lambda p: p * (p - 1),
+    "gather": lambda p: p - 1,
+    "scatter": lambda p: p - 1,
+    "scan": lambda p: p - 1,
     "barrier": lambda _: 0,
 }
 
@@ -72,10 +76,12 @@ def test_everybody_gets_what_the_operation_promises(operation: str, algorithm: s
             known[target] |= before[source]
             sent += pieces / cut
     everybody = set(range(ranks))
-    if operation == "bcast":
+    if operation in ("bcast", "scatter"):
         assert all(0 in one for one in known)
-    elif operation == "reduce":
+    elif operation in ("reduce", "gather"):
         assert known[0] == everybody
+    elif operation == "scan":
+        assert all(set(range(rank + 1)) <= one for rank, one in enumerate(known))
     else:
         assert all(one == everybody for one in known)
     assert sent >= LEAST[operation](ranks) - 1e-9
@@ -93,6 +99,8 @@ def test_everybody_gets_what_the_operation_promises(operation: str, algorithm: s
         ("bcast", "binomial", 7, 6 / 7), ("bcast", "scatter-allgather", 4, (2 / 4 + 2 / 4 + 3) / 4),
         ("reduce", "binomial", 7, 6 / 7), ("reduce-scatter", "recursive-halving", 8, 7),
         ("reduce-scatter", "ring", 5, 4), ("barrier", "dissemination", 8, 0),
+        ("gather", "linear", 7, 6 / 7), ("gather", "binomial", 8, 12 / 8), ("scatter", "binomial", 6, (2 + 2 + 3) / 6),
+        ("scan", "recursive-doubling", 8, 3), ("scan", "recursive-doubling", 6, (6 + 4 + 4) / 6),
     ],
 )  # fmt: skip
 def test_a_rank_sends_on_average_what_its_algorithm_must(
@@ -127,6 +135,11 @@ FIXED, EACH = A - GAP, GAP + 1 / RATE  # of a message, and of each of its bytes
         ("alltoall", "linear", LATENCY + 2 * (P - 1) * OVERHEAD + (M - 1) * GAP + (P - 1) * M / RATE),
         ("reduce-scatter", "ring", (P - 1) * (FIXED + M * EACH)),
         ("reduce-scatter", "recursive-halving", LG * FIXED + (P - 1) * M * EACH),
+        ("gather", "linear", LATENCY + (P - 1) * OVERHEAD + (M - 1) * GAP + (P - 1) * M / RATE),
+        ("gather", "binomial", LG * FIXED + (P - 1) * M * EACH),
+        ("scatter", "linear", LATENCY + (P - 1) * OVERHEAD + (M - 1) * GAP + (P - 1) * M / RATE),
+        ("scatter", "binomial", LG * FIXED + (P - 1) * M * EACH),
+        ("scan", "recursive-doubling", LG * (FIXED + M * EACH)),
         ("barrier", "dissemination", LG * A),
     ],
 )
@@ -146,6 +159,30 @@ def test_a_pipeline_has_the_number_of_segments_that_takes_least() -> None:
     assert found.at(M).sent_bytes == pytest.approx(M, rel=0.01)
     assert found.seconds(1) == pytest.approx((P - 1) * A + (P - 1) / RATE)
     assert program(switch(2), "bcast", "chain", 2).at(M).steps == 1
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8])
+def test_blocks_arrive_once_and_a_prefix_of_a_scan_is_whole(ranks: int) -> None:
+    """Of a gather the root gets every block once; of a scan each rank has added up those before it, each once."""
+    for algorithm in ("binomial", "linear"):
+        held = [{rank} for rank in range(ranks)]
+        for step in messages("gather", algorithm, ranks):
+            for source, target, pieces, _ in step:
+                assert pieces == len(held[source])
+                assert not held[source] & held[target]
+                held[target] |= held[source]
+        assert held[0] == set(range(ranks))
+    sums = [{rank} for rank in range(ranks)]  # of a block: what the rank hands on
+    prefixes = [{rank} for rank in range(ranks)]
+    for step in messages("scan", "recursive-doubling", ranks):
+        before = [set(one) for one in sums]
+        for source, target, _, _ in step:
+            assert not before[source] & sums[target]
+            sums[target] |= before[source]
+            if source < target:
+                assert not before[source] & prefixes[target]
+                prefixes[target] |= before[source]
+    assert prefixes == [set(range(rank + 1)) for rank in range(ranks)]
 
 
 @pytest.mark.parametrize("ranks", [3, 5, 12])
@@ -252,6 +289,76 @@ def test_messages_of_a_step_share_links_and_the_busiest_rank_pays_for_each() -> 
     assert limit == "overhead"
     assert share == pytest.approx(4e-6 / timing.time_s)
     assert list(timing.wire_s) == ["port"]
+
+
+def straight(*stretches: tuple[float, float, float]) -> MessageTimes:
+    return MessageTimes(tuple(Stretch(*one) for one in stretches))
+
+
+EAGER = straight((0, 2e-6, 1e-9), (8192, 20e-6, 2 / RATE))  # a step of 9.8 µs at 8 KiB
+
+
+def test_measured_times_of_messages_stand_for_latency_overhead_and_gap() -> None:
+    """A step takes what its longest message takes by itself, whichever protocol it goes by."""
+    costs = MessageCosts(measured=MeasuredTimes(between=EAGER))
+    for size in (0, 1, 8191):
+        assert program(switch(8), "bcast", "binomial", 8, costs).seconds(size) == pytest.approx(
+            3 * (2e-6 + size / RATE)
+        )
+    found = program(switch(8), "bcast", "binomial", 8, costs).at(10_000)
+    assert found.time_s == pytest.approx(3 * (20e-6 + (10_000 - 8192) * 2 / RATE))
+    assert found.time_s == pytest.approx(found.latency_s + found.overhead_s + found.gap_s + sum(found.wire_s.values()))
+    assert program(switch(8), "allreduce", "ring", 8, costs).seconds(8 * 4096) == pytest.approx(
+        14 * (2e-6 + 4096 / RATE)
+    )
+
+
+def test_where_links_are_shared_the_fullest_one_takes_longer_than_a_message_by_itself() -> None:
+    costs = MessageCosts(measured=MeasuredTimes(between=EAGER))
+    (alltoall,), _ = programs(switch(8), "alltoall", np.arange(8, dtype=np.int32), costs, "linear")
+    assert alltoall.seconds(1000) == pytest.approx(2e-6 + 12 * 1e-6 + 7 * 1000 / RATE)
+
+
+def test_ranks_of_a_node_and_nodes_have_times_of_their_own() -> None:
+    near = straight((0, 1e-6, 0.0))
+    nodes = np.array([0, 0, 1, 1], np.int32)
+    both = MessageCosts(measured=MeasuredTimes(near, EAGER))
+    (barrier,), _ = programs(switch(2), "barrier", nodes, both)
+    assert barrier.seconds(0) == pytest.approx(2 * 2e-6)  # each step has a message between nodes
+    (inside,), _ = programs(switch(2), "barrier", nodes[:2], both)
+    assert inside.seconds(0) == pytest.approx(1e-6)
+    with pytest.raises(Refusal, match="states no latency for a message within node 0"):
+        programs(load("bgp"), "barrier", np.array([0, 0], np.int32), MessageCosts(measured=MeasuredTimes(None, EAGER)))
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(0, 1e-6), st.floats(0, 1e-8)), min_size=1, max_size=5))
+def test_the_time_of_a_message_never_falls_with_its_length(steps: list[tuple[float, float, float]]) -> None:
+    stretches, first, time = [], 0.0, 1e-6
+    for length, step, slope in steps:
+        stretches.append((first, time + step, slope))
+        first, time = first + length, time + step + length * slope
+    lengths = np.linspace(0, first * 1.5, 500)
+    seconds = straight(*stretches).seconds(lengths)
+    assert np.all(np.diff(seconds) >= -1e-15)
+    assert seconds[0] == pytest.approx(straight(*stretches).startup_s)
+
+
+MEASURED = """
+extends = "bgp"
+name = "measured"
+[messages]
+between = [{ first = 0, time = "3 us", bytes_per_s = "300 MB/s" }, { first = 8192, time = "40 us" }]
+source = "a test"
+"""
+
+
+def test_a_file_s_times_of_messages_hold_unless_others_are_given() -> None:
+    machine = parse(MEASURED, "measured.toml")
+    assert program(machine, "barrier", "dissemination", 8, MessageCosts()).seconds(0) == pytest.approx(3 * 3e-6)
+    given_s = program(machine, "barrier", "dissemination", 8, MessageCosts(1e-6)).seconds(0)
+    assert given_s == program(load("bgp"), "barrier", "dissemination", 8, MessageCosts(1e-6)).seconds(0)
+    with pytest.raises(Refusal, match="do not ascend"):
+        parse(MEASURED.replace("8192", "0"), "measured.toml")
 
 
 def test_ranks_of_a_node_share_its_port() -> None:

@@ -18,6 +18,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "links.*": files.LinkClass,
     "endpoint": files.Endpoint,
     "packet": files.Packet,
+    "messages": files.Messages,
+    "messages.*": files.LengthLine,
     "routing": files.RoutingWords,
     "residual.*": files.Residual,
     "offload.*": files.Offload,

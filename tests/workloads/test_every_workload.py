@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kernel_run import QUICK, KernelRuns, smoke
-from octant import workloads
+from octant import _network, workloads
 from octant.analysis.figures import figures_of
 from octant.build import program_name
 from octant.network.traffic import NAMES as PATTERNS
-from octant.workload import Bars, Curve, NoTraffic, Stacked
+from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Stacked
 
 NAMES = sorted(workloads.workloads())
 LANES = [name for name in NAMES if not workloads.workload(name).messages]
@@ -117,4 +117,7 @@ def test_a_limit_is_a_least_time_or_nothing(run_kernel: KernelRuns, name: str) -
     limit = workload.least_seconds(known, machine(), point)
     assert limit is None or (limit.seconds > 0 and limit.source)
     traffic = workload.traffic(machine(), point) if workload.traffic else NoTraffic("it sends nothing")
-    assert isinstance(traffic, NoTraffic) or traffic.pattern in PATTERNS
+    if isinstance(traffic, CollectiveTraffic):
+        assert traffic.operation in {operation for operation, _ in _network.collectives()}
+    else:
+        assert isinstance(traffic, NoTraffic) or traffic.pattern in PATTERNS

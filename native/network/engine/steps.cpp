@@ -37,6 +37,8 @@ void StepPricer::send(int from, int to, double units) {
     count(to, 0);
     price_.largest = std::max(price_.largest, units);
     Node const s = node_of_rank_[at(from)], t = node_of_rank_[at(to)];
+    double& largest_there = s == t ? price_.inside : price_.between;
+    largest_there = std::max(largest_there, units);
     shares_.clear();
     routing_.shares(s, t, shares_);
     double route_s = 0;  // mean over the routes of one message

@@ -14,6 +14,8 @@ struct StepPrice {
     Node untimed_to = -1;       //
     std::int64_t messages = 0;  // sent and received by the rank that has most of them
     double largest = 0;         // units of the largest message
+    double inside = -1;         // of the largest within a node; -1: there is none
+    double between = -1;        // of the largest between two
     double sent = 0;            // units that one rank sends, at most
     double wire_s = 0;          // of the fullest link
     LinkId link = -1;           // the fullest

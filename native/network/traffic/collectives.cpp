@@ -202,8 +202,9 @@ Steps binomial(int ranks) {
     return steps;
 }
 
-// The buffer's pieces down a binomial tree: whoever holds the pieces of many ranks passes on those of the upper half.
-Steps scatter(int ranks) {
+// Pieces down a binomial tree: whoever holds those of many ranks passes on those of the upper half. A buffer that is
+// cut into `cut` pieces, or blocks of their own.
+Steps scatter(int ranks, int cut = 1) {
     Steps steps;
     for (std::int64_t k = std::bit_ceil(static_cast<unsigned>(ranks)) / 2; k >= 1; k /= 2) {
         steps.push_back({.messages =
@@ -212,14 +213,32 @@ Steps scatter(int ranks) {
                                      visit(static_cast<int>(r), static_cast<int>(r + k),
                                            static_cast<double>(std::min(k, ranks - r - k)));
                              },
-                         .cut = ranks,
+                         .cut = cut,
                          .size = ranks});
     }
     return steps;
 }
 
+// Every block straight from its owner to the root, all at once.
+Steps gather_linear(int ranks) {
+    if (ranks == 1) return {};
+    return {every_rank(ranks, 1, [](int) { return 0; })};
+}
+
+// Every rank with the one whose number differs in one bit, where there is such a rank: it adds what comes from below.
+Steps scan_recursive_doubling(int ranks) {
+    Steps steps;
+    for (std::int64_t k = 1; k < ranks; k *= 2) {
+        steps.push_back(every_rank(ranks, 1, [=](int r) {
+            auto const partner = static_cast<int>(r ^ k);
+            return partner < ranks ? partner : -1;
+        }));
+    }
+    return steps;
+}
+
 // Van de Geijn: scatter, then allgather.
-Steps bcast_scatter_allgather(int ranks) { return joined(scatter(ranks), ring(ranks, ranks - 1, ranks)); }
+Steps bcast_scatter_allgather(int ranks) { return joined(scatter(ranks, ranks), ring(ranks, ranks - 1, ranks)); }
 
 // Segments go from neighbour to neighbour. Every step is charged as one in which all links of the chain are busy.
 Steps chain(int ranks) {
@@ -301,6 +320,12 @@ constexpr Program programs[] = {
     {"reduce-scatter", "ring", allgather_ring},
     {"reduce-scatter", "recursive-halving", reduce_scatter_halving},
     {"reduce-scatter", "pairwise", alltoall_ring, true},
+    {"gather", "binomial", [](int p) { return reversed(scatter(p)); }},
+    {"gather", "linear", gather_linear},
+    {"scatter", "binomial", [](int p) { return scatter(p); }},
+    {"scatter", "linear", [](int p) { return reversed(gather_linear(p)); }},
+    {"scan", "recursive-doubling", scan_recursive_doubling},
+    {"scan", "chain", chain},
     {"barrier", "dissemination", dissemination},
 };
 

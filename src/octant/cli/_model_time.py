@@ -28,12 +28,12 @@ LatencyOption = Annotated[
 def collective(
     network: NetworkArgument,
     operation: Annotated[
-        str, typer.Argument(help="allreduce, bcast, reduce, allgather, alltoall, reduce-scatter or barrier.")
+        str, typer.Argument(help="allreduce, bcast, reduce, gather, scatter, allgather, alltoall, scan, …")
     ],
     bytes: Annotated[
         str,
         typer.Option(
-            help="The buffer; of allgather and reduce-scatter what each rank gives or gets, of alltoall to each rank.",
+            help="The buffer; of gathers, scatters and alltoall the block of each rank.",
             rich_help_panel=OPERATION,
         ),
     ] = "8",

@@ -1,13 +1,15 @@
 """Collectives on the model: algorithms as synchronised steps under LogGP, priced once and timed at any size.
 
 A step takes L + 2 o + (m - 1) G + the fullest link: L is the latency of the longest route. Where a rank sends and
-receives more than two messages in a step, it pays o for each of them.
+receives more than two messages in a step, it pays o for each of them. Where the times of messages by their length were
+measured, a step takes the longer of two times: that of its longest message, and that of an empty one with the fullest
+link; half of the latter is o.
 """
 
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile, Offload
+from octant.network.message_times import NOT_MEASURED, MeasuredTimes
 from octant.network.solve import engine
 from octant.network.traffic import Flows, Nodes, bulk
 
@@ -25,6 +28,7 @@ _MOST_CHANGES = 8  # of the fastest algorithm between two neighbouring sizes
 _ROW = [
     ("cut", "i8"), ("times", "f8"), ("segmented", "?"), ("latency_s", "f8"), ("untimed_from", "i8"),
     ("untimed_to", "i8"), ("messages", "i8"), ("largest", "f8"), ("sent", "f8"), ("wire_s", "f8"), ("link_class", "i8"),
+    ("inside", "f8"), ("between", "f8"),
 ]  # fmt: skip
 
 
@@ -35,6 +39,12 @@ class MessageCosts:
     overhead_s: float = 0.0  # o, of every message at either end
     latency_s: float | None = None  # of messages whose route has none in the network's file; `None`: they are refused
     gap_s_per_byte: float = 0.0  # G, what the processor adds to every byte of a message but the first
+    measured: MeasuredTimes = NOT_MEASURED  # by length, in place of the others for the messages that it knows
+
+    def on(self, network: NetworkFile) -> "MessageCosts":
+        """With the times of the network's file, unless anything else is given."""
+        given = self.overhead_s or self.latency_s is not None or self.gap_s_per_byte or self.measured
+        return self if given else replace(self, measured=network.messages.times)
 
 
 STATED = MessageCosts()
@@ -75,12 +85,18 @@ class Program:
         self._rows = np.array(list(rows), dtype=_ROW)
         self._classes = classes
         self._gap_s = costs.gap_s_per_byte
+        self._measured = costs.measured
         latency_s = self._rows["latency_s"]
         if costs.latency_s:
             latency_s = np.where(self._rows["untimed_from"] >= 0, np.maximum(latency_s, costs.latency_s), latency_s)
-        self._latency_s: NDArray[np.float64] = latency_s
         messages = self._rows["messages"]
-        self._overhead_s: NDArray[np.float64] = costs.overhead_s * np.where(messages, np.maximum(2, messages), 0)
+        overhead_s = costs.overhead_s * np.where(messages, np.maximum(2, messages), 0)
+        inside, between = self._rows["inside"] >= 0, self._rows["between"] >= 0
+        start_s = self._measured.startup_s(inside, between)
+        self._timed: NDArray[np.bool_] = (inside | between) & np.isfinite(start_s)  # by measured times
+        self._latency_s: NDArray[np.float64] = np.where(self._timed, start_s, latency_s)
+        further_s = start_s / 2 * np.maximum(0, messages - 2)
+        self._overhead_s: NDArray[np.float64] = np.where(self._timed, further_s, overhead_s)
 
     def seconds(self, bytes_each: int) -> float:
         """The time at a size."""
@@ -104,8 +120,13 @@ class Program:
     def _parts(self, bytes_each: int) -> tuple[NDArray[np.float64], ...]:
         """Seconds of latency, overhead, gap and fullest links, shape (distinct steps,) each."""
         times, piece = self._shape(bytes_each)
-        gap_s = np.maximum(0.0, self._rows["largest"] * piece - 1) * self._gap_s
-        return times * self._latency_s, times * self._overhead_s, times * gap_s, times * self._rows["wire_s"] * piece
+        gap_s, wire_s = np.maximum(0.0, self._rows["largest"] * piece - 1) * self._gap_s, self._rows["wire_s"] * piece
+        if self._timed.any():
+            longest_s = self._measured.seconds(
+                *(np.where(self._rows[name] < 0, -1.0, self._rows[name] * piece) for name in ("inside", "between"))
+            )
+            gap_s = np.where(self._timed, np.maximum(0.0, longest_s - self._latency_s - wire_s), gap_s)
+        return times * self._latency_s, times * self._overhead_s, times * gap_s, times * wire_s
 
     def _shape(self, bytes_each: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How often each distinct step is done, and the bytes of a piece in it."""
@@ -120,6 +141,9 @@ class Program:
         row = self._rows[number]
         fixed_s = self._latency_s[number] + self._overhead_s[number]
         per_byte_s = row["wire_s"] + self._gap_s
+        if self._timed[number]:
+            slopes = [one.seconds_per_byte for one in (self._measured.inside, self._measured.between) if one]
+            per_byte_s = max(float(row["wire_s"]), *slopes)
         most = max(1, min(bytes_each, _MOST_SEGMENTS))
         best = math.sqrt(row["times"] * per_byte_s * bytes_each / fixed_s) if fixed_s > 0 else float(most)
         around = {min(most, max(1, round_(best))) for round_ in (math.floor, math.ceil)}
@@ -204,6 +228,7 @@ def programs(
         except ValueError as error:
             left_out.append(str(error))
     rows = _price(network, operation, messages, nodes)
+    costs = costs.on(network)
     found: list[Program] = []
     for one in wanted:
         if one in network.offload:
@@ -246,6 +271,7 @@ def exchange(network: NetworkFile, flows: Flows, nodes: Nodes, costs: MessageCos
     """
     asked = engine(network, network.build())
     row = asked.price_flows(flows.sources, flows.targets, flows.units, nodes, _byte(network))
+    costs = costs.on(network)
     _require_latency(network, "this exchange", [row], costs)
     return Program("exchange", [row], network.class_names, costs).at(1)
 
@@ -313,7 +339,12 @@ def _byte(network: NetworkFile) -> _network.UnitCost:
 def _require_latency(network: NetworkFile, what: str, rows: Sequence[tuple[object, ...]], costs: MessageCosts) -> None:
     if costs.overhead_s > 0 or costs.latency_s is not None:
         return
-    ends = next(((row[4], row[5]) for row in rows if row[4] != -1), None)
+    known = costs.measured
+
+    def is_timed(row: tuple[object, ...]) -> bool:
+        return (row[11] == -1 or known.inside is not None) and (row[12] == -1 or known.between is not None)
+
+    ends = next(((row[4], row[5]) for row in rows if row[4] != -1 and not is_timed(row)), None)
     if ends is None:
         return
     between = f"from node {ends[0]} to {ends[1]}" if ends[0] != ends[1] else f"within node {ends[0]}"
@@ -332,5 +363,5 @@ def _offloaded(name: str, tree: Offload, operation: str, nodes: Nodes, costs: Me
     if len(nodes) == 1:
         return Program(name, [], [name], costs)
     per_byte_s = 1 / tree.bytes_per_s.value if tree.bytes_per_s and operation != "barrier" else 0.0
-    row = (1, 1.0, False, ways * depth * tree.hop, -1, -1, 2, 0.0, 1.0, per_byte_s, 0)
-    return Program(name, [row], [name], costs)
+    row = (1, 1.0, False, ways * depth * tree.hop, -1, -1, 2, 0.0, 1.0, per_byte_s, 0, -1.0, -1.0)
+    return Program(name, [row], [name], replace(costs, measured=NOT_MEASURED))

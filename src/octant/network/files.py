@@ -2,7 +2,9 @@
 
 import math
 import re
+from collections.abc import Sequence
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -10,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
+from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
 from octant.network.shape import MOST_NODES
 from octant.network.topologies import Topology
@@ -17,6 +20,7 @@ from octant.untrusted import Mistake, is_file, mistakes, parse_toml, read_text
 
 UNLIMITED = math.inf
 _MOST_EXTENDED = 16
+_MOST_LINES = 64  # of lengths
 _MOST_MISTAKES = 20
 _SHOWN = 100  # characters of a foreign name in a message
 
@@ -68,6 +72,39 @@ class Endpoint(_File):
     local: LinkClass = LinkClass()
     to_itself: Literal["memory", "endpoint", "free"] = "memory"
     ranks: Annotated[int, Field(ge=1, le=4096)] = 1
+
+
+class LengthLine(_File):
+    """Messages from a length on: their time there, and what each further byte takes."""
+
+    first: Annotated[float, Field(ge=0, le=2**50)]  # bytes
+    time: Annotated[Seconds, Field(gt=0)]
+    bytes_per_s: BytesPerS | None = None  # `None`: length makes no difference
+
+
+class Messages(_File):
+    """Measured times of messages that have their way for themselves, by length."""
+
+    inside: Annotated[tuple[LengthLine, ...], Field(max_length=_MOST_LINES)] = ()  # between ranks of one node
+    between: Annotated[tuple[LengthLine, ...], Field(max_length=_MOST_LINES)] = ()  # between nodes
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        for name, lines in (("inside", self.inside), ("between", self.between)):
+            if any(one.first >= other.first for one, other in pairwise(lines)):
+                raise ValueError(f"the lengths of '{name}' do not ascend; order them by 'first'")
+        return self
+
+    @property
+    def times(self) -> MeasuredTimes:
+        """As the model takes them."""
+        return MeasuredTimes(*(_message_times(lines) for lines in (self.inside, self.between)))
+
+
+def _message_times(lines: Sequence[LengthLine]) -> MessageTimes | None:
+    stretches = (Stretch(one.first, one.time, 1 / one.bytes_per_s.value if one.bytes_per_s else 0.0) for one in lines)
+    return MessageTimes(tuple(stretches)) if lines else None
 
 
 class Packet(_File):
@@ -153,6 +190,7 @@ class NetworkFile(_File):
     links: dict[str, LinkClass]
     endpoint: Endpoint = Endpoint()
     packet: Packet = Packet()
+    messages: Messages = Messages()
     routing: RoutingWords
     windows: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
     residual: dict[str, Residual] = {}

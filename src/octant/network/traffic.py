@@ -97,7 +97,15 @@ TRANSPOSE = Cost(payload_bytes=1, wire_bytes=1920 / 1800, packets=1 / 1800)
 
 UNIFORM = {"uniform": "bulk", "randomaccess": "update", "ptrans": "transpose"}
 _PERMUTATIONS = ("shift", "transpose", "reverse", "tornado", "bit-reverse", "random")
-_IMB = {"sendrecv": "shift", "exchange": "ordered-ring"}  # what Intel's MPI benchmarks call them
+_MEASURED = {
+    "sendrecv": "shift",
+    "exchange": "ordered-ring",
+    "biband": "bisection",
+    "fan-in": "incast",
+    "halo-2d": "halo2d",
+    "halo-3d": "halo3d",
+}
+"""What the workload p2p calls them, most as Intel's MPI benchmarks do."""
 NAMES = (
     *UNIFORM,
     *_PERMUTATIONS,
@@ -110,7 +118,9 @@ NAMES = (
     "pingping",
     "first-to-last",
     "to-itself",
-    *_IMB,
+    "uniband",
+    "fan-out",
+    *_MEASURED,
 )
 
 
@@ -130,9 +140,9 @@ def make(
 ) -> Pattern:
     """A named pattern among the nodes of a job, one rank per node.
 
-    `parameter` is the distance of a shift, the seed of random patterns, the target of an incast. `bytes_each` is the
-    size of every flow, in the units of `cost` (see `unit_and_cost`); uniform patterns have their own cost. `job`, shape
-    (ranks,), holds the nodes that take part; all active ones where it is `None`.
+    `parameter` is the distance of a shift, the seed of random patterns, the one rank of an incast or a fan.
+    `bytes_each` is the size of every flow, in the units of `cost` (see `unit_and_cost`); uniform patterns have their
+    own cost. `job`, shape (ranks,), holds the nodes that take part; all active ones where it is `None`.
 
     Raises:
         Refusal: unknown name, a parameter or size out of range, or a number of nodes that the pattern cannot have.
@@ -162,8 +172,14 @@ def make(
 
 
 def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amounts]:
-    if name in _IMB:
-        return _columns(_IMB[name], ranks, 1)
+    if name in _MEASURED:
+        return _columns(_MEASURED[name], ranks, parameter if name == "fan-in" else 1)
+    if name == "uniband":  # the first half to the second
+        sources, targets, units = _network.bisection(ranks)
+        return sources[::2].copy(), targets[::2].copy(), units[::2].copy()
+    if name == "fan-out":
+        sources, targets, units = _network.incast(ranks, parameter)
+        return targets, sources, units
     if name == "pingping":  # the first rank with the last, both ways
         ends = np.array([0, ranks - 1], np.int32)
         return ends, ends[::-1].copy(), np.ones(2)
@@ -183,6 +199,18 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
     if name == "incast":
         return _network.incast(ranks, parameter)
     raise Refusal(f"cannot make traffic {name!r} (no such pattern); {suggestion(name, NAMES)}", Exit.WRONG_WORD)
+
+
+def rank_flows(name: str, ranks: int, parameter: int = 1) -> Flows:
+    """The flows of a named pattern among ranks, one unit each; place them with `Flows.placed`.
+
+    Raises:
+        Refusal: as `make`.
+    """
+    try:
+        return Flows(*_columns(name, ranks, parameter))
+    except ValueError as error:
+        raise Refusal(f"{error}; try another number of ranks or pattern", Exit.WRONG_WORD) from error
 
 
 def _near_cube(count: int, dimensions: int) -> list[int]:

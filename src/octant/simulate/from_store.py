@@ -15,10 +15,11 @@ from octant.network.traffic import Pattern, make
 from octant.simulate.stored_figures import matching_figures
 from octant.stats import Estimate, Interval
 from octant.store import StoredRun
-from octant.workload import NoTraffic, Traffic
+from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 
 _LONG_BYTES = 65536  # from here on a message's start-up is a small part of its time
 _SHORT_BYTES = 8  # up to here it is all of it
+_OF_SEVERAL = "several messages at once, which the model is compared with"
 _NO_TIME = Interval(0.0, 0.0, 0.0)
 
 
@@ -93,7 +94,7 @@ def calibrate_from_run(
     if not evidence:
         have = ", ".join(sorted({point.workload for point in run.points})) or "nothing"
         why = "; ".join(left_out) or f"it holds {have}"
-        offered = " or ".join(name for name, workload in workloads.workloads().items() if workload.traffic)
+        offered = " or ".join(name for name, one in workloads.workloads().items() if one.traffic and one.of_links)
         raise Refusal(
             f"cannot calibrate {network.name} from run {run.id} ({why}); try octant run {offered}, or --points",
             Exit.WRONG_WORD,
@@ -115,6 +116,8 @@ def _traffic_groups(figures: Sequence[Figure], run: StoredRun) -> tuple[list[lis
             left_out.append(f"{workload.name}: {why}")
         elif isinstance(traffic := workload.traffic(run.machine, figure.point), NoTraffic):
             reasons.setdefault(key, []).append(f"{workload.name}: {traffic.reason}")
+        elif isinstance(traffic, CollectiveTraffic) or not traffic.of_link:
+            reasons.setdefault(key, []).append(f"{workload.name}: {_OF_SEVERAL}")
         else:
             groups.setdefault(key, []).append((figure, traffic))
     left_out += [reason for key, texts in reasons.items() if key not in groups for reason in texts]

@@ -23,7 +23,7 @@ from octant.network.platform import Platform, platform, simgrid_xml
 from octant.record import Failure, Point
 from octant.record.lines import Reader
 from octant.runs.requests import find_workload
-from octant.workload import NoTraffic, Workload
+from octant.workload import NoTraffic, Traffic, Workload
 
 MOST_RANKS = 128
 _SAMPLES = "samples=5"
@@ -106,7 +106,7 @@ def _messages_only(name: str) -> Workload:
 
 
 def _exchanges_messages(kernel: Workload) -> bool:
-    return kernel.messages and kernel.traffic is not None
+    return kernel.messages and kernel.traffic is not None and kernel.of_links
 
 
 def _records(
@@ -181,7 +181,9 @@ def _step_alone(kernel: Workload, point: Point, exported: Platform) -> float | N
     headline = kernel.metric()
     counts = {name: point.count(name) for work in point.work for name in work.counts}
     of_a_second = headline.at(1.0, counts, 1)
-    if isinstance(traffic, NoTraffic) or traffic.pattern != "first-to-last" or headline.unit != "s" or not of_a_second:
+    if not isinstance(traffic, Traffic) or not traffic.of_link or traffic.pattern != "first-to-last":
+        return None
+    if headline.unit != "s" or not of_a_second:
         return None
     latency_s, bytes_per_s = exported.speed_alone(0, len(exported.hosts) - 1)
     return (latency_s + traffic.units / bytes_per_s) / of_a_second

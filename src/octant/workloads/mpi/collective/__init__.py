@@ -17,7 +17,8 @@ from octant.metric import (
     steps,
 )
 from octant.record import Point, Samples
-from octant.workload import Curve, Workload
+from octant.units import parse_bytes
+from octant.workload import CollectiveTraffic, Curve, NoTraffic, Workload
 
 PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
 LARGE_BYTES = 65536  # a rank's traffic below which a rate has no part in an operation's time
@@ -75,6 +76,48 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
 
 def _processes(point: Point, _samples: Samples) -> float:
     return max((len(group) for group in point.groups), default=point.ranks)
+
+
+_MODELLED = {
+    "barrier": "barrier",
+    "bcast": "bcast",
+    "reduce": "reduce",
+    "allreduce": "allreduce",
+    "reduce-scatter": "reduce-scatter",
+    "reduce-scatter-block": "reduce-scatter",
+    "gather": "gather",
+    "gatherv": "gather",
+    "scatter": "scatter",
+    "scatterv": "scatter",
+    "allgather": "allgather",
+    "allgatherv": "allgather",
+    "alltoall": "alltoall",
+    "alltoallv": "alltoall",
+    "alltoallw": "alltoall",
+    "scan": "scan",
+    "exscan": "scan",  # the same messages
+}
+_ONLY_OURS = ("tree", "prime-stride-from-zero")
+"""Our algorithms of which the model has no steps."""
+
+
+def _traffic(_machine: Machine, point: Point) -> CollectiveTraffic | NoTraffic:
+    """What is called; of a library's own algorithm nothing is known, so the model takes its fastest."""
+    pattern, algorithm = point.knobs.get("pattern", ""), point.knobs.get("algorithm", "library")
+    operation = _MODELLED.get(pattern)
+    if operation is None:
+        local = pattern == "reduce-local"
+        return NoTraffic("it sends nothing" if local else f"the model has no neighbourhoods ({pattern})")
+    if len(point.groups) > 1:
+        return NoTraffic("several groups call at the same time")
+    if pattern.endswith(("v", "w", "reduce-scatter")) and point.knobs.get("counts", "equal") != "equal":
+        return NoTraffic("blocks of several sizes")
+    if algorithm in _ONLY_OURS:
+        return NoTraffic(f"the model has no algorithm {algorithm} of {operation}")
+    length = 0 if operation == "barrier" else parse_bytes(point.knobs.get("bytes", "0"))
+    if operation == "reduce-scatter":
+        length = -(-length // max(1, round(_processes(point, Samples()))))
+    return CollectiveTraffic(operation, length, "all" if algorithm == "library" else algorithm)
 
 
 WORKLOAD = Workload(
@@ -148,6 +191,8 @@ WORKLOAD = Workload(
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
+    traffic=_traffic,
+    of_links=False,
     pictures=(Curve("bytes"), Curve("processes", along="processes that work together")),
     smoke={"pattern": "allreduce,bcast", "call": "blocking,nonblocking"},
     messages=True,

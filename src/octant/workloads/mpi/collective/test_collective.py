@@ -6,8 +6,11 @@ import pytest
 from fake_run import MIB, lane, machine, point
 from octant.analysis.reduce import measure
 from octant.limit import Best, Known
+from octant.network import load
+from octant.network.collectives import operations
 from octant.record import Given, Head, Point, Samples, Series
-from octant.workloads.mpi.collective import WORKLOAD, imb_overlap_of, overlap_of
+from octant.workload import CollectiveTraffic, NoTraffic, Traffic
+from octant.workloads.mpi.collective import _MODELLED, WORKLOAD, imb_overlap_of, overlap_of
 
 KNOWN = Known(machine().topology, {"memory traffic": {frozenset({("a", 0), ("a", 1)}): Best(40e9, "")}})
 
@@ -71,3 +74,32 @@ def test_the_limit_is_one_read_of_all_input_and_one_write_of_all_output() -> Non
     assert limit.seconds == pytest.approx(4 * MIB / 40e9)
     silent = (called(buffers="hot"), called(hosts=("a", "b")), called(call="nonblocking"))
     assert [WORKLOAD.least_seconds(KNOWN, machine(), one) for one in silent] == [None] * 3
+
+
+def test_a_call_is_an_operation_of_the_model_or_says_why_not() -> None:
+    assert WORKLOAD.traffic is not None
+
+    def of(**knobs: str) -> CollectiveTraffic | NoTraffic | Traffic:
+        assert WORKLOAD.traffic is not None
+        return WORKLOAD.traffic(machine(), called(1000, ("a", "a"), **knobs))
+
+    assert of(pattern="barrier") == CollectiveTraffic("barrier", 0)
+    assert of(algorithm="ring") == CollectiveTraffic("allreduce", MIB, "ring")
+    assert of(pattern="exscan") == CollectiveTraffic("scan", MIB)
+    assert of(pattern="reduce-scatter", bytes="1001") == CollectiveTraffic("reduce-scatter", 501)  # of two ranks
+    assert of(pattern="gatherv", counts="equal") == CollectiveTraffic("gather", MIB)
+    for silent in (
+        {"pattern": "gatherv", "counts": "linear"},
+        {"pattern": "neighbour-alltoall"},
+        {"pattern": "reduce-local"},
+        {"pattern": "barrier", "algorithm": "tree"},
+    ):
+        assert isinstance(of(**silent), NoTraffic)
+
+
+def test_the_model_knows_every_operation_and_algorithm_that_is_named() -> None:
+    known = operations(load("bgp"))
+    for pattern, operation in _MODELLED.items():
+        assert operation in known, pattern
+    for operation, algorithms in {"allreduce": ("ring", "rabenseifner"), "alltoall": ("bruck", "prime-stride")}.items():
+        assert set(algorithms) <= set(known[operation])

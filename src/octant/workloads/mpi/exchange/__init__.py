@@ -4,20 +4,21 @@ from octant import units
 from octant.machine import Machine
 from octant.metric import Metric, groups, per, ranks, rate, steps
 from octant.record import Point
-from octant.workload import Choice, Curve, NoTraffic, Traffic, Workload
+from octant.workload import Choice, Curve, Traffic, Workload
 from octant.workloads.mpi.exchange.scenarios import SCENARIOS, groups_of
 
 __all__ = ["SCENARIOS", "WORKLOAD", "groups_of"]
 
 
-def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
-    """One pair: what each side sends crosses the same links in opposite directions."""
-    if len(point.groups) > 1:
-        return NoTraffic("several pairs exchange at once")
+def _traffic(_machine: Machine, point: Point) -> Traffic:
+    """What each side sends crosses the same links in opposite directions; of one pair that is what the links carry."""
     length = point.count("bytes_sent") / max(1, point.count("messages"))
     cold = point.knobs.get("mode") == "cold"
     text = f"messages of {units.bytes_text(length)} both ways at once, {point.knobs.get('mode', '')}"
-    return Traffic("first-to-last", length, description=text, may_be_cached=not cold)
+    alone = len(point.groups) < 2
+    return Traffic(
+        "first-to-last", length, description=text, may_be_cached=not cold, both_ways=True, of_link=alone
+    )  # fmt: skip
 
 
 WORKLOAD = Workload(

@@ -9,7 +9,7 @@ from octant.failure import Refusal
 from octant.network.applications import pair_experiments
 from octant.network.files import load
 from octant.record import Point, Work
-from octant.workload import NoTraffic, Traffic
+from octant.workload import Traffic
 from octant.workloads.mpi.exchange import SCENARIOS, WORKLOAD, groups_of
 
 BYTES = 1000
@@ -51,12 +51,16 @@ def test_ten_in_a_row_are_ten_exchanges() -> None:
 
 def test_a_pair_alone_is_traffic_of_the_network_model() -> None:
     assert WORKLOAD.traffic is not None
-    assert isinstance(WORKLOAD.traffic(machine(), two_pairs()), NoTraffic)
+    several = WORKLOAD.traffic(machine(), two_pairs())
+    assert isinstance(several, Traffic)
+    assert not several.of_link  # what one pair gets beside others is not what a link carries
     alone = point(
         "steps", knobs={"mode": "cold"}, lanes=(lane([1000] * 9),), counts={"messages": 2, "bytes_sent": 16}, ranks=2
     )
     traffic = WORKLOAD.traffic(machine(), alone)
     assert isinstance(traffic, Traffic)
+    assert traffic.both_ways
+    assert traffic.of_link
     assert (traffic.pattern, traffic.units, traffic.may_be_cached) == ("first-to-last", 8, False)
 
 

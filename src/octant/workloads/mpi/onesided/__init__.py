@@ -5,7 +5,7 @@ from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, derived, groups, per, ranks, rate, seconds, steps
 from octant.record import Point
-from octant.workload import Messages, NoTraffic, Traffic, Workload
+from octant.workload import CollectiveTraffic, Messages, NoTraffic, Traffic, Workload
 
 SHORT_BYTES = 65536  # below, a rate has no part in the time of a transfer
 _MOVED = ("put", "get")
@@ -40,15 +40,27 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
     return Limit(2 * moved / best.value, source)
 
 
-def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
+_MODELLED = {"bidirectional": "pingping", "one-put-all": "fan-out", "one-get-all": "fan-in", "exchange": "exchange"}
+"""The model's name of transfers that several links carry at once, by how the pattern's name begins."""
+
+
+def _traffic(_machine: Machine, point: Point) -> Traffic | CollectiveTraffic | NoTraffic:
     """What one origin puts or gets is what a program moves; hot buffers may stay in a cache."""
     pattern = point.knobs["pattern"]
-    if pattern not in _MOVED:
+    if not _is_transfer(point) or pattern.startswith("passive"):
         return NoTraffic(f"what {pattern} says of a link is not known")
     length = point.count("bytes_moved") / point.count("operations")
-    rotating = point.knobs["buffers"] == "rotating"
+    rotating, window = point.knobs.get("buffers") == "rotating", int(point.knobs.get("window", "1"))
+    if pattern.startswith("all-"):
+        if window > 1:
+            return NoTraffic("the model has no several all-to-alls at once")
+        return CollectiveTraffic("alltoall", round(length), "linear")
     text = f"{pattern} of {units.bytes_text(length)}, {'rotating' if rotating else 'hot'} buffers"
-    return Traffic("first-to-last", length, description=text, may_be_cached=not rotating)
+    made = next((name for begin, name in _MODELLED.items() if pattern.startswith(begin)), "first-to-last")
+    return Traffic(
+        made, length, description=text, may_be_cached=not rotating, parts=window, at_once=window,
+        of_link=pattern in _MOVED,
+    )  # fmt: skip
 
 
 def _waited(pure_s: float, overlapped_s: float) -> float:

@@ -9,7 +9,7 @@ from kernel_run import KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.limit import Best, Known
 from octant.record import Given, Point
-from octant.workload import NoTraffic, Traffic
+from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 from octant.workloads.mpi.onesided import WORKLOAD
 
 LOCAL = ("put-local", "get-local", "put-all-local", "get-all-local")
@@ -164,4 +164,12 @@ def test_one_put_is_one_flow_and_other_patterns_say_nothing_of_a_link() -> None:
     put = WORKLOAD.traffic(machine(), moved("put", 4096, 1, 1, buffers="hot"))
     assert isinstance(put, Traffic)
     assert (put.pattern, put.units, put.may_be_cached) == ("first-to-last", 4096, True)
-    assert isinstance(WORKLOAD.traffic(machine(), moved("counter", 8, 2, 1)), NoTraffic)
+    assert put.of_link
+    for silent in ("counter", "put-local", "passive-put", "window"):
+        assert isinstance(WORKLOAD.traffic(machine(), moved(silent, 8, 2, 1)), NoTraffic)
+    for pattern, name in (("bidirectional-get", "pingping"), ("one-get-all", "fan-in"), ("exchange-put", "exchange")):
+        several = WORKLOAD.traffic(machine(), moved(pattern, 4096, 2, 1))
+        assert isinstance(several, Traffic)
+        assert (several.pattern, several.units, several.of_link) == (name, 4096, False)
+    everybody = WORKLOAD.traffic(machine(), moved("all-put-all", 4096, 2, 1))
+    assert everybody == CollectiveTraffic("alltoall", 4096, "linear")

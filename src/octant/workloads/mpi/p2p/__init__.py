@@ -27,14 +27,51 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
     return Limit(moved / best.value, "one read and one write of each message at the best memory traffic of this run")
 
 
+_UNANSWERED = {
+    "duplex": "its two phases are two patterns: its metric `duplex` calibrates the model",
+    "partitioned": "the model has no messages in parts that are ready one by one",
+    "derived": "the model has no cost of layouts in memory",
+    "packed": "the model has no cost of layouts in memory",
+    "posted": "the model has no queues of receives",
+    "unexpected": "the model has no queues of messages",
+    "large-count": "it is one message and its acknowledgement",
+}
+_NEIGHBOURS = {
+    "sendrecv": "sendrecv",
+    "sendrecv-replace": "sendrecv",
+    "isendrecv": "sendrecv",
+    "exchange": "exchange",
+    "persistent": "exchange",
+    "halo-2d": "halo-2d",
+    "halo-3d": "halo-3d",
+    "pingping": "pingping",
+}
+"""One message of each flow in a step, by the model's name of the pattern."""
+
+
 def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
     """Messages in rotating buffers are what a program sends; hot buffers may stay in a cache."""
-    if point.knobs.get("pattern", "pingpong") != "pingpong":
-        return NoTraffic("only pattern=pingpong has one message at a time on the network")
-    length = _length(point)
+    pattern, length = point.knobs.get("pattern", "pingpong"), _length(point)
     rotating = point.knobs.get("buffers") == "rotating"
-    text = f"messages of {units.bytes_text(length)}, {'rotating' if rotating else 'hot'} buffers, one at a time"
-    return Traffic("first-to-last", length, description=text, may_be_cached=not rotating)
+    text = f"messages of {units.bytes_text(length)}, {'rotating' if rotating else 'hot'} buffers"
+    if pattern in ("pingpong", "persistent-pingpong"):
+        plain = pattern == "pingpong" and len(point.groups) < 2
+        one = f"{text}, one at a time"
+        return Traffic("first-to-last", length, description=one, may_be_cached=not rotating, of_link=plain)
+    window = int(point.knobs.get("window", "1"))
+    if pattern in _NEIGHBOURS:
+        made, parts, window = _NEIGHBOURS[pattern], 1, 1
+    elif pattern in ("uniband", "biband"):
+        made, parts = pattern, window
+    elif pattern in ("fan-in", "fan-out"):
+        ranks = max((len(group) for group in point.groups), default=point.ranks)
+        made, parts = pattern, window * (ranks - 1)
+    else:
+        return NoTraffic(_UNANSWERED.get(pattern, f"the model has no pattern {pattern}"))
+    units_each = length * window / parts
+    return Traffic(
+        made, units_each, description=text, may_be_cached=not rotating, parts=parts, at_once=window, of_link=False
+    )
 
 
 def _over(how: Reduce) -> tuple[Reduce, ...]:

@@ -100,8 +100,43 @@ def test_a_message_is_one_flow_to_the_network_model() -> None:
     assert isinstance(rotating, Traffic)
     assert (hot.pattern, hot.units, hot.may_be_cached) == ("first-to-last", 4096, True)
     assert not rotating.may_be_cached
-    several = point("steps", counts={"messages": 4, "bytes_sent": 32}, knobs={"pattern": "exchange"})
-    assert isinstance(WORKLOAD.traffic(machine(), several), NoTraffic)
+    assert hot.of_link
+    queued = point("steps", counts={"messages": 4, "bytes_sent": 32}, knobs={"pattern": "posted"})
+    assert isinstance(WORKLOAD.traffic(machine(), queued), NoTraffic)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ranks", "messages", "expected"),
+    [
+        ("exchange", 4, 8, ("exchange", 16, 1, 1)),
+        ("sendrecv-replace", 4, 4, ("sendrecv", 16, 1, 1)),
+        ("uniband", 4, 2 * 64, ("uniband", 16, 64, 64)),
+        ("biband", 2, 2 * 64, ("biband", 16, 64, 64)),
+        ("fan-in", 5, 4 * 64, ("fan-in", 4, 4 * 64, 64)),  # the headline is the step over all messages
+        ("halo-2d", 4, 16, ("halo-2d", 16, 1, 1)),
+    ],
+)
+def test_patterns_have_the_model_s_names_and_parts(
+    pattern: str, ranks: int, messages: int, expected: tuple[str, float, int, int]
+) -> None:
+    counts = {"messages": messages, "bytes_sent": 16 * messages}
+    found = point("steps", counts=counts, knobs={"pattern": pattern, "window": "64"}, ranks=ranks)
+    assert WORKLOAD.traffic is not None
+    traffic = WORKLOAD.traffic(machine(), found)
+    assert isinstance(traffic, Traffic)
+    assert (traffic.pattern, traffic.units, traffic.parts, traffic.at_once) == expected
+    assert traffic.units * traffic.parts / traffic.at_once == 16  # the length of a message
+    assert not traffic.of_link
+
+
+def test_every_pattern_is_answered_or_says_why_not() -> None:
+    assert WORKLOAD.traffic is not None
+    for pattern in COUNTED:
+        found = point(
+            "steps", counts={"messages": 4, "bytes_sent": 32}, knobs={"pattern": pattern, "window": "8"}, ranks=2
+        )
+        answer = WORKLOAD.traffic(machine(), found)
+        assert isinstance(answer, Traffic) or (isinstance(answer, NoTraffic) and answer.reason)
 
 
 def test_duplex_is_what_two_windows_at_once_take_over_one() -> None:

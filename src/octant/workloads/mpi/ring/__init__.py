@@ -57,7 +57,8 @@ def _traffic(_machine: Machine, point: Point) -> Traffic:
     """In the time of a message, half an exchange, half of each of the two messages is carried."""
     order = point.knobs["order"]
     half = point.count("bytes_sent") / max(1, point.count("messages")) / 2
-    return Traffic(f"{order}-ring", half, description=f"{order} rings, both neighbours at once", may_be_cached=True)
+    text = f"{order} rings, both neighbours at once"
+    return Traffic(f"{order}-ring", half, description=text, may_be_cached=True, parts=2)
 
 
 WORKLOAD = Workload(
