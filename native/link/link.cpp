@@ -14,6 +14,7 @@
 // Exit: that of PROGRAM; 1, 2 or 3 as any refusal of Octant.
 #include "network.hpp"
 #include "octant/failure.hpp"
+#include "reaper.hpp"
 #include "relay.hpp"
 #include "stand_in.hpp"
 #include "words.hpp"
@@ -99,6 +100,7 @@ void write_report(std::string const& path, std::vector<Crossed> const& crossed, 
 }
 
 int carry_out(Plan const& plan) {
+    Reaper const reaper;  // before the network, which it would keep, and before the relay's thread
     Network const network(plan);
     std::optional<Relay> relay;
     if (plan.delay_ns != 0) relay.emplace(network.relayed(), plan.bits_per_s, plan.delay_ns);

@@ -159,6 +159,27 @@ def test_nothing_is_left_of_a_link_that_is_killed(program: str) -> None:
     assert set(Path("/tmp").glob("octant-link-*")) == before  # noqa: S108
 
 
+def test_a_daemon_on_another_host_ends_with_a_link_that_is_killed(program: str) -> None:
+    """One that is nobody's child, and whose link is gone with the relay: nothing else would tell it."""
+    daemon = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(60)"
+    code = (
+        "import shlex, subprocess, sys, time\n"
+        f"line = shlex.join([sys.executable, '-c', {daemon!r}])\n"
+        f"subprocess.Popen([{program!r}, 'host2', line]).wait()\n"
+        "time.sleep(60)"
+    )
+    words = [program, *RATE, "--delay-ns", "1000000", "--", sys.executable, "-c", code]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout
+        inside = Path(f"/proc/{int(started.stdout.readline())}")
+        assert inside.exists()
+        started.kill()
+        end = time.monotonic() + 10
+        while inside.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not inside.exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_no_root_is_needed(program: str, tmp_path: Path) -> None:
     copy = Path("/tmp") / f"octant-link-test-{os.getpid()}"  # noqa: S108 - where anybody may start it
