@@ -1,0 +1,46 @@
+"""A dense system of equations by LU with partial pivoting: HPC Challenge's HPL, the figure of the TOP500 list."""
+
+from octant.limit import FMA, Known, Limit, fma_peak
+from octant.machine import Machine
+from octant.metric import Metric, rate, seconds, share
+from octant.record import Point
+from octant.workload import Curve, NoTraffic, Stacked, Workload
+
+
+def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
+    """The rate of multiply-adds that this run measured on the same hardware threads."""
+    peak = fma_peak(known, "double", point.hardware_threads)
+    if peak is None:
+        return None
+    core = point.notes.get("library_core", "")
+    kernels = f"; the library uses its kernels for {core}" if core else ""
+    return Limit(point.count("flops") * peak.seconds, peak.source + kernels)
+
+
+def _footprint(_machine: Machine, point: Point) -> int:
+    """The matrix of all ranks."""
+    return 8 * int(point.knobs["n"]) ** 2
+
+
+def _traffic(_machine: Machine, _point: Point) -> NoTraffic:
+    return NoTraffic("its messages are hidden behind computing, or wait for it")
+
+
+WORKLOAD = Workload(
+    summary="A dense system of equations by LU with partial pivoting on a grid of processes: HPL",
+    metrics=(
+        Metric("rate", "flop/s", "higher", rate("flops"), note="(2/3) n³ + (3/2) n², whatever is computed"),
+        Metric("time", "s", "lower", seconds()),
+        Metric("update share", "1", "higher", share("phase/update"), note="of the time of all ranks"),
+        Metric("wait share", "1", "lower", share("phase/wait"), note="of the time of all ranks"),
+    ),
+    bounded_by=tuple(FMA.values()),
+    least_seconds=_least_seconds,
+    pictures=(
+        Curve("n", title="LU by order"),
+        Stacked("n", phases=("panel", "broadcast", "swap", "update", "wait", "solve"), waiting=("wait",)),
+    ),
+    traffic=_traffic,
+    footprint=_footprint,
+    smoke={"n": "150", "block": "16", "library": "plain"},
+)

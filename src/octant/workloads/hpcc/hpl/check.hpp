@@ -1,0 +1,23 @@
+// Whether the answer is right, from the matrix made anew: what HPL checks, and what it does not see.
+#pragma once
+
+#include "factors.hpp"
+#include "layout.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hpl {
+
+struct Errors {
+    double residual;    // HPL's: |A x - b| / (eps (|A| |x| + |b|) n), largest row sums and largest numbers
+    double factors;     // |A z - P' L U z| / (eps |A| |z| n) for random signs z: the same of the factors alone
+    double multiplier;  // the largest magnitude in L below the diagonal: at most 1 if pivots were the largest
+};
+
+// Collective over all processes.
+[[nodiscard]] Errors errors(Process const& process, std::uint64_t seed, std::span<double const> matrix,
+                            std::vector<std::int64_t> const& pivots, std::vector<double> const& x);
+
+}  // namespace hpl

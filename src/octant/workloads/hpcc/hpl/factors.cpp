@@ -1,0 +1,187 @@
+#include "factors.hpp"
+
+#include "loops.hpp"
+
+#include <algorithm>
+
+namespace hpl {
+namespace {
+
+namespace blas = octant::blas;
+
+// Multiply-adds between two looks at a message that is under way: some 5 ms.
+constexpr std::int64_t between_looks = 100'000'000;
+
+// U has its rows one behind the other, as many numbers each as the process has columns right of the panel.
+std::int64_t leading_of_u(Layout const& layout, Panel const& panel) {
+    return padded(std::max<std::int64_t>(1, layout.local_columns - layout.first_column(panel.first() + panel.width())));
+}
+
+}  // namespace
+
+std::vector<std::string> phase_names() { return {"panel", "broadcast", "swap", "update", "wait", "solve"}; }
+
+Needs needs(Layout const& layout, int processes_of_a_column) {
+    return {layout.local_rows * layout.leading, 2 * Panel::most_numbers(layout),
+            std::min(layout.block(), layout.n()) * padded(layout.local_columns),
+            Exchange::scratch_numbers(layout, processes_of_a_column)};
+}
+
+Factors::Factors(octant::Context& context, Process const& process, blas::Library const& library, Memory memory,
+                 bool look_ahead)
+    : context_(context),
+      process_(process),
+      layout_(process.layout),
+      library_(library),
+      memory_(memory),
+      look_ahead_(look_ahead),
+      exchange_(layout_, process.along_column, memory.scratch),
+      choice_(layout_, process.along_column) {}
+
+// The column of the panel on the diagonal belongs to one column of processes; the others only take part in the
+// broadcast that follows.
+void Factors::make(Panel& panel, std::int64_t first) {
+    panel.start(first);
+    if (!layout_.has_column(first)) return;
+    auto const mark = context_.phase(in_panel);
+    load(panel, layout_, memory_.matrix.data());
+    hpl::factorise(panel, library_, layout_, choice_);
+    store(panel, layout_, memory_.matrix.data());
+}
+
+void Factors::send(Panel const& panel) {
+    if (process_.along_row.size() == 1) return;
+    auto const mark = context_.phase(in_broadcast);
+    auto const message = panel.message();
+    octant::check(MPI_Ibcast(message.data(), static_cast<int>(message.size()), MPI_DOUBLE,
+                             layout_.columns.owner(panel.first()), process_.along_row.get(), &sending_));
+}
+
+void Factors::receive(Panel const& panel) {
+    if (process_.along_row.size() > 1) {
+        auto const mark = context_.phase(in_wait);
+        octant::check(MPI_Wait(&sending_, MPI_STATUS_IGNORE));
+    }
+    keep_pivots(panel);
+}
+
+void Factors::keep_pivots(Panel const& panel) {
+    for (int i = 0; i < panel.width(); ++i) pivots_.push_back(panel.pivot(i));
+}
+
+double* Factors::u(Panel const& panel, std::int64_t column) const {
+    return memory_.u.data() + column - layout_.first_column(panel.first() + panel.width());
+}
+
+// Of the local columns [begin, end), all right of the panel.
+void Factors::update(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t end) {
+    if (begin == end) return;
+    std::int64_t const leading = leading_of_u(layout_, panel);
+    {
+        auto const mark = context_.phase(in_swap);
+        exchange_.move(panel, moves, begin, end, memory_.matrix.data(), u(panel, begin), leading);
+    }
+    auto const mark = context_.phase(in_update);
+    library_.dtrsm(blas::row_major, blas::left, blas::upper, blas::transposed, blas::unit_diagonal, panel.width(),
+                   static_cast<int>(end - begin), 1, panel.diagonal(), panel.width(), u(panel, begin),
+                   static_cast<int>(leading));
+    if (panel.top_rows() > 0) {
+        double* const top = memory_.matrix.data() + layout_.rows.local(panel.first()) * layout_.leading + begin;
+        for (std::int64_t i = 0; i < panel.width(); ++i)
+            std::copy_n(u(panel, begin) + i * leading, end - begin, top + i * layout_.leading);
+    }
+    multiply(panel, begin, end);
+}
+
+// In parts while the next panel is under way, since most libraries move messages only when they are called.
+void Factors::multiply(Panel const& panel, std::int64_t begin, std::int64_t end) {
+    std::int64_t const first = layout_.first_row(panel.first()) + panel.top_rows();
+    bool const alone = sending_ == MPI_REQUEST_NULL;
+    std::int64_t const part =
+        alone ? layout_.local_rows : std::max<std::int64_t>(64, between_looks / (panel.width() * (end - begin)));
+    for (std::int64_t row = first; row < layout_.local_rows; row += part) {
+        std::int64_t const rows = std::min(part, layout_.local_rows - row);
+        library_.dgemm(blas::row_major, blas::transposed, blas::as_is, static_cast<int>(rows),
+                       static_cast<int>(end - begin), panel.width(), -1,
+                       panel.below() + row - layout_.first_row(panel.first()), static_cast<int>(panel.leading()),
+                       u(panel, begin), static_cast<int>(leading_of_u(layout_, panel)), 1,
+                       memory_.matrix.data() + row * layout_.leading + begin, static_cast<int>(layout_.leading));
+        int done = 0;
+        if (!alone) octant::check(MPI_Test(&sending_, &done, MPI_STATUS_IGNORE));
+    }
+}
+
+void Factors::factorise() {
+    std::int64_t const n = layout_.n(), half = static_cast<std::int64_t>(memory_.panels.size() / 2);
+    Panel now(layout_, memory_.panels.first(static_cast<std::size_t>(half)));
+    Panel next(layout_, memory_.panels.last(static_cast<std::size_t>(half)));
+    pivots_.clear();
+    make(now, 0);
+    send(now);
+    while (true) {
+        receive(now);
+        Moves const moves(now);
+        std::int64_t const after = now.first() + now.width();
+        std::int64_t begin = layout_.first_column(after);
+        bool const more = after < n;
+        if (more && look_ahead_) {
+            std::int64_t const end = layout_.first_column(std::min(n, after + layout_.block()));
+            update(now, moves, begin, end);
+            begin = end;
+            make(next, after);
+            send(next);
+        }
+        update(now, moves, begin, layout_.local_columns);
+        if (!more) return;
+        if (!look_ahead_) {
+            make(next, after);
+            send(next);
+        }
+        double const left = static_cast<double>(n - after) / static_cast<double>(n);
+        context_.progress(1 - left * left * left);
+        std::swap(now, next);
+    }
+}
+
+// Block by block from below. A process of a column of the grid has subtracted what the unknowns of its own columns
+// contribute; the process with the block on the diagonal gets the sum over its row, and its column gets the unknowns.
+void Factors::solve_block(std::int64_t first, std::span<double> rest, std::span<double> x) {
+    std::int64_t const width = std::min(layout_.block(), layout_.n() - first);
+    int const column = layout_.columns.owner(first), top = layout_.rows.owner(first);
+    double* const unknown = x.data() + first;
+    double const* const matrix = memory_.matrix.data();
+    std::int64_t const local_row = layout_.first_row(first), local_column = layout_.first_column(first);
+    if (layout_.row == top)
+        octant::check(MPI_Reduce(rest.data() + local_row, unknown, static_cast<int>(width), MPI_DOUBLE, MPI_SUM, column,
+                                 process_.along_row.get()));
+    if (layout_.column != column) {
+        std::fill_n(unknown, width, 0.0);
+        return;
+    }
+    if (layout_.row == top)
+        for (std::int64_t i = width - 1; i >= 0; --i) {
+            double const* const row = matrix + (local_row + i) * layout_.leading + local_column;
+            unknown[i] = (unknown[i] - dot(width - 1 - i, row + i + 1, unknown + i + 1)) / row[i];
+        }
+    octant::check(MPI_Bcast(unknown, static_cast<int>(width), MPI_DOUBLE, top, process_.along_column.get()));
+    for (std::int64_t i = 0; i < local_row; ++i)
+        rest[static_cast<std::size_t>(i)] -= dot(width, matrix + i * layout_.leading + local_column, unknown);
+}
+
+std::vector<double> Factors::solve() {
+    auto const mark = context_.phase(in_solve);
+    std::int64_t const n = layout_.n();
+    std::vector<double> x(static_cast<std::size_t>(n), 0.0), all(x.size());
+    std::vector<double> rest(static_cast<std::size_t>(layout_.local_rows), 0.0);
+    if (layout_.has_column(n))
+        for (std::int64_t i = 0; i < layout_.local_rows; ++i)
+            rest[static_cast<std::size_t>(i)] =
+                memory_.matrix[static_cast<std::size_t>(i * layout_.leading + layout_.local_columns - 1)];
+    for (std::int64_t first = (n - 1) / layout_.block() * layout_.block(); first >= 0; first -= layout_.block())
+        solve_block(first, rest, x);
+    octant::check(
+        MPI_Allreduce(x.data(), all.data(), static_cast<int>(n), MPI_DOUBLE, MPI_SUM, process_.along_row.get()));
+    return all;
+}
+
+}  // namespace hpl

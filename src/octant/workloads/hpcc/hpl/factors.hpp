@@ -1,0 +1,66 @@
+// The factorisation, panel by panel, and the solution.
+#pragma once
+
+#include "exchange.hpp"
+#include "layout.hpp"
+#include "panel.hpp"
+
+#include "blas/blas.hpp"
+#include "octant/context.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hpl {
+
+enum Phase : std::size_t { in_panel, in_broadcast, in_swap, in_update, in_wait, in_solve };
+[[nodiscard]] std::vector<std::string> phase_names();
+
+struct Memory {  // of one process, each as many numbers as the functions below say
+    std::span<double> matrix, panels, u, scratch;
+};
+
+struct Needs {
+    std::int64_t matrix, panels, u, scratch;  // numbers
+    [[nodiscard]] double bytes() const { return 8.0 * static_cast<double>(matrix + panels + u + scratch); }
+};
+[[nodiscard]] Needs needs(Layout const& layout, int processes_of_a_column);
+
+class Factors {
+  public:
+    Factors(octant::Context& context, Process const& process, octant::blas::Library const& library, Memory memory,
+            bool look_ahead);
+
+    // The matrix becomes L and U, each column's rows as they were when it was a panel; its last column is carried
+    // along. Collective over all processes.
+    void factorise();
+    // What the last column has become is solved for by U. All processes get the whole of x.
+    [[nodiscard]] std::vector<double> solve();
+
+    [[nodiscard]] std::vector<std::int64_t> const& pivots() const { return pivots_; }
+
+  private:
+    void make(Panel& panel, std::int64_t first);
+    void send(Panel const& panel);
+    void receive(Panel const& panel);
+    void update(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t end);
+    void multiply(Panel const& panel, std::int64_t begin, std::int64_t end);
+    void keep_pivots(Panel const& panel);
+    [[nodiscard]] double* u(Panel const& panel, std::int64_t column) const;
+    void solve_block(std::int64_t first, std::span<double> rest, std::span<double> x);
+
+    octant::Context& context_;
+    Process const& process_;
+    Layout const& layout_;
+    octant::blas::Library const& library_;
+    Memory memory_;
+    bool look_ahead_;
+    Exchange exchange_;
+    PivotChoice choice_;
+    MPI_Request sending_ = MPI_REQUEST_NULL;
+    std::vector<std::int64_t> pivots_;
+};
+
+}  // namespace hpl

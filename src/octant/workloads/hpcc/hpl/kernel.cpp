@@ -1,0 +1,132 @@
+// A dense system of equations by LU with partial pivoting, its matrix block-cyclic over a grid of processes.
+#include "check.hpp"
+#include "factors.hpp"
+#include "layout.hpp"
+#include "matrix.hpp"
+
+#include "blas/blas.hpp"
+#include "octant/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace {
+
+using octant::Buffer;
+using octant::Exit;
+using octant::KnobKind;
+using octant::Refusal;
+
+constexpr std::int64_t most_n = 1'000'000;  // (2/3) n^3 + (3/2) n^2 is a 64-bit count
+
+class Hpl {
+  public:
+    static octant::KernelInfo info() {
+        return {.knobs = {{"n", KnobKind::integer, "2000", "order of the matrix", {}, 1, most_n},
+                          {"block", KnobKind::integer, "128", "rows and columns of a block", {}, 1, 1024},
+                          {"grid", KnobKind::word, "auto", "processes PxQ, or auto: the squarest with P <= Q"},
+                          {"library", KnobKind::word, "auto",
+                           "auto (the quickest in a short trial), openblas, blis, mkl, system, the path of a CBLAS "
+                           "library, or plain (loops of our own)"},
+                          {"depth", KnobKind::integer, "1", "panels that are factorised ahead", {}, 0, 1},
+                          {"seed", KnobKind::integer, "100", "of the matrix"}},
+                .pace = octant::Pace::whole,
+                .sync = octant::Sync::dissemination,
+                .phases = hpl::phase_names(),
+                .library_threads = true};
+    }
+
+    explicit Hpl(octant::Context& context)
+        : context_(context),
+          seed_(static_cast<std::uint64_t>(context.knobs.integer("seed"))),
+          grid_(hpl::parse_grid(context.knobs.word("grid"), context.group.size())),
+          layout_(context.knobs.integer("n"), context.knobs.integer("block"), grid_, context.group.rank()),
+          needs_(fitting(context)),
+          matrix_(buffer(needs_.matrix)),
+          panels_(buffer(needs_.panels)),
+          u_(buffer(needs_.u)),
+          scratch_(buffer(needs_.scratch)) {
+        context.notes.emplace_back("rules", "optimised");
+        context.notes.emplace_back("grid", std::to_string(grid_.rows) + "x" + std::to_string(grid_.columns));
+        context.watched = {matrix_.mapping().bytes()};
+    }
+
+    void set_up() {
+        library_ = octant::blas::load(context_.group, context_.knobs.word("library"), context_.threads);
+        context_.notes.insert(context_.notes.end(), library_.facts.begin(), library_.facts.end());
+        process_.emplace(hpl::join(context_.group, layout_));
+        factors_.emplace(context_, *process_, library_,
+                         hpl::Memory{matrix_.span(), panels_.span(), u_.span(), scratch_.span()},
+                         context_.knobs.integer("depth") > 0);
+    }
+
+    void prepare() {
+        hpl::Rows rows(layout_, seed_);
+        for (std::int64_t i = 0; i < layout_.local_rows; ++i) rows.next(matrix_.data() + i * layout_.leading);
+    }
+
+    void step() {
+        factors_->factorise();
+        x_ = factors_->solve();
+    }
+
+    // HPL's count, divided among the ranks.
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        std::int64_t const n = layout_.n(), ranks = context_.group.size(), flops = (4 * n * n * n + 9 * n * n) / 6;
+        return {{"flops", flops / ranks + (context_.group.rank() == 0 ? flops % ranks : 0)}};
+    }
+
+    octant::Results verify() {
+        hpl::Errors const found = hpl::errors(*process_, seed_, matrix_.span(), factors_->pivots(), x_);
+        return {{"residual of HPL", found.residual, "1", 16},
+                {"difference of P' L U z from A z, scaled as the residual", found.factors, "1", 16},
+                {"largest multiplier", found.multiplier, "1", 1 + 0x1p-50}};
+    }
+
+    [[nodiscard]] octant::Results results() const {
+        double largest = 0;
+        for (double const one : x_) largest = std::max(largest, std::abs(one));
+        return {{"largest magnitude of an unknown", largest, "1"}};
+    }
+
+    void corrupt(std::size_t check) {
+        if (check == 0) x_[0] += 1;
+        if (check == 1 && layout_.local_rows > 0) matrix_[0] += 1;
+        if (check == 2 && layout_.row == grid_.rows - 1 && layout_.column == 0 && layout_.local_rows > 0)
+            matrix_[static_cast<std::size_t>((layout_.local_rows - 1) * layout_.leading)] = 2;
+    }
+
+  private:
+    // Refuses an order for which this rank has not the memory, before any of it is taken.
+    hpl::Needs fitting(octant::Context const& context) const {
+        hpl::Needs const found = hpl::needs(layout_, grid_.rows);
+        double const left = static_cast<double>(context.memory_left_bytes);
+        if (context.pages.pool_page_bytes > 0 || found.bytes() <= left) return found;
+        double const fits = std::floor(static_cast<double>(layout_.n()) * std::sqrt(left / found.bytes()) * 0.95);
+        throw Refusal("cannot factorise a matrix with n=" + std::to_string(layout_.n()) + " (it takes " +
+                          std::to_string(static_cast<std::int64_t>(found.bytes())) +
+                          " B in this rank, whose share has " + std::to_string(context.memory_left_bytes) +
+                          " B left); try n=" + std::to_string(static_cast<std::int64_t>(fits)),
+                      Exit::not_supported);
+    }
+
+    Buffer<double> buffer(std::int64_t numbers) {
+        return context_.buffer<double>(static_cast<std::size_t>(std::max<std::int64_t>(1, numbers)));
+    }
+
+    octant::Context& context_;
+    std::uint64_t seed_;
+    hpl::Grid grid_;
+    hpl::Layout layout_;
+    hpl::Needs needs_;
+    Buffer<double> matrix_, panels_, u_, scratch_;
+    octant::blas::Library library_;
+    std::optional<hpl::Process> process_;
+    std::optional<hpl::Factors> factors_;
+    std::vector<double> x_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return octant::run<Hpl>(argc, argv); }

@@ -1,0 +1,24 @@
+// The loops of the panel and of the triangular solution: plain arguments, numbers one behind the other.
+#pragma once
+
+#include <cstdint>
+
+namespace hpl {
+
+struct Largest {
+    std::int64_t place = -1;  // -1: there are no numbers
+    double value = 0;         // its magnitude
+};
+
+// y -= u[0] l + u[1] (l + leading) + …, and the first of the numbers of largest magnitude that this leaves; a NaN is
+// larger than any number.
+Largest eliminate(std::int64_t rows, int columns, double const* l, std::int64_t leading, double const* u, double* y);
+void scale(std::int64_t rows, double factor, double* y);
+[[nodiscard]] double dot(std::int64_t count, double const* x, double const* y);
+// Between rows one behind the other (`leading` from each to the next) and columns one behind the other.
+void to_columns(std::int64_t rows, std::int64_t columns, double const* from, std::int64_t leading_row, double* to,
+                std::int64_t leading_column);
+void to_rows(std::int64_t rows, std::int64_t columns, double const* from, std::int64_t leading_column, double* to,
+             std::int64_t leading_row);
+
+}  // namespace hpl

@@ -1,0 +1,77 @@
+"""Orders, blocks and grids with remainders; each check fails alone; the limit by hand."""
+
+import pytest
+
+from fake_run import lane, machine, point
+from kernel_run import QUICK, KernelRun, KernelRuns
+from octant.limit import Best, Known, Threads
+from octant.workloads.hpcc.hpl import WORKLOAD
+
+ORDERS = "n=1,2,16,33,100,131"
+WORDS = (ORDERS, "block=8,16,40", "depth=0,1", "library=plain", "seconds=0.01", "least=5", "samples=5")
+ONE: Threads = frozenset({("node", 0)})
+
+
+def test_the_limit_is_the_rate_of_multiply_adds() -> None:
+    done = point(counts={"flops": 10**9}, lanes=(lane([20_000_000] * 6),), ranks=1, threads=1)
+    known = Known(machine().topology, {"fma double": {ONE: Best(50e9, "")}, "fma single": {}})
+    limit = WORKLOAD.least_seconds(known, machine(), done)
+    assert limit is not None
+    assert limit.seconds == pytest.approx(0.02)
+    assert (
+        WORKLOAD.least_seconds(Known(machine().topology, {"fma double": {}, "fma single": {}}), machine(), done) is None
+    )
+
+
+def unknowns(done: KernelRun) -> dict[str, float]:
+    """Order to the largest unknown; the runs of one order differ by rounding."""
+    assert done.code == 0, done.stderr
+    found: dict[str, float] = {}
+    for one in done.points:
+        assert one.passed
+        value = next(result.value for result in one.results if result.name == "largest magnitude of an unknown")
+        assert value is not None
+        assert found.setdefault(one.knobs["n"], value) == pytest.approx(value, rel=1e-9)
+    return found
+
+
+@pytest.mark.mpi
+def test_grids_blocks_and_look_ahead_give_the_same_unknowns(run_kernel: KernelRuns) -> None:
+    alone = unknowns(run_kernel("hpcc/hpl", *WORDS))
+    assert len(alone) == 6
+    for grid in ("1x2", "2x1"):
+        assert unknowns(run_kernel("hpcc/hpl", *WORDS, f"grid={grid}", ranks=2)) == pytest.approx(alone, rel=1e-9)
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize(("ranks", "grid"), [(3, "1x3"), (3, "3x1"), (4, "2x2"), (6, "2x3"), (8, "4x2")])
+def test_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int, grid: str) -> None:
+    done = unknowns(run_over_openmpi("hpcc/hpl", *WORDS, f"grid={grid}", ranks=ranks))
+    assert len(done) == 6
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_each_check_fails_alone(run_kernel: KernelRuns, ranks: int) -> None:
+    for check in range(3):
+        done = run_kernel("hpcc/hpl", "n=90", "block=16", "library=plain", *QUICK, ranks=ranks, fault=f"wrong:{check}")
+        assert done.code == 2, done.stderr
+        wrong = [not one.passed for one in done.points[-1].checks]
+        assert wrong[check]
+        assert wrong[0] == (check == 0), "what is done to the factors after the solution does not change it"
+
+
+@pytest.mark.mpi
+def test_flops_are_those_of_hpl_over_all_ranks(run_kernel: KernelRuns) -> None:
+    done = run_kernel("hpcc/hpl", "n=100", "block=16", "library=plain", *QUICK, ranks=2)
+    assert done.points[0].count("flops") == (4 * 100**3 + 9 * 100**2) // 6
+
+
+def test_what_cannot_be_is_refused(run_kernel: KernelRuns) -> None:
+    large = run_kernel("hpcc/hpl", "n=1000000", "library=plain", *QUICK)
+    assert large.code == 3
+    assert "it takes 80" in large.stderr, "terabytes, to the byte"
+    assert "try n=" in large.stderr
+    for grid in ("2x2", "1x", "x1", "0x1", "1x1x1", "-1x-1"):
+        assert run_kernel("hpcc/hpl", "n=10", "library=plain", f"grid={grid}", *QUICK).code == 2
