@@ -156,7 +156,7 @@ void Plan::transform_columns(Ends ends, std::int64_t first, std::int64_t lines, 
                      scratch, &roots_, first});
 }
 
-void Plan::transform_rows(Ends ends, std::int64_t lines, std::int64_t width, bool streaming, double* scratch) const {
+void Plan::transform_rows(Ends ends, std::int64_t lines, Blocks blocks, bool streaming, double* scratch) const {
     passes_.rows({.line = line(row_stages_, columns_),
                   .in = ends.in,
                   .in_pitch = ends.in_pitch,
@@ -165,13 +165,13 @@ void Plan::transform_rows(Ends ends, std::int64_t lines, std::int64_t width, boo
                   .lines = lines,
                   .streaming = streaming,
                   .scratch = scratch,
-                  .width = width,
-                  .block = width * lines});
+                  .width = blocks.width,
+                  .block = blocks.block});
 }
 
 void Plan::forward(double const* in, double* work, double* out, bool streaming, double* scratch) const {
     transform_columns({in, columns_, work, columns_}, 0, columns_, streaming, scratch);
-    transform_rows({work, columns_, out, rows_}, rows_, columns_, streaming, scratch);
+    transform_rows({work, columns_, out, rows_}, rows_, {columns_, 0}, streaming, scratch);
 }
 
 }  // namespace octant::fft

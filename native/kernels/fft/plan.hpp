@@ -45,7 +45,7 @@ class Plan {  // what is computed once for a length; immutable, so that threads 
     [[nodiscard]] int lanes() const noexcept { return passes_.lanes; }
 
     // Pass one over columns first … first + lines of the matrix, whose first one is at `in`, and pass two over rows.
-    // Rows are read in blocks of `width` numbers (columns(): whole rows).
+    // Numbers j of a row lie in blocks of `width`, `block` apart (of a whole row: columns() and anything).
     struct Ends {
         double const* in;
         std::int64_t in_pitch;
@@ -53,7 +53,10 @@ class Plan {  // what is computed once for a length; immutable, so that threads 
         std::int64_t out_pitch;
     };
     void transform_columns(Ends ends, std::int64_t first, std::int64_t lines, bool streaming, double* scratch) const;
-    void transform_rows(Ends ends, std::int64_t lines, std::int64_t width, bool streaming, double* scratch) const;
+    struct Blocks {
+        std::int64_t width, block;
+    };
+    void transform_rows(Ends ends, std::int64_t lines, Blocks blocks, bool streaming, double* scratch) const;
 
     // Of n numbers each; `work` may be `in`, which is lost then; `out` may be `in`, but not `work`.
     void forward(double const* in, double* work, double* out, bool streaming, double* scratch) const;

@@ -1,0 +1,64 @@
+"""The discrete Fourier transform of all ranks together: HPC Challenge's global FFT."""
+
+from octant.limit import FMA, Known, Limit, fma_peak
+from octant.machine import Machine
+from octant.metric import Metric, rate, seconds, share
+from octant.record import Point
+from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload
+
+NUMBER_BYTES = 16
+SHARED_ARRAYS = 3  # input, output, and what lies between the passes
+MESSAGE_ARRAYS = 5  # and what is sent and received
+
+
+def footprint(_machine: Machine, point: Point) -> int:
+    """All arrays of all groups."""
+    arrays = SHARED_ARRAYS if point.knobs["transport"] == "shared" else MESSAGE_ARRAYS
+    return arrays * NUMBER_BYTES * int(point.knobs["n"]) * max(1, len(point.groups))
+
+
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
+    """The longer of two: its own operations by multiply-adds and, beyond the caches, both passes over memory.
+
+    Of ranks of one node: what links carry is not known here.
+    """
+    if len({given.host for given in point.given}) > 1:
+        return None
+    least: list[Limit] = []
+    peak = fma_peak(known, "double", point.hardware_threads)
+    if peak is not None:
+        least.append(Limit(point.count("flops") * peak.seconds, f"its own operations by {peak.source}"))
+    memory = known.best("memory traffic", point.hardware_threads)
+    if memory is not None and footprint(machine, point) >= 2 * machine.may_be_cached_bytes():
+        moved = point.count("bytes_read", "bytes_written")
+        least.append(Limit(moved / memory.value, "best memory traffic of this run, two passes of 32 bytes a number"))
+    return max(least, key=lambda limit: limit.seconds, default=None)
+
+
+def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
+    """Three exchanges in which every rank sends the same to every other; but its headline counts operations."""
+    if point.knobs["transport"] == "shared":
+        return NoTraffic("ranks read each other's memory")
+    return NoTraffic("its rate is of exchanges and transforms together")
+
+
+WORKLOAD = Workload(
+    summary="The discrete Fourier transform of all ranks together (HPCC G-FFT)",
+    metrics=(
+        Metric("rate", "flop/s", "higher", rate("nominal_flops"), note="5 n log2 n, whatever is computed"),
+        Metric("time", "s", "lower", seconds(), note="of a transform, its slowest rank"),
+        Metric("own rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
+        Metric("exchange share", "1", "lower", share("phase/exchange"), note="of waiting for others and for messages"),
+        Metric("copy share", "1", "lower", share("phase/copy"), note="of putting together what is sent and received"),
+    ),
+    bounded_by=("memory traffic", *FMA.values()),
+    least_seconds=_least_seconds,
+    pictures=(
+        Curve("n", title="Global Fourier transform by length", each=("transport", "schedule")),
+        Stacked("transport", phases=("columns", "rows", "copy", "exchange"), waiting=("exchange",)),
+    ),
+    traffic=_traffic,
+    footprint=footprint,
+    smoke={"n": "900,16384", "transport": "shared,messages"},
+    messages=True,
+)

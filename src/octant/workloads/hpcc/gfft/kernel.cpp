@@ -1,0 +1,224 @@
+// The discrete Fourier transform of all ranks together: HPC Challenge's global FFT, in natural order.
+#include "part.hpp"
+
+#include "octant/kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+namespace gfft {
+namespace {
+
+using octant::Context;
+using octant::Refusal;
+using octant::fft::Exact;
+
+constexpr std::uint64_t seed = 1;
+enum Check : std::size_t { inverse, direct, tones, checks };
+
+octant::fft::Width width_of(std::string const& name) {
+    auto const known = octant::fft::widths();
+    if (name == "auto") return known.back();
+    auto const found = std::ranges::find(known, name, &octant::fft::Width::name);
+    if (found == known.end())
+        throw Refusal("cannot use width=" + name + " (this processor has no such vectors); try width=auto",
+                      octant::Exit::not_supported);
+    return *found;
+}
+
+std::int64_t length_of(Context const& context) {
+    std::int64_t const n = context.knobs.integer("n"), ranks = context.group.size(), square = ranks * ranks;
+    if (!octant::fft::is_smooth(ranks))
+        throw Refusal("cannot transform with " + std::to_string(ranks) +
+                      " ranks (a prime factor is larger than 5); try --ranks " +
+                      std::to_string(octant::fft::smooth_at_most(ranks)));
+    if (n % square == 0 && octant::fft::is_smooth(n)) return n;
+    throw Refusal("cannot transform n=" + std::to_string(n) + " numbers with " + std::to_string(ranks) +
+                  " ranks (n must be " + std::to_string(square) + " times 2^a 3^b 5^c); try n=" +
+                  std::to_string(square * octant::fft::smooth_at_most(std::max<std::int64_t>(1, n / square))));
+}
+
+bool streams(Context const& context, std::int64_t n) {
+    std::string const& word = context.knobs.word("stores");
+    if (word != "auto") return word == "streaming";
+    std::int64_t const l2 = octant::cache_bytes(2);
+    return 3 * n / context.group.size() * static_cast<std::int64_t>(sizeof(Number)) >
+           (l2 > 0 ? l2 : std::int64_t{1} << 20);
+}
+
+octant::KernelInfo declared() {
+    using octant::KnobKind;
+    return {.knobs = {{"n",
+                       KnobKind::integer,
+                       "4194304",
+                       "numbers of all ranks; ranks² 2^a 3^b 5^c",
+                       {},
+                       2,
+                       std::int64_t{1} << 40},
+                      {"schedule",
+                       KnobKind::word,
+                       "prime",
+                       "of messages: the order in which a rank sends to the others; library: MPI_Ialltoallv",
+                       {"prime", "ring", "xor", "library"}},
+                      {"chunks", KnobKind::integer, "4", "of messages: parts of a pass that overlap", {}, 1, 256},
+                      {"lines",
+                       KnobKind::word,
+                       "static",
+                       "of shared memory: who transforms a line; dynamic: whoever comes first",
+                       {"static", "dynamic"}},
+                      {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
+                      {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}}},
+            .pace = octant::Pace::steps,
+            .phases = {"columns", "rows", "exchange", "copy"}};
+}
+
+template <class Transport>
+class Gfft {
+  public:
+    static octant::KernelInfo info() { return declared(); }
+
+    explicit Gfft(Context& context) : share_(context, width_of(context.knobs.word("width"))), transport_(share_) {
+        context.notes.insert(context.notes.end(), {{"rules", "optimised"},
+                                                   {"stores", share_.streaming ? "streaming" : "plain"},
+                                                   {"matrix", std::to_string(share_.plan.rows()) + " x " +
+                                                                  std::to_string(share_.plan.columns())}});
+    }
+
+    void set_up() {
+        transport_.set_up();
+        fill([](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
+    }
+
+    void step() { transport_.forward(); }
+
+    [[nodiscard]] octant::Counts work(std::size_t) const {
+        auto const size = static_cast<double>(share_.n);
+        return {{"nominal_flops", std::llround(5 * size * std::log2(size) / share_.ranks)},
+                {"flops", share_.plan.flops() / share_.ranks},
+                {"bytes_read", 32 * share_.each()},
+                {"bytes_written", 32 * share_.each()},
+                {"bytes_sent", transport_.bytes_sent()},
+                {"messages", transport_.messages()}};
+    }
+
+    octant::Results verify() {
+        double const residual = octant::fft::hpcc_error(error_of_inverse(), share_.n);
+        double const sums = octant::fft::direct_error(error_of_sums(), share_.n);
+        double const lines = octant::fft::tone_error(error_of_tones(), share_.n);
+        return {{"HPCC's residual: inverse of the transform against the input, in ln n u", residual, "1",
+                 octant::fft::hpcc_bound},
+                {"difference from direct sums at twelve frequencies, in sqrt(log2 n) u rms", sums, "1",
+                 octant::fft::direct_bound},
+                {"difference from the lines of three tones, in sqrt(log2 n) u n", lines, "1", octant::fft::tone_bound}};
+    }
+
+    void corrupt(std::size_t check) { spoilt_ = check; }
+
+  private:
+    [[nodiscard]] std::int64_t first() const { return share_.rank * share_.each(); }
+
+    void fill(std::function<Number(std::int64_t)> const& number) {
+        auto const x = transport_.x();
+        for (std::size_t j = 0; j < x.size(); ++j) x[j] = number(first() + static_cast<std::int64_t>(j));
+        transport_.publish();
+    }
+    [[nodiscard]] double worst_of_all(double mine) const {  // a NaN is the worst
+        return share_.context.group.max(std::isnan(mine) ? std::numeric_limits<double>::infinity() : mine);
+    }
+    static void keep_worst(double& worst, Number difference) {
+        double const error = std::abs(difference);
+        worst = error <= worst ? worst : error;
+    }
+
+    // The inverse is the conjugate of the transform of the conjugate, over n.
+    double error_of_inverse() {
+        auto const x = transport_.x(), y = transport_.y();
+        fill([](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
+        step();
+        if (spoilt_ == inverse) y[y.size() / 2] += 1e-6 * static_cast<double>(share_.n);
+        for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::conj(y[k]);
+        transport_.publish();
+        step();
+        double worst = 0;
+        for (std::size_t j = 0; j < x.size(); ++j)
+            keep_worst(worst, std::conj(y[j]) / static_cast<double>(share_.n) -
+                                  octant::fft::input(static_cast<std::uint64_t>(first()) + j, seed));
+        return worst_of_all(worst);
+    }
+
+    double error_of_sums() {
+        auto const x = transport_.x(), y = transport_.y();
+        fill([](std::int64_t j) { return octant::fft::centred_input(static_cast<std::uint64_t>(j), seed + 1); });
+        step();
+        if (spoilt_ == direct) std::ranges::copy(x, y.begin());  // a transform that does nothing, as its inverse would
+        auto const frequencies = octant::fft::frequencies(share_.n, seed);
+        auto const sums = all_sums(octant::fft::direct_sums(x, first(), share_.n, frequencies));
+        double worst = 0;
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            std::int64_t const at = frequencies[i] - first();
+            if (at < 0 || at >= share_.each()) continue;
+            keep_worst(worst, Number(sums[i] - Exact(y[static_cast<std::size_t>(at)])));
+        }
+        return worst_of_all(worst);
+    }
+
+    // The sum over ranks, each rank's as two doubles: not every library adds long doubles of another.
+    [[nodiscard]] std::vector<Exact> all_sums(std::vector<Exact> const& mine) const {
+        std::vector<double> parts;
+        for (Exact const& sum : mine)
+            for (long double const part : {sum.real(), sum.imag()}) {
+                auto const high = static_cast<double>(part);
+                parts.insert(parts.end(), {high, static_cast<double>(part - static_cast<long double>(high))});
+            }
+        int const count = static_cast<int>(parts.size());
+        std::vector<double> all(parts.size() * static_cast<std::size_t>(share_.ranks));
+        octant::check(
+            MPI_Allgather(parts.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, share_.context.group.get()));
+        std::vector<Exact> sums(mine.size());
+        for (std::size_t i = 0; i < all.size(); i += 4)
+            sums[i / 4 % mine.size()] +=
+                Exact(static_cast<long double>(all[i]) + static_cast<long double>(all[i + 1]),
+                      static_cast<long double>(all[i + 2]) + static_cast<long double>(all[i + 3]));
+        return sums;
+    }
+
+    double error_of_tones() {
+        octant::fft::Tones const tones_in(share_.n, seed);
+        auto const y = transport_.y();
+        fill([&](std::int64_t j) { return tones_in.input(j); });
+        step();
+        if (spoilt_ == tones) std::ranges::rotate(y, y.begin() + 1);
+        double worst = 0;
+        for (std::size_t k = 0; k < y.size(); ++k)
+            keep_worst(worst, y[k] - tones_in.output(first() + static_cast<std::int64_t>(k)));
+        fill([](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
+        return worst_of_all(worst);
+    }
+
+    Share share_;
+    Transport transport_;
+    std::size_t spoilt_ = checks;
+};
+
+}  // namespace
+
+Share::Share(Context& of, octant::fft::Width const& width)
+    : context(of),
+      n(length_of(of)),
+      ranks(of.group.size()),
+      rank(of.group.rank()),
+      plan(n, width, ranks),
+      streaming(streams(of, n)),
+      scratch(of.buffer<double>(plan.scratch_doubles())) {
+    std::ranges::fill(scratch.span(), 0.0);
+}
+
+}  // namespace gfft
+
+int main(int argc, char** argv) {
+    using namespace gfft;
+    return octant::run_rows(argc, argv, "transport",
+                            {octant::row<Gfft<Shared>>("shared"), octant::row<Gfft<Messages>>("messages")});
+}

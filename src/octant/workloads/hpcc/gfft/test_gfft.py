@@ -1,0 +1,93 @@
+"""gfft: its limit by hand, the running program over ranks, transports and schedules, and what it refuses."""
+
+import pytest
+
+from fake_run import machine, point
+from kernel_run import QUICK, KernelRuns
+from octant.limit import FMA, Best, Known
+from octant.record import Point
+from octant.workload import NoTraffic
+from octant.workloads.hpcc.gfft import WORKLOAD
+
+ONE = frozenset({("node", 0)})
+WORDS = ("n=36,8100,65536", "transport=shared,messages")
+
+
+def transform(n: int, transport: str = "shared") -> Point:
+    counts = {"nominal_flops": 110 * n, "flops": 120 * n, "bytes_read": 32 * n, "bytes_written": 32 * n}
+    return point(counts=counts, knobs={"n": str(n), "transport": transport})
+
+
+def test_the_longer_of_operations_and_passes_over_memory_limits_it() -> None:
+    """2^22 numbers: 64 n bytes at 16 GB/s take longer than 120 n operations at 60 Gflop/s."""
+    n = 2**22
+    best = {"memory traffic": {ONE: Best(16e9, "")}, FMA["double"]: {ONE: Best(60e9, "")}, FMA["single"]: {}}
+    limit = WORKLOAD.least_seconds(Known(machine().topology, best), machine(), transform(n))
+    assert limit is not None
+    assert limit.seconds == pytest.approx(64 * n / 16e9)
+    small = WORKLOAD.least_seconds(Known(machine().topology, best), machine(), transform(2**14))
+    assert small is not None
+    assert small.seconds == pytest.approx(120 * 2**14 / 60e9), "its arrays fit into the caches"
+
+
+def test_a_rate_of_transforms_says_nothing_of_links() -> None:
+    assert WORKLOAD.traffic is not None
+    for transport in ("shared", "messages"):
+        assert isinstance(WORKLOAD.traffic(machine(), transform(4096, transport)), NoTraffic)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("lines=static,dynamic", "stores=plain,streaming"),
+        ("schedule=ring,xor,library", "chunks=1,3", "width=128"),
+    ],
+)
+def test_every_way_gives_the_transform(run_kernel: KernelRuns, ranks: int, words: tuple[str, ...]) -> None:
+    done = run_kernel("hpcc/gfft", *WORDS, *words, "seconds=0.01", "least=5", ranks=ranks)
+    assert done.code == 0, done.stderr
+    assert len(done.points) >= 12
+    assert all(point.passed and len(point.checks) == 3 for point in done.points)
+
+
+@pytest.mark.mpi
+def test_groups_transform_numbers_of_their_own(run_kernel: KernelRuns) -> None:
+    done = run_kernel("hpcc/gfft", "n=4096", "transport=messages,shared", "groups=1", *QUICK, ranks=2)
+    assert done.code == 0, done.stderr
+    assert all(len(point.groups) == 2 for point in done.points)
+    (one,) = {point.count("nominal_flops") for point in done.points}
+    assert one == 2 * 5 * 4096 * 12
+
+
+@pytest.mark.mpi
+def test_what_is_sent_is_counted_from_the_blocks(run_kernel: KernelRuns) -> None:
+    """Of 4096 numbers on two ranks, half of each rank's go to the other in each of three exchanges."""
+    done = run_kernel("hpcc/gfft", "n=4096", "transport=messages,shared", "chunks=2", *QUICK, ranks=2)
+    by_transport = {point.knobs["transport"]: point for point in done.points}
+    assert by_transport["messages"].count("bytes_sent") == 3 * 2 * 1024 * 16
+    assert by_transport["messages"].count("messages") == 2 * 6
+    assert by_transport["shared"].count("bytes_sent") == 0
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("transport", ["shared", "messages"])
+@pytest.mark.parametrize("check", [0, 1, 2])
+def test_each_check_fails_by_itself(run_kernel: KernelRuns, transport: str, check: int) -> None:
+    done = run_kernel("hpcc/gfft", "n=1024", f"transport={transport}", *QUICK, fault=f"wrong:{check}", ranks=2)
+    assert done.code == 2
+    (found,) = done.points
+    assert [index for index, one in enumerate(found.checks) if not one.passed] == [check]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("words", "tried"), [(("n=4098",), "try n=4096"), (("n=28",), "try n=24"), (("n=16", "chunks=0"), "chunks=0")]
+)
+def test_a_length_that_ranks_cannot_share_is_refused(
+    run_kernel: KernelRuns, words: tuple[str, ...], tried: str
+) -> None:
+    done = run_kernel("hpcc/gfft", *words, *QUICK, ranks=2)
+    assert done.code != 0
+    assert tried in done.stderr + "".join(failure.reason for failure in done.failures)
