@@ -15,7 +15,7 @@ import numpy as np
 
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine.discover import discover
-from octant.record.lines import seal
+from octant.record.written import seal
 from octant.store.asked import Asked, asked_text
 
 SAMPLES, THREADS = 500, 2

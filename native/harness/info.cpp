@@ -133,7 +133,7 @@ std::vector<Knob> Program::knobs() const {
     }
     bool whole = false;
     for (Row const& row : rows) {
-        expects(row.info.sync == first.sync &&
+        expects(row.info.sync == first.sync && row.info.thread_multiple == first.thread_multiple &&
                 std::ranges::equal(row.info.knobs, first.knobs, {}, &Knob::name, &Knob::name));
         whole = whole || row.info.pace == Pace::whole;
     }

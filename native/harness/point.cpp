@@ -31,13 +31,15 @@ void together(Comm const& world, std::function<void()> const& body) {
 }
 
 // Does `body`. Where it fails on this rank alone the kernel is left as it is, for the end of the job: to free windows
-// and files its destructor would wait for the other ranks.
-void with(std::unique_ptr<Runnable>& kernel, std::function<void()> const& body) {
+// and files its destructor would wait for the other ranks. `together`: what is not supported all ranks refuse; else one
+// rank alone does, perhaps while others are inside a collective, and no next point can begin.
+void with(std::unique_ptr<Runnable>& kernel, bool together, std::function<void()> const& body) {
     try {
         body();
     } catch (Refusal const& refusal) {
-        if (refusal.code() != Exit::not_supported) static_cast<void>(kernel.release());
-        throw;
+        if (together && refusal.code() == Exit::not_supported) throw;
+        static_cast<void>(kernel.release());
+        throw Refusal(refusal.what(), refusal.code() == Exit::not_supported ? Exit::cannot_run : refusal.code());
     } catch (...) {
         static_cast<void>(kernel.release());
         throw;
@@ -50,7 +52,7 @@ std::unique_ptr<Runnable> build_together(Build build, Context& context, bool wor
     together(context.world, [&] {
         if (works) kernel = build(context);
     });
-    with(kernel, [&] {
+    with(kernel, true, [&] {
         together(context.world, [&] {
             if (works) kernel->set_up();
         });
@@ -60,6 +62,8 @@ std::unique_ptr<Runnable> build_together(Build build, Context& context, bool wor
 
 void inject_faults(int rank) {
     if (fault("throw", rank)) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
+    if (fault("lack", rank))
+        throw Refusal("cannot go on here (fault 'lack' was injected); unset OCTANT_FAULT", Exit::not_supported);
     if (fault("hang", rank))
         while (true) pause();
     if (fault("kill", rank)) std::raise(SIGKILL);
@@ -136,7 +140,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     if (context.drawn) context.notes.emplace_back("layout", "random");
     std::int64_t const built_ns = now_ns();
     std::int64_t measured_ns = built_ns;
-    with(kernel, [&] {
+    with(kernel, world.size() == 1, [&] {
         inject_faults(world.rank());
         outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
         measured_ns = now_ns();

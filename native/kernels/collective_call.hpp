@@ -12,9 +12,10 @@ namespace octant {
 
 struct Call {
     MPI_Comm comm = MPI_COMM_NULL;
-    void const* in = nullptr;  // or MPI_IN_PLACE
-    void* out = nullptr;       // MPI_IN_PLACE at the root of a scatter in place; the only buffer of a broadcast
-    int count = 0;             // elements of one rank's block or, where ranks reduce, of the vector
+    void const* in = nullptr;   // or MPI_IN_PLACE
+    void* out = nullptr;        // MPI_IN_PLACE at the root of a scatter in place; the only buffer of a broadcast
+    int count = 0;              // elements of one rank's block or, where ranks reduce, of the vector
+    MPI_Count large_count = 0;  // the same for calls that count beyond ints
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
     int root = 0;
@@ -31,6 +32,8 @@ struct Algorithm {
     bool ordered;                                    // keeps the order of operands that do not commute
     std::size_t (*scratch_bytes)(Call const& call);  // on this rank
     void (*run)(Call const& call, std::span<std::byte> scratch);
+    // Leaves in `scratch`, once and before anything is timed, what depends on the ranks alone.
+    void (*set_up)(Call const& call, std::span<std::byte> scratch) = nullptr;
 };
 
 }  // namespace octant

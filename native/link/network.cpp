@@ -92,31 +92,25 @@ void mount_devices() {
     if (groups >= 0) close(groups);
 }
 
-class HostsFile {
-  public:
-    explicit HostsFile(std::size_t hosts) {
-        int const file = mkstemp(path_.data());
-        std::string text = "127.0.0.1 localhost\n";
-        for (std::size_t host = 0; host < hosts; ++host) {
-            in_addr const address{htonl(address_of(host))};
-            text += std::string(inet_ntoa(address)) + " " + host_name(host) + "\n";
-        }
-        bool const written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                             fchmod(file, 0644) == 0;
-        int const reason = errno;
-        if (file >= 0) close(file);
-        if (!written) refuse("no file for the names of hosts", reason, "some space in /tmp");
+// In a file system of the host's own, which nobody else sees, and which is gone with the host however that ends.
+void mount_names(std::size_t hosts) {
+    constexpr char const* place = "/tmp";  // for a moment
+    std::string const path = std::string(place) + "/hosts";
+    std::string text = "127.0.0.1 localhost\n";
+    for (std::size_t host = 0; host < hosts; ++host) {
+        in_addr const address{htonl(address_of(host))};
+        text += std::string(inet_ntoa(address)) + " " + host_name(host) + "\n";
     }
-    ~HostsFile() { unlink(path_.c_str()); }
-    HostsFile(HostsFile const&) = delete;
-    HostsFile& operator=(HostsFile const&) = delete;
-    HostsFile(HostsFile&&) = delete;
-    HostsFile& operator=(HostsFile&&) = delete;
-    [[nodiscard]] char const* path() const noexcept { return path_.c_str(); }
-
-  private:
-    std::string path_ = "/tmp/octant-link-XXXXXX";
-};
+    if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755,size=64k") != 0)
+        refuse("no file system of a host's own", errno, "a machine that lets users make namespaces, or root");
+    int const file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    bool const made = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                      fchmod(file, 0644) == 0 && mount(path.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0 &&
+                      umount2(place, MNT_DETACH) == 0;
+    int const reason = errno;
+    if (file >= 0) close(file);
+    if (!made) refuse("no file for the names of hosts", reason, "a machine that lets users make namespaces, or root");
+}
 
 void keep_namespaces(std::size_t host) {
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
@@ -237,16 +231,15 @@ Network::Network(Plan const& plan) : hosts_(plan.hosts) {
 }
 
 void Network::make_hosts() {
-    HostsFile const names(hosts_);
     std::string const folder = current_folder();
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
         refuse("no namespace for files", errno, "a machine that lets users make namespaces, or root");
     int const base = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
     for (std::size_t host = 0; host < hosts_; ++host) {
         std::string const name = host_name(host);
-        if (unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS) != 0 || sethostname(name.c_str(), name.size()) != 0 ||
-            mount(names.path(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0)
+        if (unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS) != 0 || sethostname(name.c_str(), name.size()) != 0)
             refuse("no namespaces for a host", errno, "a machine that lets users make namespaces, or root");
+        mount_names(hosts_);
         mount_devices();
         keep_namespaces(host);
         move_to(base, CLONE_NEWNS);

@@ -10,8 +10,8 @@
 namespace octant::link {
 
 struct Delays {
-    std::vector<std::int64_t> ns;  // of each packet, from the end of its time on the wire to its delivery
-    std::int64_t dropped = 0;      // packets for which the queue had no room
+    std::vector<std::int64_t> ns;  // of each packet that arrived, from the end of its time on the wire to its delivery
+    std::int64_t dropped = 0;      // packets for which the queue, or the other end, had no room
     bool real_time = false;        // whether the relay could go before all other processes
 };
 

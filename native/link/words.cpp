@@ -54,7 +54,7 @@ class Reader {
         } else if (single) {
             put(c);
         } else if (c == '\\' && at_ < line_.size()) {
-            put(line_[at_++]);
+            put_escaped(twofold);
         } else if (c == '$') {
             put_variable();
         } else if (c == '`' || (!twofold && std::string_view("&|<>()*?").find(c) != std::string_view::npos)) {
@@ -71,6 +71,13 @@ class Reader {
     void put(char c) {
         word_ += c;
         started_ = true;
+    }
+
+    // Within "…" a shell takes a backslash for itself before any other sign.
+    void put_escaped(bool twofold) {
+        if (twofold && std::string_view("$`\"\\\n").find(line_[at_]) == std::string_view::npos) return put('\\');
+        char const escaped = line_[at_++];
+        if (escaped != '\n') put(escaped);  // a line that goes on
     }
 
     void put_variable() {

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from fake_run import STARTED, WORKLOADS, fake_run, fake_summary, machine
+from fake_run import STARTED, WORKLOADS, fake_run, machine
+from fake_summary import fake_summary
 from octant import stats
 from octant.analysis.compare import Comparison, Comparisons, compare, share_figures
 from octant.analysis.summary import summarise

@@ -13,14 +13,15 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from fake_kernel import Kernel, ask, planned
-from fake_run import WORKLOADS, durations, fake_summary, lane, machine, point
+from fake_run import WORKLOADS, durations, lane, machine, point
+from fake_summary import fake_summary
 from launch_shapes import simulated_launches
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.evidence import occasions_in
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.record import Point
-from octant.record.lines import seal
+from octant.record.written import seal
 from octant.runs.carry_out import carry_out, in_turn
 from octant.stats import median_interval
 from octant.stats.verdicts import Verdict

@@ -21,7 +21,8 @@ from octant.launch.launchers import JobSize
 from octant.launch.launchers.mpiexec import options
 from octant.launch.link import Link, parse_link
 from octant.record import Crossing, Point, Process, RecordError
-from octant.record.lines import Reader, link_line
+from octant.record.lines import Reader
+from octant.record.written import link_line
 from octant.report.claims import link_text
 from octant.report.run.table import table
 from octant.report.run.text import lines

@@ -66,6 +66,14 @@ def test_devices_run_when_the_program_starts(link: Link, program: str) -> None:
         assert link(*ssh(program, "host2", f"{sys.executable} -c '{code}'")).stdout == "64\n"
 
 
+def test_a_backslash_means_what_it_means_to_a_shell(link: Link, program: str) -> None:
+    show = f"{sys.executable} -c 'import sys; print(sys.argv[1:])'"
+    line = r""" "a\b \$X \" \\ \n" c\d "e""" + "\\\n" + 'f" g\\\nh'
+    expected = subprocess.run(["/bin/sh", "-c", show + line], capture_output=True, text=True, check=True)
+    done = link(*ssh(program, "host2", show + line))
+    assert done.stdout == expected.stdout, done.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [

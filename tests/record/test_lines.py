@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octant.record import Failure, Point, RecordError, Taken
-from octant.record.lines import Reader, failure_line, read_line, seal
+from octant.record.lines import Reader, read_line
 from octant.record.sketch import Sketch, bin_of, middle_of, sketch_of, sketch_of_array
+from octant.record.written import failure_line, seal
 
 POINT: dict[str, Any] = {
     "format": 2, "kind": "point", "workload": "mpi/halo", "launch": "halo-0", "knobs": {"n": "64"},

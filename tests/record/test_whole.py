@@ -21,8 +21,9 @@ from octant.record import (
     Taken,
     Work,
 )
-from octant.record.lines import Reader, seal
+from octant.record.lines import Reader
 from octant.record.sketch import Sketch, bin_of, from_runs
+from octant.record.written import seal
 
 LAUNCH: dict[str, Any] = {
     "format": 2, "kind": "launch", "launch": "halo-0", "mpi": "MPICH 5", "build": {"compiler": "g++"},

@@ -18,7 +18,7 @@ from fake_run import fake_run, stored, write_run
 from octant.analysis.summary import summarise
 from octant.ask import Launch
 from octant.failure import Refusal
-from octant.record.lines import seal
+from octant.record.written import seal
 from octant.report.run import page, tidy
 from octant.store import Pair, ProvenSetting, Store, StoredRun, StudyAsked
 from paths import DATA

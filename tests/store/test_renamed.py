@@ -11,8 +11,9 @@ from octant.analysis.summary import summarise
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.record import Failure
-from octant.record.lines import failure_line, read_line
+from octant.record.lines import read_line
 from octant.record.renamed import RENAMED
+from octant.record.written import failure_line
 from octant.store import Store, StudyAsked
 from octant.store.asked import Asked, start_line
 from octant.workloads import workload, workloads

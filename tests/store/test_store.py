@@ -13,7 +13,7 @@ from fake_kernel import answer, ask
 from fake_run import launch_line, machine, point_line
 from octant.failure import Refusal
 from octant.record import Failure
-from octant.record.lines import failure_line
+from octant.record.written import failure_line
 from octant.store import Store, StoredRun, StudyAsked, asked, open_store
 
 ASKS = (ask(bytes="1MiB,2MiB"), ask(2, bytes="4MiB", kernel="copy"))

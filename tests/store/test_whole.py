@@ -17,7 +17,7 @@ from octant.launch import Planned
 from octant.machine import codec
 from octant.placement import RankPlace
 from octant.record import RecordError
-from octant.record.lines import seal, unseal
+from octant.record.written import seal, unseal
 from octant.store import Pair, Store, StudyAsked, files, format1, new_ids, open_store
 from octant.store.asked import Asked, ProvenSetting, asked_text, read_asked, read_start, start_line
 from octant.store.index import Listed

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fake_run import WORKLOADS, fake_run, fake_summary, machine, retitled
+from fake_run import WORKLOADS, fake_run, machine, retitled
+from fake_summary import fake_summary
 from octant.analysis.summary import Summary, summarise
 from octant.limit import Limit
 from octant.record import Point, Result, Work

@@ -1,16 +1,12 @@
 """A believable run that nobody measured: every number in it is written here, so tests know what must come out."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from octant.analysis.figures import Figure, LaunchFigure
-from octant.analysis.summary import Summary
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.limit import Known, Limit, Provides
 from octant.machine import (
@@ -40,10 +36,8 @@ from octant.record import (
     Series,
     Work,
 )
-from octant.record.lines import failure_line, seal
-from octant.record.sketch import Sketch
-from octant.stats import Interval
-from octant.store import Pair, Store, StoredRun
+from octant.record.written import failure_line, seal
+from octant.store import Store, StoredRun
 from octant.store.asked import Asked, asked_text
 from octant.workload import Bars, Curve, Histogram, Ladder, Messages, Workload
 
@@ -404,33 +398,6 @@ def stored(
         tuple(asks.values()), order,
     )  # fmt: skip
     return StoredRun(**vars(asked), id=folder.name, folder=folder, points=tuple(points), failures=tuple(failures))
-
-
-def fake_summary(values: ArrayLike, name: str = "run", pair: Pair | None = None, better: str = "higher") -> Summary:
-    """A run of which only figures are there, with these values of their launches.
-
-    Args:
-        values: shape (figures, launches).
-        name: the run's id.
-        pair: what it is one side of.
-    """
-    metric = Metric("rate", "flop/s", "higher" if better == "higher" else "lower", rate("flops"))
-    workload = Workload("Nothing", (metric,), {}, "fake/thing")
-    figures = []
-    for number, launches in enumerate(np.asarray(values, np.float64)):
-        points = [_bare_point(number, repeat) for repeat in range(len(launches))]
-        made = [
-            LaunchFigure(metric, one, Interval(value, value, value), np.empty(0), 0, Sketch(), ())
-            for one, value in zip(points, map(float, launches), strict=True)
-        ]
-        figures.append(Figure(workload, metric, tuple(points), tuple(made)))
-    run = replace(stored((), folder=Path(name)), pair=pair)
-    return Summary(run, tuple(figures), Known(run.machine.topology, {}), (), (), {})
-
-
-@functools.cache
-def _bare_point(number: int, repeat: int) -> Point:
-    return point(launch=f"fake-thing-{repeat}", knobs={"n": str(number)})
 
 
 def retitled(run: StoredRun, title: str) -> StoredRun:

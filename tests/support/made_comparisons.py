@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fake_run import fake_summary
+from fake_summary import fake_summary
 from octant.analysis.compare import Comparisons, compare
 from octant.store import Pair
 from octant.store.asked import Looks

@@ -1,6 +1,7 @@
 """Collective operations on real ranks: forms, faults, phases, groups; that each row is right is in test_mpi_rows.py."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -100,6 +101,41 @@ def test_a_known_fault_of_open_mpi_is_seen_where_the_table_says(run_over_openmpi
     done = run_over_openmpi("mpi/collective", *words, ranks=2)
     for point in done.points:
         assert point.passed != fault.concerns("mpi/collective", point.knobs, 2), point.knobs
+
+
+@pytest.mark.mpi
+def test_calls_that_count_beyond_ints_are_right_or_absent(run_kernel: KernelRuns) -> None:
+    words = ("pattern=bcast-c,allreduce-c", "bytes=0,1000", "type=float,byte", *TINY)
+    done = run_kernel("mpi/collective", *words, ranks=2)
+    if done.code == 3:
+        pytest.skip(done.failures[0].reason)
+    assert done.code == 0, done.stderr
+    spoilt = run_kernel("mpi/collective", *words, ranks=2, fault="wrong")
+    assert {point.passed for point in spoilt.points[len(done.points) :] if point.knobs["bytes"] != "0"} == {False}
+
+
+@pytest.mark.slow
+def test_more_than_an_int_counts_is_moved_and_added(run_kernel: KernelRuns) -> None:
+    if available_bytes() < 14 << 30:
+        pytest.skip("too little memory: both ranks need 4.3 GB")
+    words = (
+        "pattern=bcast-c,allreduce-c",
+        f"bytes={2**31 + 2**20}",
+        "type=byte",
+        "seconds=0.01",
+        "samples=5",
+        "least=5",
+    )
+    done = run_kernel("mpi/collective", *words, ranks=2)
+    if done.code == 3:
+        pytest.skip(done.failures[0].reason)
+    assert done.code == 0, done.stderr
+    assert [point.passed for point in done.points] == [True, True]
+
+
+def available_bytes() -> int:
+    """Of memory, as the system says."""
+    return int(re.findall(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())[0]) * 1024
 
 
 @pytest.mark.mpi

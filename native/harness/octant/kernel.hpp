@@ -121,7 +121,8 @@ struct Row {  // one kernel of a program
 };
 
 // What a program offers: one kernel, or several among which the knob `chooser` chooses by name. Their paces, roles,
-// phases, readings and least ranks are their own; their knobs, and how ranks start together, are the same.
+// phases, readings and least ranks are their own; their knobs, how ranks start together, and whether threads call MPI
+// at the same time are the same.
 struct Program {
     std::string chooser;  // "": there is one row
     std::vector<Row> rows;

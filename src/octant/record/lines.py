@@ -1,18 +1,14 @@
 """Lines of a records file to records and back: typed, bounded, with a checksum. Format 1 reads into the same types."""
 
-import json
-import math
 import re
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
 from octant.record import (
-    FORMAT,
     Buffer,
     Clock,
     Crossing,
@@ -37,6 +33,7 @@ from octant.record import (
 from octant.record.numbers import array_of, count_of, readings_of
 from octant.record.renamed import failure_today, point_today
 from octant.record.sketch import Sketch, from_runs
+from octant.record.written import unseal
 
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
 Positive = Annotated[int, Meta(ge=1, le=2**62)]
@@ -215,7 +212,6 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
 
 _Line: TypeAlias = _Point | _Launch | _Failure | crossing.LinkLine
 _LINE: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
-_CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
@@ -273,74 +269,6 @@ def read_line(line: bytes) -> Point | Failure | None:
         RecordError: as there.
     """
     return Reader().read(line)
-
-
-def failure_line(failure: Failure) -> str:
-    """The line that a `Reader` reads back, for failures that the launcher sees and the kernel could not write."""
-    progress = {"share": failure.share, "phase": failure.phase} if failure.share is not None else None
-    return seal(
-        {
-            "format": FORMAT, "kind": "failure", "workload": failure.workload, "launch": failure.launch,
-            "knobs": dict(failure.knobs), "ranks": failure.ranks, "reason": failure.reason, "exit": failure.exit,
-            **({"progress": progress} if progress else {}),
-        }
-    )  # fmt: skip
-
-
-def point_line(point: Point) -> str:
-    """The line that a `Reader` reads back, for points of results alone, which no kernel of ours wrote."""
-    results = [
-        {
-            "name": one.name, "value": one.value if math.isfinite(one.value) else None, "unit": one.unit,
-            **({} if one.bound is None else {"bound": one.bound}), "group": one.group,
-        }
-        for one in point.results
-    ]  # fmt: skip
-    return seal(
-        {
-            "format": FORMAT, "kind": "point", "workload": point.workload, "launch": point.launch,
-            "knobs": dict(point.knobs),
-            "shape": {"ranks": point.ranks, "threads": point.threads, "groups": list(map(list, point.groups))},
-            "pace": point.pace, "work": [], "results": results, "notes": dict(point.notes),
-        }
-    )  # fmt: skip
-
-
-def launch_line(launch: str, process: Process) -> str:
-    """The line that says when processes started, for points that no kernel of ours wrote."""
-    return seal({"format": FORMAT, "kind": "launch", "launch": launch, "started": process.started})
-
-
-def link_line(launch: str, link: str, report: bytes) -> str:
-    """The line of what crossed an emulated link, from the report that octant-link wrote.
-
-    Raises:
-        RecordError: no such report.
-    """
-    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **crossing.members(report)})
-
-
-def seal(members: Mapping[str, Any]) -> str:
-    """A JSON object as one line whose last member is the checksum of what stands before it."""
-    text = json.dumps(members, separators=(",", ":"), allow_nan=False)[:-1]
-    return f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
-
-
-def unseal(line: bytes) -> bytes:
-    """The line of `sealed` without what ends it, after its checksum was compared.
-
-    Raises:
-        RecordError: torn, damaged, or of another format.
-    """
-    body = line.rstrip(b"\r\n")
-    crc = _CRC.fullmatch(body, max(0, len(body) - 18))
-    if crc is None:
-        raise RecordError("torn or no record: it does not end with a checksum")
-    if zlib.crc32(memoryview(body)[: crc.start()]) != int(crc[1], 16):
-        raise RecordError("damaged: its checksum is another")
-    if not body.startswith(f'{{"format":{FORMAT},'.encode()):
-        raise RecordError(f"its format is not one that this version reads (1, {FORMAT})")
-    return body
 
 
 def _decode(line: bytes) -> _Line:

@@ -16,7 +16,7 @@ from octant.failure import Exit, Refusal
 from octant.launch import Planned, leftovers, link
 from octant.launch.execute import Outcome, execute
 from octant.record import Failure, Point, RecordError
-from octant.record.lines import failure_line, link_line
+from octant.record.written import failure_line, link_line
 from octant.runs import mpi_faults, programs
 from octant.store import Store, StoredRun, files, finished_cells, progress
 from octant.store.asked import start_line

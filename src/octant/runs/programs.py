@@ -5,7 +5,7 @@ import datetime
 from octant.launch import Planned
 from octant.launch.execute import Outcome
 from octant.record import FORMAT
-from octant.record.lines import seal
+from octant.record.written import seal
 
 
 def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime) -> list[str]:

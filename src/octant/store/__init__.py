@@ -25,7 +25,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
-from octant.record.lines import failure_line
+from octant.record.written import failure_line
 from octant.store import asked, environment, files, format1, index, progress
 from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed

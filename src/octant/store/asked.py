@@ -14,8 +14,8 @@ from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.placement import RankPlace
 from octant.record import RecordError
-from octant.record.lines import seal, unseal
 from octant.record.renamed import todays_name
+from octant.record.written import seal, unseal
 from octant.store.environment import recorded
 from octant.store.machine import StoredMachine
 from octant.tile import DeclaredScreen

@@ -8,7 +8,7 @@ from pathlib import Path
 from fake_run import fake_run, launch_line, point_line
 from fuzz_targets import sealed
 from octant.analysis.summary import summarise
-from octant.record.lines import failure_line
+from octant.record.written import failure_line
 from octant.report.run import listing, text, tidy
 from octant.store import Store
 from octant.store.asked import asked_text

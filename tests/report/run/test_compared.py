@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import command_lines
-from fake_run import fake_summary
+from fake_summary import fake_summary
 from made_comparisons import LOUD, MIXED, QUIET, STEPS, comparison_of, of_values
 from octant.analysis.compare import Comparisons, compare
 from octant.report.charts.picture import MOST_BARS

@@ -14,7 +14,8 @@ import pytest
 
 import screens
 from edge_runs import RUNS, summary_of
-from fake_run import STARTED, fake_run, fake_summary, machine, point, retitled, write_run
+from fake_run import STARTED, fake_run, machine, point, retitled, write_run
+from fake_summary import fake_summary
 from octant.analysis.summary import Summary
 from octant.failure import Refusal
 from octant.machine import Disagreement

@@ -4,6 +4,7 @@
 #include "octant/failure.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <string>
 
@@ -112,18 +113,31 @@ int stride_of(int task, int tasks) {
         if (std::gcd(candidate, tasks) == 1 && left-- == 0) return candidate;
 }
 
+// The stride lies behind the blocks that an alltoall in place needs.
+std::size_t stride_scratch(Call const& call) { return all_blocks(call) + sizeof(int); }
+void keep_stride(Call const& call, Bytes scratch) {
+    Party const p(call);
+    int const stride = stride_of(p.rank, p.size);
+    std::memcpy(scratch.last(sizeof stride).data(), &stride, sizeof stride);
+}
+long long kept_stride(Bytes scratch) {
+    int stride = 0;
+    std::memcpy(&stride, scratch.last(sizeof stride).data(), sizeof stride);
+    return stride;
+}
+
 // Partner i of task t is (P_t i + t) mod N (The HPC Challenge benchmarks on Power 775, section 4; with the own rank
 // added, since else all tasks begin with the same partner).
 void alltoall_prime_stride(Call const& call, Bytes scratch) {
     Party const p(call);
-    long long const stride = stride_of(p.rank, p.size);
+    long long const stride = kept_stride(scratch);
     alltoall_at_once(p, call, scratch, [&](int step) { return static_cast<int>((stride * step + p.rank) % p.size); });
 }
 
 // As the paper says it: P_t i mod N.
 void alltoall_prime_stride_from_zero(Call const& call, Bytes scratch) {
     Party const p(call);
-    long long const stride = stride_of(p.rank, p.size);
+    long long const stride = kept_stride(scratch);
     alltoall_at_once(p, call, scratch, [&](int step) { return static_cast<int>(stride * step % p.size); });
 }
 
@@ -186,8 +200,8 @@ constexpr octant::Algorithm table[] = {
     {"alltoall", "ring", true, all_blocks, alltoall_ring},
     {"alltoall", "pairwise", true, pairwise_scratch, alltoall_pairwise},
     {"alltoall", "bruck", true, bruck_scratch, alltoall_bruck},
-    {"alltoall", "prime-stride", true, all_blocks, alltoall_prime_stride},
-    {"alltoall", "prime-stride-from-zero", true, all_blocks, alltoall_prime_stride_from_zero},
+    {"alltoall", "prime-stride", true, stride_scratch, alltoall_prime_stride, keep_stride},
+    {"alltoall", "prime-stride-from-zero", true, stride_scratch, alltoall_prime_stride_from_zero, keep_stride},
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "collective.hpp"
 
 #include "kernels/random.hpp"
+#include "octant/mpi_features.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <limits>
 
 namespace collective {
 namespace {
@@ -96,7 +96,6 @@ std::vector<std::size_t> block_counts(std::string const& kind, std::size_t total
 
 octant::KernelInfo Collective::info() {
     using octant::KnobKind;
-    constexpr auto most = std::numeric_limits<int>::max();
     return {
         .knobs =
             {{"bytes",
@@ -105,7 +104,7 @@ octant::KernelInfo Collective::info() {
               "of one rank's block (their mean where they differ), or of the vector that is reduced",
               {},
               0,
-              most},
+              std::int64_t{1} << 50},
              {"type", KnobKind::word, "float", "of the elements", {"float", "double", "int", "byte"}},
              {"op",
               KnobKind::word,
@@ -167,6 +166,8 @@ Collective::Collective(octant::Context& context, Pattern const& pattern)
                        2, static_cast<std::size_t>(context.knobs.integer("rotation")) / (in_stride_ + out_stride_))),
       in_(context.buffer<std::byte>(slots_ * in_stride_)),
       out_(context.buffer<std::byte>(slots_ * out_stride_)) {
+    if (pattern.large && OCTANT_HAS_LARGE_COUNTS == 0)
+        throw octant::not_in_library(&pattern == &bcast_c ? "MPI_Bcast_c" : "MPI_Allreduce_c");
     if (in_place_ && !may_be_in_place()) throw no_such(pattern, "inplace=yes", "inplace=no");
     if ((how_ == How::nonblocking && pattern.start == nullptr) ||
         (how_ == How::persistent && pattern.set_up == nullptr))
@@ -201,9 +202,9 @@ std::size_t Collective::stride(std::size_t Layout::*length) const {
         if (may_be_in_place()) most = std::max(most, layout(root, true).*length);
     }
     std::size_t const bytes = most * contents_.bytes();
-    if ((pattern_.by_type ? bytes : most) > INT_MAX)
-        throw octant::Refusal("cannot count " + std::to_string(most) + " elements (MPI counts to " +
-                                  std::to_string(INT_MAX) + "); try fewer bytes",
+    if (!pattern_.large && (pattern_.by_type ? bytes : most) > INT_MAX)
+        throw octant::Refusal("cannot count " + std::to_string(most) + " elements (this call counts to " +
+                                  std::to_string(INT_MAX) + "); try fewer bytes, pattern=bcast-c or allreduce-c",
                               octant::Exit::not_supported);
     return (bytes + line_bytes - 1) / line_bytes * line_bytes + line_bytes;
 }
@@ -220,6 +221,7 @@ void Collective::set_up() {
     if (how_ == How::persistent) make_requests();
     choose(0);
     if (algorithm_ != nullptr) scratch_.resize(algorithm_->scratch_bytes(call_));
+    if (algorithm_ != nullptr && algorithm_->set_up != nullptr) algorithm_->set_up(call_, scratch_);
     if (how_ == How::nonblocking) overlap_.emplace(context_, context_.knobs.word("test"), [this] { carry_out(); });
 }
 
@@ -275,10 +277,12 @@ Call Collective::call_of(Lists const& lists, std::int64_t turn, bool in_place) c
     int const root = root_of(turn);
     bool const is_root = root == group_.rank();
     bool const own_block = pattern_.uneven && !pattern_.reduces;
+    std::size_t const count = own_block ? counts_[place(group_.rank())] : count_;
     Call call{.comm = topology_ ? topology_->get() : group_.get(),
               .in = in_.data() + slot * in_stride_,
               .out = out_.data() + slot * out_stride_,
-              .count = static_cast<int>(own_block ? counts_[place(group_.rank())] : count_),
+              .count = static_cast<int>(std::min<std::size_t>(count, INT_MAX)),
+              .large_count = static_cast<MPI_Count>(count),
               .type = contents_.type(),
               .op = contents_.op(),
               .root = root,

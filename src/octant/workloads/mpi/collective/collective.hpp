@@ -69,7 +69,11 @@ class Collective {
     void check_pass(int pass, octant::Mismatch& found, std::int64_t& compared);
     void check_barrier(octant::Mismatch& found);
     void spoil(Layout const& layout, std::byte* out, int pass) const;
-    void compare(Layout const& layout, std::byte const* out, std::byte const* wanted, octant::Mismatch& found) const;
+    void poison(Layout const& layout, std::byte* out, int pass) const;
+    void compare(Layout const& layout, std::byte const* out, int pass, octant::Mismatch& found) const;
+    void compare_piece(Block const& piece, std::size_t length, std::byte const* out, int pass,
+                       octant::Mismatch& found) const;
+    [[nodiscard]] std::vector<Block> looked_at(Block const& block) const;
 
     octant::Context& context_;
     octant::Comm const& group_;

@@ -23,5 +23,5 @@ int main(int argc, char** argv) {
                             rows<allreduce, barrier, bcast, reduce, reduce_scatter, reduce_scatter_block, gather,
                                  gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, alltoallw,
                                  scan, exscan, reduce_local, neighbour_allgather, neighbour_allgatherv,
-                                 neighbour_alltoall, neighbour_alltoallv, neighbour_alltoallw>());
+                                 neighbour_alltoall, neighbour_alltoallv, neighbour_alltoallw, bcast_c, allreduce_c>());
 }

@@ -62,6 +62,7 @@ struct Pattern {
     bool uneven = false;      // each rank's count is its own
     bool neighbours = false;  // over a topology
     bool by_type = false;     // a type and a place in bytes for each block
+    bool large = false;       // counts beyond ints, by a call that not every library has
 };
 
 [[nodiscard]] inline std::size_t sum(std::vector<std::size_t> const& counts) {
@@ -73,7 +74,7 @@ struct Pattern {
 [[nodiscard]] inline std::size_t place(int rank) { return static_cast<std::size_t>(rank); }
 [[nodiscard]] inline std::int64_t many(std::size_t count) { return static_cast<std::int64_t>(count); }
 
-extern Pattern const barrier, bcast, gather, gatherv, scatter, scatterv;
+extern Pattern const barrier, bcast, bcast_c, allreduce_c, gather, gatherv, scatter, scatterv;
 extern Pattern const allgather, allgatherv, alltoall, alltoallv, alltoallw;
 extern Pattern const reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, reduce_local;
 extern Pattern const neighbour_allgather, neighbour_allgatherv, neighbour_alltoall, neighbour_alltoallv,

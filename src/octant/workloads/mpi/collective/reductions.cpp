@@ -1,4 +1,5 @@
 // Values of all ranks are combined.
+#include "octant/mpi_features.hpp"
 #include "pattern.hpp"
 #include "persistent.hpp"
 
@@ -97,6 +98,22 @@ Pattern const allreduce{
         },
     .in_place = InPlace::everywhere,
     .reduces = true};
+
+Pattern const allreduce_c{.name = "allreduce-c",
+                          .layout = allreduce_layout,
+                          .run =
+                              [](Call const& c) {
+#if OCTANT_HAS_LARGE_COUNTS
+                                  return MPI_Allreduce_c(c.in, c.out, c.large_count, c.type, c.op, c.comm);
+#else
+                                  return MPI_Allreduce(c.in, c.out, c.count, c.type, c.op, c.comm);  // refused before
+#endif
+                              },
+                          .start = nullptr,
+                          .set_up = nullptr,
+                          .in_place = InPlace::everywhere,
+                          .reduces = true,
+                          .large = true};
 
 Pattern const reduce_scatter{
     .name = "reduce-scatter",

@@ -1,4 +1,5 @@
 // One rank has what all need, or needs what all have; and the barrier, which moves nothing.
+#include "octant/mpi_features.hpp"
 #include "pattern.hpp"
 #include "persistent.hpp"
 
@@ -74,6 +75,21 @@ Pattern const bcast{
             return persistent::bcast_init(c.out, c.count, c.type, c.root, c.comm, MPI_INFO_NULL, r);
         },
     .rooted = true};
+
+Pattern const bcast_c{.name = "bcast-c",
+                      .layout = bcast_layout,
+                      .run =
+                          [](Call const& c) {
+#if OCTANT_HAS_LARGE_COUNTS
+                              return MPI_Bcast_c(c.out, c.large_count, c.type, c.root, c.comm);
+#else
+                              return MPI_Bcast(c.out, c.count, c.type, c.root, c.comm);  // refused before
+#endif
+                          },
+                      .start = nullptr,
+                      .set_up = nullptr,
+                      .rooted = true,
+                      .large = true};
 
 Pattern const gather{
     .name = "gather",

@@ -20,34 +20,76 @@ std::string sender_of(Block const& block, std::size_t k) {
 
 }  // namespace
 
-void Collective::compare(Layout const& layout, std::byte const* out, std::byte const* wanted,
-                         octant::Mismatch& found) const {
-    std::size_t const bytes = contents_.bytes();
+// The whole of a block; of one that nobody has the time for, both ends, the middle, and where an int overflows.
+std::vector<Block> Collective::looked_at(Block const& block) const {
+    constexpr std::size_t most_bytes = std::size_t{1} << 30U, piece_bytes = std::size_t{1} << 20U;
+    constexpr std::size_t beyond_int = std::size_t{1} << 31U;
+    std::size_t const bytes = contents_.bytes(), piece = piece_bytes / bytes;
+    if (block.count * bytes <= most_bytes) return {block};
+    std::vector<Block> pieces;
+    for (std::size_t const middle : {std::size_t{0}, block.count / 2, beyond_int / bytes, beyond_int, block.count}) {
+        if (middle > block.count) continue;
+        std::size_t const first = std::min(std::max(middle, piece / 2) - piece / 2, block.count - piece);
+        pieces.push_back({block.at + first, piece, block.first, block.last, block.from + first});
+    }
+    return pieces;
+}
+
+void Collective::compare(Layout const& layout, std::byte const* out, int pass, octant::Mismatch& found) const {
     for (Block const& block : layout.expected)
-        for (std::size_t k = 0; k < block.count; ++k) {
-            std::size_t const at = (block.at + k) * bytes;
-            if (std::equal(out + at, out + at + bytes, wanted + at)) continue;
-            found.add(found.count() > 0
-                          ? ""
-                          : "rank " + std::to_string(group_.rank()) + ", element " + std::to_string(block.at + k) +
-                                " of " + std::to_string(layout.out) + ", " + sender_of(block, k));
-        }
-    std::byte const* const end = out + layout.out * bytes;
+        for (Block const& piece : looked_at(block)) compare_piece(piece, layout.out, out, pass, found);
+    std::byte const* const end = out + layout.out * contents_.bytes();
     if (std::any_of(end, end + line_bytes, [](std::byte byte) { return byte != untouched; }))
         found.add("rank " + std::to_string(group_.rank()) + ", beyond element " + std::to_string(layout.out));
 }
 
-void Collective::spoil(Layout const& layout, std::byte* out, int pass) const {
-    for (Block block : layout.expected) {
-        if (spoilt_ == Spoilt::without_last) block.last -= 1;
-        if (spoilt_ == Spoilt::other_block) block.from += block.count;
-        if (spoilt_ == Spoilt::only_first) block.first = block.last = 0;
-        std::byte* const to = out + block.at * contents_.bytes();
-        if (block.last >= block.first)
-            contents_.fill(to, block, pass, spoilt_ == Spoilt::reversed);
-        else  // nothing arrives
-            std::transform(to, to + block.count * contents_.bytes(), to, [](std::byte byte) { return ~byte; });
+// Little by little, so that what is expected needs no memory as large as the message.
+void Collective::compare_piece(Block const& piece, std::size_t length, std::byte const* out, int pass,
+                               octant::Mismatch& found) const {
+    constexpr std::size_t at_once = 4096;
+    std::size_t const bytes = contents_.bytes();
+    std::vector<std::byte> wanted(std::min(at_once, piece.count) * bytes);
+    for (std::size_t done = 0; done < piece.count; done += at_once) {
+        Block const part{piece.at + done, std::min(at_once, piece.count - done), piece.first, piece.last,
+                         piece.from + done};
+        contents_.fill(wanted.data(), part, pass);
+        for (std::size_t k = 0; k < part.count; ++k) {
+            std::byte const* const here = out + (part.at + k) * bytes;
+            if (std::equal(here, here + bytes, wanted.data() + k * bytes)) continue;
+            found.add(found.count() > 0
+                          ? ""
+                          : "rank " + std::to_string(group_.rank()) + ", element " + std::to_string(part.at + k) +
+                                " of " + std::to_string(length) + ", " + sender_of(part, k));
+        }
     }
+}
+
+// No byte is what it should become, and those behind the buffer are known.
+void Collective::poison(Layout const& layout, std::byte* out, int pass) const {
+    std::size_t const bytes = contents_.bytes();
+    for (Block const& block : layout.expected)
+        for (Block const& piece : looked_at(block)) {
+            std::byte* const to = out + piece.at * bytes;
+            contents_.fill(to, piece, pass);
+            std::transform(to, to + piece.count * bytes, to, [](std::byte byte) { return ~byte; });
+        }
+    std::fill_n(out + layout.out * bytes, line_bytes, untouched);
+    if (layout.own)
+        for (Block const& piece : looked_at(*layout.own)) contents_.fill(out + piece.at * bytes, piece, pass);
+}
+
+void Collective::spoil(Layout const& layout, std::byte* out, int pass) const {
+    for (Block const& expected : layout.expected)
+        for (Block block : looked_at(expected)) {
+            if (spoilt_ == Spoilt::without_last) block.last -= 1;
+            if (spoilt_ == Spoilt::other_block) block.from += expected.count;
+            if (spoilt_ == Spoilt::only_first) block.first = block.last = 0;
+            std::byte* const to = out + block.at * contents_.bytes();
+            if (block.last >= block.first)
+                contents_.fill(to, block, pass, spoilt_ == Spoilt::reversed);
+            else  // nothing arrives
+                std::transform(to, to + block.count * contents_.bytes(), to, [](std::byte byte) { return ~byte; });
+        }
 }
 
 // Buffers, roots and contents differ between passes, and where both exist the call in place and the other one.
@@ -59,20 +101,16 @@ void Collective::check_pass(int pass, octant::Mismatch& found, std::int64_t& com
     Layout const wanted = layout(root_of(turn), in_place);
     std::byte *const in = in_.data() + slot * in_stride_, *const out = out_.data() + slot * out_stride_;
     int const rank = group_.rank();
-    contents_.fill(in, {0, wanted.in, rank, rank, 0}, pass);
-    std::vector<std::byte> right(wanted.out * contents_.bytes(), untouched);
-    for (Block const& block : wanted.expected) contents_.fill(right.data() + block.at * contents_.bytes(), block, pass);
-    // No byte is what it should become.
-    std::ranges::transform(right, out, [](std::byte byte) { return ~byte; });
-    std::fill_n(out + right.size(), line_bytes, untouched);
-    if (wanted.own) contents_.fill(out + wanted.own->at * contents_.bytes(), *wanted.own, pass);
+    for (Block const& piece : looked_at({0, wanted.in, rank, rank, 0}))
+        contents_.fill(in + piece.at * contents_.bytes(), piece, pass);
+    poison(wanted, out, pass);
 
     choose(turn);
     Lists const made = lists(wanted);
     if (how_ != How::persistent) call_ = call_of(made, turn, in_place);
     carry_out();
     if (spoilt_ != Spoilt::not_at_all) spoil(wanted, out, pass);
-    compare(wanted, out, right.data(), found);
+    compare(wanted, out, pass, found);
     for (Block const& block : wanted.expected) compared += many(block.count);
 }
 

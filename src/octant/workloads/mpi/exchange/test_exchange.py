@@ -135,6 +135,23 @@ def test_modes_and_the_hang_test(run_kernel: KernelRuns) -> None:
 
 
 @pytest.mark.mpi
+def test_a_rank_that_is_switched_out_once_does_not_end_the_search(run_kernel: KernelRuns) -> None:
+    words = ("protocol=unordered", "bytes=1KiB", "least=5", "seconds=0.01")
+    for fault in ("", "late:1"):
+        found = run_kernel("exchange", *words, fault=fault).points[-1]
+        assert [result.value for result in found.results if result.bound is None] == [1024], "MPICH keeps so short ones"
+
+
+@pytest.mark.mpi
+def test_what_one_rank_alone_lacks_while_it_works_ends_the_job(run_kernel: KernelRuns) -> None:
+    """The other waits in a collective; to free windows both would be needed."""
+    done = run_kernel("exchange", "protocol=put-flush,sendrecv", *TINY, fault="lack:1")
+    assert done.code == 1, done.stderr
+    assert "rank 1: cannot go on here (fault 'lack' was injected)" in done.failures[0].reason
+    assert not done.points
+
+
+@pytest.mark.mpi
 def test_empty_messages_are_no_exchange_by_alltoallv(run_kernel: KernelRuns) -> None:
     done = run_kernel("exchange", "protocol=alltoallv", "bytes=0", *TINY)
     assert done.code == 3

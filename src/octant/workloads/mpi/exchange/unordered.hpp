@@ -34,6 +34,7 @@ class Unordered {
     std::optional<octant::Comm> comm_;
     octant::Mismatch wrong_;
     int tries_ = 0;
+    std::int64_t late_ = -1;  // the length whose first send was made out to be late, where that fault is injected
     bool corrupted_ = false;
 };
 

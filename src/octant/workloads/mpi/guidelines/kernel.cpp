@@ -27,6 +27,17 @@ MPI_Datatype strided(int elements) {
     return type;
 }
 
+struct Difference {  // of elements, and the first of them
+    double count = 0;
+    std::string where = {};
+    void add(int rank, int index, int length, std::int32_t found, std::int32_t wanted) {
+        if (count == 0)
+            where = "rank " + std::to_string(rank) + ", element " + std::to_string(index) + " of " +
+                    std::to_string(length) + ": " + std::to_string(found) + " and " + std::to_string(wanted);
+        count += 1;
+    }
+};
+
 class Guidelines {
   public:
     static octant::KernelInfo info() {
@@ -49,7 +60,7 @@ class Guidelines {
           guideline_(octant::guidelines::named(context.knobs.word("guideline"))),
           data_(made(context)) {
         for (int i = 0; i < static_cast<int>(data_.send.size()); ++i)
-            data_.send[static_cast<std::size_t>(i)] = value(data_.rank, i);
+            data_.send[static_cast<std::size_t>(i)] = octant::guidelines::value(data_.rank, i);
         std::ranges::fill(data_.result.span(), 0);
         std::ranges::fill(data_.spare.span(), 0);
         context.watched = {data_.send.mapping().bytes(), data_.result.mapping().bytes()};
@@ -68,24 +79,28 @@ class Guidelines {
 
     [[nodiscard]] octant::Counts work(std::size_t) const { return {{"calls", 2}}; }
 
-    // Both sides into buffers that hold something else, compared element by element on every rank that has a result.
+    // Both sides into buffers that hold something else, compared on every rank that has a result: with each other, and
+    // with what must be there.
     octant::Results verify() {
-        auto const length = static_cast<std::size_t>(guideline_.length(data_));
-        auto const of_call = result_of(guideline_.call, -1), of_instead = result_of(guideline_.instead, -2);
-        double wrong = spoilt_ && length == 0 ? 1 : 0;
-        std::string where;
-        for (std::size_t i = 0; i < length; ++i) {
-            bool const differs = of_call[i] != of_instead[i] || (spoilt_ && i == 0);
-            if (differs && wrong == 0)
-                where = "rank " + std::to_string(data_.rank) + ", element " + std::to_string(i) + " of " +
-                        std::to_string(length) + ": " + std::to_string(of_call[i]) + " and " +
-                        std::to_string(of_instead[i]);
-            wrong += differs ? 1 : 0;
+        int const length = guideline_.length(data_);
+        auto of_call = result_of(guideline_.call, -1), of_instead = result_of(guideline_.instead, -2);
+        if (length > 0 && spoilt_ >= 0) of_call[0] += 1;
+        if (length > 0 && spoilt_ == 1) of_instead[0] += 1;
+        Difference apart, wrong;
+        for (int i = 0; i < length; ++i) {
+            auto const at = static_cast<std::size_t>(i);
+            std::int32_t const wanted = guideline_.wanted(data_, i);
+            if (of_call[at] != of_instead[at]) apart.add(data_.rank, i, length, of_call[at], of_instead[at]);
+            for (std::int32_t const found : {of_call[at], of_instead[at]})
+                if (found != wanted) wrong.add(data_.rank, i, length, found, wanted);
         }
-        return {{"elements in which both sides differ", wrong, "1", 0, where}};
+        if (length == 0 && spoilt_ >= 0) (spoilt_ == 1 ? wrong : apart).count = 1;
+        return {{"elements in which both sides differ", apart.count, "1", 0, apart.where},
+                {"elements of either side that are not as they should be", wrong.count, "1", 0, wrong.where}};
     }
 
-    void corrupt(std::size_t) { spoilt_ = true; }
+    // 0: one side is wrong; 1: both are, and agree.
+    void corrupt(std::size_t check) { spoilt_ = static_cast<int>(check); }
 
   private:
     static Data made(octant::Context& context) {
@@ -108,9 +123,6 @@ class Guidelines {
                 strided(static_cast<int>(total))};
     }
 
-    // Sums over ranks are exact and differ from any one rank's.
-    static std::int32_t value(int rank, int index) { return (rank + 1) * 1000 + index % 997; }
-
     template <Phase phase>
     void time(octant::guidelines::Side side) {
         context_.synchronise();
@@ -128,7 +140,8 @@ class Guidelines {
     octant::Context& context_;
     Guideline const& guideline_;
     Data data_;
-    bool turn_ = false, spoilt_ = false;
+    bool turn_ = false;
+    int spoilt_ = -1;
 };
 
 }  // namespace

@@ -14,6 +14,15 @@ int one_block(Data const& d) { return d.block; }
 int whole_at_root(Data const& d) { return d.rank == 0 ? d.total : 0; }
 int nothing(Data const&) { return 0; }
 
+// The elements that a rank must find; of gathers and all-to-alls block by block.
+std::int32_t of_root(Data const&, int i) { return value(0, i); }
+std::int32_t sum_of_all(Data const& d, int i) { return sum_until(d.ranks - 1, i); }
+std::int32_t sum_so_far(Data const& d, int i) { return sum_until(d.rank, i); }
+std::int32_t first_blocks(Data const& d, int i) { return value(i / d.block, i % d.block); }
+std::int32_t own_blocks(Data const& d, int i) { return value(i / d.block, d.rank * d.block + i % d.block); }
+std::int32_t block_of_root(Data const& d, int i) { return value(0, d.rank * d.block + i); }
+std::int32_t every_second(Data const& d, int i) { return value(d.rank - 1, 2 * i); }
+
 std::int32_t const* from(Data& d) { return d.send.data(); }
 std::int32_t* to(Data& d) { return d.result.data(); }
 
@@ -141,26 +150,26 @@ void pack_and_send(Data& d) {
 }
 
 constexpr Guideline guidelines[] = {
-    {"bcast-scatter-allgather", bcast, scatter_allgather, whole},
-    {"bcast-tree", bcast, bcast_by_tree, whole},
-    {"bcast-in-four", bcast, bcast_in_four, whole},
-    {"bcast-nonblocking", bcast, ibcast, whole},
-    {"allreduce-reduce-bcast", allreduce, reduce_bcast, whole},
-    {"allreduce-reduce-scatter-allgather", allreduce, reduce_scatter_allgather, whole},
-    {"allreduce-nonblocking", allreduce, iallreduce, whole},
-    {"reduce-allreduce", reduce, allreduce, whole_at_root},
-    {"allgather-gather-bcast", allgather, gather_bcast, whole},
-    {"allgather-alltoall", allgather, allgather_by_alltoall, whole},
-    {"allgather-allgatherv", allgather, allgatherv, whole},
-    {"gather-allgather", gather, allgather, whole_at_root},
-    {"gather-gatherv", gather, gatherv, whole_at_root},
-    {"scatter-bcast", scatter, scatter_by_bcast, one_block},
-    {"scatter-scatterv", scatter, scatterv, one_block},
-    {"alltoall-alltoallv", alltoall, alltoallv, whole},
-    {"scan-exscan", scan, exscan_and_add, whole},
-    {"barrier-allreduce", barrier, allreduce_of_one, nothing},
-    {"send-type-pack", send_type, pack_and_send, at_receiver, 2},
-    {"control", bcast, bcast, whole},
+    {"bcast-scatter-allgather", bcast, scatter_allgather, whole, of_root},
+    {"bcast-tree", bcast, bcast_by_tree, whole, of_root},
+    {"bcast-in-four", bcast, bcast_in_four, whole, of_root},
+    {"bcast-nonblocking", bcast, ibcast, whole, of_root},
+    {"allreduce-reduce-bcast", allreduce, reduce_bcast, whole, sum_of_all},
+    {"allreduce-reduce-scatter-allgather", allreduce, reduce_scatter_allgather, whole, sum_of_all},
+    {"allreduce-nonblocking", allreduce, iallreduce, whole, sum_of_all},
+    {"reduce-allreduce", reduce, allreduce, whole_at_root, sum_of_all},
+    {"allgather-gather-bcast", allgather, gather_bcast, whole, first_blocks},
+    {"allgather-alltoall", allgather, allgather_by_alltoall, whole, first_blocks},
+    {"allgather-allgatherv", allgather, allgatherv, whole, first_blocks},
+    {"gather-allgather", gather, allgather, whole_at_root, first_blocks},
+    {"gather-gatherv", gather, gatherv, whole_at_root, first_blocks},
+    {"scatter-bcast", scatter, scatter_by_bcast, one_block, block_of_root},
+    {"scatter-scatterv", scatter, scatterv, one_block, block_of_root},
+    {"alltoall-alltoallv", alltoall, alltoallv, whole, own_blocks},
+    {"scan-exscan", scan, exscan_and_add, whole, sum_so_far},
+    {"barrier-allreduce", barrier, allreduce_of_one, nothing, of_root},
+    {"send-type-pack", send_type, pack_and_send, at_receiver, every_second, 2},
+    {"control", bcast, bcast, whole, of_root},
 };
 
 }  // namespace

@@ -22,6 +22,14 @@ struct Data {
     std::vector<MPI_Request> persistent = {};
 };
 
+// What a rank sends, element by element. Sums over ranks are exact and differ from any one rank's.
+[[nodiscard]] constexpr std::int32_t value(int rank, int index) { return (rank + 1) * 1000 + index % 997; }
+[[nodiscard]] constexpr std::int32_t sum_until(int last, int index) {
+    std::int64_t const ranks = last + 1;
+    return static_cast<std::int32_t>(1000 * ranks * (ranks + 1) / 2 + ranks * (index % 997));
+}
+static_assert(sum_until(2, 998) == value(0, 998) + value(1, 998) + value(2, 998));
+
 using Side = void (*)(Data&);
 
 struct Guideline {
@@ -30,6 +38,7 @@ struct Guideline {
     Side instead;  // than this
     // The elements of `result` that this rank has afterwards.
     int (*length)(Data const&);
+    std::int32_t (*wanted)(Data const&, int index);  // each of these
     int least_ranks = 1;
 };
 

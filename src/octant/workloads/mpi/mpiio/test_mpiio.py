@@ -99,6 +99,16 @@ def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, check: int, nam
 
 
 @pytest.mark.mpi
+def test_blocks_whose_patterns_are_equal_are_told_apart(run_kernel: KernelRuns) -> None:
+    """A pattern of bytes repeats after 256 blocks: the first is exchanged with that one."""
+    names = [one for one in ALL if "p-write" in one]
+    words = ("bytes=16", "aggregate=300", *SHORT[2:])
+    done = run_kernel("mpi/mpiio", patterns(names), *words, ranks=1, fault="wrong:2")
+    assert [point.knobs["pattern"] for point in done.points if point.checks[0].passed] == [], done.stderr
+    assert len(done.points) == len(names)
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [3, 5, 8])
 def test_every_pattern_is_right_over_open_mpi(run_over_openmpi: KernelRuns, ranks: int) -> None:
     done = run_over_openmpi("mpi/mpiio", patterns([*ALL, "open-close"]), *SHORT, ranks=ranks)

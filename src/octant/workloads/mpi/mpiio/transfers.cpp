@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <map>
 
 namespace mpiio {
 namespace {
 
 constexpr int passes = 2;
+constexpr std::size_t head_bytes = sizeof(std::uint64_t);  // of a block, where it is that long
 
 std::int64_t bytes_of_all(octant::Context const& context) {
     return context.knobs.integer("bytes") * context.knobs.integer("aggregate") * context.group.size();
@@ -71,7 +74,7 @@ Transfers::Transfers(octant::Context& context)
       stride_((static_cast<std::size_t>(bytes_) + 4095) / 4096 * 4096),
       memory_(context.buffer<std::uint8_t>(stride_ * static_cast<std::size_t>(count_))),
       folder_(context, bytes_of_all(context)) {
-    for (int k = 0; k < count_; ++k) octant::fill_pattern(block(k), group_.rank(), k);
+    for (int k = 0; k < count_; ++k) fill(block(k), {group_.rank(), k}, 0);
     context.watched = {memory_.mapping().bytes()};
 }
 
@@ -202,7 +205,7 @@ void Transfers::fill_file(int pass) {
         File const file(MPI_COMM_SELF, folder_.path(file_of(other)), MPI_MODE_RDWR);
         std::vector<std::uint8_t> bytes(static_cast<std::size_t>(bytes_));
         for (int k = 0; k < count_; ++k) {
-            octant::fill_pattern(bytes, other, pass * count_ + k);
+            fill(bytes, {other, k}, pass);
             octant::check(MPI_File_write_at(file.get(), offset_of({other, k}), bytes.data(), bytes_, MPI_BYTE,
                                             MPI_STATUS_IGNORE));
         }
@@ -259,7 +262,7 @@ octant::Results Transfers::verify(std::function<void()> const& move_all) {
     size_off_ = 0;
     for (int pass = 1; pass <= passes; ++pass) {
         if (spec_.writes) {
-            for (int k = 0; k < count_; ++k) octant::fill_pattern(block(k), group_.rank(), pass * count_ + k);
+            for (int k = 0; k < count_; ++k) fill(block(k), {group_.rank(), k}, pass);
             if (plays()) octant::check(MPI_File_set_size(file_->get(), 0));
             prepare();
             move_all();
@@ -270,21 +273,22 @@ octant::Results Transfers::verify(std::function<void()> const& move_all) {
         } else {
             fill_file(pass);
             spoil();
-            for (int k = 0; k < count_; ++k) octant::poison(block(k), group_.rank(), pass * count_ + k);
+            for (int k = 0; k < count_; ++k) poison(block(k), {group_.rank(), k}, pass);
             prepare();
             move_all();
             compare_read(pass);
         }
         group_.barrier();
     }
-    for (int k = 0; k < count_; ++k) octant::fill_pattern(block(k), group_.rank(), k);
+    for (int k = 0; k < count_; ++k) fill(block(k), {group_.rank(), k}, 0);
     return {{"bytes that differ from what was written, or blocks that are not there once", wrong_.count(), "1", 0,
              wrong_.where()},
             {"difference from the size of the file", size_off_, "B", 0,
              "rank " + std::to_string(group_.rank()) + " looked"}};
 }
 
-// A byte changed, the file one byte short, or two blocks exchanged (without an order: one of them twice).
+// A byte changed, the file one byte short, or two blocks exchanged (without an order: one of them twice), as far apart
+// as patterns of bytes are equal, where there are so many.
 void Transfers::spoil() {
     if (fault_ >= 0 && group_.rank() == 0) {
         File const file(MPI_COMM_SELF, folder_.path(0), MPI_MODE_RDWR);
@@ -303,9 +307,10 @@ void Transfers::spoil() {
         } else if (fault_ == 1) {
             octant::check(MPI_File_set_size(file.get(), at(sharing_ * count_) - 1));
         } else if (sharing_ * count_ > 1) {
-            get(1, second);
+            int const other = std::min(256, sharing_ * count_ - 1);
+            get(other, second);
             put(0, second);
-            if (spec_.access != Access::shared || spec_.collective) put(1, first);
+            if (spec_.access != Access::shared || spec_.collective) put(other, first);
         }
         octant::check(MPI_File_sync(file.get()));
     }
@@ -323,13 +328,13 @@ void Transfers::compare_written(int pass) {
         octant::check(MPI_File_get_size(file.get(), &size));
         size_off_ += std::fabs(static_cast<double>(size) - static_cast<double>(bytes_) * sharing_ * count_);
         for (int k = 0; k < count_; ++k) {
-            octant::poison(block(0), other, pass * count_ + k);
+            poison(block(0), {other, k}, pass);
             octant::check(
                 MPI_File_read_at(file.get(), offset_of({other, k}), memory(0), bytes_, MPI_BYTE, MPI_STATUS_IGNORE));
             if (any_order)
-                found.push_back(class_of(block(0), pass));
+                found.push_back(found_in(block(0), pass));
             else
-                wrong_.compare(block(0), group_.rank(), other, pass * count_ + k);
+                compare(block(0), {other, k}, pass);
         }
     }
     if (any_order) compare_any_order(found, pass);
@@ -345,23 +350,64 @@ void Transfers::compare_read(int pass) {
     }
     for (int k = 0; k < count_ && plays(); ++k) {
         if (any_order)
-            found.push_back(class_of(block(k), pass));
+            found.push_back(found_in(block(k), pass));
         else
-            wrong_.compare(block(k), group_.rank(), group_.rank(), pass * count_ + k);
+            compare(block(k), {group_.rank(), k}, pass);
     }
     if (any_order) compare_any_order(found, pass);
 }
 
-// The first byte of a block that some rank wrote in this pass, whole; -1: nobody did.
-std::int64_t Transfers::class_of(std::span<std::uint8_t const> bytes, int pass) const {
+// Patterns of bytes repeat every 256 blocks: what is in the head does not.
+void Transfers::fill(std::span<std::uint8_t> bytes, Block of, int pass) const {
+    octant::fill_pattern(bytes, of.rank, pass * count_ + of.number);
+    if (bytes.size() < head_bytes) return;
+    std::int64_t const name = name_of(of, pass);
+    std::memcpy(bytes.data(), &name, head_bytes);
+}
+
+void Transfers::poison(std::span<std::uint8_t> bytes, Block of, int pass) const {
+    octant::poison(bytes, of.rank, pass * count_ + of.number);
+    if (bytes.size() < head_bytes) return;
+    std::int64_t const none = ~name_of(of, pass);
+    std::memcpy(bytes.data(), &none, head_bytes);
+}
+
+void Transfers::compare(std::span<std::uint8_t const> bytes, Block with, int pass) {
+    std::size_t const head = bytes.size() < head_bytes ? 0 : head_bytes;
+    std::int64_t const name = name_of(with, pass);
+    if (std::memcmp(bytes.data(), &name, head) != 0)
+        wrong_.add("rank " + std::to_string(group_.rank()) + ", the head of block " + std::to_string(with.number) +
+                   " from rank " + std::to_string(with.rank));
+    wrong_.compare(bytes.subspan(head), group_.rank(), with.rank, pass * count_ + with.number, head, bytes.size());
+}
+
+bool Transfers::is(std::span<std::uint8_t const> bytes, Block block, int pass) const {
+    std::size_t const head = bytes.size() < head_bytes ? 0 : head_bytes;
+    octant::Mismatch differs;
+    differs.compare(bytes.subspan(head), group_.rank(), block.rank, pass * count_ + block.number, head);
+    return differs.count() == 0;
+}
+
+// A number that no other block has, in any pass; where it has no room in a block, that of the first byte, which stands
+// for all that are equal.
+std::int64_t Transfers::name_of(Block block, int pass) const {
+    if (static_cast<std::size_t>(bytes_) < head_bytes)
+        return octant::pattern_byte(block.rank, 0, pass * count_ + block.number);
+    return (std::int64_t{pass} * group_.size() + block.rank) * count_ + block.number;
+}
+
+// The name of the block of this pass that this is, whole; -1: of none.
+std::int64_t Transfers::found_in(std::span<std::uint8_t const> bytes, int pass) const {
+    std::int64_t name = bytes[0];
+    if (bytes.size() >= head_bytes) {
+        std::memcpy(&name, bytes.data(), head_bytes);
+        std::int64_t const place = name - name_of({0, 0}, pass);
+        if (place < 0 || place >= std::int64_t{group_.size()} * count_) return -1;
+        return is(bytes, {static_cast<int>(place / count_), static_cast<int>(place % count_)}, pass) ? name : -1;
+    }
     for (int rank = 0; rank < group_.size(); ++rank)
-        for (int k = 0; k < count_; ++k) {
-            if (bytes[0] != octant::pattern_byte(rank, 0, pass * count_ + k)) continue;
-            octant::Mismatch differs;
-            differs.compare(bytes, group_.rank(), rank, pass * count_ + k);
-            if (differs.count() == 0) return bytes[0];
-            return -1;  // equal first bytes have equal bytes behind them
-        }
+        for (int k = 0; k < count_; ++k)  // equal first bytes have equal bytes behind them
+            if (name_of({rank, k}, pass) == name) return is(bytes, {rank, k}, pass) ? name : -1;
     return -1;
 }
 
@@ -369,13 +415,12 @@ std::int64_t Transfers::class_of(std::span<std::uint8_t const> bytes, int pass) 
 void Transfers::compare_any_order(std::vector<std::int64_t> const& found, int pass) {
     auto const all = group_.gather(found);
     if (group_.rank() != 0) return;
-    std::vector<int> balance(256);
+    std::map<std::int64_t, int> balance;
     for (auto const& ranks : all)
-        for (auto const one : ranks)
-            if (one >= 0) --balance[static_cast<std::size_t>(one)];
+        for (auto const one : ranks) --balance[one];
     for (int rank = 0; rank < group_.size(); ++rank)
         for (int k = 0; k < count_; ++k)
-            if (++balance[octant::pattern_byte(rank, 0, pass * count_ + k)] > 0)
+            if (++balance[name_of({rank, k}, pass)] > 0)
                 wrong_.add("block " + std::to_string(k) + " of rank " + std::to_string(rank));
 }
 

@@ -81,6 +81,11 @@ class Transfers {
     [[nodiscard]] MPI_Offset offset_of_mine(int k) const { return offset_of({group_.rank(), k}); }
     [[nodiscard]] std::uint8_t* memory(int k) const { return memory_.data() + static_cast<std::size_t>(k) * stride_; }
     [[nodiscard]] std::span<std::uint8_t> block(int k) const { return {memory(k), static_cast<std::size_t>(bytes_)}; }
+    // Contents of a block: who wrote it, which one it is and when, and behind that a pattern of as much.
+    void fill(std::span<std::uint8_t> bytes, Block of, int pass) const;
+    void poison(std::span<std::uint8_t> bytes, Block of, int pass) const;
+    void compare(std::span<std::uint8_t const> bytes, Block with, int pass);
+    [[nodiscard]] bool is(std::span<std::uint8_t const> bytes, Block block, int pass) const;
     [[nodiscard]] int file_of(int rank) const noexcept { return spec_.access == Access::own_file ? rank : 0; }
     // The rank whose blocks this one handles in a verification, since it is not the one that moves them; -1: none.
     [[nodiscard]] int stands_for() const;
@@ -94,7 +99,8 @@ class Transfers {
     void compare_written(int pass);
     void compare_read(int pass);
     void compare_any_order(std::vector<std::int64_t> const& found, int pass);
-    [[nodiscard]] std::int64_t class_of(std::span<std::uint8_t const> bytes, int pass) const;
+    [[nodiscard]] std::int64_t name_of(Block block, int pass) const;
+    [[nodiscard]] std::int64_t found_in(std::span<std::uint8_t const> bytes, int pass) const;
 
     octant::Context& context_;
     octant::Comm const& group_;

@@ -46,12 +46,15 @@ void Epochs::open() const {
         check(MPI_Win_fence(MPI_MODE_NOPRECEDE, window_));
 }
 
-void Epochs::close() const {
-    if (completion_ == Completion::flush || completion_ == Completion::flush_local)
-        check(MPI_Win_unlock_all(window_));
-    else if (completion_ == Completion::fence)
-        check(MPI_Win_fence(MPI_MODE_NOSUCCEED, window_));
+int Epochs::closed() const noexcept {
+    if (completion_ == Completion::flush || completion_ == Completion::flush_local) return MPI_Win_unlock_all(window_);
+    if (completion_ == Completion::fence) return MPI_Win_fence(MPI_MODE_NOSUCCEED, window_);
+    return MPI_SUCCESS;
 }
+
+void Epochs::close() const { check(closed()); }
+
+void Epochs::abandon() const noexcept { static_cast<void>(closed()); }
 
 void Epochs::begin_with_targets() const {
     if (completion_ == Completion::pscw) {

@@ -73,6 +73,16 @@ def test_each_fault_is_seen_and_its_place_is_told(run_kernel: KernelRuns, fault:
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("kind", ["int64", "uint8", "double"])
+def test_two_that_find_the_same_value_are_seen_although_the_sum_is_right(run_kernel: KernelRuns, kind: str) -> None:
+    words = ("pattern=counter", f"type={kind}", f"bytes={1 if kind == 'uint8' else 8}", "window=3", *TINY)
+    assert run_kernel("mpi/onesided", *words).code == 0
+    done = run_kernel("mpi/onesided", *words, fault="wrong:3")
+    assert done.code == 2, done.stderr
+    assert re.fullmatch(r"in the order of values \d+ was found where \d+ should be", done.points[-1].checks[0].where)
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

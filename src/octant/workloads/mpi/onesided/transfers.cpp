@@ -59,7 +59,7 @@ Transfers::Transfers(octant::Context& context, Pattern pattern)
 }
 
 Transfers::~Transfers() {
-    if (epochs_) epochs_->close();
+    if (epochs_) epochs_->abandon();
 }
 
 void Transfers::refuse_misfits(octant::Knobs const& knobs) const {

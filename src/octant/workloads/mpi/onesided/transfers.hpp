@@ -33,7 +33,7 @@ class Transfers {
     [[nodiscard]] octant::Counts work(std::size_t role) const;
     octant::Results verify();
     // 0: one operation is left out; 1: what the target resets, it resets after the operations; 2: values are put
-    // where they should be accumulated.
+    // where they should be accumulated; 3: of a counter's values two were found once too often and too seldom.
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 
   private:

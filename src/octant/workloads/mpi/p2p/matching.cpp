@@ -51,12 +51,17 @@ class Matching {
         });
         if (filled_) drain();
         octant::Mismatch wrong;
+        if (spoils_queue_ && depth_ == 1) in_[0] ^= 1U;
         for (std::size_t i = 0; i < depth_; ++i)
             wrong.compare({in_.data() + i * entry_bytes, entry_bytes}, group_.rank(), pair_.peer, static_cast<int>(i));
         checks.push_back({"bytes of the queue that are not as they were sent", wrong.count(), "1", 0, wrong.where()});
         return checks;
     }
-    void corrupt(std::size_t fault) { messages_.corrupt(fault); }
+    // The check of the queue is the fourth here, so what is stale for other rows has the number behind it.
+    void corrupt(std::size_t fault) {
+        spoils_queue_ = fault == queue_check;
+        if (!spoils_queue_) messages_.corrupt(fault == queue_check + 1 ? std::size_t{Messages::stale} : fault);
+    }
 
   private:
     void transfer(MPI_Status* statuses) {
@@ -105,9 +110,11 @@ class Matching {
     }
     // Where the order is to be wrong, neighbours have each other's.
     [[nodiscard]] int tag(std::size_t entry) const {
-        bool const swaps = messages_.fault() == Messages::swapped && (entry ^ 1U) < depth_;
+        bool const swaps = spoils_queue_ && (entry ^ 1U) < depth_;
         return first_tag + static_cast<int>(swaps ? entry ^ 1U : entry);
     }
+
+    static constexpr std::size_t queue_check = 3;
 
     octant::Comm const& group_;
     Pair pair_;
@@ -115,7 +122,7 @@ class Matching {
     Messages messages_;
     octant::Buffer<std::uint8_t> out_, in_;
     std::vector<MPI_Request> requests_;
-    bool filled_ = false;
+    bool filled_ = false, spoils_queue_ = false;
 };
 
 }  // namespace
