@@ -5,6 +5,7 @@ What starts programs or measures is carried out up to that; the rest to its end,
 
 import re
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from command_lines import is_name, read, words_of
 from documents import DOCUMENTS, Shown
 from fake_run import fake_run, machine, write_run
 from octant import suites
+from octant.ask import Presentation
 from octant.cli import application
 from octant.cli._examples import EXAMPLES, WAYS_IN
 from octant.failure import Exit, Refusal
-from octant.store import Store
+from octant.store import Store, StoredRun
 from paths import DATA, ROOT
 
 PLACEHOLDERS = {
@@ -47,7 +49,7 @@ OURS = [one for one in EVERY if one.command.startswith("octant ")]
 
 STARTING = re.compile(
     r"octant (run|evaluate|resume|where|bind|study run|workloads \w|model check|compare .*--(rounds|gate)"
-    r"|settings .*--(library|check)|mpi(?! --(list|faults|run)))"
+    r"|settings .*--(library|check)|mpi(?! --(list|faults|run))|hpcc(?! --run))"
 )
 """What needs kernels, a launcher or an MPI library."""
 
@@ -93,6 +95,13 @@ def _begin(*_: object, **__: object) -> None:
     raise Begun
 
 
+def _with_hpcc(run: StoredRun) -> StoredRun:
+    """The run with its matrix product on a core as a test of HPC Challenge."""
+    single = Presentation("SingleDGEMM")
+    of_one = {ask.key for ask in run.asks if ask.subject.workload == "node/gemm" and ask.shape.ranks == 1}
+    return replace(run, asks=tuple(replace(ask, show=single) if ask.key in of_one else ask for ask in run.asks))
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the commands name: two runs, a study that was measured, a program, files, machines."""
@@ -103,13 +112,17 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "prog").write_text("#!/bin/sh\n")
     for name in ("program", "prog"):
         (folder / name).chmod(0o755)
-    for name, source in (("imb.txt", "imb-2021.11-mpi1.txt"), ("osu.txt", "osu-5.8-collective.txt")):
+    for name, source in (
+        ("imb.txt", "imb-2021.11-mpi1.txt"),
+        ("osu.txt", "osu-5.8-collective.txt"),
+        ("hpcc.txt", "hpcc-1.5.0.txt"),
+    ):
         (folder / name).symlink_to(DATA / "foreign" / source)
     (folder / "points.txt").write_text("24 1.08e9 0.05\n")
     for name, source in (("mine.toml", "study/studies/page-size.toml"), ("suite.toml", "suites/quick.toml")):
         (folder / name).symlink_to(ROOT / "src/octant" / source)
     for name in ("29991231-000000-aaaa", "29991231-000001-bbbb"):  # later than the study, so `previous` and `last`
-        write_run(fake_run(Path("runs", name)), folder / "store")
+        write_run(_with_hpcc(fake_run(Path("runs", name))), folder / "store")
     with pytest.MonkeyPatch.context() as patch:
         workloads = ("node/stream", "node/latency", "node/randomaccess", "bind")
         fake_study.programs(folder / "programs", patch, workloads)

@@ -73,6 +73,12 @@ EXAMPLES = {
         Example("octant mpi osu_latency buffers=rotating", "by OSU's name, with a knob of the workload"),
         Example("octant mpi --list", "all patterns and their names"),
     ),
+    "hpcc": (
+        Example("octant hpcc", "all tests in minutes, under HPCC's names"),
+        Example("octant hpcc --full", "with HPCC's own sizes: most of memory"),
+        Example("octant hpcc --size hpl:4096 -n 2", "sizes that follow from this N, on two ranks"),
+        Example("octant hpcc --run last", "the table of a stored run again"),
+    ),
     "resume": (
         Example("octant resume", "goes on with the last run"),
         Example("octant resume last --timeout 60", "and ends a launch that takes a minute"),
@@ -99,6 +105,7 @@ EXAMPLES = {
         Example("octant export", "a CSV row per metric of every figure"),
         Example("octant export last --samples -o samples.csv", "every sample of every series"),
         Example("octant export previous --to parquet -o run.parquet", "for DuckDB, pandas and the like"),
+        Example("octant export hpcc last", "HPC Challenge's summary, for its scripts"),
     ),
     "import": (
         Example("octant import imb imb.txt", "an output of the Intel MPI Benchmarks"),

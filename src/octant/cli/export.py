@@ -13,6 +13,8 @@ from octant.cli._help import SEE
 from octant.cli._options import StoreOption
 from octant.failure import Exit, Refusal
 
+_HPCC = "hpcc"
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -20,13 +22,15 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    name: Annotated[
-        str,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="RUN", help="A run: its id, its folder, last or previous.", autocompletion=_complete.runs
+            metavar="[hpcc] [RUN]",
+            help="A run: its id, its folder, last or previous; hpcc: as that benchmark's summary.",
+            autocompletion=_complete.runs,
         ),
-    ] = "last",
-    to: Annotated[str, typer.Option("--to", help="csv, parquet or json.")] = "csv",
+    ] = None,
+    to: Annotated[str, typer.Option("--to", help="csv, parquet, json or hpcc.")] = "csv",
     samples: Annotated[bool, typer.Option("--samples", help="One row per sample of every series.")] = False,
     results: Annotated[bool, typer.Option("--results", help="One row per named result or check.")] = False,
     share: Annotated[bool, typer.Option("--share", help="Leave out user and host names and paths.")] = False,
@@ -34,7 +38,10 @@ def export(
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,
 ) -> None:
-    """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON."""
+    """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON.
+
+    octant export hpcc RUN writes the summary section of HPC Challenge's output.
+    """
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
     from octant.output import opened
@@ -44,11 +51,22 @@ def export(
         raise Refusal(
             "cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_ANSWER
         )
-    form = "json" if json else to
+    names = list(words or [])
+    of_hpcc = names[:1] == [_HPCC]
+    names = names[of_hpcc:] or ["last"]
+    form = "json" if json else _HPCC if of_hpcc else to
+    if len(names) > 1:
+        raise Refusal(f"cannot export {names[1]!r} too (a file has one run); try it alone", Exit.WRONG_WORD)
+    if form == _HPCC:
+        if samples or results or (of_hpcc and (json or to not in ("csv", _HPCC))):
+            why = "its summary has a form of its own"
+            raise Refusal(f"cannot export that as hpcc ({why}); try octant export hpcc last", Exit.WRONG_WORD)
+        _export_hpcc(store, names[0], output)
+        return
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():
         raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_ANSWER)
-    run = find_run(store, name)
+    run = find_run(store, names[0])
     summary = summarise(run, all_metrics=what == "figures")
     clean = sharing.cleaner(run) if share else str
     if output is None:
@@ -56,3 +74,19 @@ def export(
         return
     with opened(output, "try -o with a file of yours") as file:
         tidy.write(summary, form, what, file, clean)
+
+
+def _export_hpcc(store: Path | None, name: str, output: Path | None) -> None:
+    from octant.analysis.summary import summarise
+    from octant.cli._stored import find_run
+    from octant.output import opened
+    from octant.report.run import hpcc_summary
+    from octant.report.run.hpcc_rows import with_references
+    from octant.workloads import workloads
+
+    text = hpcc_summary.text(summarise(find_run(store, name), with_references(workloads()), all_metrics=True))
+    if output is None:
+        print(text, end="")
+        return
+    with opened(output, "try -o with a file of yours") as file:
+        file.write(text.encode())

@@ -68,7 +68,7 @@ class Sum {{
         context.on_each_thread([&](int lane) {{
             for (std::ptrdiff_t i = 0; i < count_; ++i) values_[static_cast<std::size_t>(lane * count_ + i)] = 1;
         }});
-        context.watched = {{&values_.mapping()}};
+        context.watched = {{values_.mapping().bytes()}};
     }}
     void chunk(int lane, std::int64_t) {{
         totals_[static_cast<std::size_t>(lane) * stride] = sum(values_.data() + lane * count_, count_);

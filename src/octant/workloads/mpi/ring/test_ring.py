@@ -29,10 +29,14 @@ def two_rings(of_second_ns: int = 40_000) -> Point:
 
 def test_a_message_takes_half_an_exchange_of_the_slowest_rank_and_rings_have_a_geometric_mean() -> None:
     expected_s = math.sqrt(20e-6 * 40e-6) / (2 * LOOPS)
-    for name, expected in (("time", expected_s), ("HPCC time", expected_s), ("bandwidth", BYTES / expected_s)):
+    for name, expected in (("time", expected_s), ("HPCC time", expected_s)):
         value = figure(WORKLOAD, [two_rings()], name).value
         assert value is not None
         assert value.middle == pytest.approx(expected)
+    for name in ("bandwidth", "HPCC bandwidth"):
+        value = figure(WORKLOAD, [two_rings()], name).value
+        assert value is not None
+        assert value.middle == pytest.approx(BYTES / expected_s)
 
 
 def test_a_ring_that_is_fast_once_has_another_time_by_hpcc() -> None:

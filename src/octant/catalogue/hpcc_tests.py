@@ -1,0 +1,54 @@
+"""The tests of HPC Challenge under its own names: what is asked for each, and what its summary shows of it."""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from octant.ask import comparable
+
+Rule: TypeAlias = Literal["baseline", "optimised"]
+
+
+class HpccFigure(BaseModel):
+    """One key of HPCC's summary; `hpcc_tests.toml` explains the fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    key: str
+    knobs: Mapping[str, str] = {}
+    metric: str = ""
+    unit: float = Field(gt=0)
+    each: bool = False
+    over: Literal["", "max", "min", "mean", "best"] = ""
+    reference: str = ""
+    rule: Rule | None = None
+
+    def is_of(self, knobs: Mapping[str, str]) -> bool:
+        """Whether a cell with these knobs is one of it."""
+        return all(comparable(knobs.get(name, "")) == comparable(value) for name, value in self.knobs.items())
+
+
+class HpccTest(BaseModel):
+    """One test, which gives one or several figures."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    workload: str
+    mode: Literal["one", "star", "all"]
+    ranks: str = ""  # "": those that the mode says
+    knobs: Mapping[str, str] = {}
+    quick: Mapping[str, str] = {}
+    rule: Rule
+    shows: tuple[str, ...] = ()
+    least: int = Field(default=1, ge=1)
+    figure: tuple[HpccFigure, ...] = Field(min_length=1)
+
+
+@functools.cache
+def hpcc_tests() -> tuple[HpccTest, ...]:
+    """All of them, in the order of the file."""
+    table = tomllib.loads((files("octant.catalogue") / "hpcc_tests.toml").read_text(encoding="utf-8"))
+    return tuple(HpccTest.model_validate(entry) for entry in table["test"])

@@ -1,0 +1,110 @@
+"""`octant hpcc`: the tests of HPC Challenge in one run, with figures under its names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octant.cli._help import MEASURE
+from octant.cli._options import (
+    MEASURED,
+    HostsOption,
+    JsonOption,
+    LauncherOption,
+    RepeatsOption,
+    StoreOption,
+    TimeoutOption,
+)
+from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from octant.store import Store, StoredRun
+
+RanksOption = Annotated[
+    int | None,
+    typer.Option(
+        "-n", "--ranks", min=1, max=1_000_000, help="MPI ranks [default: one per core].", rich_help_panel=MEASURED
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this file."""
+    app.command("hpcc", rich_help_panel=MEASURE)(hpcc)
+
+
+def hpcc(
+    quick: Annotated[
+        bool, typer.Option("--quick/--full", help="Minutes, or HPCC's own sizes.", rich_help_panel=MEASURED)
+    ] = True,
+    size: Annotated[
+        str,
+        typer.Option(help="hpl:N, the order of HPL's matrix; all other sizes follow.", rich_help_panel=MEASURED),
+    ] = "",
+    ranks: RanksOption = None,
+    repeats: RepeatsOption = None,
+    launcher: LauncherOption = "",
+    hosts: HostsOption = "",
+    show: Annotated[str, typer.Option("--run", help="Print the table of this stored run instead.")] = "",
+    store: StoreOption = None,
+    timeout: TimeoutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure the tests of HPC Challenge, and print their figures under HPCC's names."""
+    from octant.cli._measure import finish
+    from octant.cli._stored import find_run
+
+    if show:
+        _show(find_run(store, show), json)
+        return
+    run, to = _created(quick, size, ranks, repeats, launcher, hosts, store)
+    finish(to, run, timeout, lambda done: _show(done, json))
+
+
+def _created(
+    quick: bool, size: str, ranks: int | None, repeats: int | None, launcher: str, hosts: str, store: Path | None
+) -> tuple[StoredRun, Store]:
+    """A new run with an ask for each test that can be measured; the others are named on standard error."""
+    from octant.cli._measure import create, prove, settings_of
+    from octant.machine.discover import discover
+    from octant.machine.facts import usable_cores
+    from octant.runs import requests
+    from octant.runs.hpcc import asked
+    from octant.runs.hpcc_sizes import Sizes, full_order, quick_order, read_order
+    from octant.runs.plan import check_startable
+    from octant.store import open_store
+
+    machine = discover()
+    requests.check_options(ranks, "", repeats)
+    names = requests.host_names(hosts)
+    count = ranks or len(usable_cores(machine)) * max(1, len(names))
+    limit = machine.system.get("cgroup_memory_bytes", "")
+    memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * max(1, len(names))
+    order = read_order(size, memory) if size else quick_order(count, memory) if quick else full_order(memory)
+    tests = asked(Sizes(count, order), quick, repeats, launcher, names)
+    for name, why in tests.left_out.items():
+        typer.echo(f"octant: {name} is left out: {why}", err=True)
+    if not tests.asks:
+        raise Refusal("cannot measure any test of HPC Challenge (see above); try octant doctor", Exit.NOT_SUPPORTED)
+    for ask in tests.asks:
+        check_startable(ask, machine)
+    to = open_store(store)
+    words = ["hpcc", "--quick" if quick else "--full", f"--size hpl:{order}", f"--ranks {count}"]
+    words += [f"--launcher {launcher}"] * bool(launcher) + [f"--hosts {hosts}"] * bool(hosts)
+    proven = prove(settings_of(()), tests.asks[-1], to)
+    return create(to, " ".join(words), machine, tests.asks, "run", proven), to
+
+
+def _show(run: StoredRun, json: bool) -> None:
+    from octant.analysis.summary import summarise
+    from octant.cli._progress import status_line
+    from octant.report.run import hpcc_table
+    from octant.report.run.hpcc_rows import with_references
+    from octant.workloads import workloads
+
+    with status_line() as tick:
+        tick("working out the figures")
+        summary = summarise(run, with_references(workloads()), all_metrics=True)
+    print(hpcc_table.as_json(summary) if json else hpcc_table.text(summary))

@@ -1,0 +1,197 @@
+"""The figures of a run under the names of HPC Challenge: a row for each key of its summary, in its units."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.metric import Metric, groups, per, ranks, rate, steps
+from octant.report import claims
+from octant.runs.hpcc import absent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.catalogue.hpcc_tests import HpccFigure, HpccTest, Rule
+    from octant.workload import Workload
+
+_LEAST = (ranks("max"), steps("min"))
+_OF_PINGPONG = (
+    Metric(
+        "HPCC time",
+        "s",
+        "lower",
+        per("turns", over=(*_LEAST, groups("max"))),
+        note="the least of all, as HPC Challenge has it",
+    ),
+    Metric(
+        "HPCC bandwidth", "B/s", "higher", rate("bytes_passed", over=(*_LEAST, groups("sum"))), note="of the least time"
+    ),
+)
+_PINGPONG = "mpi/p2p"
+MOST_SHOWN = 3
+"""Values of a knob that are listed in a row."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One key of HPCC's summary; values are in the unit of the key, and `None` where there is none."""
+
+    key: str
+    test: str
+    value: float | None = None  # Octant's: a median over launches of the slowest rank
+    low: float | None = None
+    high: float | None = None
+    launches: str = ""  # how many count, "5 of 6"
+    reference: float | None = None  # as HPCC reduces it; `None`: as Octant does
+    of_limit: float | None = None
+    limit: str = ""  # what the limit is
+    verdict: str = ""  # "right", "WRONG", or "" where nothing was measured
+    rule: Rule | str = ""
+    ranks: int = 0
+    shown: tuple[str, ...] = ()  # "n=8192"
+    varied: tuple[str, ...] = ()  # those that tell rows of one key apart: "store=plain"
+    doubts: tuple[str, ...] = ()
+    reason: str = ""  # why there is no value
+
+    @property
+    def in_summary(self) -> float | None:
+        """What stands behind the key in HPCC's summary."""
+        return self.value if self.reference is None else self.reference
+
+
+def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
+    """These workloads with the least times that HPC Challenge takes of a ping-pong."""
+    found = dict(known)
+    if pingpong := found.get(_PINGPONG):
+        found[_PINGPONG] = replace(pingpong, metrics=(*pingpong.metrics, *_OF_PINGPONG))
+    return found
+
+
+def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
+    """A row for each figure of each test, in the order of the tests.
+
+    Args:
+        summary: with all metrics of the workloads of `with_references`.
+    """
+    widest = max((ask.shape.ranks for ask in summary.run.asks), default=1)
+    return tuple(row for test in hpcc_tests() for row in _rows(summary, test, widest))
+
+
+def figures_of_test(summary: Summary, test: HpccTest) -> tuple[Figure, ...]:
+    """The headline figures of a test: of its ask or, with one rank, of the test of one rank in the place of a star."""
+    found = tuple(one for one in summary.figures if one.label == test.name)
+    if found or test.mode != "star":
+        return found
+    single = test.name.replace("Star", "Single")
+    asks = [ask for ask in summary.run.asks if ask.shape.ranks > 1]
+    return () if asks else tuple(one for one in summary.figures if one.label == single)
+
+
+def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
+    figures = figures_of_test(summary, test)
+    made = []
+    for one in test.figure:
+        cells = [figure for figure in figures if one.is_of(figure.knobs)]
+        empty = Row(one.key, test.name, rule=one.rule or test.rule, varied=_words(one.knobs, ("store",)))
+        if cells:
+            made.append(_measured(summary, test, one, cells, empty))
+        else:
+            made.append(replace(empty, reason=_reason(summary, test, widest)))
+    return made
+
+
+def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence[Figure], empty: Row) -> Row:
+    found = [figure for cell in cells if (figure := summary.figure(cell, one.metric))]
+    first = cells[0].point
+    row = replace(
+        empty,
+        verdict="WRONG" if any(cell.wrong for cell in cells) else "right",
+        rule=first.notes.get("rule") or first.notes.get("rules") or empty.rule,
+        ranks=first.ranks,
+        shown=_shown(cells, test, empty),
+    )
+    with_value = [figure for figure in found if figure.value]
+    if not with_value or row.verdict == "WRONG":
+        missing = next((figure.missing for figure in found if figure.missing), "no launch gave a value")
+        return replace(row, reason="" if row.verdict == "WRONG" else missing)
+    chosen = _chosen(with_value, one.over)
+    scale = one.unit * (first.working_ranks if one.each else 1)
+    value = chosen.value
+    assert value is not None  # noqa: S101 - those without were left out
+    mean = one.over == "mean" and len(with_value) > 1
+    middle = statistics.fmean(figure.value.middle for figure in with_value if figure.value) if mean else value.middle
+    many = len(chosen.counted) > 1 and not mean
+    cell = next(cell for cell in cells if cell.knobs == chosen.knobs)
+    return replace(
+        row,
+        value=middle / scale,
+        low=value.low / scale if many else None,
+        high=value.high / scale if many else None,
+        launches=claims.count_text(chosen),
+        reference=_reference(summary, one, cells, scale),
+        of_limit=chosen.of_limit,
+        limit=chosen.limit.source if chosen.limit and chosen.of_limit is not None else "",
+        shown=_shown([cell] if one.over == "best" else cells, test, empty),
+        doubts=tuple(claims.warnings(chosen.doubts)),
+    )
+
+
+def _reference(summary: Summary, one: HpccFigure, cells: Sequence[Figure], scale: float) -> float | None:
+    if not one.reference:
+        return None
+    found = [figure for cell in cells if (figure := summary.figure(cell, one.reference)) and figure.value]
+    values = [figure.value.middle for figure in found if figure.value]
+    if not values:
+        return None
+    if one.over == "mean":
+        return statistics.fmean(values) / scale
+    chosen = _chosen(found, one.over).value
+    return chosen.middle / scale if chosen else None
+
+
+def _chosen(figures: Sequence[Figure], over: str) -> Figure:
+    """The figure that stands for those of all cells."""
+
+    def middle(figure: Figure) -> float:
+        return figure.value.middle if figure.value else 0.0
+
+    greatest = over == "max" or (over == "best" and figures[0].metric.better == "higher")
+    return (max if greatest else min)(figures, key=middle)
+
+
+def _shown(cells: Sequence[Figure], test: HpccTest, empty: Row) -> tuple[str, ...]:
+    """Knobs, or notes of the same name, that say what was measured; of several cells all their values."""
+    varied = {word.partition("=")[0] for word in empty.varied}
+    words = []
+    for name in test.shows:
+        values = dict.fromkeys(_short(cell.point.notes.get(name) or cell.knobs.get(name, "")) for cell in cells)
+        several = f"{len(values)} values" if len(values) > MOST_SHOWN else "|".join(values)
+        words += [f"{name}={several}"] if any(values) and name not in varied else []
+    return tuple(words)
+
+
+def _short(value: str) -> str:
+    """The value, of a path its last part."""
+    return value.rpartition("/")[2]
+
+
+def _words(knobs: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{name}={knobs[name]}" for name in names if name in knobs)
+
+
+def _reason(summary: Summary, test: HpccTest, widest: int) -> str:
+    """Why a test has no figure: its launches failed, or it was not asked."""
+    for failure in summary.run.failures:
+        ask = summary.run.ask_of(failure.launch)
+        if ask and ask.show.title == test.name:
+            return failure.reason
+    if why := absent(test, widest):
+        return why
+    if any(ask.show.title == test.name for ask in summary.run.asks):
+        return "not measured yet"
+    return "not asked in this run"

@@ -1,0 +1,108 @@
+"""A run as the summary section of HPC Challenge's output, for programs that read that."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.failure import Exit, Refusal
+from octant.report.run.hpcc_rows import figures_of_test, hpcc_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+
+BEGIN, END = "Begin of Summary section.", "End of Summary section."
+_TABLES = {
+    "MPIRandomAccess": "MPIRandomAccess",
+    "MPIRandomAccess_LCG": "MPIRandomAccess_LCG",
+    "SingleRandomAccess": "RandomAccess",
+    "SingleRandomAccess_LCG": "RandomAccess_LCG",
+}
+_WORD = 8  # bytes
+_NOT_RUN = -1.0  # as HPCC writes it
+
+
+def text(summary: Summary) -> str:
+    """`Key=value` lines between the two that HPCC writes around its summary; what was not measured is -1.
+
+    A key has one value: of HPCC's reduction, and by the rule `baseline` where both rules were measured.
+
+    Raises:
+        Refusal: the run has no figure of HPC Challenge.
+    """
+    values: dict[str, float] = {}
+    for row in hpcc_rows(summary):
+        value = row.in_summary
+        if row.key not in values or (values[row.key] == _NOT_RUN and value is not None):
+            values[row.key] = _NOT_RUN if value is None else value
+    if all(value == _NOT_RUN for value in values.values()):
+        why = "it has no figure that is HPC Challenge's"
+        raise Refusal(f"cannot export {summary.run.id} as hpcc ({why}); try octant hpcc", Exit.WRONG_WORD)
+    ranks = max(ask.shape.ranks for ask in summary.run.asks)
+    right = not any(figure.wrong for figure in summary.figures)
+    lines = {"Success": f"{right:d}", "CommWorldProcs": str(ranks)}
+    lines |= {key: _number(value) for key, value in {**dict(_sizes(summary)), **values}.items()}
+    return "\n".join([BEGIN, *(f"{key}={value}" for key, value in lines.items()), END, ""])
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.10g}"
+
+
+def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
+    """What HPCC says beside its figures: sizes, times, and what its checks found."""
+    for test in hpcc_tests():
+        figures = [figure for figure in figures_of_test(summary, test) if figure.value]
+        if not figures:
+            continue
+        one = figures[0]
+        if test.name in _TABLES:
+            yield from _of_table(_TABLES[test.name], one, test.mode == "all")
+        elif test.name == "HPL":
+            yield from _of_matrix("HPL_", one, ("N", "NB"))
+        elif test.name == "PTRANS":
+            yield from _of_matrix("PTRANS_", one, ("n", "nb"))
+        elif test.name == "SingleSTREAM of three arrays":
+            yield "STREAM_VectorSize", units.parse_bytes(one.knobs["bytes"]) // (3 * _WORD)
+            yield "STREAM_Threads", one.point.threads
+        elif test.name in ("SingleDGEMM", "SingleFFT", "MPIFFT"):
+            name = test.name.removeprefix("Single")
+            yield f"{name}_N", float(one.knobs["n"])
+            if test.mode == "all":
+                yield f"{name}_Procs", one.point.ranks
+
+
+def _of_matrix(prefix: str, one: Figure, names: tuple[str, str]) -> Iterator[tuple[str, float]]:
+    order = float(one.knobs["n"])
+    yield prefix + names[0], order
+    settings: Mapping[str, str] = {**one.knobs, **one.point.notes}
+    if (block := settings.get("block", "")).isdigit():
+        yield prefix + names[1], int(block)
+    rows, _, columns = settings.get("grid", "").partition("x")
+    if rows.isdigit() and columns.isdigit():
+        yield f"{prefix}nprow", int(rows)
+        yield f"{prefix}npcol", int(columns)
+    if one.value and one.metric.unit == "flop/s":
+        yield f"{prefix}time", (2 / 3 * order**3 + 3 / 2 * order**2) / one.value.middle
+    elif one.value and one.metric.unit == "B/s":
+        yield f"{prefix}time", _WORD * order**2 / one.value.middle
+
+
+def _of_table(prefix: str, one: Figure, of_all: bool) -> Iterator[tuple[str, float]]:
+    table = int(one.point.notes.get("table_bytes") or units.parse_bytes(one.knobs["bytes"]))
+    yield f"{prefix}_N", table // _WORD
+    if not of_all:
+        return
+    updates = one.point.count("updates")
+    yield f"{prefix}_ExeUpdates", updates
+    if one.value:
+        yield f"{prefix}_time", updates / one.value.middle
+    shares = [check.value for check in one.point.results if check.name.startswith("share of the words that differ")]
+    if shares and math.isfinite(shares[0]):
+        yield f"{prefix}_ErrorsFraction", shares[0]
+        yield f"{prefix}_Errors", round(shares[0] * (table // _WORD))

@@ -1,0 +1,79 @@
+"""The tests of HPC Challenge as asks, and why an installation cannot measure some of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant import workloads
+from octant.ask import Ask, Presentation, Shape, Subject
+from octant.build.describe import describe
+from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.failure import Refusal
+from octant.runs.knobs import check_knobs
+from octant.runs.modes import ranks_and_knobs
+from octant.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.catalogue.hpcc_tests import HpccTest
+    from octant.runs.hpcc_sizes import Sizes
+
+LAUNCHES = 3
+"""Of each test: the least that an interval knows."""
+
+
+@dataclass(frozen=True)
+class Hpcc:
+    """What a run of HPC Challenge asks."""
+
+    asks: tuple[Ask, ...]
+    left_out: Mapping[str, str]  # why a test is not measured, by its name
+
+
+def asked(
+    sizes: Sizes, quick: bool, repeats: int | None, launcher: str = "", hosts: tuple[str, ...] = (), link: str = ""
+) -> Hpcc:
+    """An ask for each test that can be measured.
+
+    Args:
+        quick: with the further knobs of a quick run.
+        repeats: launches of each; `None`: three.
+    """
+    made: list[Ask] = []
+    left_out: dict[str, str] = {}
+    for test in hpcc_tests():
+        if why := absent(test, sizes.ranks):
+            left_out[test.name] = why
+            continue
+        try:
+            made.append(_ask(test, sizes, quick, repeats or LAUNCHES, Shape(1, "", hosts, launcher, link)))
+        except Refusal as refusal:
+            left_out[test.name] = str(refusal)
+    return Hpcc(tuple(made), left_out)
+
+
+def absent(test: HpccTest, ranks: int) -> str:
+    """Why a test has no figure whatever is asked: too few ranks, or no workload; empty where it may have one."""
+    if test.mode == "star" and ranks == 1:
+        return f"with one rank it is {test.name.replace('Star', 'Single')}"
+    if ranks < test.least:
+        return f"it needs {counted(test.least, 'rank')}"
+    if test.workload not in workloads.workloads():
+        return f"this installation has no workload {test.workload}"
+    return ""
+
+
+def _ask(test: HpccTest, sizes: Sizes, quick: bool, repeats: int, shape: Shape) -> Ask:
+    described = describe(test.workload)
+    alone = described.raw.get("pace", "chunks") == "chunks"
+    ranks, knobs = ranks_and_knobs(test.mode, sizes.ranks, alone)
+    if test.mode == "all":
+        ranks = int(sizes.filled(test.ranks)) if test.ranks else sizes.ranks
+    values = {**test.knobs, **(test.quick if quick else {})}
+    knobs = {**{name: sizes.filled(value) for name, value in values.items()}, **knobs}
+    check_knobs(test.workload, knobs, described)
+    describe(test.workload, knobs, ranks)  # what only the kernel can judge
+    shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)
+    return Ask(Subject(test.workload), knobs, shape, {}, Presentation(test.name, short=test.name), repeats)

@@ -1,0 +1,155 @@
+"""The sizes of HPC Challenge: all follow from N, the order of HPL's matrix, and the number of ranks.
+
+Source: HPCC 1.5, whose measure is M = 8 N² / P, the bytes that HPL's matrix takes in each of P processes.
+"""
+
+import math
+from dataclasses import dataclass
+
+from octant.failure import Exit, Refusal
+from octant.units import bytes_text
+
+BLOCK = 64
+"""Orders that are chosen here are a multiple of it: the usual blocks of HPL divide them or leave little."""
+FULL_SHARE = 0.8
+"""Of memory: the least that an official run's matrix takes."""
+QUICK_RANK_BYTES = 256 << 20
+"""Of the matrix in each rank of a quick run: its vectors and tables exceed a core's share of the caches."""
+QUICK_SHARE = 0.125
+MOST_PAIRS = 28
+"""Pairs of ranks whose messages are measured one after the other: all of eight ranks."""
+_PRIMES = (2, 3, 5)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of every test; lengths are in elements where their name does not say bytes."""
+
+    ranks: int
+    hpl_n: int
+
+    @property
+    def matrix_bytes(self) -> int:
+        """HPL's matrix, in all ranks together."""
+        return 8 * self.hpl_n**2
+
+    @property
+    def rank_bytes(self) -> int:
+        """HPL's matrix in each rank: HPCC's measure of memory."""
+        return self.matrix_bytes // self.ranks
+
+    @property
+    def dgemm_n(self) -> int:
+        """Order of the three matrices that fill a rank's share."""
+        return max(1, math.floor(math.sqrt(self.rank_bytes // 8 // 3 + 0.25) - 0.5))
+
+    @property
+    def stream_length(self) -> int:
+        """Elements of each of the three vectors that fill a rank's share."""
+        return max(128, self.rank_bytes // 8 // 3)
+
+    @property
+    def stream_two_bytes(self) -> int:
+        """Of the two vectors that copy and scale use."""
+        return 16 * self.stream_length
+
+    @property
+    def stream_three_bytes(self) -> int:
+        """Of the three vectors that add and triad use."""
+        return 24 * self.stream_length
+
+    @property
+    def table_bytes(self) -> int:
+        """Of a rank's own table of random updates: a power of two, more than half of its share."""
+        return 8 * _power_of_two(self.rank_bytes // 8)
+
+    @property
+    def mpi_table_bytes(self) -> int:
+        """Of the table of all ranks: a power of two, more than half of the matrix."""
+        return 8 * _power_of_two(self.ranks * self.rank_bytes // 8)
+
+    @property
+    def fft_n(self) -> int:
+        """Complex numbers of a rank's own transform: a power of two, in and out at most a rank's share."""
+        return _power_of_two(self.rank_bytes // 16 // 2)
+
+    @property
+    def gfft_ranks(self) -> int:
+        """As many ranks as take part in the transform of all: the greatest 2^i 3^j 5^k."""
+        return next(count for count in range(self.ranks, 0, -1) if _is_smooth(count))
+
+    @property
+    def gfft_n(self) -> int:
+        """Complex numbers of the transform of all ranks: P² times a power of two, four vectors at most their share."""
+        count = self.gfft_ranks
+        share = self.matrix_bytes // count
+        return count * count * _power_of_two(share // 16 // (4 * count))
+
+    @property
+    def ptrans_n(self) -> int:
+        """Order of the matrix that is transposed."""
+        return max(1, self.hpl_n // 2)
+
+    @property
+    def pairs(self) -> str:
+        """Pairs of ranks, one at a time; of many, every so-manieth, as HPCC takes them by a stride."""
+        every = [(a, b) for a in range(min(self.ranks, 1000)) for b in range(a + 1, min(self.ranks, 1000))]
+        stride = -(-len(every) // MOST_PAIRS) or 1
+        return ",".join(f"{a}+{b}" for a, b in every[::stride])
+
+    def filled(self, text: str) -> str:
+        """A value of `hpcc_tests.toml` with its `{size}` filled in.
+
+        Raises:
+            AttributeError: no such size.
+        """
+        if text.startswith("{") and text.endswith("}"):
+            return str(getattr(self, text[1:-1]))
+        return text
+
+
+def quick_order(ranks: int, memory_bytes: int) -> int:
+    """N of a quick run: 256 MiB of the matrix in each rank, at most an eighth of memory."""
+    return _order(min(ranks * QUICK_RANK_BYTES, int(QUICK_SHARE * memory_bytes)))
+
+
+def full_order(memory_bytes: int) -> int:
+    """N of a full run: HPL's matrix takes four fifths of memory, the least that HPCC's rules allow."""
+    return _order(int(FULL_SHARE * memory_bytes))
+
+
+def read_order(text: str, memory_bytes: int) -> int:
+    """N of `hpl:N`.
+
+    Args:
+        memory_bytes: of all nodes of the run together.
+
+    Raises:
+        Refusal: no such size, or a matrix that is larger than memory, with the bytes that it would take.
+    """
+    number = text.removeprefix("hpl:")
+    if number == text or not (number.isascii() and number.isdigit()) or not 1 <= len(number) <= 9 or int(number) < 1:
+        raise Refusal(f"cannot read --size {text[:60]!r} (not of the form hpl:N); try --size hpl:8192", Exit.WRONG_WORD)
+    order = int(number)
+    if (bytes_asked := 8 * order**2) > memory_bytes:
+        why = f"its matrix takes {bytes_text(bytes_asked)} of {bytes_text(memory_bytes)} of memory"
+        raise Refusal(
+            f"cannot measure with N = {order} ({why}); try --size hpl:{full_order(memory_bytes)}", Exit.NOT_SUPPORTED
+        )
+    return order
+
+
+def _order(matrix_bytes: int) -> int:
+    return max(BLOCK, math.isqrt(matrix_bytes // 8) // BLOCK * BLOCK)
+
+
+def _power_of_two(most: int) -> int:
+    """The greatest power of two that is not above; at least 1."""
+    return 1 << max(0, most.bit_length() - 1)
+
+
+def _is_smooth(number: int) -> bool:
+    for prime in _PRIMES:
+        while number % prime == 0:
+            number //= prime
+    return number == 1

@@ -1,0 +1,165 @@
+"""Rows of HPC Challenge say in its units what the figures say, and its summary is read back to the same numbers."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_run import lane, point, stored, there_and_back
+from octant import foreign, workloads
+from octant.analysis.summary import Summary, summarise
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.failure import Refusal
+from octant.record import Failure, Point, Result
+from octant.report.run import hpcc_summary, hpcc_table
+from octant.report.run.hpcc_rows import Row, hpcc_rows, with_references
+from octant.store import Store
+from octant.store.imported import create
+
+N = 1000
+
+
+def launches_of(name: str, ranks: int, **knobs: str) -> list[Launch]:
+    test = next(one for one in hpcc_tests() if one.name == name)
+    ask = Ask(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name), repeats=3)
+    return list(ask.launches())
+
+
+def measured(launch: Launch, at: dict[str, str], **changes: Any) -> Point:
+    ranks = launch.ask.shape.ranks
+    lanes = tuple(lane([1_000_000] * 20, rank=rank) for rank in range(ranks))
+    given = {"workload": launch.ask.subject.workload, "launch": launch.key, "ranks": ranks, "lanes": lanes}
+    return point(**{**given, "knobs": {**launch.ask.knobs, **at}, **changes})
+
+
+def run_of(wrong: bool = False) -> tuple[list[Launch], list[Point], list[Failure]]:
+    """DGEMM on one rank and on two, STREAM with both stores, a ping-pong of three ranks; a ring failed."""
+    bad = (Result("difference", 9.0, "1", 1.0),) if wrong else (Result("difference", 0.5, "1", 1.0),)
+    gemm = launches_of("SingleDGEMM", 1, n=str(N)), launches_of("StarDGEMM", 2, n=str(N))
+    points = [measured(one, {}, counts={"flops": 2 * N**3}, results=bad) for launches in gemm for one in launches]
+    stream = launches_of("SingleSTREAM of three arrays", 1, kernel="triad", bytes="2400000", store="plain,streaming")
+    moved = {"bytes_read": 160_000, "bytes_written": 80_000, "flops": 20_000}
+    for one in stream:
+        for store, ns in (("plain", 10_000), ("streaming", 8_000)):
+            slow_then_quick = [2 * ns] * 40 + [ns] * 20
+            lanes = (lane(slow_then_quick),)
+            points.append(measured(one, {"store": store}, counts=moved, lanes=lanes))
+    pairs = launches_of("PingPong latency", 3, pattern="pingpong", bytes="8", groups="0+1,0+2")
+    for one in pairs:
+        for groups, ns in (("0+1", 1000), ("0+2", 3000)):
+            lanes = (lane([ns * 2, ns * 2, ns] * 20),)
+            points.append(measured(one, {"groups": groups}, pace="steps", counts=there_and_back(8), lanes=lanes))
+    ring = launches_of("RandomlyOrderedRing latency", 3, order="random", bytes="8", method="sendrecv")
+    failures = [Failure("mpi/ring", one.key, one.ask.knobs, 3, "SIGSEGV", 1) for one in ring]
+    return [*gemm[0], *gemm[1], *stream, *pairs, *ring], points, failures
+
+
+def summary_of(wrong: bool = False) -> Summary:
+    launches, points, failures = run_of(wrong)
+    run = stored(launches, points, failures, title="hpcc --quick")
+    return summarise(run, with_references(workloads.workloads()), all_metrics=True)
+
+
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    return summary_of()
+
+
+def rows(summary: Summary) -> dict[tuple[str, str], Row]:
+    return {(row.key, row.rule): row for row in hpcc_rows(summary)}
+
+
+def test_rates_are_in_the_unit_of_the_key_and_a_star_figure_is_one_ranks(summary: Summary) -> None:
+    found = rows(summary)
+    one, star = (found[f"{how}DGEMM_Gflops", "baseline"] for how in ("Single", "Star"))
+    assert one.value == pytest.approx(2 * N**3 / 1e-3 / 1e9)
+    assert star.value == pytest.approx(one.value)
+    assert (one.ranks, star.ranks) == (1, 2)
+    assert one.verdict == "right"
+    assert "n=1000" in one.shown
+
+
+def test_both_kinds_of_stores_are_rows_and_hpccs_bandwidth_is_of_the_quickest_pass(summary: Summary) -> None:
+    found = rows(summary)
+    plain, streaming = (found["SingleSTREAM_Triad", rule] for rule in ("baseline", "optimised"))
+    assert plain.varied == ("store=plain",)
+    assert plain.reference == pytest.approx(24.0)  # ten samples of 10 us for 2.4 MB
+    assert streaming.reference == pytest.approx(30.0)
+    assert plain.value == pytest.approx(12.0), "the median sample"
+
+
+def test_of_pairs_the_slowest_the_mean_and_the_quickest_are_told(summary: Summary) -> None:
+    found = rows(summary)
+    ends = [found[f"{end}PingPongLatency_usec", "baseline"] for end in ("Min", "Avg", "Max")]
+    assert [row.value for row in ends] == pytest.approx([1.0, 2.0, 3.0])
+    assert [row.reference for row in ends] == pytest.approx([0.5, 1.0, 1.5])
+
+
+def test_what_has_no_figure_has_a_reason(summary: Summary) -> None:
+    found = rows(summary)
+    assert found["RandomlyOrderedRingLatency_usec", "baseline"].reason == "SIGSEGV"
+    assert found["NaturallyOrderedRingLatency_usec", "baseline"].reason == "not asked in this run"
+    assert all(row.reason or row.value is not None for row in found.values())
+    text = hpcc_table.text(summary)
+    assert "RandomlyOrderedRing latency: SIGSEGV" in text
+
+
+def test_a_wrong_answer_has_no_speed_and_the_summary_says_so() -> None:
+    wrong = summary_of(wrong=True)
+    row = rows(wrong)["SingleDGEMM_Gflops", "baseline"]
+    assert (row.verdict, row.value, row.reason) == ("WRONG", None, "")
+    assert re.search(r"SingleDGEMM_Gflops +- .*WRONG", hpcc_table.text(wrong))
+    text = hpcc_summary.text(wrong)
+    assert "Success=0" in text
+    assert "SingleDGEMM_Gflops=-1" in text
+
+
+def test_columns_are_aligned_and_programs_get_the_same_values(summary: Summary) -> None:
+    lines = hpcc_table.text(summary).splitlines()
+    of_keys = [line for line in lines if line.startswith("  ") and "=" not in line[:30] and "right" in line]
+    assert len({line.index("right") for line in of_keys}) == 1
+    told = {(row["key"], row["rule"]): row["value"] for row in json.loads(hpcc_table.as_json(summary))["figures"]}
+    assert told == {key: row.value for key, row in rows(summary).items()}
+
+
+def test_the_summary_is_read_back_to_the_same_values(summary: Summary, tmp_path: Path) -> None:
+    text = hpcc_summary.text(summary)
+    pairs = dict(line.split("=") for line in text.splitlines() if "=" in line)
+    assert pairs["CommWorldProcs"] == "3"
+    assert pairs["Success"] == "1"
+    assert pairs["DGEMM_N"] == str(N)
+    assert pairs["STREAM_VectorSize"] == "100000"
+    assert pairs["HPL_Tflops"] == "-1"
+    assert float(pairs["SingleSTREAM_Triad"]) == pytest.approx(24.0), "HPCC's reduction, by the rule baseline"
+    run = create(Store(tmp_path / "store"), "hpcc", [(Path("out.txt"), foreign.read("hpcc", text))])
+    values = {
+        (one.workload, one.knobs.get("kernel", "")): figure.value.middle
+        for figure in summarise(run).figures
+        for one in figure.points
+        if figure.value
+    }
+    assert values["node/gemm", ""] == pytest.approx(2 * N**3 / 1e-3)
+    assert values["imported/hpcc_star_dgemm", ""] == pytest.approx(2 * N**3 / 1e-3)
+    assert values["node/stream", "triad"] == pytest.approx(24e9)
+    assert values["imported/hpcc_max_pingpong_latency", ""] == pytest.approx(1.5e-6)
+
+
+def test_with_one_rank_single_figures_are_star_figures() -> None:
+    launches, points, _ = run_of()
+    alone = [one for one in launches if one.ask.shape.ranks == 1]
+    keys = {one.key for one in alone}
+    run = stored(alone, [one for one in points if one.launch in keys])
+    found = rows(summarise(run, with_references(workloads.workloads()), all_metrics=True))
+    single, star = (found[f"{how}DGEMM_Gflops", "baseline"] for how in ("Single", "Star"))
+    assert star.value == single.value is not None
+    assert replace(star, key="", test="") == replace(single, key="", test="")
+
+
+def test_a_run_without_such_figures_is_no_summary() -> None:
+    run = stored([], [])
+    with pytest.raises(Refusal, match="try octant hpcc"):
+        hpcc_summary.text(replace(summary_of(), run=run, figures=(), others={}))

@@ -1,0 +1,128 @@
+"""Sizes of HPC Challenge follow from N as HPCC's own output says, and every test asks what its kernel can take."""
+
+from pathlib import Path
+
+import pytest
+
+from octant import workloads
+from octant.build.describe import Described
+from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.failure import Exit, Refusal
+from octant.runs import hpcc
+from octant.runs.hpcc_sizes import Sizes, full_order, quick_order, read_order
+from paths import DATA
+
+GIB = 1 << 30
+
+
+def test_sizes_are_those_that_hpcc_itself_took() -> None:
+    text = (DATA / "foreign" / "hpcc-1.5.0.txt").read_text(encoding="utf-8")
+    said = dict(line.split("=", 1) for line in text.partition("Begin of Summary")[2].splitlines() if "=" in line)
+    sizes = Sizes(int(said["CommWorldProcs"]), int(said["HPL_N"]))
+    assert sizes.dgemm_n == int(said["DGEMM_N"])
+    assert sizes.ptrans_n == int(said["PTRANS_n"])
+    assert sizes.table_bytes == 8 * int(said["RandomAccess_N"])
+    assert sizes.mpi_table_bytes == 8 * int(said["MPIRandomAccess_N"])
+    assert sizes.stream_length == int(said["STREAM_VectorSize"])
+    assert sizes.fft_n == int(said["FFT_N"])
+    assert sizes.gfft_n == int(said["MPIFFT_N"])
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 7, 8, 96])
+@pytest.mark.parametrize("order", [1, 64, 1000, 8192, 100_000])
+def test_sizes_are_positive_and_fit_for_any_number_of_ranks(ranks: int, order: int) -> None:
+    sizes = Sizes(ranks, order)
+    share = sizes.rank_bytes
+    assert min(sizes.dgemm_n, sizes.ptrans_n, sizes.fft_n, sizes.gfft_n) >= 1
+    if share >= 1 << 20:
+        assert 24 * sizes.dgemm_n**2 <= share
+        assert sizes.stream_three_bytes <= share
+        assert share < 2 * sizes.table_bytes <= 2 * share
+        assert 16 * sizes.fft_n <= share // 2
+        assert 4 * 16 * sizes.gfft_n <= sizes.matrix_bytes
+    assert sizes.gfft_n % sizes.gfft_ranks**2 == 0
+    assert sizes.gfft_ranks == ({7: 6}.get(ranks, ranks))
+
+
+def test_pairs_are_all_of_few_ranks_and_some_of_many() -> None:
+    assert Sizes(1, 64).pairs == ""
+    assert Sizes(3, 64).pairs == "0+1,0+2,1+2"
+    assert Sizes(8, 64).pairs.count("+") == 28
+    assert 14 <= Sizes(96, 64).pairs.count("+") <= 28
+
+
+def test_orders_fill_the_memory_that_they_should() -> None:
+    assert 8 * quick_order(2, 24 * GIB) ** 2 <= 512 << 20
+    assert 8 * quick_order(64, 8 * GIB) ** 2 <= GIB
+    assert 0.79 <= 8 * full_order(64 * GIB) ** 2 / (64 * GIB) <= 0.8
+    assert quick_order(1, 0) > 0
+
+
+def test_an_order_is_read_and_one_that_does_not_fit_is_refused_with_its_bytes() -> None:
+    assert read_order("hpl:4096", 24 * GIB) == 4096
+    for words in ("4096", "hpl:", "hpl:0", "hpl:-1", "hpl:1e4", "hpl:99999999999", "hpl:٣"):
+        with pytest.raises(Refusal, match="hpl:N") as wrong:
+            read_order(words, 24 * GIB)
+        assert wrong.value.code == Exit.WRONG_WORD
+    with pytest.raises(Refusal, match=r"takes 74.51 GiB of 24 GiB of memory.*try --size hpl:50752") as large:
+        read_order("hpl:100000", 24 * GIB)
+    assert large.value.code == Exit.NOT_SUPPORTED
+
+
+def test_every_key_has_one_row_for_each_rule() -> None:
+    rows = [(one.key, one.rule or test.rule) for test in hpcc_tests() for one in test.figure]
+    assert len(rows) == len(set(rows))
+    names = [test.name for test in hpcc_tests()]
+    assert len(names) == len(set(names))
+    stars = {name.replace("Star", "Single") for name in names if name.startswith("Star")}
+    assert stars <= set(names), "with one rank the one stands for the other"
+
+
+def test_a_cell_of_each_test_fits_each_of_its_figures() -> None:
+    for test in hpcc_tests():
+        for one in test.figure:
+            for name, value in one.knobs.items():
+                assert value in test.knobs[name].split(","), (test.name, one.key)
+
+
+@pytest.fixture
+def described(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hpcc, "describe", lambda *_: Described((), 1, {"pace": "steps"}))
+    monkeypatch.setattr(hpcc, "check_knobs", lambda *_: None)
+
+
+@pytest.mark.usefixtures("described")
+@pytest.mark.parametrize("ranks", [1, 2, 7])
+def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> None:
+    found = hpcc.asked(Sizes(ranks, 512), quick=True, repeats=None)
+    asked = {ask.show.title: ask for ask in found.asks}
+    assert set(asked) | set(found.left_out) == {test.name for test in hpcc_tests()}
+    assert not set(asked) & set(found.left_out)
+    assert len({ask.key for ask in found.asks}) == len(found.asks), "no two asks are the same question"
+    assert {ask.repeats for ask in found.asks} == {hpcc.LAUNCHES}
+    assert not any("{" in value for ask in found.asks for value in ask.knobs.values())
+    for test in hpcc_tests():
+        if test.workload in workloads.workloads() and test.name in asked:
+            wanted = {"one": 1, "star": ranks, "all": 6 if test.ranks and ranks == 7 else ranks}[test.mode]
+            assert asked[test.name].shape.ranks == wanted
+            if test.mode == "star":
+                assert asked[test.name].knobs["groups"] == "1", "alone, whatever its pace"
+    assert ("PingPong latency" in asked) == (ranks > 1)
+
+
+def test_a_kernel_that_refuses_leaves_its_test_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> Described:
+        raise Refusal("cannot find octant-node-gemm (it is not built); try `make setup`")
+
+    monkeypatch.setattr(hpcc, "describe", refuse)
+    found = hpcc.asked(Sizes(2, 512), quick=True, repeats=1)
+    assert not found.asks
+    assert "not built" in found.left_out["SingleDGEMM"]
+
+
+def test_kernels_take_what_is_asked(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    here = {test.name for test in hpcc_tests() if test.workload in workloads.workloads()}
+    for quick in (True, False):
+        found = hpcc.asked(Sizes(2, 512), quick, repeats=1)
+        assert not here & set(found.left_out), found.left_out
