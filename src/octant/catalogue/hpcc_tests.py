@@ -46,6 +46,13 @@ class HpccTest(BaseModel):
     least: int = Field(default=1, ge=1)
     figure: tuple[HpccFigure, ...] = Field(min_length=1)
 
+    def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
+        """Whether a cell of a workload is one of it, as far as that does not depend on sizes."""
+        plain = {name: value.split(",") for name, value in self.knobs.items() if "{" not in value}
+        return workload == self.workload and all(
+            comparable(knobs.get(name, "")) in map(comparable, values) for name, values in plain.items()
+        )
+
 
 @functools.cache
 def hpcc_tests() -> tuple[HpccTest, ...]:

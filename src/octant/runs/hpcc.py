@@ -35,29 +35,28 @@ class Hpcc:
 def asked(
     sizes: Sizes, quick: bool, repeats: int | None, launcher: str = "", hosts: tuple[str, ...] = (), link: str = ""
 ) -> Hpcc:
-    """An ask for each test that can be measured.
+    """An ask for each test that can be measured; of tests that ask the same one.
 
     Args:
         quick: with the further knobs of a quick run.
         repeats: launches of each; `None`: three.
     """
-    made: list[Ask] = []
+    made: dict[str, Ask] = {}
     left_out: dict[str, str] = {}
     for test in hpcc_tests():
         if why := absent(test, sizes.ranks):
             left_out[test.name] = why
             continue
         try:
-            made.append(_ask(test, sizes, quick, repeats or LAUNCHES, Shape(1, "", hosts, launcher, link)))
+            ask = _ask(test, sizes, quick, repeats or LAUNCHES, Shape(1, "", hosts, launcher, link))
+            made.setdefault(ask.key, ask)  # with one rank tests of one rank, of each and of all may be the same
         except Refusal as refusal:
             left_out[test.name] = str(refusal)
-    return Hpcc(tuple(made), left_out)
+    return Hpcc(tuple(made.values()), left_out)
 
 
 def absent(test: HpccTest, ranks: int) -> str:
     """Why a test has no figure whatever is asked: too few ranks, or no workload; empty where it may have one."""
-    if test.mode == "star" and ranks == 1:
-        return f"with one rank it is {test.name.replace('Star', 'Single')}"
     if ranks < test.least:
         return f"it needs {counted(test.least, 'rank')}"
     if test.workload not in workloads.workloads():

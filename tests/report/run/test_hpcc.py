@@ -39,7 +39,10 @@ def measured(launch: Launch, at: dict[str, str], **changes: Any) -> Point:
 def run_of(wrong: bool = False) -> tuple[list[Launch], list[Point], list[Failure]]:
     """DGEMM on one rank and on two, STREAM with both stores, a ping-pong of three ranks; a ring failed."""
     bad = (Result("difference", 9.0, "1", 1.0),) if wrong else (Result("difference", 0.5, "1", 1.0),)
-    gemm = launches_of("SingleDGEMM", 1, n=str(N)), launches_of("StarDGEMM", 2, n=str(N))
+    gemm = (
+        launches_of("SingleDGEMM", 1, n=str(N), library="auto"),
+        launches_of("StarDGEMM", 2, n=str(N), library="auto"),
+    )
     points = [measured(one, {}, counts={"flops": 2 * N**3}, results=bad) for launches in gemm for one in launches]
     stream = launches_of("SingleSTREAM of three arrays", 1, kernel="triad", bytes="2400000", store="plain,streaming")
     moved = {"bytes_read": 160_000, "bytes_written": 80_000, "flops": 20_000}

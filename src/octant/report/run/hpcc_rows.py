@@ -83,13 +83,12 @@ def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
 
 
 def figures_of_test(summary: Summary, test: HpccTest) -> tuple[Figure, ...]:
-    """The headline figures of a test: of its ask or, with one rank, of the test of one rank in the place of a star."""
+    """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same."""
     found = tuple(one for one in summary.figures if one.label == test.name)
-    if found or test.mode != "star":
+    if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
-    single = test.name.replace("Star", "Single")
-    asks = [ask for ask in summary.run.asks if ask.shape.ranks > 1]
-    return () if asks else tuple(one for one in summary.figures if one.label == single)
+    others = {one.name for one in hpcc_tests()}
+    return tuple(one for one in summary.figures if one.label in others and test.is_of(one.workload.name, one.knobs))
 
 
 def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
