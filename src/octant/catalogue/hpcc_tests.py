@@ -8,8 +8,6 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from octant.ask import comparable
-
 Rule: TypeAlias = Literal["baseline", "optimised"]
 
 
@@ -28,7 +26,7 @@ class HpccFigure(BaseModel):
 
     def is_of(self, knobs: Mapping[str, str]) -> bool:
         """Whether a cell with these knobs is one of it."""
-        return all(comparable(knobs.get(name, "")) == comparable(value) for name, value in self.knobs.items())
+        return all(knobs.get(name, "") == value for name, value in self.knobs.items())
 
 
 class HpccTest(BaseModel):
@@ -49,9 +47,7 @@ class HpccTest(BaseModel):
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of a workload is one of it, as far as that does not depend on sizes."""
         plain = {name: value.split(",") for name, value in self.knobs.items() if "{" not in value}
-        return workload == self.workload and all(
-            comparable(knobs.get(name, "")) in map(comparable, values) for name, values in plain.items()
-        )
+        return workload == self.workload and all(knobs.get(name, "") in values for name, values in plain.items())
 
 
 @functools.cache
