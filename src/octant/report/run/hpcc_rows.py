@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octant.workload import Workload
 
 _LEAST = (ranks("max"), steps("min"))
-_OF_PINGPONG = (
+_OF_MESSAGES = (
     Metric(
         "HPCC time",
         "s",
@@ -32,7 +32,6 @@ _OF_PINGPONG = (
         "HPCC bandwidth", "B/s", "higher", rate("bytes_passed", over=(*_LEAST, groups("sum"))), note="of the least time"
     ),
 )
-_PINGPONG = "mpi/p2p"
 MOST_SHOWN = 3
 """Values of a knob that are listed in a row."""
 
@@ -65,10 +64,14 @@ class Row:
 
 
 def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
-    """These workloads with the least times that HPC Challenge takes of a ping-pong."""
+    """These workloads with the metrics that HPC Challenge's tests refer to, where they do not define them themselves."""
     found = dict(known)
-    if pingpong := found.get(_PINGPONG):
-        found[_PINGPONG] = replace(pingpong, metrics=(*pingpong.metrics, *_OF_PINGPONG))
+    for test in hpcc_tests():
+        if workload := found.get(test.workload):
+            named = {metric.name for metric in workload.metrics}
+            wanted = {one.reference for one in test.figure} - named
+            further = tuple(metric for metric in _OF_MESSAGES if metric.name in wanted)
+            found[test.workload] = replace(workload, metrics=(*workload.metrics, *further))
     return found
 
 
