@@ -64,7 +64,7 @@ class Row:
 
 
 def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
-    """These workloads with the metrics that HPC Challenge's tests refer to, where they do not define them themselves."""
+    """These workloads with the metrics that HPC Challenge's tests name, where they do not define them themselves."""
     found = dict(known)
     for test in hpcc_tests():
         if workload := found.get(test.workload):
