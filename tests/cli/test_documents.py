@@ -118,6 +118,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("hpcc.txt", "hpcc-1.5.0.txt"),
     ):
         (folder / name).symlink_to(DATA / "foreign" / source)
+    again = (folder / "imb.txt").read_text().replace(" 3.24 ", " 3.25 ", 1)
+    (folder / "imb-2.txt").write_text(again)  # another launch
     (folder / "points.txt").write_text("24 1.08e9 0.05\n")
     for name, source in (("mine.toml", "study/studies/page-size.toml"), ("suite.toml", "suites/quick.toml")):
         (folder / name).symlink_to(ROOT / "src/octant" / source)

@@ -89,8 +89,9 @@ def test_the_line_of_each_figure_is_kept(store: Store) -> None:
 
 
 def test_several_outputs_are_launches_of_the_same_cells(store: Store) -> None:
-    names = ("imb-2021.11-mpi1.txt",) * 3
-    summary = summarise(imported(store, *names))
+    first = read("imb-2021.11-mpi1.txt")
+    launches = [dataclasses.replace(first, version_line=f"{first.version_line} {k}") for k in range(3)]
+    summary = summarise(create(store, "imb", [(Path(f"imb-{k}.txt"), one) for k, one in enumerate(launches)]))
     assert len(summary.figures) == 67
     assert {len(figure.points) for figure in summary.figures} == {3}
     assert all(figure.value and figure.value.number == 3 for figure in summary.figures)
@@ -172,3 +173,13 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
     code, text = octant("compare", first, first, "--rounds", "6")
     assert (code, "imported, not measured here" in text) == (Exit.CANNOT_RUN, True)
     assert octant("import", "osu", str(FOLDER / "pmb-2.2.txt"))[0] == Exit.WRONG_WORD
+
+
+def test_the_same_output_twice_is_no_second_launch(store: Store, tmp_path: Path) -> None:
+    name = "imb-2021.11-mpi1.txt"
+    with pytest.raises(Refusal, match="it is given twice"):
+        imported(store, name, name)
+    copy = tmp_path / "copy.txt"
+    copy.write_bytes((FOLDER / name).read_bytes())
+    with pytest.raises(Refusal, match="says the same, number for number"):
+        create(store, "imb", [(FOLDER / name, read(name)), (copy, foreign.read_file("imb", copy))])

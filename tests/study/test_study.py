@@ -269,6 +269,11 @@ def test_a_study_of_format_1_is_designed_again(tmp_path: Path) -> None:
     assert not found.values.absent
 
 
+def test_a_name_that_is_neither_a_study_nor_a_run_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(Refusal, match=r"neither a study nor a run.*octant study list"):
+        outcome.last_run(Store(tmp_path), "nosuch")
+
+
 def test_an_axis_may_go_by_facts_of_the_machine(where: Store, tmp_path: Path) -> None:
     """8, 32 and 128 KiB from the ladder, then twice the 2 MiB of the second cache, where b is twice as fast as a."""
     mine = curve_study(tmp_path, '"8KiB to 128KiB by 4", "2*l2"', "2*l2")

@@ -109,7 +109,7 @@ EXAMPLES = {
     ),
     "import": (
         Example("octant import imb imb.txt", "an output of the Intel MPI Benchmarks"),
-        Example("octant import imb imb.txt imb.txt --machine ours", "of several each is a launch"),
+        Example("octant import imb imb.txt imb-2.txt --machine ours", "of several each is a launch"),
         Example("octant import osu osu.txt --ranks 64", "where the tool does not say how many ranks"),
     ),
     "machine": (

@@ -48,8 +48,10 @@ def create(
         ranks: how many processes there were where a file does not say it.
 
     Raises:
-        Refusal: a file does not say how many ranks there were and `ranks` neither, or the store cannot be written.
+        Refusal: a file does not say how many ranks there were and `ranks` neither, two files say the same, or the store
+            cannot be written.
     """
+    _check_each_once(outputs)
     questions: dict[str, _Question] = {}
     for number, (path, output) in enumerate(outputs):
         for table in output.tables:
@@ -66,6 +68,15 @@ def create(
     lines = [line for question in questions.values() for line in _lines(question, outputs)]
     append_durably(run.records, lines)
     return store.read(run.id)
+
+
+def _check_each_once(outputs: Sequence[tuple[Path, Output]]) -> None:
+    """The same output twice would count as two launches that agree."""
+    for place, (path, output) in enumerate(outputs):
+        for earlier, other in outputs[:place]:
+            if output == other:
+                same = "it is given twice" if path == earlier else f"{earlier} says the same, number for number"
+                raise Refusal(f"cannot count {path} as a launch ({same}); try it once", Exit.WRONG_WORD)
 
 
 def unknown_machine(name: str, architecture: str = "") -> Machine:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from octant.build.mpi_library import linked
 from octant.catalogue import mpi_settings
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
 from octant.record import Failure
@@ -188,6 +188,9 @@ def last_run(where: Store, name: str) -> StoredRun:
             return where.read(candidate.id)
     if name in file.names():
         raise Refusal(f"cannot report on {name} (it has not been run in {where.root}); try octant study run {name}")
+    if name not in ("last", "previous") and not any(run.startswith(Path(name).name) for run in where.ids()):
+        known = suggestion(name, file.names(), "octant study list")
+        raise Refusal(f"cannot report on {name!r} (neither a study nor a run); {known}", Exit.WRONG_WORD)
     return where.find(name)
 
 
