@@ -73,6 +73,22 @@ class Bars:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How far ranks differ: three metrics of one unit along a knob, as a line in a band from the least to the greatest.
+
+    A band for each mode and each value of the other knobs.
+    """
+
+    x: str  # a knob, or a metric of the workload
+    low: str
+    middle: str
+    high: str
+    each: tuple[str, ...] = ()  # knobs that tell bands apart; none: all that vary
+    along: str = ""  # what x is in words; "": its name
+    title: str = ""  # "": what the ask calls it, and x
+
+
+@dataclass(frozen=True)
 class Choice:
     """Which value of a knob is best by everything else that was varied, and what the worst one costs; the headline."""
 
@@ -106,7 +122,9 @@ class Matrix:
     title: str = ""  # "": what is measured, by pairs of ranks
 
 
-Picture: TypeAlias = Curve | Ladder | Messages | Histogram | LostTime | Bars | Choice | Stacked | Timeline | Matrix
+Picture: TypeAlias = (
+    Curve | Ladder | Messages | Histogram | LostTime | Bars | Spread | Choice | Stacked | Timeline | Matrix
+)
 
 
 @dataclass(frozen=True)
@@ -127,6 +145,7 @@ class Traffic:
     parts: int = 1  # the headline is one of so many equal parts of the time of the pattern: 2 where it is a half
     at_once: int = 1  # messages of each flow into which what all parts carry is cut, one behind the other
     of_link: bool = True  # it says what a link carries; else it is only drawn beside what the model says of it
+    is_message: bool = False  # its headline is the time of one message that has its way for itself
 
 
 @dataclass(frozen=True)
@@ -158,6 +177,8 @@ class Workload:
     provides: tuple[Provides, ...] = ()
     pictures: tuple[Picture, ...] = ()
     traffic: Callable[[Machine, Point], Traffic | CollectiveTraffic | NoTraffic] | None = None
+    duplex: str = ""
+    """The metric that is the time of messages both ways at once over that of as many one way: 1 to 2."""
     of_links: bool = True  # some of its traffic says what links carry; else the model is only drawn beside it
     footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
     """Bytes that all ranks and threads together go through again and again; `None`: not known."""

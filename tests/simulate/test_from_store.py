@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fake_run import MIB, fake_run, lane, point, there_and_back, write_run
@@ -16,6 +17,7 @@ from octant.failure import Refusal
 from octant.metric import Metric, rate, seconds
 from octant.network import NetworkFile, load
 from octant.network.calibrate import Measured, calibrate
+from octant.network.collectives import MessageCosts, programs
 from octant.network.files import parse
 from octant.record import Given, Point, Result
 from octant.report.network.answers import store_calibration_text
@@ -23,6 +25,7 @@ from octant.simulate.from_store import StoreCalibration, calibrate_from_run
 from octant.store import StoredRun
 from octant.workload import NoTraffic, Traffic, Workload
 
+MANY = (0, 8, 64, 512, 2048, 4096, 8192, 16384, 32768, 131072, 2**20)
 TREE = network("fat-tree", down=[4], rates={"port": 5e9, "endpoint": 4e9})
 
 
@@ -233,3 +236,44 @@ def test_any_workload_that_declares_its_traffic_calibrates_a_network(
     declare(traffic)
     with pytest.raises(Refusal, match=why):
         calibrate_from_run(TREE, stored(ring(10**6, 1000, hosts)))
+
+
+def both_ways(ratio: float, hosts: tuple[str, str] = ("a", "a")) -> Point:
+    """A window of one message of 1 MB one way in 100 µs, and each way at once in `ratio` times as much."""
+    times = {"step": 1 + ratio, "phase/one_way": 1.0, "phase/both_ways": ratio}
+    lanes = tuple(lane([round(100_000 * ns)] * 8, rank=r, name=name) for name, ns in times.items() for r in (0, 1))
+    counts = {"messages": 3, "bytes_sent": 3 * 10**6, "turns": 2, "bytes_passed": 10**6}
+    knobs = {"pattern": "duplex", "window": "1", "bytes": str(10**6), "buffers": "rotating"}
+    given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
+    return point(
+        "steps", workload="mpi/p2p", launch="duplex-0", knobs=knobs, counts=counts, lanes=lanes, ranks=2, given=given
+    )
+
+
+def test_memory_carries_both_directions_where_these_go_at_once() -> None:
+    messages = (message(0, 1000), message(10**6, 101_000))
+    for ratio in (1.0, 1.25, 2.0):
+        found = calibrate_from_run(TREE, stored(*messages, both_ways(ratio)))
+        ((parameter,),) = (fit.parameters for fit in found.fits)
+        assert parameter.value == pytest.approx(2 / ratio * 1e10, rel=1e-3)
+        assert f"{ratio:.2f} times" in found.evidence[0].says
+    between = (message(0, 1000, hosts=("a", "b")), message(10**6, 101_000, hosts=("a", "b")))
+    found = calibrate_from_run(TREE, stored(*between, both_ways(1.9, ("a", "b"))))
+    assert any("1.90 times" in why for why in found.left_out)  # a link's directions are capacities of their own
+    found = calibrate_from_run(TREE, stored(*between, both_ways(1.0, ("a", "b"))))
+    assert not any("duplex" in why for why in found.left_out)
+
+
+def test_the_lines_for_the_file_give_the_model_the_measured_times_of_messages() -> None:
+    """Eager to 8 KiB, then 10 µs more and half the rate: what is printed is read back, and a barrier takes it."""
+    times = {length: 1000 + length // 10 + (10_000 + length // 10) * (length > 8192) for length in MANY}
+    text = store_calibration_text(calibrate_from_run(TREE, stored(*(message(n, ns) for n, ns in times.items()))))
+    lines = text[text.index("[messages]") :].partition("\n\n")[0]
+    machine = parse(f'extends = "bgp"\nname = "here"\n{lines}\n', "here.toml")
+    inside = machine.messages.times.inside
+    assert inside is not None
+    assert machine.messages.times.between is None
+    for length, ns in times.items():
+        assert inside.seconds(np.array([float(length)]))[0] == pytest.approx(ns * 1e-9, rel=0.05)
+    (barrier,), _ = programs(machine, "barrier", np.zeros(2, np.int32), MessageCosts(), "dissemination")
+    assert barrier.seconds(0) == pytest.approx(1e-6, rel=0.05)

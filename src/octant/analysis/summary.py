@@ -30,6 +30,16 @@ if TYPE_CHECKING:
 
 
 Answer = TypeVar("Answer")
+_METRICS_OF_PICTURES = ("x", "y", "rate", "low", "middle", "high")
+"""What pictures call the metrics that they show; x may be a knob."""
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """What a model says of figures, for pictures to draw beside them."""
+
+    text: str  # what the model is, as the end of a sentence
+    headline: Callable[[Figure], float | None]  # in base units; `None`: it has no answer
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,7 @@ class Summary:
     clocks_hz: tuple[float, ...]  # of every cell at its own work, ascending
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
     others: Mapping[tuple[object, ...], Figure]  # of further metrics, by cell, title and metric
+    modelled: Modelled | None = None
 
     @property
     def clock_text(self) -> str:
@@ -136,7 +147,7 @@ def _failed_launches(run: StoredRun, ask: Ask, figure: Figure) -> int:
 def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:
     """The headline, and what limits and pictures are made of."""
     names = {provides.metric for provides in workload.provides}
-    names |= {getattr(picture, part, "") for picture in workload.pictures for part in ("x", "y", "rate")}
+    names |= {getattr(picture, part, "") for picture in workload.pictures for part in _METRICS_OF_PICTURES}
     needed = [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
     stacked = any(isinstance(picture, Stacked) for picture in workload.pictures)
     return [*needed, *(series_metrics(points) if stacked else ())]

@@ -46,6 +46,14 @@ def report(
             "--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].", rich_help_panel=FILES
         ),
     ] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="NETWORK",
+            help="Draw this network beside messages [default: the node, where the run measured its messages].",
+        ),
+    ] = "",
     svg: SvgOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
@@ -60,6 +68,11 @@ def report(
         raise Refusal("cannot write an HTML file with --json (it prints figures only); leave out one", Exit.WRONG_WORD)
     run = find_run(store, name)
     summary = summarise(run, all_metrics=True)
+    if model:
+        from octant.network import load
+        from octant.simulate.beside import with_model
+
+        summary = with_model(summary, load(model))
     clean = sharing.cleaner(run) if share else str
     if svg is not None:
         from octant.report.charts.files import write_svgs

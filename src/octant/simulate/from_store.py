@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from octant import units, workloads
 from octant.analysis.figures import Figure, value_of
 from octant.analysis.segments import Segment, segments
+from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
 from octant.network.calibrate import Calibration, Measured, check_classes, fit, loaded_classes
 from octant.network.files import NetworkFile
 from octant.network.solve import engine
 from octant.network.traffic import Pattern, make
+from octant.simulate.beside import Duplex, duplex_of
 from octant.simulate.stored_figures import matching_figures
 from octant.stats import Estimate, Interval
 from octant.store import StoredRun
@@ -20,6 +24,7 @@ from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 _LONG_BYTES = 65536  # from here on a message's start-up is a small part of its time
 _SHORT_BYTES = 8  # up to here it is all of it
 _OF_SEVERAL = "several messages at once, which the model is compared with"
+_FULL_DUPLEX = 1.1  # both directions in less than so many times one: each has its own
 _NO_TIME = Interval(0.0, 0.0, 0.0)
 
 
@@ -48,6 +53,7 @@ class Evidence:
     startup: Startup | None = None
     segments: tuple[Segment, ...] = ()  # of the time of messages in the same buffers over their length
     doubts: tuple[str, ...] = ()  # what casts doubt on it
+    is_message: bool = False  # of messages that have their way for themselves
 
 
 @dataclass(frozen=True)
@@ -82,15 +88,16 @@ def calibrate_from_run(
     """
     check_classes(network, free)
     groups, left_out = _traffic_groups(matching_figures(run, kernel), run)
+    duplex, notes = _duplex(run)
     evidence, fits = [], []
     for figures in groups:
         try:
-            one = _evidence(network, figures)
+            one = _evidence(network, figures, duplex)
             fits.append(_fit(network, one, free))
             evidence.append(one)
         except _NothingError as error:
             left_out.append(f"{figures[0][0].workload.name}: {error}")
-    left_out = list(dict.fromkeys(left_out))
+    left_out = list(dict.fromkeys([*left_out, *notes]))
     if not evidence:
         have = ", ".join(sorted({point.workload for point in run.points})) or "nothing"
         why = "; ".join(left_out) or f"it holds {have}"
@@ -141,14 +148,39 @@ def _one_node(figure: Figure) -> bool:
     return given[0].host == given[-1].host
 
 
-def _evidence(network: NetworkFile, figures: Sequence[_Declared]) -> Evidence:
-    """What the figures of one workload say together: its longest messages, or its best rate."""
+def _duplex(run: StoredRun) -> tuple[Duplex | None, list[str]]:
+    """What both directions of a pair at once take over one within a node, and what of it no model can hold."""
+    names = {name for name, one in workloads.workloads().items() if one.duplex}
+    kept = tuple(point for point in run.points if point.workload in names)
+    summary = summarise(replace(run, points=kept), all_metrics=True)
+    between = duplex_of(summary, one_host=False)
+    if between is None or between.ratio <= _FULL_DUPLEX:
+        return duplex_of(summary, one_host=True), []
+    why = (
+        f"both directions between nodes take {between.ratio:.2f} times as long as one, and the model's links carry each"
+    )
+    return duplex_of(summary, one_host=True), [f"duplex: {why} for itself: it is up to so much too fast for both"]
+
+
+def _evidence(network: NetworkFile, figures: Sequence[_Declared], duplex: Duplex | None = None) -> Evidence:
+    """What the figures of one workload say together: its longest messages, or its best rate.
+
+    A node's memory that carried one message carried more where both directions went at once (`duplex`).
+    """
     timed = figures[0][0].metric.unit == "s"
     used, rate, start = _of_times(figures) if timed else _of_rates(figures)
     figure, traffic = used[0]
     pattern = _pattern(network, figure, traffic)
     if not timed and pattern.flows is not None and len(pattern.flows) > 1:
         raise _NothingError(f"the rate of all flows of {traffic.pattern} together is not that of one")
+    says, inside = (
+        traffic.description,
+        pattern.flows is not None and bool(np.all(pattern.flows.sources == pattern.flows.targets)),
+    )
+    if duplex and traffic.is_message and inside:
+        times = 2 / duplex.ratio
+        rate = Interval(rate.low * times, rate.middle * times, rate.high * times)
+        says += f"; both ways at once in {duplex.ratio:.2f} times the time"
     at_most = float("inf")
     if timed and traffic.relation == "at_least":
         bounds = [t.units / limit for f, t in used if (limit := f.at_limit)]
@@ -160,12 +192,13 @@ def _evidence(network: NetworkFile, figures: Sequence[_Declared]) -> Evidence:
         rate_per_s=rate,
         rate_is=_value(used).text,
         relation=traffic.relation,
-        says=traffic.description,
+        says=says,
         pattern=pattern,
         at_most_per_s=at_most,
         startup=_startup(network, pattern, start),
         segments=_segments(figures, traffic) if timed else (),
         doubts=tuple(dict.fromkeys(one.text for f, _ in used for one in f.doubts)),
+        is_message=traffic.is_message,
     )
 
 

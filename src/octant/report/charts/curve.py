@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import units
@@ -9,7 +10,7 @@ from octant.analysis.names import picture_title
 from octant.report import claims
 from octant.report.charts.caches import cache_marks
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of, zero_place
+from octant.report.charts.lines import MOST_SERIES, ROLES, Along, Line, along, dressed, lines_of, zero_place
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 
@@ -34,7 +35,9 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     xs = sorted({at for line in lines for at in line.xs})
     marks = cache_marks(summary.run.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
     across = along_axis(x, xs)
+    models = models_of(summary, lines)
     ys = [y for line in lines for y in (*line.ys, *(limit for _, limit in line.limits))]
+    ys += [y for one in models if one for y in one.y]
     upright = value_axis(metric.name, ys, metric.unit, log=True)
     named = len(lines) > 1 or len(xs) == 1
     groups = [lines[i : i + MOST_SERIES] for i in range(0, len(lines), MOST_SERIES)]
@@ -42,16 +45,23 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
         "curve",
         shown.title or picture_title(figures, f"{metric.name} against {x.title}"),
         f"{workload.summary}. {how_to_read(every)}{f' {metric.name.capitalize()}: {metric.note}.' * bool(metric.note)}"
+        + model_text(summary, models)
         + " Dotted: sizes of caches as the system states them." * bool(marks)
         + _words_text(x, figures)
         + thinned_text(len(lines), len(every), "lines"),
         tuple(
-            Panel(across, upright, (*dressed(group, xs, named, across.log), *limits_of(group)), marks)
-            for group in groups
+            Panel(
+                across,
+                upright,
+                (*dressed(group, xs, named, across.log), *limits_of(group), *dressed_models(models[first:])),
+                marks,
+            )
+            for first, group in zip(range(0, len(lines), MOST_SERIES), groups, strict=True)
         ),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
         tuple(cells for line in lines for cells in table_rows(listed(line), x)),
         label=f"{metric.name.capitalize()} of {workload.name}: {span_text(lines[0], x)}.",
+        facts=model_facts(lines, models),
     )
 
 
@@ -114,6 +124,49 @@ def limits_of(lines: Sequence[Line]) -> list[Series]:
         )
         for at, name in known.items()
     ]  # fmt: skip
+
+
+def models_of(summary: Summary, lines: Sequence[Line]) -> list[Series | None]:
+    """What the model says of each line, where it has an answer to two of its points and length is above 0."""
+    return [_model_of(summary, line) for line in lines]
+
+
+def _model_of(summary: Summary, line: Line) -> Series | None:
+    if summary.modelled is None:
+        return None
+    found = [
+        (x, y)
+        for x, figure in zip(line.xs, line.figures, strict=True)
+        if x > 0 and (y := summary.modelled.headline(figure))
+    ]
+    if len(found) < 2:
+        return None
+    return Series("model", "line", tuple(x for x, _ in found), tuple(y for _, y in found), dash="dashed", names="none")
+
+
+def dressed_models(models: Sequence[Series | None]) -> list[Series]:
+    """The model's lines of a panel in the colours of what they stand beside; the first is named."""
+    known = [replace(one, role=role) for one, role in zip(models, ROLES, strict=False) if one]
+    return [replace(one, names="legend") if one is known[0] else one for one in known]
+
+
+def model_text(summary: Summary, models: Sequence[Series | None]) -> str:
+    """What the dashed lines are; empty without any."""
+    if summary.modelled is None or not any(models):
+        return ""
+    return f" Dashed: the network model: {summary.modelled.text}; of a library's collectives the fastest that it knows."
+
+
+def model_facts(lines: Sequence[Line], models: Sequence[Series | None]) -> tuple[tuple[str, str], ...]:
+    """How far what was measured is from the model: `1.1 to 2.3 times the model's time`."""
+    facts = []
+    for line, model in zip(lines, models, strict=True):
+        if model:
+            said = dict(zip(model.x, model.y, strict=True))
+            ratios = [y / said[x] for x, y in line.points if x in said]
+            text = " to ".join(dict.fromkeys(f"{ratio:.2g}" for ratio in (min(ratios), max(ratios))))
+            facts.append((line.name or "model", f"{text} times the model's"))
+    return tuple(facts)
 
 
 def listed(line: Line) -> Line:

@@ -15,9 +15,13 @@ from octant.report import claims
 from octant.report.charts.caches import stated_sizes
 from octant.report.charts.curve import (
     along_axis,
+    dressed_models,
     how_to_read,
     limits_of,
     listed,
+    model_facts,
+    model_text,
+    models_of,
     point_text,
     table_rows,
     value_axis,
@@ -27,6 +31,7 @@ from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed,
 from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
+from octant.simulate.beside import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,18 +58,25 @@ def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     xs = sorted({at for line in times for at in line.xs})
     found = _segments(summary, times)
     marks = tuple(Mark(_border(one, after), "") for one, after in pairwise(found))
+    said = zip(times, models_of(summary, times), strict=True)
+    models = [None if message_of(summary, line.figures[0]) else one for line, one in said]
     below = (_rate_panel(workload, shown, x, xs, rates, marks),) if rates else ()
     return Picture(
         "messages",
         "Messages",
         f"{workload.summary}. {metric.name.capitalize()}: {metric.note or metric.unit}. {how_to_read(times)} "
         f"Dotted: the model, a straight line in each segment, drawn where its worst error is at most "
-        f"{units.percent_text(TRUSTED)}." + thinned_text(len(times), len(every), "lines"),
-        (_time_panel(workload, x, xs, times, found, marks), *below),
+        f"{units.percent_text(TRUSTED)}." + model_text(summary, models) + thinned_text(len(times), len(every), "lines"),
+        (_time_panel(workload, x, xs, times, found, marks, models), *below),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
         tuple(cells for line in (*times, *rates) for cells in table_rows(listed(line), x)),
         label=_sentence(times[0], rates[:1]),
-        facts=(*segment_facts(found), *(_half_fact(rates[0]) if rates else ()), *_other_facts(rates[1:])),
+        facts=(
+            *segment_facts(found),
+            *(_half_fact(rates[0]) if rates else ()),
+            *_other_facts(rates[1:]),
+            *model_facts(times, models),
+        ),
     )
 
 
@@ -103,16 +115,18 @@ def _time_panel(
     lines: Sequence[Line],
     found: Sequence[Segment],
     marks: tuple[Mark, ...],
+    models: Sequence[Series | None],
 ) -> Panel:
     metric = workload.metric()
     least = min((at for at in xs if at > 0), default=1.0)
     fits = [_fit(i, found, least) for i, one in enumerate(found) if one.fits]
+    every = [*(line.ys for line in lines), *(one.y for one in models if one)]
     first, place = lines[0], _word_place(lines[0])
     words = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {point_text(first, place)}")
     return Panel(
         along_axis(x, xs),
-        value_axis(metric.name.capitalize(), [y for line in lines for y in line.ys], metric.unit, log=True),
-        (*dressed(lines, xs, len(lines) > 1, at_zero=True), *fits),
+        value_axis(metric.name.capitalize(), [y for one in every for y in one], metric.unit, log=True),
+        (*dressed(lines, xs, len(lines) > 1, at_zero=True), *fits, *dressed_models(models)),
         marks,
         regions=tuple(_region(i, found, least) for i in range(len(found))) if len(found) > 1 else (),
         notes=(words,) if first.xs[place] > 0 and len(first.xs) > 1 else (),

@@ -17,7 +17,9 @@ from octant.report.charts.ladder import ladder
 from octant.report.charts.matrix import matrix
 from octant.report.charts.messages import messages
 from octant.report.charts.roofline import roofline
+from octant.report.charts.spread import spread
 from octant.report.charts.timeline import timeline
+from octant.simulate.beside import with_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
 
 def pictures(summary: Summary) -> list[Picture]:
-    """All pictures for which the run has the points."""
+    """All pictures for which the run has the points, with the lines of the model that the summary has, or the run."""
+    summary = summary if summary.modelled else with_model(summary)
     found = [picture for picture in (roofline(summary), ladder(summary)) if picture]
     for one, figures in summary.by_workload():
         kinds: Counter[str] = Counter()
@@ -57,6 +60,8 @@ def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared
             return lost_time(summary, of, figures, declared)
         case workload.Bars():
             return bars(summary, of, figures, declared)
+        case workload.Spread():
+            return spread(summary, of, figures, declared)
         case workload.Choice():
             return choice(of, figures, declared)
         case workload.Stacked():

@@ -275,7 +275,7 @@ def store_calibration_text(found: StoreCalibration) -> str:
         lines += [f"{name}: {text}" for name, text in segment_facts(one.segments)]
     written = [row for one, fit in zip(found.evidence, found.fits, strict=True) for row in _file_lines(found, one, fit)]
     if written:
-        lines += ["", "for the network file:", *written]
+        lines += ["", "for the network file:", *written, *_message_lines(found)]
     return "\n".join([*lines, *([""] if found.left_out else []), *(f"not used: {why}" for why in found.left_out)])
 
 
@@ -293,6 +293,25 @@ def _file_lines(found: StoreCalibration, one: Evidence, fit: Calibration) -> lis
         lines += [f"[{where}]", f"{p.resource}_per_s = {{ value = {value:.4g}, low = {low:.4g}{top}, "
                   f"source = {json.dumps(source, ensure_ascii=False)} }}"]  # fmt: skip
     return lines
+
+
+def _message_lines(found: StoreCalibration) -> list[str]:
+    """Times of messages by their length, as TOML: a line for each segment, within a node and between nodes."""
+    lines: dict[str, list[str]] = {}
+    for one in found.evidence:
+        flows = one.pattern.flows
+        if not one.is_message or not one.segments or flows is None:
+            continue
+        where = "inside" if flows.sources[0] == flows.targets[0] else "between"
+        rows = []
+        for part in one.segments:
+            rate = f", bytes_per_s = {part.bandwidth:.4g}" if math.isfinite(part.bandwidth) else ""
+            rows.append(f"  {{ first = {part.first:.0f}, time = {part.at_first_s:.4g}{rate} }},")
+        lines.setdefault(where, [f"{where} = [", *rows, "]"])
+    if not lines:
+        return []
+    source = json.dumps(f"run {found.run} on {found.machine}", ensure_ascii=False)
+    return ["[messages]", *(line for of in lines.values() for line in of), f"source = {source}"]
 
 
 def networks_text(networks: Sequence[NetworkFile]) -> str:

@@ -18,7 +18,7 @@ from octant.metric import (
 )
 from octant.record import Point, Samples
 from octant.units import parse_bytes
-from octant.workload import CollectiveTraffic, Curve, NoTraffic, Workload
+from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Spread, Workload
 
 PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
 LARGE_BYTES = 65536  # a rank's traffic below which a rate has no part in an operation's time
@@ -193,7 +193,14 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     traffic=_traffic,
     of_links=False,
-    pictures=(Curve("bytes"), Curve("processes", along="processes that work together")),
+    pictures=(
+        Curve("bytes"),
+        Curve("processes", along="processes that work together"),
+        Spread("bytes", "t_min", "t_avg", "t_max", title="How far ranks differ"),
+        Curve("bytes", "overlap_imb", each=("pattern", "test"), title="How much of it computing hides"),
+        Bars("test", "overlap_imb", title="How much of it computing hides, by how often it calls MPI_Test"),
+        Bars("test", "left", title="What is left after computing, by how often it calls MPI_Test"),
+    ),
     smoke={"pattern": "allreduce,bcast", "call": "blocking,nonblocking"},
     messages=True,
     alone=("pattern",),

@@ -57,7 +57,9 @@ def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
     if pattern in ("pingpong", "persistent-pingpong"):
         plain = pattern == "pingpong" and len(point.groups) < 2
         one = f"{text}, one at a time"
-        return Traffic("first-to-last", length, description=one, may_be_cached=not rotating, of_link=plain)
+        return Traffic(
+            "first-to-last", length, description=one, may_be_cached=not rotating, of_link=plain, is_message=plain
+        )
     window = int(point.knobs.get("window", "1"))
     if pattern in _NEIGHBOURS:
         made, parts, window = _NEIGHBOURS[pattern], 1, 1
@@ -114,6 +116,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Messages("bandwidth", each=("pattern", "source", "buffers")),),
     traffic=_traffic,
+    duplex="duplex",
     smoke={"pattern": "pingpong,duplex,partitioned", "bytes": "0,1000"},
     messages=True,
     alone=("pattern",),
