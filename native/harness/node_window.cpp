@@ -2,7 +2,38 @@
 
 #include "octant/failure.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+
 namespace octant {
+namespace {
+
+constexpr std::uintptr_t huge = std::uintptr_t{2} << 20;
+constexpr int collapse = 25;  // MADV_COLLAPSE, which older headers lack
+
+std::uintptr_t address_of(std::byte const* byte) { return reinterpret_cast<std::uintptr_t>(byte); }
+std::uintptr_t down(std::uintptr_t address, std::uintptr_t to) { return address / to * to; }
+
+// The place in its file of memory that one shared mapping holds; nothing where there is no such mapping.
+std::optional<std::uintptr_t> offset_of(std::span<std::byte const> memory) {
+    std::ifstream maps("/proc/self/maps");
+    std::uintptr_t const begin = address_of(memory.data()), end = begin + memory.size();
+    for (std::string line; std::getline(maps, line);) {
+        std::uintptr_t low = 0, high = 0, offset = 0;
+        char rights[5] = {};
+        if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx", &low, &high, rights, &offset) != 4) continue;
+        if (low <= begin && end <= high) return rights[3] == 's' ? std::optional(offset + begin - low) : std::nullopt;
+    }
+    return {};
+}
+
+}  // namespace
 
 NodeWindow::NodeWindow(Comm const& comm, std::size_t bytes, bool contiguous) : rank_(comm.rank()) {
     if (comm.max(static_cast<std::int64_t>(comm.size() - comm.node().size())) > 0)
@@ -26,6 +57,52 @@ NodeWindow::NodeWindow(Comm const& comm, std::size_t bytes, bool contiguous) : r
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_));
 }
 
+std::span<std::byte> NodeWindow::all() const noexcept {
+    std::byte *begin = nullptr, *end = nullptr;
+    for (auto const part : parts_) {
+        if (part.empty()) continue;
+        begin = begin == nullptr ? part.data() : std::min(begin, part.data());
+        end = std::max(end, part.data() + part.size());
+    }
+    return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+void NodeWindow::take_huge_pages(Comm const& comm) {
+    std::span<std::byte> const memory = all();
+    auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const offset = reserved_.empty() && !memory.empty() ? offset_of(memory) : std::nullopt;
+    if (offset) {
+        std::uintptr_t const before = *offset % page;
+        std::size_t const bytes = memory.size() + before, room = bytes + 2 * huge;
+        void* const at = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at != MAP_FAILED) reserved_ = {static_cast<std::byte*>(at), room};
+        // An address that is as far into a huge page as the file's offset; a length of 0 leaves the first mapping.
+        std::size_t const ahead = (*offset - before + huge - address_of(reserved_.data()) % huge) % huge;
+        void* const second = reserved_.empty() ? MAP_FAILED
+                                               : mremap(memory.data() - before, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                                                        reserved_.data() + ahead);
+        if (second != MAP_FAILED) {
+            madvise(second, bytes, MADV_HUGEPAGE);
+            for (auto& part : parts_)
+                if (!part.empty())
+                    part = {static_cast<std::byte*>(second) + before + (part.data() - memory.data()), part.size()};
+        }
+    }
+    std::span<std::byte> const part = mine();
+    for (std::size_t at = 0; at < part.size(); at += page) {
+        auto volatile* const byte = part.data() + at;
+        *byte = *byte;
+    }
+    comm.barrier();
+    // Each the huge pages that begin in its part, then all of them into its own tables.
+    std::uintptr_t const end = address_of(part.data()) + part.size();
+    for (std::uintptr_t at = down(address_of(part.data()) + huge - 1, huge); at < end; at += huge)
+        madvise(reinterpret_cast<void*>(at), huge, collapse);
+    comm.barrier();
+    std::uintptr_t const first = down(address_of(all().data()), page);
+    madvise(reinterpret_cast<void*>(first), address_of(all().data()) + all().size() - first, collapse);
+}
+
 void NodeWindow::publish(Comm const& comm) const {
     check(MPI_Win_sync(handle_));
     comm.barrier();
@@ -36,6 +113,7 @@ NodeWindow::~NodeWindow() {
     if (handle_ == MPI_WIN_NULL) return;
     MPI_Win_unlock_all(handle_);
     MPI_Win_free(&handle_);
+    if (!reserved_.empty()) munmap(reserved_.data(), reserved_.size());
 }
 
 }  // namespace octant

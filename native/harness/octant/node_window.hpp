@@ -20,6 +20,11 @@ class NodeWindow {  // making, freeing and destroying it are collective: make it
 
     [[nodiscard]] std::span<std::byte> of(int rank) const noexcept { return parts_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] std::span<std::byte> mine() const noexcept { return of(rank_); }
+    [[nodiscard]] std::span<std::byte> all() const noexcept;  // from the first part to the end of the last
+    // Collective, before spans are handed out: asks for huge pages, and touches all of it, each rank its part. What the
+    // system does not grant stays as it is, which is read back like any memory's. MPI libraries map their windows where
+    // no huge page fits, so that parts now lie in a second mapping of the same memory. Linux 6.1 and later.
+    void take_huge_pages(Comm const& comm);
     // What each rank stored before is seen by all after it: a barrier, with the fences that MPI asks for.
     void publish(Comm const& comm) const;
 
@@ -27,6 +32,7 @@ class NodeWindow {  // making, freeing and destroying it are collective: make it
     MPI_Win handle_ = MPI_WIN_NULL;
     int rank_;
     std::vector<std::span<std::byte>> parts_;
+    std::span<std::byte> reserved_ = {};  // addresses around the second mapping, if there is one
 };
 
 }  // namespace octant

@@ -108,7 +108,7 @@ class Halves final : public Updates {
         for (std::size_t i = 0; i < sources_.size(); ++i) {
             int count = 0;
             octant::check(MPI_Get_count(&half.statuses[i], MPI_UINT64_T, &count));
-            applier.prefetch_and_apply(half.in.data() + i * setting_.batch, static_cast<std::size_t>(count));
+            applier.apply_all(half.in.data() + i * setting_.batch, static_cast<std::size_t>(count));
         }
         octant::check(MPI_Waitall(static_cast<int>(half.sends.size()), half.sends.data(), MPI_STATUSES_IGNORE));
     }

@@ -20,8 +20,7 @@ class InMemory final : public Updates {
             std::swap(ahead, now);
             std::size_t const ready = waiting;
             waiting = stretch.fill(ahead->data(), setting_.batch);
-            applier.prefetch(ahead->data(), waiting);
-            applier.apply(now->data(), ready);
+            applier.prefetch_and_apply(ahead->data(), waiting, now->data(), ready);
         } while (waiting > 0);
         return {.applied = applier.applied(), .at_end = ended(setting_, stretch)};
     }

@@ -19,7 +19,8 @@ using octant::Context;
 using octant::KnobKind;
 using octant::Refusal;
 
-constexpr double lost_at_most = 0.01;  // of the words, by HPCC's rule: several may write a word at once
+constexpr std::size_t sequence_parts = 128;  // a batch is a multiple of it
+constexpr double lost_at_most = 0.01;        // of the words, by HPCC's rule: several may write a word at once
 // At random it were exp(-updates for each word); the polynomial's numbers are less even, from place 0 on above all. A
 // repetition that was not made, nor undone, leaves all words as they were.
 constexpr double untouched_at_most = 0.75;
@@ -64,7 +65,11 @@ class RandomAccess {
                            "shared",
                            "shared: every rank of the node loads and stores; messages; hierarchical: both",
                            {"shared", "messages", "hierarchical"}},
-                          {"algorithm", KnobKind::word, "halves", "of messages; see the page", {"halves"}},
+                          {"algorithm",
+                           KnobKind::word,
+                           "halves",
+                           "of messages; see the page",
+                           {"halves", "hypercube", "opt2", "routed", "buckets"}},
                           {"team",
                            KnobKind::integer,
                            "0",
@@ -96,6 +101,10 @@ class RandomAccess {
             table_.emplace(context.buffer<Word>(mine));
             context.watched = {table_->mapping().bytes()};
         } else {
+            if (context.pages.pool_page_bytes > 0)
+                throw Refusal("cannot take pages=" + context.pages.name +
+                                  " (the table is a window of MPI's, whose pages it takes); try pages=thp",
+                              octant::Exit::not_supported);
             context.claim(static_cast<double>(mine) * sizeof(Word));
         }
         note();
@@ -116,13 +125,15 @@ class RandomAccess {
         } else {
             team_.emplace(places_->split(teams_.mine, places_->rank()));
             window_.emplace(*team_, division_.size(places_->rank()) * sizeof(Word), true);
-            context_.watched = {window_->mine()};
-            Word words = 0;
-            for (int rank = 0; rank < team_->size(); ++rank) words += window_->of(rank).size() / sizeof(Word);
-            setting_->memory = {reinterpret_cast<Word*>(window_->of(0).data()), words};
+            if (context_.pages.name == "thp") window_->take_huge_pages(*team_);
+            std::span<std::byte> const all = window_->all();
+            context_.watched = {all};
+            setting_->memory = {reinterpret_cast<Word*>(all.data()), all.size() / sizeof(Word)};
         }
-        context_.notes.emplace_back("look-ahead", std::to_string(2 * setting_->batch) + " updates");
-        updates_ = teams_.count() == 1 ? hpcc::in_memory(*setting_) : hpcc::by_halves(*setting_);
+        updates_ = way();
+        std::size_t const ahead = (two_batches() ? 2 : 1) * setting_->batch;
+        context_.notes.emplace_back("look-ahead", std::to_string(ahead) + " updates");
+        context_.notes.emplace_back("rule", !two_batches() && algorithm() == "buckets" ? "baseline" : "optimised");
         prepare();
     }
 
@@ -222,19 +233,34 @@ class RandomAccess {
         return {teams_.mine, place};
     }
 
+    [[nodiscard]] bool two_batches() const { return teams_.count() == 1 || algorithm() == "halves"; }
+    [[nodiscard]] std::string const& algorithm() const { return context_.knobs.word("algorithm"); }
+
     [[nodiscard]] std::size_t batch() const {
         auto const asked = static_cast<std::size_t>(context_.knobs.integer("batch"));
-        std::size_t const most = hpcc::most_ahead / 2;  // two are under way
+        std::size_t const most = hpcc::most_ahead / (two_batches() ? 2 : 1);
         if (asked > most)
             throw Refusal("cannot look ahead by two batches of " + std::to_string(asked) +
                               " updates (HPCC allows 1024 in all); try batch=512",
                           octant::Exit::not_supported);
-        std::size_t const rounded = (asked + 127) / 128 * 128;
-        return asked > 0 ? rounded : teams_.count() == 1 ? 128 : most;
+        std::size_t const rounded = (asked + sequence_parts - 1) / sequence_parts * sequence_parts;
+        return asked > 0 ? rounded : teams_.count() == 1 ? sequence_parts : most;
+    }
+
+    [[nodiscard]] std::unique_ptr<hpcc::Updates> way() const {
+        if (teams_.count() == 1) return hpcc::in_memory(*setting_);
+        if (algorithm() == "halves") return hpcc::by_halves(*setting_);
+        if (teams_.count() < places_->size())
+            throw Refusal("cannot use algorithm=" + algorithm() +
+                              " between teams that share memory; try algorithm=halves, or transport=messages",
+                          octant::Exit::not_supported);
+        if (algorithm() == "routed") return hpcc::routed(*setting_);
+        if (algorithm() == "buckets") return hpcc::by_buckets(*setting_);
+        return hpcc::by_hypercube(*setting_, algorithm() == "opt2");
     }
 
     void note() {
-        context_.notes = {{"table_bytes", std::to_string(division_.words() * sizeof(Word))}, {"rule", "optimised"}};
+        context_.notes = {{"table_bytes", std::to_string(division_.words() * sizeof(Word))}};
         if (context_.knobs.integer("hpl") == 0)
             context_.note_rounded(context_.knobs.integer("bytes"),
                                   static_cast<std::int64_t>(division_.words() * sizeof(Word)));

@@ -28,18 +28,19 @@ class Applier {
             sequences::apply(words_, numbers, count);
         applied_ += static_cast<std::int64_t>(count);
     }
+    // Asks for the words of the next ones while these are applied.
+    void prefetch_and_apply(Word const* ahead, std::size_t next, Word const* now, std::size_t count) {
+        std::size_t const both = atomic_ ? 0 : std::min(next, count);
+        sequences::prefetch_and_apply(words_, ahead, now, both);
+        applied_ += static_cast<std::int64_t>(both);
+        prefetch(ahead + both, next - both);
+        apply(now + both, count - both);
+    }
     // Any number of them, each asked for 128 updates ahead.
-    void prefetch_and_apply(Word const* numbers, std::size_t count) {
-        std::size_t ahead = std::min(prefetched, count);
-        prefetch(numbers, ahead);
-        for (std::size_t at = 0; at < count;) {
-            std::size_t const more = std::min(prefetched, count - ahead);
-            prefetch(numbers + ahead, more);
-            std::size_t const now = std::min(prefetched, count - at);
-            apply(numbers + at, now);
-            ahead += more;
-            at += now;
-        }
+    void apply_all(Word const* numbers, std::size_t count) {
+        std::size_t const first = std::min(prefetched, count);
+        prefetch(numbers, first);
+        prefetch_and_apply(numbers + first, count - first, numbers, count);
     }
     [[nodiscard]] Word word(Word number) const noexcept { return Sequence::word(number, words_.bits); }
     [[nodiscard]] std::int64_t applied() const noexcept { return applied_; }
