@@ -46,6 +46,30 @@ def test_no_update_is_lost_where_none_may_be(run_kernel: KernelRuns, ranks: int,
 
 
 @pytest.mark.mpi
+def test_every_algorithm_of_messages_applies_every_update(run_kernel: KernelRuns) -> None:
+    algorithms = ("halves", "hypercube", "opt2", "routed", "buckets")
+    words = (f"algorithm={','.join(algorithms)}", "transport=messages", "sequence=polynomial,lcg", "bytes=1MiB")
+    done = run_kernel("hpcc/randomaccess", *words, *QUICK, ranks=2)
+    assert done.code == 0, done.stderr
+    assert len(done.points) == 2 * len(algorithms)
+    assert {found.notes["rule"] for found in done.points if found.knobs["algorithm"] == "buckets"} == {"baseline"}
+    for found in done.points:
+        assert value(found, EXACT) == 0
+        assert int(found.notes["look-ahead"].split()[0]) <= 1024
+        assert found.count("bytes_sent") > 8 * found.count("updates") * 0.4, "half of them are for the other rank"
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("words", [("pages=thp",), ("pages=base",), ("pages=thp", "sequence=lcg", "batch=512")])
+def test_few_updates_are_lost_in_a_large_shared_table(run_kernel: KernelRuns, words: tuple[str, ...]) -> None:
+    done = run_kernel("hpcc/randomaccess", "bytes=16MiB", "updates=1", *words, *QUICK, ranks=2)
+    assert done.code == 0, done.stderr
+    (found,) = done.points
+    assert not any(check.name == EXACT for check in found.checks), "HPCC allows some"
+    assert value(found, "share of the words that differ after all updates were undone") <= 0.01
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("check", range(5))
 def test_each_check_is_seen_to_fail(run_kernel: KernelRuns, check: int) -> None:
     words = ("bytes=64KiB", "transport=messages")

@@ -39,5 +39,5 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("bytes", marks="caches", along="footprint", title="Random updates by footprint"),),
     traffic=_traffic,
-    smoke={"bytes": "64KiB"},
+    smoke={"bytes": "64KiB", "prefetch": "no,yes"},
 )

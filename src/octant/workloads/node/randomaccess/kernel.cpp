@@ -1,9 +1,9 @@
 // Random updates of a table in memory: HPCC's RandomAccess, each thread on a table of its own.
 #include "octant/kernel.hpp"
 #include "kernels/hpcc_random.hpp"
+#include "kernels/random_updates.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace {
@@ -12,21 +12,30 @@ using octant::Buffer;
 using octant::Context;
 using octant::hpcc::jump;
 using octant::hpcc::next;
+using octant::hpcc::Polynomial;
+using octant::hpcc::Streams;
+using octant::hpcc::streams;
 using Word = std::uint64_t;
 
-constexpr std::size_t streams = 128;  // as in HPCC: so many updates may be under way at once
 constexpr std::int64_t steps = 32;
 constexpr std::int64_t updates = steps * static_cast<std::int64_t>(streams);
 constexpr Word apart = Word{1} << 40U;  // streams never meet: nobody takes 2^40 steps
 
-using Streams = std::array<Word, streams>;
-
 // Two loops: vectors compute the numbers of a step, and nothing but the updates lies between two updates.
 void update(Word* __restrict table, Word mask, Streams& at) {
     for (std::int64_t step = 0; step < steps; ++step) {
-        for (Word& a : at) a = next(a);
+        octant::hpcc::advance<Polynomial>(at);
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < streams; ++i) table[at[i] & mask] ^= at[i];
+    }
+}
+
+// A step behind: the words of the next one are asked for while this one's are updated.
+void update_prefetched(octant::hpcc::Words<Polynomial> words, Streams& at) {
+    for (std::int64_t step = 0; step < steps; ++step) {
+        Streams const now = at;
+        octant::hpcc::advance<Polynomial>(at);
+        octant::hpcc::prefetch_and_apply(words, at.data(), now.data(), streams);
     }
 }
 
@@ -38,11 +47,17 @@ class RandomAccess {
                            "256MiB",
                            "tables of all threads of a rank; each takes the largest power of two that fits",
                            {},
-                           4096}}};
+                           4096},
+                          {"prefetch",
+                           octant::KnobKind::word,
+                           "no",
+                           "yes: the word of an update is asked for from memory 128 updates before",
+                           {"no", "yes"}}}};
     }
 
     explicit RandomAccess(Context& context)
         : lanes_(context.threads),
+          prefetches_(context.knobs.word("prefetch") == "yes"),
           words_(table_words(context)),
           table_(context.buffer<Word>(words_ * static_cast<std::size_t>(lanes_))),
           at_(static_cast<std::size_t>(lanes_)) {
@@ -52,7 +67,13 @@ class RandomAccess {
         context.note_rounded(context.knobs.integer("bytes"), static_cast<std::int64_t>(table_.size() * sizeof(Word)));
     }
 
-    void chunk(int lane, std::int64_t) { update(table(lane), words_ - 1, at_[static_cast<std::size_t>(lane)].streams); }
+    void chunk(int lane, std::int64_t) {
+        Streams& at = at_[static_cast<std::size_t>(lane)].streams;
+        if (prefetches_)
+            update_prefetched({table(lane), 0, static_cast<unsigned>(std::countr_zero(words_))}, at);
+        else
+            update(table(lane), words_ - 1, at);
+    }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {
         return {{"bytes_read", 8 * updates}, {"bytes_written", 8 * updates}, {"updates", updates}};
@@ -106,8 +127,9 @@ class RandomAccess {
     void undo(int lane, std::size_t stream) const {
         Word a = start(lane, stream);
         for (std::int64_t i = 0; i < rounds() * steps; ++i) {
-            a = next(a);
+            if (!prefetches_) a = next(a);
             table(lane)[a & (words_ - 1)] ^= a;
+            if (prefetches_) a = next(a);  // which is asked for, but not applied
         }
     }
     static bool jumps_agree() {
@@ -118,6 +140,7 @@ class RandomAccess {
     }
 
     int lanes_;
+    bool prefetches_;
     std::size_t words_;
     Buffer<Word> table_;
     std::vector<Place> at_;

@@ -40,7 +40,15 @@ def measured(tmp_path: Path, *words: str) -> Point:
     return found
 
 
-@pytest.mark.parametrize("words", [("bytes=4KiB",), ("bytes=3MiB", "threads=2"), ("bytes=1MiB", "pages=thp")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bytes=4KiB",),
+        ("bytes=3MiB", "threads=2"),
+        ("bytes=1MiB", "pages=thp"),
+        ("bytes=64KiB", "prefetch=yes", "threads=2"),
+    ],
+)
 def test_undoing_the_updates_restores_the_table(tmp_path: Path, words: tuple[str, ...]) -> None:
     found = measured(tmp_path, *words, "seconds=0.05")
     assert found.checks
