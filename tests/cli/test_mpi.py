@@ -33,6 +33,25 @@ def test_every_known_fault_is_listed_with_what_helps() -> None:
     assert len(json.loads(printed("--faults", "--json"))) == len(faults())
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("--list --faults", "cannot use --faults beside --list"),
+        ("--list --run last", "cannot use --run beside --list"),
+        ("PingPong --list", "cannot use PingPong beside --list"),
+        ("--run last -n 4", "cannot use --ranks beside --run"),
+        ("--run last --sizes 8", "cannot use --sizes beside --run"),
+        ("--run last PingPong seconds=1", "cannot use seconds=1 beside --run"),
+        ("--faults --timeout 3", "cannot use --timeout beside --faults"),
+    ],
+)
+def test_what_contradicts_is_refused(words: str, why: str, capfd: pytest.CaptureFixture[str]) -> None:
+    done = CliRunner().invoke(application(), ["mpi", *words.split()])
+    said = f"{done.output}{done.exception}{capfd.readouterr().err}"
+    assert why in said
+    assert done.exit_code != 0
+
+
 def test_every_pattern_is_one_that_its_kernel_can_take(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
     for pattern in patterns():
@@ -50,6 +69,26 @@ def test_a_run_prints_tables_keeps_the_run_and_prints_it_again(octant: Octant) -
     again = octant("mpi", "--run", "last", "--json")
     assert {table["pattern"] for table in json.loads(again.stdout)["tables"]} == {"PingPong", "Sendrecv"}
     assert "osu_latency" in octant("mpi", "--run", "last", "--as", "osu").stdout
+    assert "Sendrecv" not in octant("mpi", "--run", "last", "PingPong").stdout
+    missing = octant("mpi", "--run", "last", "Gather")
+    assert missing.returncode == 2
+    assert "cannot show Gather (the run has PingPong, Sendrecv)" in missing.stderr.replace("pingpong", "PingPong")
+
+
+@pytest.mark.mpi
+def test_lengths_that_are_no_elements_are_named_below_the_table(octant: Octant) -> None:
+    done = octant("mpi", "Allreduce", "--sizes", "0,2,4,6,8", "seconds=0.01", "--repeats", "1", "-n", "2")
+    assert "# Allreduce: without 2, 6 B, since its elements have 4 B" in done.stdout
+    assert "without" not in octant("mpi", "--run", "last").stdout
+
+
+@pytest.mark.mpi
+def test_a_run_without_patterns_is_named_with_what_shows_it(octant: Octant) -> None:
+    octant("run", "stream", "bytes=64KiB", "seconds=0.01", "--repeats", "1")
+    shown = octant("mpi", "--run", "last")
+    assert shown.returncode == 2
+    assert "it is `octant run stream" in shown.stderr
+    assert "try octant report" in shown.stderr
 
 
 @pytest.mark.mpi

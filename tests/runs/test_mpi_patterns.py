@@ -32,12 +32,30 @@ def test_every_row_asks_a_workload_that_is_there_and_is_found_again() -> None:
     assert len(set(names)) == len(names)
     for one in patterns():
         assert workloads.workload(one.workload).family == "mpi", one.name
-        found = pattern_of(one.workload, {**one.knobs, "bytes": "8"})
+        found = pattern_of(one.workload, {"bytes": "8", **one.knobs}, one.name)
         assert found is not None
         assert found.name == one.name
-        assert one.factor == 0 or one.sizes, f"{one.name}: a rate without a length"
+        assert one.factor == 0 or one.has_length, f"{one.name}: a rate without a length"
+        assert not {*one.holds_with} & {*one.knobs}
         if one.sizes:
             assert mpi_patterns.lengths(one.sizes)
+
+
+def test_names_of_one_cell_are_told_apart_by_the_one_that_was_asked() -> None:
+    knobs = find("osu_bw").knobs
+    told = {name: pattern_of("mpi/p2p", knobs, name) for name in ("osu_bw", "osu_mbw_mr", "anything", "")}
+    assert {name: one.name for name, one in told.items() if one} == {
+        "osu_bw": "Uniband", "osu_mbw_mr": "Multi_bandwidth", "anything": "Uniband", "": "Uniband",
+    }  # fmt: skip
+    assert pattern_of("mpi/p2p", knobs, "Ibcast_pure") == find("osu_bw"), "a name of another cell says nothing"
+    assert (find("Ibcast").times, find("Ibcast_pure").times) == ("overlap", "range")
+
+
+def test_a_suggestion_has_no_name_twice() -> None:
+    with pytest.raises(Refusal) as refused:
+        find("pingpon")
+    words = str(refused.value).replace("?", "").split()
+    assert [word for word in words if word.lower() == "pingpong"] == ["PingPong"]
 
 
 def test_lengths_are_zero_then_powers_of_two_or_a_list() -> None:
@@ -46,6 +64,9 @@ def test_lengths_are_zero_then_powers_of_two_or_a_list() -> None:
     assert len(mpi_patterns.lengths("0:4MiB")) == 24
     with pytest.raises(Refusal, match="as sizes"):
         mpi_patterns.lengths("many")
+    for text, why in (("0:", "'0:' as sizes .after the colon"), ("8:1", "the last is below the first")):
+        with pytest.raises(Refusal, match=why):
+            mpi_patterns.lengths(text)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +96,40 @@ def test_sizes_repeats_and_knobs_are_the_users() -> None:
         mpi_patterns.asks(["pingpong"], 2, words=["pattern=exchange"])
 
 
+@pytest.mark.usefixtures("asked")
+def test_modes_of_imb_are_both_asked_and_osus_one() -> None:
+    assert only(mpi_patterns.asks(["Unidir_put"], 2)).knobs["window"] == mpi_patterns.MODES
+    assert only(mpi_patterns.asks(["osu_put_latency"], 2)).knobs["window"] == "1"
+    assert only(mpi_patterns.asks(["P_Write_Indv"], 2, words=["aggregate=8"])).knobs["aggregate"] == "8"
+    assert only(mpi_patterns.asks(["osu_put_latency"], 2)).show.title == "osu_put_latency"
+    assert only(mpi_patterns.asks(["osu_multi_lat"], 4)).knobs["groups"] == "2"
+
+
+@pytest.mark.usefixtures("asked")
+def test_lengths_are_multiples_of_the_elements_and_what_is_left_out_is_said() -> None:
+    one = only(mpi_patterns.asks(["Allreduce"], 2, "0,1,4,7,8", words=["type=double"]))
+    assert one.knobs["bytes"] == "0,8"
+    (text,) = mpi_patterns.left_out(["Allreduce", "Bcast"], "0,1,4,7,8", ["type=double"])
+    assert text == "Allreduce: without 1, 4, 7 B, since its elements have 8 B"
+    assert mpi_patterns.left_out(["Allreduce"], "", []) == ()
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("names", "sizes", "words", "why"),
+    [
+        (["pingpong"], "16", ["bytes=8"], "beside bytes=8"),
+        (["Barrier"], "8", [], "the length of Barrier cannot be chosen"),
+        (["Fetch_and_op"], "8", [], "the length of Fetch_and_op cannot be chosen"),
+    ],
+)
+def test_sizes_that_would_be_ignored_are_refused(names: list[str], sizes: str, words: list[str], why: str) -> None:
+    with pytest.raises(Refusal, match=why) as refused:
+        mpi_patterns.asks(names, 2, sizes, words=words)
+    assert refused.value.code == Exit.WRONG_WORD
+
+
 def test_one_rank_is_refused_with_a_reason() -> None:
-    with pytest.raises(Refusal, match="needs two ranks") as refused:
+    with pytest.raises(Refusal, match=r"\(a pattern needs two ranks\)") as refused:
         mpi_patterns.asks([], 1)
     assert refused.value.code == Exit.NOT_SUPPORTED

@@ -23,18 +23,30 @@ class Pattern(BaseModel):
     ranks: Literal["pair", "any"] = "any"
     sizes: str = ""
     multiple: int = Field(default=1, ge=1)
-    times: Literal["one", "range", "overlap"] = "range"
+    modes: str = ""
+    multi: bool = False
+    times: Literal["one", "range", "mean", "overlap", "passive"] = "range"
     factor: int = Field(default=0, ge=0)
     each: Literal["", "all", "other", "pair"] = ""
     messages: int = Field(default=0, ge=0)
-    osu_shows: Literal["latency", "bandwidth"] = "latency"
+    osu_shows: Literal["latency", "bandwidth", "rate", "overlap"] = "latency"
     differs: str = ""
+    holds_with: dict[str, str] = {}
     usual: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that users may give it."""
         return (self.name, *self.osu, *(name.removeprefix("osu_") for name in self.osu), *self.aliases)
+
+    @property
+    def has_length(self) -> bool:
+        """Whether its rows are of a message length."""
+        return bool(self.sizes) or "bytes" in self.knobs
+
+    def called(self, name: str) -> str:
+        """The name in the way in which it is spelled; the pattern's own where the name is none of its."""
+        return next((one for one in self.names if one.lower() == name.lower()), self.name)
 
     def times_of(self, processes: int) -> int:
         """How many others, or pairs, a rate adds up where so many processes take part; 1: it is one's."""
@@ -57,7 +69,10 @@ class Pattern(BaseModel):
 def patterns() -> tuple[Pattern, ...]:
     """All of them, in the file's order."""
     table = tomllib.loads((files("octant.catalogue") / "mpi_patterns.toml").read_text(encoding="utf-8"))
-    return tuple(Pattern.model_validate(entry) for entry in table["pattern"])
+    found = [Pattern.model_validate(entry) for entry in table["pattern"]]
+    alone = {"osu": (), "aliases": (), "times": "range", "osu_shows": "latency"}
+    beside = [one for one in found if one.knobs.get("call") == "nonblocking"]
+    return (*found, *(one.model_copy(update={**alone, "name": f"{one.name}_pure"}) for one in beside))
 
 
 def find(name: str) -> Pattern:
@@ -66,15 +81,29 @@ def find(name: str) -> Pattern:
     Raises:
         Refusal: there is none.
     """
-    known = {other.lower(): one for one in reversed(patterns()) for other in one.names}
-    known |= {one.name.lower(): one for one in patterns()}
+    known = _by_name(patterns())
     if found := known.get(name.lower()):
         return found
-    hint = suggestion(name, [one.name for one in patterns()] + sorted(known), "octant mpi --list")
+    names = [one.name for one in patterns()]
+    others = (other for one in patterns() for other in one.names)
+    every = {other.lower(): other for other in [*others, *names]}  # a word in small letters is no other name
+    hint = suggestion(name, list(every.values()), "octant mpi --list")
     raise Refusal(f"cannot measure the pattern {name!r} (no such pattern); {hint}", Exit.WRONG_WORD)
 
 
-def pattern_of(workload: str, knobs: Mapping[str, str]) -> Pattern | None:
-    """The pattern that a cell is one of; of several that with the most knobs."""
+def pattern_of(workload: str, knobs: Mapping[str, str], asked: str = "") -> Pattern | None:
+    """The pattern that a cell is one of: that of the name that was asked, or of several the first with the most knobs.
+
+    Args:
+        asked: a name of a pattern, or any other text.
+    """
+    named = _by_name(patterns()).get(asked.lower())
+    if named and named.is_of(workload, knobs):
+        return named
     fitting = [one for one in patterns() if one.is_of(workload, knobs)]
     return max(fitting, key=lambda one: len(one.knobs), default=None)
+
+
+def _by_name(known: tuple[Pattern, ...]) -> dict[str, Pattern]:
+    found = {other.lower(): one for one in reversed(known) for other in one.names}
+    return found | {one.name.lower(): one for one in known}

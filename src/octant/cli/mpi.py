@@ -21,8 +21,11 @@ from octant.cli._options import (
     StoreOption,
     TimeoutOption,
 )
+from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octant.report.run.mpi_tables import Style
     from octant.store import Store, StoredRun
 
@@ -75,16 +78,28 @@ def mpi(
     from octant.cli._measure import finish
     from octant.cli._stored import find_run
     from octant.report.run import mpi_lists
+    from octant.runs.mpi_patterns import left_out
 
+    asked = Asked(tuple(patterns or ()), ranks, sizes, multi, repeats, launcher, hosts, link, tuple(mpi or ()))
+    also = [*asked.options, *["--only-safe"] * only_safe, *["--timeout"] * (timeout is not None)]
+    chosen = {"--list": listed, "--faults": faults, "--run": bool(show)}
+    if instead := [name for name, given in chosen.items() if given]:
+        _check_alone(instead, [*instead[1:], *(asked.words if not show or listed or faults else asked.knobs), *also])
     if listed or faults:
         print(mpi_lists.patterns_text(json) if listed else mpi_lists.faults_text(json))
         return
     if show:
-        _show(find_run(store, show), style, json)
+        run = find_run(store, show)
+        _show(run, style, json, asked.names)
         return
-    asked = Asked(tuple(patterns or ()), ranks, sizes, multi, repeats, launcher, hosts, link, tuple(mpi or ()))
     run, to = _created(asked, only_safe, store)
-    finish(to, run, timeout, lambda done: _show(done, style, json))
+    further = left_out(asked.names, sizes, asked.knobs)
+    try:
+        finish(to, run, timeout, lambda done: _show(done, style, json, further=further))
+    except typer.Exit as ended:
+        if ended.exit_code == Exit.INTERRUPTED:
+            typer.echo(f"Tables of what was kept: octant mpi --run {run.id}", err=True)
+        raise
 
 
 @dataclass(frozen=True)
@@ -102,12 +117,35 @@ class Asked:
     mpi: tuple[str, ...]
 
     @property
+    def names(self) -> list[str]:
+        """Of patterns."""
+        return [word for word in self.words if "=" not in word]
+
+    @property
+    def knobs(self) -> list[str]:
+        """As words `knob=value`."""
+        return [word for word in self.words if "=" in word]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Those that were given, each with its value in words."""
+        values = {"--ranks": self.ranks, "--sizes": self.sizes, "--launcher": self.launcher, "--hosts": self.hosts}
+        values |= {"--link": self.link, "--multi": self.multi, "--repeats": self.repeats, "--mpi": " ".join(self.mpi)}
+        return {name: str(value) for name, value in values.items() if value}
+
+    @property
     def title(self) -> str:
         """The command that asks the same."""
-        options = {"--ranks": self.ranks, "--sizes": self.sizes, "--launcher": self.launcher, "--hosts": self.hosts}
-        options["--link"] = self.link
-        words = [f"{name} {value}" for name, value in options.items() if value] + ["--multi"] * self.multi
+        valued = {name: self.options[name] for name in self.options if name not in ("--multi", "--repeats", "--mpi")}
+        words = [f"{name} {value}" for name, value in valued.items()] + ["--multi"] * self.multi
         return " ".join(["mpi", *self.words, *words, *(f"--mpi {word}" for word in self.mpi)])
+
+
+def _check_alone(instead: Sequence[str], beside: Sequence[str]) -> None:
+    """Refuses what has no meaning beside an option that prints something instead of measuring."""
+    if beside:
+        why = f"{instead[0]} measures nothing"
+        raise Refusal(f"cannot use {beside[0]} beside {instead[0]} ({why}); try it alone", Exit.WRONG_WORD)
 
 
 def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredRun, Store]:
@@ -120,13 +158,13 @@ def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredR
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
-    names = [word for word in asked.words if "=" not in word]
-    knobs = [word for word in asked.words if "=" in word]
     machine, settings = discover(), settings_of(asked.mpi)
     requests.check_options(asked.ranks, "", asked.repeats)
     where = requests.Where("", asked.launcher, asked.hosts, asked.link)
     count = asked.ranks or (read_link(asked.link).hosts if asked.link else len(usable_cores(machine)))
-    asks = mpi_patterns.asks(names, count, asked.sizes, asked.multi, asked.repeats, knobs, where, settings.variables)
+    asks = mpi_patterns.asks(
+        asked.names, count, asked.sizes, asked.multi, asked.repeats, asked.knobs, where, settings.variables
+    )
     for ask in asks:
         check_startable(ask, machine)
     kept = safe(asks) if only_safe else asks
@@ -134,7 +172,7 @@ def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredR
     return create(to, asked.title, machine, kept, "run", prove(settings, asks[0], to)), to
 
 
-def _show(run: StoredRun, style: Style, json: bool) -> None:
+def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), further: Sequence[str] = ()) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.run import mpi_tables
@@ -143,4 +181,10 @@ def _show(run: StoredRun, style: Style, json: bool) -> None:
     with status_line() as tick:
         tick("working out the figures")
         summary = summarise(run, mpi_tables.with_times(workloads()), all_metrics=True)
-    print(mpi_tables.as_json(summary) if json else mpi_tables.text(summary, style))
+    if (run.points or run.imported) and not mpi_tables.tables(summary):
+        why = f"it is `octant {run.title}`" if not run.imported else f"it is imported: {run.title}"
+        raise Refusal(
+            f"cannot print tables of {run.id} ({why}, and has no pattern of octant mpi); try octant report {run.id}",
+            Exit.WRONG_WORD,
+        )
+    print(mpi_tables.as_json(summary, names) if json else mpi_tables.text(summary, style, names, further))

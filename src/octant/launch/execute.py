@@ -23,6 +23,11 @@ _POLL_S = 0.1
 _OURS = re.compile(r"octant-bind: |[a-z0-9_]+/[a-z0-9_]+: ")  # how our programs begin what they say
 
 
+def waited_text(seconds: float) -> str:
+    """A time that was waited, for people: `15 s`, `0.1 s`."""
+    return f"{seconds:.0f} s" if seconds >= 2 else f"{seconds:.1g} s"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a command ended."""
@@ -39,7 +44,7 @@ class Outcome:
     def reason(self) -> str:
         """Why it failed, in a sentence; empty when it did not."""
         if self.timed_out:
-            return f"no end after {self.seconds:.0f} s; it was stopped"
+            return f"no end after {waited_text(self.seconds)}; it was stopped"
         if self.code == 0:
             return ""
         ended = f"ended by {signal.Signals(-self.code).name}" if self.code < 0 else f"exit status {self.code}"

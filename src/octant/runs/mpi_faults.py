@@ -11,7 +11,7 @@ from octant.build.mpi_library import linked
 from octant.catalogue.mpi_faults import Fault, Kind, of_library
 from octant.catalogue.neutral import Library
 from octant.failure import Refusal
-from octant.launch.execute import Outcome
+from octant.launch.execute import Outcome, waited_text
 from octant.machine.mpi_inventory import library_and_version
 from octant.record import Point
 from octant.runs.mpi_settings import library_of
@@ -46,7 +46,7 @@ def unfinished_text(launch: Launch, outcome: Outcome) -> str:
     if not outcome.timed_out and not crash:
         return ""
     library = in_use()
-    how = f"no end after {outcome.seconds:.0f} s" if outcome.timed_out else crash
+    how = f"no end after {waited_text(outcome.seconds)}" if outcome.timed_out else crash
     ranks = launch.ask.shape.ranks
     where = f"{library.title if library else 'MPI'}, {counted(ranks, 'rank')}"
     text = f"{'hangs' if outcome.timed_out else 'crashes'} here ({where}: {how}) and is not started again"

@@ -10,19 +10,31 @@ from octant.launch.link import read_link
 from octant.network.inputs import read_byte_sizes
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
+from octant.units import parse_bytes
 
 POINT_S = "0.01"
-"""Seconds of a point where nobody says: with what surrounds them, all lengths of a pattern take half a second."""
+"""Seconds of a point where nobody says. What surrounds the samples takes longer: `bench/README.md` has figures."""
+
+MODES = "1,16"
+"""Operations that one completion ends: those of IMB's two modes."""
+
+_TYPE_BYTES = {"byte": 1, "uint8": 1, "int": 4, "int32": 4, "float": 4, "int64": 8, "double": 8}
 
 
-def chosen(names: Sequence[str]) -> tuple[Pattern, ...]:
-    """The patterns of these names, each once; without names the usual ones.
+def chosen(names: Sequence[str]) -> dict[str, Pattern]:
+    """The patterns of these names, each once, by the first name that was given for it; without names the usual ones.
 
     Raises:
         Refusal: a name that no pattern has.
     """
-    found = map(find, names) if names else (one for one in patterns() if one.usual)
-    return tuple({one.name: one for one in found}.values())
+    if not names:
+        return {one.name: one for one in patterns() if one.usual}
+    found: dict[str, Pattern] = {}
+    for name in names:
+        pattern = find(name)
+        if pattern.name not in {one.name for one in found.values()}:
+            found[pattern.called(name)] = pattern
+    return found
 
 
 def lengths(text: str) -> list[int]:
@@ -31,9 +43,22 @@ def lengths(text: str) -> list[int]:
     Raises:
         Refusal: no such list.
     """
-    first, colon, last = text.partition(":")
-    from_zero = first.strip() in ("0", "0B") and colon
-    return [0, *read_byte_sizes(f"1:{last}")] if from_zero else read_byte_sizes(text)
+    hint = "try 8,64KiB or 0:4MiB"
+    first, colon, last = (part.strip() for part in text.partition(":"))
+    if colon and not last:
+        raise Refusal(f"cannot read {text!r} as sizes (after the colon there is no last one); {hint}", Exit.WRONG_WORD)
+    try:
+        from_zero = colon and parse_bytes(first) == 0
+        if from_zero:
+            return [0, *read_byte_sizes(f"1:{last}")]
+        if colon and "," not in text and parse_bytes(last.partition(":")[0]) < parse_bytes(first):
+            raise Refusal(f"cannot read {text!r} as sizes (the last is below the first); {hint}", Exit.WRONG_WORD)
+    except ValueError:
+        from_zero = False
+    try:
+        return read_byte_sizes(text)
+    except Refusal as refused:
+        raise Refusal(f"cannot read {text!r} as sizes; {hint}", refused.code) from None
 
 
 def process_counts(ranks: int) -> list[int]:
@@ -68,7 +93,7 @@ def asks(
         Refusal: a name, size, knob or number of ranks that cannot be.
     """
     if ranks < 2:
-        why = "a pattern needs two ranks, and here is one hardware thread"
+        why = "a pattern needs two ranks"
         raise Refusal(f"cannot measure MPI patterns with {ranks} rank ({why}); try --ranks 2", Exit.NOT_SUPPORTED)
     place = where or Where()
     link = read_link(place.link) if place.link else None
@@ -78,24 +103,55 @@ def asks(
     hosts = host_names(place.hosts)
     shape = Shape(ranks, launcher=place.launcher, hosts=hosts, link=str(link) if link else "")
     made = []
-    for pattern in chosen(names):
-        knobs = {**_knobs(pattern, ranks, sizes, multi), **_given(pattern, words)}
+    patterns_asked = chosen(names)
+    if sizes and not any(one.sizes for one in patterns_asked.values()):
+        why = f"the length of {' and '.join(patterns_asked)} cannot be chosen"
+        raise Refusal(f"cannot use --sizes {sizes} ({why}); try it without --sizes", Exit.WRONG_WORD)
+    for name, pattern in patterns_asked.items():
+        given = _given(pattern, words)
+        if sizes and "bytes" in given:
+            why = "both say which lengths"
+            raise Refusal(
+                f"cannot use --sizes beside bytes={given['bytes']} ({why}); try --sizes alone", Exit.WRONG_WORD
+            )
+        knobs = {**_knobs(pattern, name, ranks, sizes, multi, given), **given}
         describe(pattern.workload, knobs, ranks)  # a value that cannot be read is refused before anything starts
         launches = usual_launches(knobs) if repeats is None else repeats
-        subject, show = Subject(pattern.workload), Presentation(pattern.name)
+        subject, show = Subject(pattern.workload), Presentation(name)
         made.append(Ask(subject, knobs, shape, dict(mpi or {}), show, launches))
     return tuple(made)
 
 
-def _knobs(pattern: Pattern, ranks: int, sizes: str, multi: bool) -> dict[str, str]:
+def left_out(names: Sequence[str], sizes: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Which of the lengths that somebody asked for are not asked, by pattern, and why; a sentence each."""
+    said = []
+    for name, pattern in chosen(names).items() if sizes else ():
+        element = _element_bytes(pattern, dict(word.partition("=")[::2] for word in words))
+        if pattern.sizes and (odd := [size for size in lengths(sizes) if size % element]):
+            which = ", ".join(map(str, odd[:8])) + (", …" if len(odd) > 8 else "")
+            said.append(f"{name}: without {which} B, since its elements have {element} B")
+    return tuple(said)
+
+
+def _element_bytes(pattern: Pattern, given: Mapping[str, str]) -> int:
+    """What lengths are multiples of."""
+    types = [_TYPE_BYTES.get(word, pattern.multiple) for word in given.get("type", "").split(",")]
+    return pattern.multiple if pattern.multiple == 1 else max(types)
+
+
+def _knobs(
+    pattern: Pattern, name: str, ranks: int, sizes: str, multi: bool, given: Mapping[str, str]
+) -> dict[str, str]:
     counts = [2] if pattern.ranks == "pair" else process_counts(ranks)
-    groups = ",".join(str(count) if multi else f"first:{count}" for count in counts)
+    groups = ",".join(str(count) if multi or pattern.multi else f"first:{count}" for count in counts)
     knobs = {**pattern.knobs, "groups": groups, "seconds": POINT_S}
-    if pattern.sizes:
-        every = lengths(sizes or pattern.sizes)
-        knobs["bytes"] = ",".join(str(size) for size in every if size % pattern.multiple == 0)
+    if pattern.modes:  # programs of OSU end each operation
+        knobs[pattern.modes] = "1" if name in pattern.osu else MODES
+    if pattern.sizes and "bytes" not in given:
+        element = _element_bytes(pattern, given)
+        knobs["bytes"] = ",".join(str(size) for size in lengths(sizes or pattern.sizes) if size % element == 0)
         if not knobs["bytes"]:
-            why = f"its elements have {pattern.multiple} B"
+            why = f"its elements have {element} B"
             raise Refusal(f"cannot measure {pattern.name} with --sizes {sizes} ({why}); try 0:1MiB", Exit.WRONG_WORD)
     return knobs
 

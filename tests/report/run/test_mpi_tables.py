@@ -7,14 +7,34 @@ from typing import Literal
 import pytest
 
 from fake_run import lane, point, stored
+from octant import workloads
+from octant.analysis.figures import figures_of
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.catalogue import mpi_patterns
 from octant.catalogue.mpi_patterns import Pattern
-from octant.metric import Metric, derived, groups, per, ranks, seconds, steps
+from octant.failure import Refusal
+from octant.metric import Derived, Metric, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
 from octant.report.run import mpi_tables
+from octant.units import si_text
 from octant.workload import Workload
+from octant.workloads.mpi.collective import imb_overlap_of
+from paths import ROOT
+
+RANGE = ["t_min[usec]", "t_max[usec]", "t_avg[usec]"]
+MORE_HEADS = {
+    **{name: ["#bytes", "#repetitions", "t_avg[usec]", "Mbytes/sec", "Msg/sec"] for name in ("UniBandMT", "BiBandMT")},
+    **{name: ["#bytes", "#repetitions", *RANGE, "Mbytes/sec"] for name in ("PingPingMT", "SendRecvMT")},
+    **{name: ["#bytes", "#repetitions", *RANGE] for name in ("BcastMT", "ReduceMT", "Exchange_put", "EXT_Accumulate")},
+    **{
+        name: ["#bytes", "#repetitions", "t[usec]", "Mbytes/sec"]
+        for name in ("Accumulate", "Get_accumulate", "Fetch_and_op", "Put_local", "Put_all_local", "One_put_all")
+    },
+    "C_IWrite_Indv": ["#bytes", "#repetitions", "t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"],
+    "C_Write_Indv": ["#bytes", "#repetitions", *RANGE, "Mbytes/sec"],
+}
+"""Heads of further tables: of IMB-MT and IMB-RMA 2021.11 as they print them, of IMB-EXT and IMB-IO by their source."""
 
 PATTERNS = (
     Pattern(
@@ -26,35 +46,49 @@ PATTERNS = (
         differs="IMB differs here",
     ),
     Pattern(
-        name="Ibcast", workload="mpi/overlap", knobs={"pattern": "ibcast"}, sizes="0:4MiB", times="overlap",
+        name="Ibcast", osu=("osu_ibcast",), workload="mpi/overlap", knobs={"pattern": "ibcast"}, sizes="0:4MiB",
+        times="overlap", osu_shows="overlap",
     ),
     Pattern(name="Barrier", osu=("osu_barrier",), workload="mpi/rings", knobs={"pattern": "barrier"}),
     Pattern(
         name="Uniband", osu=("osu_bw",), workload="mpi/rings", knobs={"pattern": "uniband"}, sizes="0:4MiB",
         factor=64, messages=64, osu_shows="bandwidth",
     ),
+    Pattern(
+        name="Multi_bandwidth", osu=("osu_mbw_mr",), workload="mpi/rings", knobs={"pattern": "uniband"},
+        sizes="0:4MiB", factor=64, messages=64, osu_shows="rate",
+    ),
+    Pattern(
+        name="Allreduce", workload="mpi/rings", knobs={"pattern": "allreduce"}, sizes="0:4MiB", multiple=4,
+        differs="floats", holds_with={"type": "float"},
+    ),
+    Pattern(
+        name="Unidir_put", workload="mpi/rings", knobs={"pattern": "put"}, sizes="0:4MiB", times="one", factor=1,
+        modes="window",
+    ),
+    Pattern(name="Fetch_and_op", workload="mpi/rings", knobs={"pattern": "fetch", "bytes": "4"}, times="one", factor=1),
 )  # fmt: skip
 HALF = {
     how: Metric(f"t_{how}", "s", "lower", per("messages", over=(steps("mean"), ranks(kind), groups("max"))))  # type: ignore[arg-type]
     for how, kind in (("min", "min"), ("max", "max"), ("avg", "mean"))
 }
+OF_SLOWEST = (steps("mean"), ranks("max"), groups("max"))
+OF_ALL = (steps("mean"), ranks("mean"), groups("max"))
 WORKLOADS = {
     "mpi/pairs": Workload("Half", (Metric("time", "s", "lower", per("messages")), *HALF.values()), {}, "mpi/pairs"),
     "mpi/overlap": Workload(
         "Beside computing",
         (
             Metric("time", "s", "lower", seconds()),
-            Metric("t_max", "s", "lower", seconds("phase/pure")),
+            Metric("t_max", "s", "lower", seconds("phase/pure", over=OF_SLOWEST)),
+            Metric("t_avg", "s", "lower", seconds("phase/pure", over=OF_ALL)),
+            Metric("t_ovrl", "s", "lower", seconds("phase/whole", over=OF_SLOWEST)),
+            Metric("t_cpu", "s", "lower", seconds("phase/compute", over=OF_SLOWEST)),
             Metric(
                 "overlap_imb",
                 "1",
                 "higher",
-                derived(
-                    lambda one, two, both: (one + two - both) / max(one, two),
-                    seconds("phase/pure"),
-                    seconds("phase/compute"),
-                    seconds("phase/whole"),
-                ),
+                derived(imb_overlap_of, *(seconds(f"phase/{name}") for name in ("pure", "compute", "whole"))),
             ),
         ),
         {},
@@ -69,17 +103,32 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi_patterns, "patterns", lambda: PATTERNS)
 
 
-def summary(workload: str, pattern: str, *failures: Failure, wrong: bool = False, **knobs: str) -> Summary:
-    """Two launches on two ranks: steps of 2 and 4 µs in turn on one, of 3 and 9 µs on the other, ten in a sample."""
+def summary(
+    workload: str,
+    pattern: str,
+    *failures: Failure,
+    wrong: bool = False,
+    title: str = "",
+    rounded: Mapping[str, str] | None = None,
+    long_steps: bool = False,
+    **knobs: str,
+) -> Summary:
+    """Two launches on two ranks: steps of 2 and 4 µs in turn on one, of 3 and 9 µs on the other, ten in a sample.
+
+    `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
+    """
     asked = {"pattern": pattern, **knobs}
-    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(pattern), repeats=2)
+    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern), repeats=2)
     launches = [Launch(ask, repeat) for repeat in range(2)]
     lanes = (lane([20_000, 40_000] * 50, rank=0), lane([30_000, 90_000] * 50, rank=1))
+    if long_steps:
+        lanes = (lanes[0], lane(([30_000] * 9 + [1_000_000]) * 10, rank=1))
     checks = (Result("wrong bytes", 3.0 if wrong else 0.0, "1", 0),)
     points = [
         point(
             workload=workload, launch=launch.key, pace="steps", ranks=2, batch=10, lanes=lanes, results=checks,
             knobs={**cell}, groups=((0, 1),), counts={"messages": 2},
+            notes={"rounded": note} if (note := (rounded or {}).get(cell.get("bytes", ""))) else {},
         )
         for launch in launches for cell in ask.cells()
     ]  # fmt: skip
@@ -121,19 +170,91 @@ def test_a_pattern_without_messages_has_no_column_of_bytes() -> None:
     assert rows(mpi_tables.text(summary("mpi/rings", "barrier"), "osu")) == [["4.50"]]
 
 
-def test_beside_computing_the_phases_are_columns_and_the_overlap_is_imbs() -> None:
+def overlapping(title: str) -> Summary:
+    """Rank 0 takes 4 µs for the operation, 8 for the computing, 9 for both; rank 1 half, the same, and 10."""
+    of = {"step": (24, 24), "phase/pure": (4, 2), "phase/compute": (8, 8), "phase/whole": (9, 10)}
     lanes = tuple(
-        lane([ns * 1000] * 50, rank=rank, name=name)
-        for rank in range(2)
-        for name, ns in (("step", 24), ("phase/pure", 4), ("phase/compute", 8), ("phase/whole", 9))
+        lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )
     knobs = {"pattern": "ibcast", "bytes": "1000"}
-    ask = Ask(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation("Ibcast"))
+    ask = Ask(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation(title))
     one = point(workload="mpi/overlap", launch=Launch(ask).key, pace="steps", ranks=2, lanes=lanes, knobs=knobs)
-    found = summarise(stored([Launch(ask)], [one]), WORKLOADS, all_metrics=True)
-    head, row = rows(mpi_tables.text(found))
+    return summarise(stored([Launch(ask)], [one]), WORKLOADS, all_metrics=True)
+
+
+def test_beside_computing_the_columns_are_of_the_slowest_rank_and_give_imbs_overlap() -> None:
+    head, row = rows(mpi_tables.text(overlapping("Ibcast")))
     assert head == ["#bytes", "#repetitions", "t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"]
-    assert row == ["1000", "50", "9.00", "4.00", "8.00", "37.50"]
+    assert row == ["1000", "50", "10.00", "4.00", "8.00", "25.00"]
+    whole, pure, compute, overlap = map(float, row[2:])
+    assert overlap == pytest.approx(100 * imb_overlap_of(pure, compute, whole))
+
+
+def test_osu_has_other_columns_beside_computing_which_are_means_over_ranks() -> None:
+    text = mpi_tables.text(overlapping("osu_ibcast"), "osu")
+    assert "# osu_ibcast" in text
+    assert text.splitlines()[2].split() == [
+        "#",
+        "Size",
+        "Overall(us)",
+        "Compute(us)",
+        "Pure",
+        "Comm.(us)",
+        "Overlap(%)",
+    ]
+    assert rows(text) == [["1000", "9.50", "8.00", "3.00", "50.00"]], "1 - (9.5 - 8) / 3"
+
+
+@pytest.mark.parametrize("workload", ["mpi/collective", "mpi/mpiio"])
+def test_columns_of_real_workloads_give_their_overlap(workload: str) -> None:
+    """By the same reductions, and of one transfer where a step has several."""
+    of = {"step": (24, 24), "phase/pure": (8, 6), "phase/compute": (6, 8), "phase/whole": (9, 11)}
+    lanes = tuple(
+        lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
+    )
+    metrics = {metric.name: metric for metric in workloads.workload(workload).metrics}
+    one = point(workload=workload, pace="steps", ranks=2, lanes=lanes, counts={"transfers": 2}, groups=((0, 1),))
+    found = figures_of(workloads.workload(workload), [one], list(metrics.values()))
+    value = {name: figure.value.middle for name, figure in found.items() if figure.value}
+    each = 2 if workload == "mpi/mpiio" else 1
+    assert [value[name] * 1e6 * each for name in ("t_max", "t_cpu", "t_ovrl")] == pytest.approx([8, 8, 11])
+    formula = metrics["overlap_imb"].value
+    assert isinstance(formula, Derived)
+    assert formula.function(value["t_max"], value["t_cpu"], value["t_ovrl"]) == pytest.approx(value["overlap_imb"])
+
+
+def recorded_heads() -> dict[str, list[str]]:
+    """The heads of the tables that IMB printed, by benchmark; of its P2P part, which is another program, none."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "tests/data/foreign").glob("imb-*.txt")):
+        name = ""
+        for line in path.read_text().splitlines() if "p2p" not in path.name else ():
+            name = line.split()[2].removeprefix("Multi-") if line.startswith("# Benchmarking") else name
+            if "#repetitions" in line:
+                found[name] = [word for word in line.split() if word != "Group"]
+    return found
+
+
+@pytest.mark.parametrize(("name", "head"), [*recorded_heads().items(), *MORE_HEADS.items()])
+def test_the_columns_are_those_that_imb_prints(name: str, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    pattern = mpi_patterns.find(name)
+    assert pattern.name == name
+    assert list(mpi_tables.columns(pattern)) == head
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("osu_latency", "Avg Latency(us)"), ("osu_allreduce", "Avg Latency(us)"), ("osu_bw", "Bandwidth (MB/s)"),
+        ("osu_mbw_mr", "MB/s Messages/s"), ("osu_iallreduce", "Overall(us) Compute(us) Pure Comm.(us) Overlap(%)"),
+    ],
+)  # fmt: skip
+def test_the_columns_are_those_that_osu_prints(name: str, head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert " ".join(mpi_tables.osu_columns(mpi_patterns.find(name))) == head
+    recorded = " ".join(path.read_text() for path in (ROOT / "tests/data/foreign").glob("osu-*.txt"))
+    assert head in " ".join(recorded.split())
 
 
 def test_a_window_has_rates_alone() -> None:
@@ -141,6 +262,58 @@ def test_a_window_has_rates_alone() -> None:
     assert head == ["#bytes", "#repetitions", "Mbytes/sec", "Msg/sec"]
     assert row == ["1000", "2000", "10666.67", "10666667"]
     assert rows(mpi_tables.text(summary("mpi/rings", "uniband", bytes="1000"), "osu")) == [["1000", "10666.67"]]
+
+
+def test_the_name_that_was_asked_heads_osus_table_with_its_own_columns() -> None:
+    rates, other = summary("mpi/rings", "uniband", bytes="1000", title="osu_mbw_mr"), summary("mpi/rings", "uniband")
+    assert mpi_tables.text(rates, "osu").startswith("# osu_mbw_mr\n")
+    assert rows(mpi_tables.text(rates, "osu")) == [["1000", "10666.67", "10666666.67"]]
+    assert mpi_tables.text(other, "osu").startswith("# osu_bw\n")
+
+
+def test_rows_stand_under_the_length_that_was_used_and_none_under_one_that_became_zero() -> None:
+    found = summary("mpi/rings", "exchange", bytes="0,2,6", rounded={"2": "2 B to 0 B", "6": "6 B to 4 B"})
+    text = mpi_tables.text(found)
+    assert [row[0] for row in rows(text)] == ["#bytes", "0", "4"]
+    assert float(rows(text)[2][-1]) == pytest.approx(4 * 4 / 6, abs=0.01), "the rate is of the length that was used"
+    assert "Exchange: lengths are whole elements for each rank: 2 B to 0 B, 6 B to 4 B." in text
+
+
+def test_both_modes_of_imb_are_told_apart_in_its_words() -> None:
+    text = mpi_tables.text(summary("mpi/rings", "put", bytes="8", window="1,16"))
+    assert text.count("# Benchmarking Unidir_put") == 2
+    assert text.index("#    MODE: NON-AGGREGATE") < text.index("#    MODE: AGGREGATE")
+    assert "# window=16" in text
+
+
+def test_an_operation_on_one_element_has_its_length() -> None:
+    assert rows(mpi_tables.text(summary("mpi/rings", "fetch", bytes="4")))[1] == ["4", "2000", "6.00", "0.67"]
+
+
+@pytest.mark.parametrize(("kind", "said"), [("float", True), ("double", False)])
+def test_what_differs_is_said_where_it_holds_and_knobs_that_were_given_are_shown(kind: str, said: bool) -> None:
+    text = mpi_tables.text(summary("mpi/rings", "allreduce", bytes="8", type=kind, seconds="0.01"))
+    assert ("# Allreduce: floats" in text) == said
+    assert f"# #processes = 2\n# type={kind}\n" in text
+
+
+def test_octants_rate_is_of_the_median_that_stands_beside_it() -> None:
+    found = summary("mpi/rings", "exchange", bytes="1000", long_steps=True)
+    (row,) = mpi_tables.tables(found)[0].rows
+    assert row.time is not None
+    assert row.t_max is not None
+    assert row.time < row.t_max
+    assert row.median_bytes_per_second == pytest.approx(4000 / row.time)
+    assert row.bytes_per_second == pytest.approx(4000 / row.t_max)
+    assert si_text(4000 / row.time, "B/s") in mpi_tables.text(found, "octant")
+    assert "rate" not in mpi_tables.text(summary("mpi/rings", "allreduce", bytes="8"), "octant")
+
+
+def test_tables_of_named_patterns_alone_and_what_is_not_there_is_refused() -> None:
+    found = summary("mpi/rings", "exchange", bytes="8")
+    assert mpi_tables.text(found, names=["exchange"]) == mpi_tables.text(found)
+    with pytest.raises(Refusal, match=r"cannot show barrier \(the run has Exchange\)"):
+        mpi_tables.text(found, names=["barrier"])
 
 
 def test_osu_shows_the_mean_over_ranks_under_its_own_name() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from octant.catalogue.mpi_patterns import Pattern, pattern_of
-from octant.metric import Metric, groups, ranks, seconds, steps
+from octant.catalogue.mpi_patterns import Pattern, find, pattern_of
+from octant.failure import Exit, Refusal
+from octant.metric import Derived, Metric, groups, ranks, seconds, steps
 from octant.report import claims
 from octant.units import bytes_text, counted, si_text
 
@@ -27,6 +29,7 @@ _TIMES = tuple(
     for name, how in _OVER_RANKS.items()
 )
 _RULE = "#" + "-" * 79
+_USED = re.compile(r"[0-9]+ B to ([0-9]+) B")  # a kernel's note on a length that it rounded
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,15 @@ class Row:
     t_min: float | None
     t_max: float | None
     t_avg: float | None
-    bytes_per_second: float | None  # with IMB's factor
+    bytes_per_second: float | None  # with IMB's factor, of t_max
     messages_per_second: float | None
-    whole: float | None  # beside computing, from before the call to after the wait
-    compute: float | None  # the computing alone
-    overlap: float | None  # of both, 0 to 1, by IMB's formula
+    whole: float | None  # beside computing, from before the call to after the wait; as t_max
+    compute: float | None  # the computing alone, as t_max
+    overlap: float | None  # of t_max, whole and compute, 0 to 1, by IMB's formula
+    overall: float | None  # OSU's `whole`: a mean over ranks
+    osu_compute: float | None  # the same of the computing
     time: float | None  # Octant's: median over steps of the slowest rank
+    median_bytes_per_second: float | None  # with IMB's factor, of `time`
     low: float | None
     high: float | None
     launches: str
@@ -56,10 +62,13 @@ class Table:
     """One pattern with one number of processes."""
 
     pattern: Pattern
+    asked: str  # the name under which it was asked: "osu_bw"
     processes: int
     groups: int
     rows: tuple[Row, ...]
-    settings: tuple[str, ...] = ()  # other knobs that vary: "buffers=rotating"
+    settings: tuple[str, ...] = ()  # knobs that were given, or vary: "buffers=rotating"
+    rounded: tuple[str, ...] = ()  # lengths that the kernel changed: "6 B to 4 B"
+    differs: bool = True  # whether what the pattern says of definitions holds with these knobs
 
 
 def with_times(known: Mapping[str, Workload]) -> dict[str, Workload]:
@@ -80,50 +89,102 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     Args:
         summary: with all metrics.
     """
-    found: dict[tuple[object, ...], list[Row]] = {}
+    found: dict[tuple[object, ...], dict[int | None, Row]] = {}
     heads: dict[tuple[object, ...], Table] = {}
     for figure in summary.figures:
-        pattern = pattern_of(figure.workload.name, figure.knobs)
+        asked = _asked(summary, figure.point.launch)
+        pattern = pattern_of(figure.workload.name, figure.knobs, asked)
         if pattern is None:
             continue
         at_once = figure.point.groups or (tuple(range(figure.point.ranks)),)
-        others = tuple(f"{name}={value}" for name, value in _others(summary, figure).items())
+        others = tuple(f"{name}={value}" for name, value in _others(summary, pattern, figure).items())
         key = (pattern.name, len(at_once), len(at_once[0]), others)
-        heads.setdefault(key, Table(pattern, len(at_once[0]), len(at_once), (), others))
-        found.setdefault(key, []).append(_row(summary, pattern, figure))
-    ordered = {key: tuple(sorted(rows, key=lambda row: row.bytes or 0)) for key, rows in found.items()}
-    return tuple(replace(table, rows=ordered[key]) for key, table in heads.items())
+        head = Table(pattern, pattern.called(asked), len(at_once[0]), len(at_once), (), others)
+        holds = all(figure.knobs.get(name, value) == value for name, value in pattern.holds_with.items())
+        rounded = figure.point.notes.get("rounded", "")
+        head = heads.setdefault(key, replace(head, differs=holds))
+        heads[key] = replace(head, rounded=(*head.rounded, *filter(None, [rounded])))
+        row = _row(summary, pattern, figure)
+        if not (rounded and row.bytes == 0):  # nothing was moved: that is the row of 0 bytes
+            found.setdefault(key, {}).setdefault(row.bytes, row)
+    ordered = {key: sorted(found.get(key, {}).values(), key=lambda row: row.bytes or 0) for key in heads}
+    return tuple(replace(table, rows=tuple(ordered[key])) for key, table in heads.items())
 
 
-def text(summary: Summary, style: Style = "imb") -> str:
-    """The tables of a run, then what they do not show: patterns that failed, doubts, and how definitions differ."""
-    shown = tables(summary)
+def named(shown: Sequence[Table], names: Sequence[str]) -> tuple[Table, ...]:
+    """The tables of the patterns of these names; all without names.
+
+    Raises:
+        Refusal: a name that no pattern has, or a pattern without a table.
+    """
+    wanted = {find(name).name: name for name in names}
+    there = {table.pattern.name: table.asked for table in shown}
+    if missing := [name for pattern, name in wanted.items() if pattern not in there]:
+        why = f"the run has {', '.join(there.values()) or 'no pattern'}"
+        raise Refusal(f"cannot show {missing[0]} ({why}); try octant mpi {missing[0]}", Exit.WRONG_WORD)
+    return tuple(table for table in shown if not wanted or table.pattern.name in wanted)
+
+
+def columns(pattern: Pattern) -> tuple[str, ...]:
+    """The heads of IMB's columns of a pattern, in their order."""
+    return tuple(_columns(pattern))
+
+
+def osu_columns(pattern: Pattern) -> tuple[str, ...]:
+    """The heads of OSU's columns of a pattern after the length, in their order."""
+    return tuple(_osu_columns(pattern))
+
+
+def text(summary: Summary, style: Style = "imb", names: Sequence[str] = (), further: Sequence[str] = ()) -> str:
+    """The tables of a run, then what they do not show: patterns that failed, doubts, and how definitions differ.
+
+    Args:
+        names: of patterns; none: all.
+        further: sentences that stand below.
+
+    Raises:
+        Refusal: a name without a table.
+    """
+    shown = named(tables(summary), names)
     parts = [_table_text(table, style) for table in shown]
-    parts += [_footnotes(summary, shown, style)]
+    parts += [_footnotes(summary, shown, style, further)]
     return "\n\n".join(part for part in parts if part)
 
 
-def as_json(summary: Summary) -> str:
+def as_json(summary: Summary, names: Sequence[str] = ()) -> str:
     """The same for programs; times in seconds, rates in bytes or messages a second."""
     run = summary.run
     found = [
         {
-            "pattern": table.pattern.name, "workload": table.pattern.workload, "processes": table.processes,
-            "groups": table.groups, "settings": list(table.settings),
+            "pattern": table.pattern.name, "asked": table.asked, "workload": table.pattern.workload,
+            "processes": table.processes, "groups": table.groups, "settings": list(table.settings),
             "factor": table.pattern.factor * table.pattern.times_of(table.processes),
             "rows": [asdict(row) for row in table.rows],
         }
-        for table in tables(summary)
+        for table in named(tables(summary), names)
     ]  # fmt: skip
     return json.dumps({"run": run.id, "tables": found, "failures": _failures(summary)}, indent=1)
 
 
-def _others(summary: Summary, figure: Figure) -> dict[str, str]:
-    """The knobs with several values in what was asked, besides those that a table has places for."""
+def _asked(summary: Summary, launch: str) -> str:
+    """The name under which a launch's pattern was asked; of another run any title."""
+    ask = summary.run.ask_of(launch)
+    return ask.show.title if ask else ""
+
+
+def _others(summary: Summary, pattern: Pattern, figure: Figure) -> dict[str, str]:
+    """What was asked besides what the name says and a table has places for."""
     ask = summary.run.ask_of(figure.point.launch)
-    varied = [name for name, values in ask.knobs.items() if "," in values] if ask else []
-    placed = {"bytes", "groups", "pattern"}
-    return {name: figure.knobs.get(name, "") for name in varied if name not in placed}
+    placed = {"bytes", "groups", "pattern", "seconds"} | {*pattern.knobs}
+    return {name: figure.knobs.get(name, "") for name in (ask.knobs if ask else ()) if name not in placed}
+
+
+def _overlap(figure: Figure, pure: float | None, compute: float | None, whole: float | None) -> float | None:
+    """By the formula of the workload's `overlap_imb`, of the values that stand in the columns."""
+    formula = next((one.value for one in figure.workload.metrics if one.name == "overlap_imb"), None)
+    if not isinstance(formula, Derived) or not pure or not compute or whole is None:
+        return None
+    return formula.function(pure, compute, whole)
 
 
 def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
@@ -131,22 +192,28 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
         found = summary.figure(figure, metric)
         return found.value.middle if found and found.value else None
 
-    length = figure.knobs.get("bytes", "") if pattern.sizes else ""
-    number = int(length) if length.isdigit() else None
-    t_max = value("t_max")
+    length = figure.knobs.get("bytes", "") if pattern.has_length else ""
+    used = _USED.fullmatch(figure.point.notes.get("rounded", ""))
+    number = int(used[1] if used else length) if used or length.isdigit() else None
+    t_max, whole, compute = value("t_max"), value("t_ovrl"), value("t_cpu")
+    t_max = value("t_pure") if pattern.times == "passive" else t_max
     processes = len(figure.point.groups[0]) if figure.point.groups else figure.point.ranks
     added = pattern.times_of(processes)
-    moved = None if number is None else pattern.factor * added * number
-    rate = moved / t_max if t_max and moved is not None and pattern.factor else None
+    moved = None if number is None or not pattern.factor else pattern.factor * added * number
     messages = pattern.messages * added / t_max if t_max and pattern.messages else None
     repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
     own = figure.value
     return Row(
-        number, repetitions, value("t_min"), t_max, value("t_avg"), rate, messages,
-        value("phase/whole"), value("phase/compute"), value("overlap_imb"),
-        own.middle if own else None, own.low if own else None, own.high if own else None,
+        number, repetitions, value("t_min"), t_max, value("t_avg"), _over(moved, t_max), messages,
+        whole, compute, _overlap(figure, t_max, compute, whole), value("phase/whole"), value("phase/compute"),
+        own.middle if own else None, _over(moved, own.middle if own else None),
+        own.low if own else None, own.high if own else None,
         claims.count_text(figure), tuple(claims.warnings(figure.doubts)), bool(figure.wrong),
     )  # fmt: skip
+
+
+def _over(moved: int | None, seconds: float | None) -> float | None:
+    return None if moved is None or not seconds else moved / seconds
 
 
 def _table_text(table: Table, style: Style) -> str:
@@ -164,18 +231,26 @@ def _processes_text(table: Table) -> str:
 def _imb_text(table: Table) -> str:
     pattern = table.pattern
     columns = _columns(pattern)
-    lines = [_RULE, f"# Benchmarking {pattern.name}", _processes_text(table)]
+    name = table.asked if table.asked in pattern.aliases else pattern.name
+    lines = [_RULE, f"# Benchmarking {name}", _processes_text(table)]
     lines += [f"# {' '.join(table.settings)}"] * bool(table.settings)
-    lines += [_RULE, "".join(f"{name:>13}" for name in columns)]
+    lines += [_RULE, *_mode_lines(table), "".join(f"{name:>13}" for name in columns)]
     for row in table.rows:
         lines.append("".join(f"{cell(row):>13}" for cell in columns.values()) + _mark(row))
     return "\n".join(lines)
 
 
+def _mode_lines(table: Table) -> list[str]:
+    """IMB's words for how many operations one completion ends."""
+    modes = table.pattern.modes
+    number = next((one.partition("=")[2] for one in table.settings if modes and one.startswith(f"{modes}=")), "")
+    return ["#", f"#    MODE: {'NON-' if number == '1' else ''}AGGREGATE", "#"] if number else []
+
+
 def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
     """The columns of IMB's table, each with what stands in it."""
     found: dict[str, Callable[[Row], str]] = {}
-    if pattern.sizes:
+    if pattern.has_length:
         found["#bytes"] = lambda row: "-" if row.bytes is None else str(row.bytes)
     found["#repetitions"] = lambda row: str(row.repetitions)
     if pattern.times == "overlap":
@@ -183,13 +258,18 @@ def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
         found["t_pure[usec]"] = lambda row: _fixed(row.t_max, 1 / _MEGA)
         found["t_CPU[usec]"] = lambda row: _fixed(row.compute, 1 / _MEGA)
         found["overlap[%]"] = lambda row: _fixed(row.overlap, 0.01)
+    elif pattern.times == "mean":
+        found["t_avg[usec]"] = lambda row: _fixed(row.t_avg, 1 / _MEGA)
+    elif pattern.times == "passive":
+        found["t_pure[usec]"] = lambda row: _fixed(row.t_max, 1 / _MEGA)
+        found["t_ovrl[usec]"] = lambda row: _fixed(row.whole, 1 / _MEGA)
     elif pattern.times == "one" and not pattern.messages:
         found["t[usec]"] = lambda row: _fixed(row.t_max, 1 / _MEGA)
     elif not pattern.messages:
         found["t_min[usec]"] = lambda row: _fixed(row.t_min, 1 / _MEGA)
         found["t_max[usec]"] = lambda row: _fixed(row.t_max, 1 / _MEGA)
         found["t_avg[usec]"] = lambda row: _fixed(row.t_avg, 1 / _MEGA)
-    if pattern.factor:
+    if pattern.factor and pattern.times != "overlap":
         found["Mbytes/sec"] = lambda row: _fixed(row.bytes_per_second, _MEGA)
     if pattern.messages:
         found["Msg/sec"] = lambda row: _fixed(row.messages_per_second, 1, 0)
@@ -198,18 +278,42 @@ def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
 
 def _osu_text(table: Table) -> str:
     pattern = table.pattern
-    name = pattern.osu[0] if pattern.osu else pattern.name
-    rate = pattern.osu_shows == "bandwidth"
-    column = "Bandwidth (MB/s)" if rate else "Avg Latency(us)"
-    head = f"{'# Size':<10}" if pattern.sizes else "#"
+    name = table.asked if table.asked.startswith("osu_") else (*pattern.osu, pattern.name)[0]
+    columns = _osu_columns(pattern)
     lines = [f"# {name}", _processes_text(table)]
     lines += [f"# {' '.join(table.settings)}"] * bool(table.settings)
-    lines += [f"{head}{column:>20}"]
+    head = f"{'# Size':<10}" if pattern.has_length else "#"
+    lines += [head + "".join(f"{column:>20}" for column in columns)]
     for row in table.rows:
-        size = f"{row.bytes if row.bytes is not None else '-':<10}" if pattern.sizes else " "
-        cell = _fixed(row.bytes_per_second, _MEGA) if rate else _fixed(row.t_avg, 1 / _MEGA)
-        lines.append(f"{size}{cell:>20}{_mark(row)}")
+        size = f"{row.bytes if row.bytes is not None else '-':<10}" if pattern.has_length else " "
+        lines.append(size + "".join(f"{cell(row):>20}" for cell in columns.values()) + _mark(row))
     return "\n".join(lines)
+
+
+def _osu_columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
+    """The columns of OSU's table after the length, each with what stands in it."""
+    if pattern.osu_shows == "overlap":
+        return {
+            "Overall(us)": lambda row: _fixed(row.overall, 1 / _MEGA),
+            "Compute(us)": lambda row: _fixed(row.osu_compute, 1 / _MEGA),
+            "Pure Comm.(us)": lambda row: _fixed(row.t_avg, 1 / _MEGA),
+            "Overlap(%)": _osu_overlap,
+        }
+    if pattern.osu_shows == "rate":
+        return {
+            "MB/s": lambda row: _fixed(row.bytes_per_second, _MEGA),
+            "Messages/s": lambda row: _fixed(row.messages_per_second, 1),
+        }
+    if pattern.osu_shows == "bandwidth":
+        return {"Bandwidth (MB/s)": lambda row: _fixed(row.bytes_per_second, _MEGA)}
+    return {"Avg Latency(us)": lambda row: _fixed(row.t_avg, 1 / _MEGA)}
+
+
+def _osu_overlap(row: Row) -> str:
+    """Of the values in the other columns: the share of the operation that computing hid."""
+    if row.overall is None or row.osu_compute is None or not row.t_avg:
+        return "-"
+    return _fixed(max(0.0, 1 - (row.overall - row.osu_compute) / row.t_avg), 0.01)
 
 
 def _octant_text(table: Table) -> str:
@@ -219,13 +323,15 @@ def _octant_text(table: Table) -> str:
             bytes_text(row.bytes) if row.bytes is not None else "",
             _time(row.time),
             f"{_time(row.low)} … {_time(row.high)}",
-            si_text(row.bytes_per_second, "B/s") if row.bytes_per_second else "",
+            si_text(row.median_bytes_per_second, "B/s") if row.median_bytes_per_second else "",
             row.launches + _mark(row),
         )
         for row in table.rows
     ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(f"{cell:>{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in cells]
+    used = [column for column in zip(*cells, strict=True) if any(column[1:])]  # collectives have no rate
+    widths = [max(map(len, column)) for column in used]
+    rows = zip(*used, strict=True)
+    lines = ["  ".join(f"{cell:>{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([" ".join([table.pattern.name, _processes_text(table)[2:], *table.settings]), *lines])
 
 
@@ -242,11 +348,11 @@ def _mark(row: Row) -> str:
 
 
 def _failures(summary: Summary) -> list[str]:
-    named = ((pattern_of(one.workload, one.knobs), one) for one in summary.run.failures)
+    named = ((pattern_of(one.workload, one.knobs, _asked(summary, one.launch)), one) for one in summary.run.failures)
     return list(dict.fromkeys(f"{pattern.name if pattern else one.workload}: {one.reason}" for pattern, one in named))
 
 
-def _footnotes(summary: Summary, shown: Sequence[Table], style: Style) -> str:
+def _footnotes(summary: Summary, shown: Sequence[Table], style: Style, further: Sequence[str]) -> str:
     failed = [f"# Not measured: {text}" for text in _failures(summary)]
     if not shown:
         return "\n".join(failed or ["# Nothing was measured."])
@@ -255,11 +361,21 @@ def _footnotes(summary: Summary, shown: Sequence[Table], style: Style) -> str:
         f"Times are IMB's: means over repetitions, then over ranks; here the median of {counted(launches, 'launch')}."
     )
     notes = [means if style != "octant" else "Times are medians over repetitions of the slowest rank."]
-    if style == "imb" and any(table.pattern.factor for table in shown):
+    if style == "imb" and any("Mbytes/sec" in _columns(table.pattern) for table in shown):
         factors = (f"{one.pattern.name} {one.pattern.factor_text}" for one in shown if one.pattern.factor)
         each = ", ".join(dict.fromkeys(factors))
         notes.append(f"Mbytes/sec = factor x #bytes / t_max, MB = 10^6; factors: {each}.")
-    notes += dict.fromkeys(f"{one.pattern.name}: {one.pattern.differs}" for one in shown if one.pattern.differs)
+    if style == "octant" and any(" of " in row.launches for table in shown for row in table.rows):
+        notes.append("launches: how many count, of how many there are.")
+    notes += dict.fromkeys(
+        f"{one.pattern.name}: {one.pattern.differs}" for one in shown if one.pattern.differs and one.differs
+    )
+    notes += [
+        f"{one.asked}: lengths are whole elements for each rank: {', '.join(one.rounded[:8])}."
+        for one in shown
+        if one.rounded
+    ]
+    notes += further
     notes += [claims.link_text(link) for link in dict.fromkeys(one.link for one in summary.figures if one.link)]
     if any(row.doubts for table in shown for row in table.rows):
         notes.append(f"* doubtful here; octant report {summary.run.id} says why, and has medians with intervals.")

@@ -40,7 +40,7 @@ def imb_overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
 
 
 def _mean(phase: str) -> Seconds:
-    return seconds(phase, over=(steps("mean"), ranks("max"), groups("max")))
+    return per("transfers", of=phase, over=(steps("mean"), ranks("max"), groups("max")))
 
 
 WORKLOAD = Workload(
@@ -73,6 +73,8 @@ WORKLOAD = Workload(
         Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank, as IMB's"),
         Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times, as IMB's"),
         Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank, as IMB's"),
+        Metric("t_ovrl", "s", "lower", _mean(WHOLE), note="of a transfer beside computing, as t_max"),
+        Metric("t_cpu", "s", "lower", _mean(COMPUTE), note="the computing of a transfer, as t_max"),
     ),
     pictures=(Curve("bytes", "bandwidth"), Bars("aggregate", "bandwidth"), Stacked("bytes", ("transfer", "sync"))),
     smoke={"pattern": "p-write-indv,p-read-shared,c-iwrite-expl,open-close", "bytes": "1000", "aggregate": "2"},

@@ -51,7 +51,7 @@ class Blocking {
     Transfers transfers_;
 };
 
-// The operation alone, computing alone for as long, and both at once.
+// The transfers alone, computing alone for as long, and both at once; of writes both with the sync.
 class Nonblocking {
   public:
     enum Phases : std::size_t { pure, compute, whole };
@@ -78,6 +78,7 @@ class Nonblocking {
         {
             auto const mark = context_.phase(pure);
             move_all(0);
+            sync();
         }
         context_.synchronise();
         if (transfers_.plays()) {
@@ -88,6 +89,7 @@ class Nonblocking {
         context_.synchronise();
         auto const mark = context_.phase(whole);
         move_all(units_);
+        sync();
     }
     [[nodiscard]] std::size_t role(int) const { return transfers_.plays() ? 0 : 1; }
     [[nodiscard]] octant::Counts work(std::size_t) const { return transfers_.work("transfers"); }
@@ -108,6 +110,9 @@ class Nonblocking {
             value_ = octant::busy(value_, units);
             transfers_.wait(k);
         }
+    }
+    void sync() {
+        if (transfers_.plays() && transfers_.spec().writes) transfers_.sync();
     }
     octant::Context& context_;
     Transfers transfers_;

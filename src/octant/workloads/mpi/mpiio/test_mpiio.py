@@ -75,6 +75,39 @@ def test_a_nonblocking_transfer_alone_and_beside_computing() -> None:
     assert value(found, "overlap") == pytest.approx(0.5) == overlap_of(3, 2, 4)
 
 
+COUNTED = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+int MPI_File_sync(void *file) {
+    int log = open(LOG, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (log >= 0 && write(log, "s", 1) == 1) close(log);
+    return ((int (*)(void *))dlsym(RTLD_NEXT, "MPI_File_sync"))(file);
+}
+"""
+
+
+@pytest.mark.mpi
+def test_writes_are_synchronised_in_each_timed_part(run_kernel: KernelRuns, tmp_path: Path) -> None:
+    """As in IMB: sync, barrier, sync. A stand-in counts the calls."""
+    source, log, library = tmp_path / "count.c", tmp_path / "log", tmp_path / "count.so"
+    source.write_text(COUNTED)
+    subprocess.run(["cc", "-shared", "-fPIC", f'-DLOG="{log}"', "-o", library, source], check=True)
+    memory = Path("/dev/shm")  # noqa: S108 - a file system in memory, where a sync takes no time
+    if not os.access(memory, os.W_OK):
+        pytest.skip("no /dev/shm here")
+    words = (f"folder={memory}", "bytes=300", "precision=0", "seconds=5", "least=20", "samples=20")
+    syncs = {}
+    for pattern in ("p-write-indv", "p-iwrite-indv", "p-iread-indv"):
+        log.unlink(missing_ok=True)
+        done = run_kernel("mpi/mpiio", f"pattern={pattern}", *words, ranks=2, environment={"LD_PRELOAD": str(library)})
+        assert done.code == 0, done.stderr
+        syncs[pattern] = len(log.read_text())
+    assert syncs["p-write-indv"] - syncs["p-iread-indv"] >= 20 * 2 * 2, "two of each rank in each step"
+    assert syncs["p-iwrite-indv"] - syncs["p-iread-indv"] >= 20 * 2 * 2 * 2, "alone and beside computing"
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_every_pattern_is_right_and_leaves_no_file(run_kernel: KernelRuns, tmp_path: Path, ranks: int) -> None:

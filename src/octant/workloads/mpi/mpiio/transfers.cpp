@@ -196,7 +196,13 @@ void Transfers::wait(int k) {
         octant::check(MPI_File_read_ordered_end(file_->get(), memory(k), MPI_STATUS_IGNORE));
 }
 
-void Transfers::sync() { octant::check(MPI_File_sync(file_->get())); }
+// What one rank wrote is sure to be seen by the others after a sync of the writers and then one of the readers.
+void Transfers::sync() {
+    octant::check(MPI_File_sync(file_->get()));
+    if (sharing_ == 1) return;
+    group_.barrier();
+    octant::check(MPI_File_sync(file_->get()));
+}
 
 // What is to be read, written by other ranks than those that read it.
 void Transfers::fill_file(int pass) {

@@ -18,6 +18,11 @@ def _of_ranks(how: str) -> Metric:
     return Metric(how, "s", "lower", value, note=f"of a round, as in IMB: mean over steps, then {over.how} over ranks")
 
 
+def _of_origin(name: str, phase: str) -> Metric:
+    value = seconds(f"phase/{phase}", over=(steps("mean"), ranks("max"), groups("max")))
+    return Metric(name, "s", "lower", value, note=f"mean of {phase}, as IMB's Truly_passive_put")
+
+
 def _is_transfer(point: Point) -> bool:
     """Whether bytes move and nothing else."""
     pattern = point.knobs["pattern"]
@@ -85,6 +90,8 @@ WORKLOAD = Workload(
         _of_ranks("t_min"),
         _of_ranks("t_avg"),
         _of_ranks("t_max"),
+        _of_origin("t_pure", "pure"),
+        _of_origin("t_ovrl", "overlapped"),
         Metric("pure", "s", "lower", seconds("phase/pure"), note="while the target waits in a barrier"),
         Metric("overlapped", "s", "lower", seconds("phase/overlapped"), note="while the target computes"),
         Metric(

@@ -47,6 +47,7 @@ std::vector<octant::Row> transfer_rows() {
             row<Pattern{neighbours, put}>("exchange-put"),
             row<Pattern{neighbours, get}>("exchange-get"),
             row<Pattern{pair, accumulate}>("accumulate"),
+            row<Pattern{all_to_one, accumulate}>("all-accumulate"),
             row<Pattern{pair, get_accumulate}>("get-accumulate"),
             row<Pattern{pair, fetch_and_op}>("fetch-and-op"),
             row<Pattern{pair, compare_and_swap}>("compare-and-swap"),

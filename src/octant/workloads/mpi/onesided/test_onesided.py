@@ -14,7 +14,7 @@ from octant.workloads.mpi.onesided import WORKLOAD
 
 LOCAL = ("put-local", "get-local", "put-all-local", "get-all-local")
 PASSIVE = ("passive-put", "passive-get", "passive-accumulate")
-VALUES = ("accumulate", "get-accumulate", "fetch-and-op", "compare-and-swap", "counter")
+VALUES = ("accumulate", "all-accumulate", "get-accumulate", "fetch-and-op", "compare-and-swap", "counter")
 MOVES = (
     *("put", "get", "bidirectional-put", "bidirectional-get", "one-put-all", "one-get-all", "all-put-all"),
     *("all-get-all", "exchange-put", "exchange-get"),
@@ -45,7 +45,7 @@ def test_operations_are_right_in_every_kind_of_window(run_kernel: KernelRuns) ->
     windows = "win=create,dynamic,shared"
     rotating = ("buffers=rotating", "rotation=8KiB")
     done = run_kernel("mpi/onesided", patterns, windows, "completion=flush,fence", *rotating, *TINY)
-    is_right(done, 8 * 3 * 2)
+    is_right(done, 9 * 3 * 2)
 
 
 @pytest.mark.mpi

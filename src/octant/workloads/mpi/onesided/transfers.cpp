@@ -81,6 +81,8 @@ void Transfers::refuse_misfits(octant::Knobs const& knobs) const {
     if (pattern_.operation == Operation::accumulate && knobs.word("op") == "no-op")
         refuse(knobs, "op", "MPI allows it where the old value is fetched", "sum");
     if (counts() && knobs.word("op") != "sum") refuse(knobs, "op", "it adds one", "sum");
+    if (meet() && knobs.word("op") == "prod")
+        refuse(knobs, "op", "products of all ranks are more than its check can hold exactly", "sum");
 }
 
 void Transfers::set_up() {
@@ -109,7 +111,7 @@ void Transfers::touch() {
     own([&] { std::fill_n(window_->data(), links_.regions * region_bytes_, std::byte{0}); });
     ranks_->barrier();
     constexpr std::size_t most = std::size_t{1} << 30;  // counts are int
-    for (std::size_t k = 0; k < links_.out.size() && !counts(); ++k) {
+    for (std::size_t k = 0; k < links_.out.size() && !meet(); ++k) {
         int const target = ready_[k].target;
         check(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window_->get()));
         for (std::size_t from = 0; from < region_bytes_; from += most) {

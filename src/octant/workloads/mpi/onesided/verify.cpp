@@ -98,10 +98,13 @@ void Transfers::verify_moved(octant::Mismatch& found, int pass) {
     });
 }
 
-// Eight operations on each value, and what each of them fetched. Of eight comparisons four find another value.
+// Eight operations of each origin on each value, and what each of them fetched. Of eight comparisons four find another
+// value.
 void Transfers::verify_changed(octant::Mismatch& found) {
     std::size_t const values = bytes_ / element_.size();
     bool const compares = pattern_.operation == Operation::compare_and_swap;
+    int const origins = meet() ? ranks_->size() : 1;
+    bool const is_target = meet() ? ranks_->rank() == 0 : !acts();
     std::vector<double> expected(values);
     for (std::size_t i = 0; i < values; ++i) expected[i] = first_value(i);
     auto const each = [&](std::byte* base, auto const& body) {
@@ -132,15 +135,15 @@ void Transfers::verify_changed(octant::Mismatch& found) {
             if (acts() && fetches())
                 each(fetched_->data(),
                      [&](std::byte* at, std::size_t i) { compare(at, i, ", fetched in round ", round); });
-            for (std::size_t i = 0; i < values; ++i)
-                if (!compares)
+            for (std::size_t i = 0; i < values; ++i) {
+                for (int origin = 0; origin < origins && !compares; ++origin)
                     expected[i] = element_.applied(expected[i], operand(i));
-                else if (finds)
-                    expected[i] = swapped;
+                if (compares && finds) expected[i] = swapped;
+            }
         }
     };
     settle(reset, act);
-    if (acts()) return;
+    if (!is_target) return;
     own([&] { each(window_->data(), [&](std::byte* at, std::size_t i) { compare(at, i, " after round ", rounds); }); });
 }
 
