@@ -70,7 +70,7 @@ class Ptrans {
         constexpr std::int64_t most_edge = 4096;
         return {
             .knobs = {{"n", KnobKind::word, "2048", "rows and columns; hpl:N: N/2, as HPC Challenge with HPL's N"},
-                      {"block", KnobKind::integer, "128", "rows and columns of a block", {}, 1, most_n},
+                      {"block", KnobKind::integer, "192", "rows and columns of a block", {}, 1, most_n},
                       {"grid", KnobKind::word, "auto", "PxQ: rows and columns of ranks; auto: the squarest"},
                       {"map",
                        KnobKind::word,
@@ -87,7 +87,7 @@ class Ptrans {
                        "messages between nodes",
                        {"hierarchical", "shared", "messages"}},
                       {"message", KnobKind::bytes, "256KiB", "whole tiles that travel together", {}, 8, 1 << 30},
-                      {"tile", KnobKind::integer, "128", "longest side of a tile", {}, 1, most_edge},
+                      {"tile", KnobKind::integer, "192", "longest side of a tile", {}, 1, most_edge},
                       {"width",
                        KnobKind::word,
                        "auto",
@@ -151,6 +151,8 @@ class Ptrans {
         fill(c_.data(), layout_, me_, hpcc_c);
     }
 
+    // It ends when all have what they need: then A may change, and where ranks share cores, who ran first waits for
+    // who ran last.
     void step() {
         if (std::ranges::any_of(legs_, [](Leg const& leg) { return leg.sends || leg.expects; }))
             exchange_parcels();
@@ -158,6 +160,8 @@ class Ptrans {
             for (Leg const& leg : legs_)
                 for (std::int64_t parcel = 0; parcel < leg.in.parcels(); ++parcel) read(leg, parcel);
         context_.record(0, static_cast<double>(map_));
+        auto const mark = context_.phase(exchange);
+        context_.group.barrier();
     }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {

@@ -1,0 +1,122 @@
+"""Octant's transposition against HPC Challenge's, interleaved; ratios of medians.
+
+    python bench/bench_hpcc_ptrans.py [--n 5792] [--block 192] [--ranks 2] [--repeats 5] [--maps 5]
+        [--pages thp] [--realtime]
+
+The peer is the program `hpcc` (Debian's package of that name, over its Open MPI). It is ended in its PTRANS section, as
+soon as it has transposed with so many maps of ranks: the median of these times, which have two decimals, is compared
+with ours, and the least of its rates, which it reports, with that of our worst map. `--realtime` starts the ranks of
+both at real-time priority.
+"""
+
+import argparse
+import math
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from _kernel import points
+from octant import workloads
+from octant.analysis.figures import figure
+from octant.build import beside_python
+
+TRANSPORTS = ("shared", "messages")
+PATIENCE_S = 120
+OTHER_N = 500  # HPL's order, for the tests that are not asked for
+SETTINGS = (
+    *("2 PFACTs", "1 number", "4 NBMINs", "1 number", "2 NDIVs", "1 number", "1 RFACTs", "1 number", "1 BCASTs"),
+    *("1 number", "1 DEPTHs", "2 SWAP", "64 threshold", "0 L1", "0 U", "1 equilibration", "8 alignment", "(separator)"),
+)
+
+
+def settings(n: int, block: int, rows: int, columns: int) -> str:
+    """The text of hpccinf.txt: HPL at a small order, and one more order for PTRANS."""
+    lines = ["", "", "HPL.out", "8 device", "1 number", f"{OTHER_N} Ns", "1 number", f"{block} NBs", "0 PMAP"]
+    lines += ["1 number", f"{rows} Ps", f"{columns} Qs", "16.0 threshold", "1 number", *SETTINGS]
+    lines += ["1 number", f"{n} orders", "0 number", f"{block} blocks"]
+    return "\n".join(lines) + "\n"
+
+
+def hpcc(program: Path, n: int, block: int, ranks: int, maps: int, before: list[str]) -> tuple[float, float]:
+    """B/s of the median execution, and of the slowest, which it reports.
+
+    Args:
+        before: words that start its launcher.
+
+    Raises:
+        SystemExit: it ended before it had transposed, or took too long.
+    """
+    rows = max(p for p in range(1, math.isqrt(ranks) + 1) if ranks % p == 0)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "hpccinf.txt").write_text(settings(n, block, rows, ranks // rows))
+        command = [*before, str(program.with_name("mpirun")), "--allow-run-as-root", "--oversubscribe"]
+        started = subprocess.Popen([*command, "-n", str(ranks), str(program)], cwd=folder, stdout=subprocess.DEVNULL)
+        try:
+            found = executions(started, Path(folder) / "hpccoutf.txt", n, maps)
+        finally:
+            started.send_signal(signal.SIGTERM)
+            started.wait()
+    return 8 * n * n / statistics.median(seconds for seconds, _ in found), found[-1][1] * 1e9
+
+
+def executions(started: "subprocess.Popen[bytes]", output: Path, n: int, maps: int) -> list[tuple[float, float]]:
+    """Seconds of each execution, and the least rate so far in GB/s."""
+    line = re.compile(rf"^WALL +{n} +{n} .*?([0-9.]+) PASSED +([0-9.]+) .*\n", re.MULTILINE)
+    begin = time.monotonic()
+    while True:
+        found = line.findall(output.read_text()) if output.exists() else []
+        if len(found) >= maps:
+            return [(float(seconds), float(rate)) for seconds, rate in found]
+        if started.poll() is not None or time.monotonic() > begin + PATIENCE_S:
+            raise SystemExit("cannot compare (hpcc has not transposed); run it by itself")
+        time.sleep(0.02)
+
+
+def ours(words: list[str], launcher: list[str]) -> tuple[float, float]:
+    """B/s of the median repetition, and of the worst map."""
+    workload = workloads.workload("hpcc/ptrans")
+    (point,) = points(workload.name, words, launcher)
+    values = [figure(workload, [point], name).value for name in ("rate", "HPCC rate")]
+    if None in values:
+        raise SystemExit(f"cannot compare (hpcc/ptrans {' '.join(words)} gave no right answer); run it by itself")
+    return tuple(value.middle for value in values if value)  # type: ignore[return-value]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--n", type=int, default=5792)
+    parser.add_argument("--block", type=int, default=192)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--maps", type=int, default=5)
+    parser.add_argument("--pages", default="thp")
+    parser.add_argument("--realtime", action="store_true")
+    asked = parser.parse_args()
+    peer = shutil.which("hpcc")
+    if peer is None:
+        sys.exit("cannot compare (the program hpcc is not installed); try apt-get install hpcc")
+    before = ["chrt", "-f", "1"] if asked.realtime else []
+    launcher = [*before, str(beside_python("mpiexec") or "mpiexec"), "-n", str(asked.ranks)]
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in ("hpcc", *TRANSPORTS)}
+    for _ in range(asked.repeats):
+        rates["hpcc"].append(hpcc(Path(peer), asked.n, asked.block, asked.ranks, asked.maps, before))
+        for transport in TRANSPORTS:
+            words = [f"n={asked.n}", f"block={asked.block}", f"transport={transport}", f"pages={asked.pages}"]
+            rates[transport].append(ours([*words, "seconds=1.5", "precision=0"], launcher))
+    medians = {
+        name: [statistics.median(column) for column in zip(*found, strict=True)] for name, found in rates.items()
+    }
+    print(f"{asked.ranks} ranks, n = {asked.n}{'median, GB/s':>24}{'/ hpcc':>8}{'worst map, GB/s':>18}{'/ hpcc':>8}")
+    for name, (median, worst) in medians.items():
+        of_median, of_worst = median / medians["hpcc"][0], worst / medians["hpcc"][1]
+        print(f"{name:<26}{median / 1e9:>14.2f}{of_median:>8.2f}{worst / 1e9:>18.2f}{of_worst:>8.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
