@@ -144,9 +144,9 @@ def test_pictures_have_the_model_s_line_and_say_what_it_is() -> None:
     found = {one.id: one for one in pictures(summarise(run(*MESSAGES, *measured), all_metrics=True))}
     curve = found["mpi-collective-curve"]
     (line,) = (one for one in curve.panels[0].series if one.name == "model")
-    assert line.dash == "dashed"
+    assert line.kind == "line"  # in the colour of its curve, which has marks and may have any dash
     assert np.allclose(line.y, [taken_ns(length) * 1e-9 for length in LENGTHS if length], rtol=0.02)
-    assert "Dashed: the network model" in curve.caption
+    assert "Without marks: the network model" in curve.caption
     assert "3 times the model's" in dict(curve.facts).popitem()[1]
     alone = pictures(summarise(run(*measured), all_metrics=True))
     assert not any(one.name == "model" for picture in alone for panel in picture.panels for one in panel.series)
@@ -155,3 +155,10 @@ def test_pictures_have_the_model_s_line_and_say_what_it_is() -> None:
 def test_what_the_model_is_made_of_has_no_line_of_it() -> None:
     (picture,) = (one for one in pictures(summarise(run(*MESSAGES), all_metrics=True)) if "messages" in one.id)
     assert not any(one.name == "model" for one in picture.panels[0].series)
+
+
+def test_what_is_not_measurable_makes_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = summarise(run(*MESSAGES, call(8)), all_metrics=True)
+    assert with_model(summary).modelled is not None
+    monkeypatch.setattr(Figure, "invalid", property(lambda _: True))
+    assert with_model(summary).modelled is None

@@ -156,7 +156,8 @@ def _times(summary: Summary, one_host: bool) -> dict[str, MessageTimes]:
     for figure in summary.figures:
         traffic = message_of(summary, figure)
         here = len({given.host for given in figure.point.given}) == 1
-        if traffic is not None and figure.value is not None and figure.value.middle > 0 and here == one_host:
+        good = traffic is not None and figure.value is not None and not figure.invalid and here == one_host
+        if good and traffic and figure.value and figure.value.middle > 0:
             by_length = points.setdefault(figure.knobs.get(_BUFFERS, ""), {})
             by_length.setdefault(traffic.units, []).append(figure.value.middle)
     found = {
@@ -167,7 +168,7 @@ def _times(summary: Summary, one_host: bool) -> dict[str, MessageTimes]:
 
 
 def message_of(summary: Summary, figure: Figure) -> Traffic | None:
-    """The traffic of a figure that is the time of one message; `None`: it is none, or cannot be trusted."""
+    """The traffic of a figure that is the time of one message; `None`: it is none, or of no processor of its own."""
     if figure.workload.traffic is None or figure.wrong or figure.link or figure.point.share_cores:
         return None
     try:
@@ -188,7 +189,9 @@ def duplex_of(summary: Summary, one_host: bool) -> Duplex | None:
     for one in summary.figures:
         figure = summary.figure(one, one.workload.duplex) if one.workload.duplex else None
         here = len({given.host for given in one.point.given}) == 1
-        if figure is None or figure.value is None or one.link or one.point.share_cores or here != one_host:
+        if figure is None or figure.value is None or figure.invalid or one.link or here != one_host:
+            continue
+        if one.point.share_cores:
             continue
         length = one.point.count("bytes_sent") / max(1, one.point.count("messages"))
         found.append((length, min(2.0, max(1.0, figure.value.middle))))

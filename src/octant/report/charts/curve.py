@@ -141,7 +141,7 @@ def _model_of(summary: Summary, line: Line) -> Series | None:
     ]
     if len(found) < 2:
         return None
-    return Series("model", "line", tuple(x for x, _ in found), tuple(y for _, y in found), dash="dashed", names="none")
+    return Series("model", "line", tuple(x for x, _ in found), tuple(y for _, y in found), dash="solid", names="none")
 
 
 def dressed_models(models: Sequence[Series | None]) -> list[Series]:
@@ -151,10 +151,11 @@ def dressed_models(models: Sequence[Series | None]) -> list[Series]:
 
 
 def model_text(summary: Summary, models: Sequence[Series | None]) -> str:
-    """What the dashed lines are; empty without any."""
+    """What the lines without marks are; empty without any."""
     if summary.modelled is None or not any(models):
         return ""
-    return f" Dashed: the network model: {summary.modelled.text}; of a library's collectives the fastest that it knows."
+    what = f"the network model: {summary.modelled.text}"
+    return f" Without marks: {what}; of a library's collectives the fastest that it knows."
 
 
 def model_facts(lines: Sequence[Line], models: Sequence[Series | None]) -> tuple[tuple[str, str], ...]:
