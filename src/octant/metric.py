@@ -188,6 +188,11 @@ def derived(function: Callable[..., float], *values: Value) -> Derived:
     return Derived(function, values)
 
 
+def overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
+    """The share of the shorter of both that went on beside the other: 1 if they take the longer's time together."""
+    return (pure_s + compute_s - whole_s) / min(pure_s, compute_s)
+
+
 def first_of(*values: Value) -> FirstOf:
     """The first of these values that a point has."""
     return FirstOf(values)

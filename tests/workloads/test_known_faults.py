@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +14,14 @@ from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import Fault, faults, of_library
 from octant.catalogue.neutral import Library
+from octant.launch.launchers.mpiexec import YIELD
 from octant.machine.mpi_inventory import parse_probe
 from octant.units import parse_bytes
 from paths import ROOT
 
 TINY = ("seconds=0.005", "least=5", "samples=5")
-TIME_LIMIT_S = 10
+TIME_LIMIT_S, LATEST_S = 8, 120
+"""Until a program is said to hang, and of one that ends, on a machine that is busy with other work."""
 
 
 def least(condition: str) -> str:
@@ -75,19 +78,22 @@ def test_a_fault_that_nothing_avoids_is_still_in_the_library(kernels: Path, tmp_
 
 
 def shows(fault: Fault, folder: Path, launcher: tuple[str, ...], records: Path) -> bool:
-    """Whether every cell that it is about goes wrong in the way that it says."""
+    """Whether the first cell that it is about goes wrong in the way that it says."""
     ranks = least(fault.ranks[0]) if fault.ranks else "2" if workloads.workload(fault.workload).messages else "1"
-    words = [f"{knob}={','.join(map(least, values))}" for knob, values in fault.knobs.items()]
+    words = [f"{knob}={least(values[0])}" for knob, values in fault.knobs.items()]
     command = [*launcher, "-n", ranks, str(folder / program_name(fault.workload)), *words, *TINY]
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_", "OMPI_", "PRTE_"))}
-    try:
-        done = subprocess.run(
-            [*command, "--output", str(records)], env=inherited, capture_output=True, timeout=TIME_LIMIT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return fault.kind in ("hang", "slow")
+    environment = {**inherited, YIELD: "1"}  # others may be at work here
+    endless = fault.kind in ("hang", "slow")
+    command += ["--output", str(records)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as started:
+        try:
+            code = started.wait(TIME_LIMIT_S if endless else LATEST_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            return endless
     points, _ = read_records(records)
     concerned = [point for point in points if fault.concerns(fault.workload, point.knobs, int(ranks))]
     if fault.kind == "wrong data":
-        return done.returncode == 2 and bool(concerned) and not any(point.passed for point in concerned)
-    return fault.kind == "crash" and done.returncode not in range(4)
+        return code == 2 and bool(concerned) and not any(point.passed for point in concerned)
+    return fault.kind == "crash" and code not in range(4)

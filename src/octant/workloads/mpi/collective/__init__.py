@@ -11,6 +11,7 @@ from octant.metric import (
     derived,
     first_of,
     groups,
+    overlap_of,
     ranks,
     rate,
     seconds,
@@ -39,11 +40,6 @@ def _of_slowest(how: How, undisturbed: bool = False) -> FirstOf:
 def _of_rank(how: How) -> FirstOf:
     """The mean time of each rank, and then over ranks, as the Intel MPI and the OSU benchmarks have it."""
     return _of_call(steps("mean"), ranks(how), groups("max"))
-
-
-def overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
-    """The share of the shorter of both that went on beside the other: 1 if they take the longer's time together."""
-    return (pure_s + compute_s - whole_s) / min(pure_s, compute_s)
 
 
 def imb_overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:

@@ -6,11 +6,12 @@ import pytest
 from fake_run import MIB, lane, machine, point
 from octant.analysis.reduce import measure
 from octant.limit import Best, Known
+from octant.metric import overlap_of
 from octant.network import load
 from octant.network.collectives import operations
 from octant.record import Given, Head, Point, Samples, Series
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
-from octant.workloads.mpi.collective import _MODELLED, WORKLOAD, imb_overlap_of, overlap_of
+from octant.workloads.mpi.collective import _MODELLED, WORKLOAD, imb_overlap_of
 
 KNOWN = Known(machine().topology, {"memory traffic": {frozenset({("a", 0), ("a", 1)}): Best(40e9, "")}})
 

@@ -9,6 +9,7 @@ from octant.metric import (
     derived,
     first_of,
     groups,
+    overlap_of,
     per,
     ranks,
     rate,
@@ -27,11 +28,6 @@ def _time(over: tuple[Reduce, ...] | None = None) -> FirstOf:
 
 def _of_rank(how: How) -> FirstOf:
     return _time((steps("mean"), ranks(how), groups("max")))
-
-
-def overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
-    """The share of the shorter of both that went on beside the other: 1 if they take the longer's time together."""
-    return (pure_s + compute_s - whole_s) / min(pure_s, compute_s)
 
 
 def imb_overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -31,12 +33,6 @@ std::string checked(std::string const& folder, std::int64_t bytes) {
     return folder;
 }
 
-std::string hexadecimal(std::int64_t number) {
-    std::string text;
-    for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[number >> shift & 15];
-    return text;
-}
-
 }  // namespace
 
 Folder::Folder(octant::Context& context, std::int64_t bytes)
@@ -55,14 +51,16 @@ Folder::Folder(octant::Context& context, std::int64_t bytes)
 // lose its name once it is open: libraries open a second one beside it for the shared pointer, and checks open it anew.
 void Folder::set_up() {
     auto const own = static_cast<std::int64_t>(getpid()) << 40 ^ octant::now_ns();
-    std::string const name = "octant-" + hexadecimal(context_.group.broadcast(own));
+    std::array<char, 24> name{};
+    std::snprintf(name.data(), name.size(), "octant-%016llx",
+                  static_cast<unsigned long long>(context_.group.broadcast(own)));
     if (context_.group.rank() == 0) {
-        marker_ = context_.scratch() + "/elsewhere-" + name;
+        marker_ = context_.scratch() + "/elsewhere-" + name.data();
         if (!(std::ofstream(marker_) << folder_ << '\n'))
             throw octant::Refusal("cannot write to " + context_.scratch() + "; free some space");
     }
     context_.group.barrier();
-    name_ = name;
+    name_ = name.data();
 }
 
 // MPI removes what it closes; this is for what it did not close, and for files of the library's own beside ours.

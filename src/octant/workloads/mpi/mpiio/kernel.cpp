@@ -3,6 +3,7 @@
 #include "transfers.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 namespace mpiio {
@@ -60,17 +61,15 @@ class Nonblocking {
 
     void set_up() {
         transfers_.set_up();
-        constexpr int times = 11;
-        constexpr std::int64_t trial = 2000;
-        std::vector<double> unit_s, alone_s;
-        for (int i = 0; i < times; ++i) {
-            unit_s.push_back(context_.seconds_of([this] { value_ = octant::busy(value_, trial); }) / trial);
-            transfers_.prepare();
+        auto const seconds_of = [this](std::function<void()> const& body) { return context_.seconds_of(body); };
+        auto const begun = [&](std::function<void()> const& body) {  // from the beginning of the file
+            prepare();
             context_.group.barrier();
-            alone_s.push_back(context_.seconds_of([this] { move_all(0); }) / transfers_.count());
-        }
-        units_ =
-            std::max<std::int64_t>(1, static_cast<std::int64_t>(context_.group.max(median(alone_s)) / median(unit_s)));
+            return context_.seconds_of(body);
+        };
+        double const unit_s = octant::unit_seconds(seconds_of, value_);
+        double const alone_s = octant::median_seconds(begun, [this] { move_all(0); }) / transfers_.count();
+        units_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(context_.group.max(alone_s) / unit_s));
     }
 
     void prepare() { transfers_.prepare(); }
@@ -100,10 +99,6 @@ class Nonblocking {
     void corrupt(std::size_t fault) { transfers_.corrupt(fault); }
 
   private:
-    static double median(std::vector<double>& values) {
-        std::ranges::sort(values);
-        return values[values.size() / 2];
-    }
     void move_all(std::int64_t units) {
         for (int k = 0; k < transfers_.count() && transfers_.plays(); ++k) {
             transfers_.post(k);

@@ -15,8 +15,9 @@ from fake_run import lane, point
 from kernel_run import KernelRuns
 from octant.analysis.figures import figure
 from octant.build import program_name
+from octant.metric import overlap_of
 from octant.record import Head, Point, Series
-from octant.workloads.mpi.mpiio import WORKLOAD, overlap_of
+from octant.workloads.mpi.mpiio import WORKLOAD
 
 HOW = (
     "s-{}-indv",

@@ -7,19 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 namespace onesided {
 namespace {
-
-// How many units of busy() take a second, at the speed of this rank's core.
-double units_a_second(octant::Context const& context) {
-    constexpr std::int64_t units = 2'000;
-    double value = 1, quickest_s = 1;
-    for (int i = 0; i < 10; ++i)
-        quickest_s = std::min(quickest_s, context.seconds_of([&] { value = octant::busy(value, units); }));
-    octant::expects(value > 0);
-    return static_cast<double>(units) / std::max(quickest_s, 1e-9);
-}
 
 template <Operation operation>
 class Passive {
@@ -39,8 +30,9 @@ class Passive {
     }
     void set_up() {
         transfers_.set_up();
-        double const units = units_a_second(context_) * static_cast<double>(context_.knobs.integer("compute")) * 1e-6;
-        units_ = static_cast<std::int64_t>(units);
+        auto const seconds_of = [this](std::function<void()> const& body) { return context_.seconds_of(body); };
+        double const unit_s = std::max(octant::unit_seconds(seconds_of, value_), 1e-12);
+        units_ = static_cast<std::int64_t>(static_cast<double>(context_.knobs.integer("compute")) * 1e-6 / unit_s);
         lead_ = units_ / 10;
     }
     // Once while the target waits in a barrier, and once while it computes. The origin begins both times a tenth later,

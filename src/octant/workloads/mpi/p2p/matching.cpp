@@ -1,5 +1,5 @@
 // Ping-pong beside a queue of other messages: what it costs to find the right one.
-#include "p2p.hpp"
+#include "pingpong.hpp"
 
 namespace p2p {
 namespace {
@@ -13,17 +13,13 @@ constexpr std::size_t entry_bytes = 8;
 template <Queue queue>
 class Matching {
   public:
-    static octant::KernelInfo info() {
-        octant::KernelInfo info = shared_info();
-        info.roles = Pair::roles();
-        return info;
-    }
+    static octant::KernelInfo info() { return PingPong<InOnePiece>::info(); }
 
     explicit Matching(octant::Context& context)
         : group_(context.group),
-          pair_(group_),
+          ping_pong_(context),
+          pair_(ping_pong_.pair()),
           depth_(pair_.plays ? static_cast<std::size_t>(context.knobs.integer("depth")) : 0),
-          messages_(context, {pair_.plays ? 1U : 0U, pair_.plays ? 1U : 0U}),
           out_(context.buffer<std::uint8_t>((depth_ + 1) * entry_bytes)),
           in_(context.buffer<std::uint8_t>((depth_ + 1) * entry_bytes)),
           requests_(depth_, MPI_REQUEST_NULL) {
@@ -35,20 +31,13 @@ class Matching {
     }
 
     void step() {
-        if (!pair_.plays) return;
-        if (!filled_) fill();
-        transfer(nullptr);
+        if (pair_.plays && !filled_) fill();
+        ping_pong_.step();
     }
     [[nodiscard]] std::size_t role(int) const { return pair_.role(); }
-    [[nodiscard]] octant::Counts work(std::size_t role) const {
-        if (role == 2) return {};
-        return counts(group_, 1, messages_.bytes(), 2, 2 * messages_.bytes());
-    }
+    [[nodiscard]] octant::Counts work(std::size_t role) const { return ping_pong_.work(role); }
     octant::Results verify() {
-        std::vector<Piece> const one(pair_.plays ? 1 : 0, Piece{pair_.peer, 0});
-        auto checks = messages_.verify(one, one, [&](MPI_Status* statuses) {
-            if (pair_.plays) transfer(statuses);
-        });
+        auto checks = ping_pong_.verify();
         if (filled_) drain();
         octant::Mismatch wrong;
         if (spoils_queue_ && depth_ == 1) in_[0] ^= 1U;
@@ -60,19 +49,10 @@ class Matching {
     // The check of the queue is the fourth here, so what is stale for other rows has the number behind it.
     void corrupt(std::size_t fault) {
         spoils_queue_ = fault == queue_check;
-        if (!spoils_queue_) messages_.corrupt(fault == queue_check + 1 ? std::size_t{Messages::stale} : fault);
+        if (!spoils_queue_) ping_pong_.corrupt(fault == queue_check + 1 ? std::size_t{Messages::stale} : fault);
     }
 
   private:
-    void transfer(MPI_Status* statuses) {
-        std::uint8_t const* const out = messages_.next_out();
-        std::uint8_t* const in = messages_.next_in();
-        int const from = messages_.from(pair_.peer);
-        if (pair_.calls) octant::check(MPI_Send(out, messages_.sent(), MPI_BYTE, pair_.peer, 0, group_.get()));
-        octant::check(MPI_Recv(in, messages_.count(), MPI_BYTE, from, 0, group_.get(), status_of(statuses, 0)));
-        if (!pair_.calls) octant::check(MPI_Send(out, messages_.sent(), MPI_BYTE, pair_.peer, 0, group_.get()));
-    }
-
     void check_tags() const {
         int* most = nullptr;
         int found = 0;
@@ -117,9 +97,9 @@ class Matching {
     static constexpr std::size_t queue_check = 3;
 
     octant::Comm const& group_;
+    PingPong<InOnePiece> ping_pong_;
     Pair pair_;
     std::size_t depth_;
-    Messages messages_;
     octant::Buffer<std::uint8_t> out_, in_;
     std::vector<MPI_Request> requests_;
     bool filled_ = false, spoils_queue_ = false;

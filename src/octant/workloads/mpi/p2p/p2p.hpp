@@ -98,11 +98,12 @@ class Messages {
     [[nodiscard]] octant::Results verify(std::vector<Piece> const& out, std::vector<Piece> const& in,
                                          std::function<void(MPI_Status*)> const& transfer);
     [[nodiscard]] int fault() const noexcept { return fault_; }
+    // A message without gaps. Throws Refusal: an int does not count so many bytes.
+    [[nodiscard]] static Shape one_piece(octant::Context const& context);
     // What the next verification is spoilt with: see README.md, "How it is verified".
     void corrupt(std::size_t fault) noexcept { fault_ = static_cast<int>(fault); }
 
   private:
-    [[nodiscard]] static Shape one_piece(octant::Context const& context);
     void fill(std::vector<Piece> const& out, int pass);
     void poison(std::vector<Piece> const& in, int pass);
     void compare(std::vector<Piece> const& in, int pass, std::span<MPI_Status> statuses);

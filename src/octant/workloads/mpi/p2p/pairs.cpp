@@ -1,55 +1,8 @@
 // Rows in which the first rank of a group exchanges messages with the last.
-#include "p2p.hpp"
+#include "pingpong.hpp"
 
 namespace p2p {
 namespace {
-
-class PingPong {
-  public:
-    static octant::KernelInfo info() {
-        octant::KernelInfo info = shared_info();
-        info.roles = Pair::roles();
-        return info;
-    }
-
-    explicit PingPong(octant::Context& context)
-        : group_(context.group), pair_(group_), messages_(context, {pair_.plays ? 1U : 0U, pair_.plays ? 1U : 0U}) {}
-
-    void step() {
-        if (pair_.plays) transfer(nullptr);
-    }
-    [[nodiscard]] std::size_t role(int) const { return pair_.role(); }
-    [[nodiscard]] octant::Counts work(std::size_t role) const {
-        if (role == 2) return {};
-        return counts(group_, 1, messages_.bytes(), 2, 2 * messages_.bytes());
-    }
-    octant::Results verify() {
-        std::vector<Piece> const one(pair_.plays ? 1 : 0, Piece{pair_.peer, 0});
-        return messages_.verify(one, one, [&](MPI_Status* statuses) {
-            if (pair_.plays) transfer(statuses);
-        });
-    }
-    void corrupt(std::size_t fault) { messages_.corrupt(fault); }
-
-  private:
-    void transfer(MPI_Status* statuses) {
-        std::uint8_t const* const out = messages_.next_out();
-        std::uint8_t* const in = messages_.next_in();
-        int const from = messages_.from(pair_.peer);
-        MPI_Status* const status = status_of(statuses, 0);
-        if (pair_.calls) {
-            octant::check(MPI_Send(out, messages_.sent(), MPI_BYTE, pair_.peer, 0, group_.get()));
-            octant::check(MPI_Recv(in, messages_.count(), MPI_BYTE, from, 0, group_.get(), status));
-        } else {
-            octant::check(MPI_Recv(in, messages_.count(), MPI_BYTE, from, 0, group_.get(), status));
-            octant::check(MPI_Send(out, messages_.sent(), MPI_BYTE, pair_.peer, 0, group_.get()));
-        }
-    }
-
-    octant::Comm const& group_;
-    Pair pair_;
-    Messages messages_;
-};
 
 // Both send at once; each receives while its own message is on the way.
 class PingPing {
@@ -96,6 +49,8 @@ class PingPing {
 
 }  // namespace
 
-std::vector<octant::Row> pair_rows() { return {octant::row<PingPong>("pingpong"), octant::row<PingPing>("pingping")}; }
+std::vector<octant::Row> pair_rows() {
+    return {octant::row<PingPong<InOnePiece>>("pingpong"), octant::row<PingPing>("pingping")};
+}
 
 }  // namespace p2p

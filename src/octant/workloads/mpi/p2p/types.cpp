@@ -1,5 +1,5 @@
 // Rows in which a message lies in blocks with gaps between them: as a derived datatype, and packed.
-#include "p2p.hpp"
+#include "pingpong.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,6 +21,7 @@ Shape blocks(octant::Context& context) {
 // A vector of blocks, described to MPI once.
 class Derived {
   public:
+    [[nodiscard]] static Shape shape(octant::Context& context) { return blocks(context); }
     Derived(octant::Context&, Shape shape) {
         int const block = static_cast<int>(shape.block);
         int const count = block == 0 ? 0 : static_cast<int>(shape.bytes / shape.block);
@@ -48,6 +49,7 @@ class Derived {
 // The same blocks copied by a loop of ours into one piece.
 class Packed {
   public:
+    [[nodiscard]] static Shape shape(octant::Context& context) { return blocks(context); }
     Packed(octant::Context& context, Shape shape)
         : shape_(shape), piece_(context.buffer<std::uint8_t>(std::max<std::size_t>(1, shape.bytes))) {}
 
@@ -65,56 +67,6 @@ class Packed {
   private:
     Shape shape_;
     octant::Buffer<std::uint8_t> piece_;
-};
-
-// As a ping-pong: the first rank sends to the last and receives in the same layout.
-template <class Way>
-class PingPong {
-  public:
-    static octant::KernelInfo info() {
-        octant::KernelInfo info = shared_info();
-        info.roles = Pair::roles();
-        return info;
-    }
-
-    explicit PingPong(octant::Context& context)
-        : group_(context.group),
-          pair_(group_),
-          shape_(blocks(context)),
-          way_(context, shape_),
-          messages_(context, {pair_.plays ? 1U : 0U, pair_.plays ? 1U : 0U}, shape_) {}
-
-    void step() {
-        if (pair_.plays) transfer(nullptr);
-    }
-    [[nodiscard]] std::size_t role(int) const { return pair_.role(); }
-    [[nodiscard]] octant::Counts work(std::size_t role) const {
-        if (role == 2) return {};
-        return counts(group_, 1, messages_.bytes(), 2, 2 * messages_.bytes());
-    }
-    octant::Results verify() {
-        std::vector<Piece> const one(pair_.plays ? 1 : 0, Piece{pair_.peer, 0});
-        return messages_.verify(one, one, [&](MPI_Status* statuses) {
-            if (pair_.plays) transfer(statuses);
-        });
-    }
-    void corrupt(std::size_t fault) { messages_.corrupt(fault); }
-
-  private:
-    void transfer(MPI_Status* statuses) {
-        std::uint8_t const* const out = messages_.next_out();
-        std::uint8_t* const in = messages_.next_in();
-        int const from = messages_.from(pair_.peer);
-        if (pair_.calls) way_.send(out, messages_, pair_.peer, group_.get());
-        way_.receive(in, messages_, from, group_.get(), status_of(statuses, 0));
-        if (!pair_.calls) way_.send(out, messages_, pair_.peer, group_.get());
-    }
-
-    octant::Comm const& group_;
-    Pair pair_;
-    Shape shape_;
-    Way way_;
-    Messages messages_;
 };
 
 }  // namespace
