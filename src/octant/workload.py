@@ -21,7 +21,8 @@ class Curve:
 
     x: str  # a knob, or a metric of the workload
     y: str = ""  # "": the headline
-    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary or, against a metric, the asks
+    each: tuple[str, ...] = ()
+    """Knobs that tell lines apart, against a metric they alone; none: all that vary or, against a metric, the asks."""
     marks: Literal["", "caches"] = ""  # lines across the picture
     along: str = ""  # what x is in words; "": its name
     title: str = ""  # "": what the ask calls it, and x

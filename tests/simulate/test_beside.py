@@ -162,3 +162,15 @@ def test_what_is_not_measurable_makes_no_model(monkeypatch: pytest.MonkeyPatch) 
     assert with_model(summary).modelled is not None
     monkeypatch.setattr(Figure, "invalid", property(lambda _: True))
     assert with_model(summary).modelled is None
+
+
+def test_process_counts_are_one_line_of_each_call_with_the_model_beside_it() -> None:
+    calls = [call(1024, ranks, ns=1000 * ranks) for ranks in (8, 2, 4)]
+    found = pictures(summarise(run(*MESSAGES, *calls, call(8, 2), call(8, 4)), all_metrics=True))
+    picture = next(one for one in found if "processes" in one.title and "against" in one.title)
+    curves = [one for one in picture.panels[0].series if one.kind == "curve"]
+    assert [one.x for one in curves] == [(2.0, 4.0, 8.0)]  # of 8 bytes there are two counts only
+    (line,) = (one for one in picture.panels[0].series if one.name == "model")
+    assert np.allclose(line.y, [steps * taken_ns(1024) * 1e-9 for steps in (1, 2, 3)], rtol=0.02)
+    alone = pictures(summarise(run(call(8), call(1024)), all_metrics=True))
+    assert not any("processes" in one.title and "against" in one.title for one in alone)

@@ -33,6 +33,8 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
         return None
     lines = thin(every, MOST_LINES)
     xs = sorted({at for line in lines for at in line.xs})
+    if x.metric and shown.each and len(xs) == 1:
+        return None  # nothing lies along it
     marks = cache_marks(summary.run.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
     across = along_axis(x, xs)
     models = models_of(summary, lines)

@@ -113,7 +113,7 @@ def lines_of(
     """The curves of a metric (the headline unless named), those asked for first; of single points only if all are.
 
     Args:
-        each: knobs that tell curves apart; none: all that vary or, along a metric, the asks.
+        each: knobs that tell curves apart, along a metric alone; none: all that vary or, along a metric, the asks.
     """
     groups: dict[tuple[object, ...], list[tuple[float, Figure]]] = {}
     for headline in sorted(figures, key=lambda figure: not figure.show.table):
@@ -125,7 +125,7 @@ def lines_of(
             across = x.place(figure.knobs)
         if figure is not None and figure.value is not None and across is not None and math.isfinite(across):
             groups.setdefault(_key(x, figure, each), []).append((across, figure))
-    if not x.metric:  # at the same place the point of a sweep wins, which comes last
+    if each or not x.metric:  # at the same place the point of a sweep wins, which comes last
         groups = {key: sorted(dict(mine).items(), key=lambda one: one[0]) for key, mine in groups.items()}
     most = min(LEAST_POINTS, max(map(len, groups.values()), default=0))
     found = [mine for mine in groups.values() if len(mine) >= most]
@@ -206,6 +206,8 @@ def _band(line: Line, role: Role) -> list[Series]:
 def _key(x: Along, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:
     if each:
         apart: tuple[object, ...] = tuple(figure.knobs.get(name) for name in each)
+        if x.metric:  # such as the number of ranks: they lie along it
+            return (apart,)
     elif x.metric:
         apart = (figure.label,)
     else:

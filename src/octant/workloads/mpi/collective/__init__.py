@@ -193,7 +193,7 @@ WORKLOAD = Workload(
     of_links=False,
     pictures=(
         Curve("bytes"),
-        Curve("processes", along="processes that work together"),
+        Curve("processes", each=("pattern", "bytes", "call", "algorithm"), along="processes that work together"),
         Spread("bytes", "t_min", "t_avg", "t_max", title="How far ranks differ"),
         Curve("bytes", "overlap_imb", each=("pattern", "test"), title="How much of it computing hides"),
         Bars("test", "overlap_imb", title="How much of it computing hides, by how often it calls MPI_Test"),
