@@ -49,6 +49,15 @@ def test_report_prints_the_table_and_the_path_last(store: Path) -> None:
     assert "Gflop/s" in result.stdout
 
 
+def test_report_takes_a_network_of_the_catalogue_to_draw_beside_messages(store: Path, tmp_path: Path) -> None:
+    done = call(store, "report", "last", "--model", "bgp", "-o", str(tmp_path / "page.html"))
+    assert done.exit_code == 0, done.output
+    refused = call(store, "report", "last", "--model", "nowhere", "-o", str(tmp_path / "none.html"))
+    assert isinstance(refused.exception, Refusal)
+    assert "cannot find the network 'nowhere'" in str(refused.exception)
+    assert not (tmp_path / "none.html").exists()
+
+
 def test_report_writes_where_it_is_told_and_json_writes_nothing(store: Path, tmp_path: Path) -> None:
     target = tmp_path / "mein Bericht ü.html"
     assert call(store, "report", "previous", "-o", str(target)).stdout.splitlines()[-1] == str(target)
