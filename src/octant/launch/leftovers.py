@@ -7,8 +7,8 @@ from pathlib import Path
 
 FOLDER = Path("/dev/shm")  # noqa: S108 - where MPI libraries keep what ranks of a node share
 _NAMES = (
-    "mpich_shm_", "mpich_s_shar_tmp", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "osc_rdma.", "osc_sm.",
-    "osc_ucx.", "Intel_MPI_",
+    "mpich_shm_", "mpich_s_shar_tmp", "mpich_shar_tmp", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "osc_rdma.",
+    "osc_sm.", "osc_ucx.", "Intel_MPI_",
 )  # fmt: skip
 
 

@@ -60,6 +60,20 @@ def test_every_algorithm_of_messages_applies_every_update(run_kernel: KernelRuns
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [3, 4, 6, 8])
+def test_any_number_of_ranks_applies_every_update(run_over_openmpi: KernelRuns, ranks: int) -> None:
+    algorithms = "algorithm=halves,hypercube,opt2,routed,buckets"
+    for words in (("transport=messages", algorithms), ("transport=shared,hierarchical", "atomic=yes", "team=1,2,3")):
+        done = run_over_openmpi(
+            "hpcc/randomaccess", *words, "bytes=100KiB", "sequence=polynomial,lcg", *QUICK, ranks=ranks
+        )
+        assert done.code == 0, done.stderr
+        for found in done.points:
+            assert value(found, EXACT) == 0
+            assert found.count("updates") == 4 * 2**13
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("words", [("pages=thp",), ("pages=base",), ("pages=thp", "sequence=lcg", "batch=512")])
 def test_few_updates_are_lost_in_a_large_shared_table(run_kernel: KernelRuns, words: tuple[str, ...]) -> None:
     done = run_kernel("hpcc/randomaccess", "bytes=16MiB", "updates=1", *words, *QUICK, ranks=2)
