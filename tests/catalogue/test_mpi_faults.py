@@ -50,5 +50,5 @@ def test_a_fault_in_words_names_versions_and_help() -> None:
     assert [one.name for one in mpi_faults.of_library(Library("mpich", "5.0.2"))] == ["isendrecv-status"]
     assert mpi_faults.of_library(Library("mpich", "4.0.2")) == ()
     assert [one.name for one in mpi_faults.of_library(Library("intelmpi", "2021.18.1"))] == [
-        "neighbour-slots", "large-count-allreduce",
+        "neighbour-slots", "seek-standard-interface", "large-count-allreduce",
     ]  # fmt: skip
