@@ -198,6 +198,6 @@ def test_the_next_run_removes_files_of_a_killed_octant_in_a_folder_of_the_user_s
         octant.kill()
     assert gone(str(tmp_path)) == {}
     assert list(chosen.iterdir()), "nobody was left to remove it"
-    again = [sys.executable, "-m", "octant.cli", "run", *LONG, "seconds=0.1"]
+    again = [sys.executable, "-m", "octant.cli", *words[:2], "pattern=open-close", *words[4:], "seconds=0.1"]
     subprocess.run(again, env=environment, check=True, capture_output=True)
     assert not list(chosen.iterdir())

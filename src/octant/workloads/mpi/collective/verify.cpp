@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t line_bytes = 64;  // behind each buffer, where nothing may be written
 constexpr std::byte untouched{0xA5};
+constexpr std::size_t most_whole = std::size_t{1} << 30U;  // bytes of a block that is looked at from end to end
 
 std::string sender_of(Block const& block, std::size_t k) {
     if (block.first == block.last)
@@ -22,10 +23,10 @@ std::string sender_of(Block const& block, std::size_t k) {
 
 // The whole of a block; of one that nobody has the time for, both ends, the middle, and where an int overflows.
 std::vector<Block> Collective::looked_at(Block const& block) const {
-    constexpr std::size_t most_bytes = std::size_t{1} << 30U, piece_bytes = std::size_t{1} << 20U;
+    constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
     constexpr std::size_t beyond_int = std::size_t{1} << 31U;
     std::size_t const bytes = contents_.bytes(), piece = piece_bytes / bytes;
-    if (block.count * bytes <= most_bytes) return {block};
+    if (block.count * bytes <= most_whole) return {block};
     std::vector<Block> pieces;
     for (std::size_t const middle : {std::size_t{0}, block.count / 2, beyond_int / bytes, beyond_int, block.count}) {
         if (middle > block.count) continue;
@@ -146,7 +147,9 @@ octant::Results Collective::verify() {
         return {{"ranks that left before the last had entered", found.count(), "1", 0, found.where()}};
     }
     std::int64_t compared = 0;
-    for (int pass = 0; pass < 3; ++pass) check_pass(pass, found, compared);
+    bool const takes_seconds = std::max(in_stride_, out_stride_) > most_whole;
+    int const passes = takes_seconds ? 1 : 3;
+    for (int pass = 0; pass < passes; ++pass) check_pass(pass, found, compared);
     if (spoilt_ != Spoilt::not_at_all && group_.max(compared) == 0) found.add("nothing to compare");
     return {{"elements that are not as they should be", found.count(), "1", 0, found.where()}};
 }
