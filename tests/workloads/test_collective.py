@@ -124,7 +124,8 @@ def test_more_than_an_int_counts_is_moved_and_added(kernels: Path, tmp_path: Pat
         pytest.skip("too little memory: both ranks need 4.3 GB")
     words = (f"pattern={pattern}", f"bytes={2**31 + 2**20}", "type=byte", "seconds=0.01", "samples=5", "least=5")
     program, records = kernels / program_name("mpi/collective"), tmp_path / "records.jsonl"
-    command = [Path(sys.executable).parent / "mpiexec", "-n", "2", program, *words, "--output", records]
+    mpiexec = Path(sys.executable).parent / "mpiexec"
+    command = [str(mpiexec), "-n", "2", str(program), *words, "--output", str(records)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
     points, failures = read_records(records)
     if done.returncode == 3:
