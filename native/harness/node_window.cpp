@@ -3,6 +3,7 @@
 #include "octant/failure.hpp"
 
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,12 +34,26 @@ std::optional<std::uintptr_t> offset_of(std::span<std::byte const> memory) {
     return {};
 }
 
+// MPI libraries keep windows in files there. More than fits is not refused but ends the process at the first touch.
+void refuse_more_than_fits(Comm const& comm, std::size_t bytes) {
+    constexpr char const* where = "/dev/shm";
+    std::int64_t const all = comm.sum(static_cast<std::int64_t>(bytes));
+    struct statvfs room {};
+    bool const known = statvfs(where, &room) == 0;
+    auto const left = static_cast<std::int64_t>(room.f_bavail) * static_cast<std::int64_t>(room.f_frsize);
+    if (comm.size() > 1 && comm.max(std::int64_t{known && all > left ? 1 : 0}) != 0)
+        throw Refusal("cannot share " + std::to_string(all >> 20) + " MiB between the ranks (" + where + " has " +
+                          std::to_string(left >> 20) + " MiB); try transport=messages, or a larger " + where,
+                      Exit::not_supported);
+}
+
 }  // namespace
 
 NodeWindow::NodeWindow(Comm const& comm, std::size_t bytes, bool contiguous) : rank_(comm.rank()) {
     if (comm.max(static_cast<std::int64_t>(comm.size() - comm.node().size())) > 0)
         throw Refusal("cannot share memory between the ranks (they are on several nodes); try transport=messages",
                       Exit::not_supported);
+    refuse_more_than_fits(comm, bytes);
     MPI_Info info = MPI_INFO_NULL;
     check(MPI_Info_create(&info));
     check(MPI_Info_set(info, "alloc_shared_noncontig", contiguous ? "false" : "true"));

@@ -12,7 +12,8 @@ namespace octant {
 class NodeWindow {  // making, freeing and destroying it are collective: make it in set_up()
   public:
     // `bytes` of this rank. `contiguous`: the parts of all ranks lie one behind the other, and may share pages; else
-    // each begins a page. Not touched here. Throws Refusal on all ranks: some share no memory with the others.
+    // each begins a page. Not touched here. Throws Refusal on all ranks: some share no memory with the others, or it
+    // does not fit where MPI keeps it.
     NodeWindow(Comm const& comm, std::size_t bytes, bool contiguous = false);
     NodeWindow(NodeWindow const&) = delete;
     NodeWindow& operator=(NodeWindow const&) = delete;

@@ -131,6 +131,7 @@ class Ptrans {
             node_.emplace(transport_ == "shared" ? context_.group.split(0, context_.group.rank())
                                                  : context_.group.node());
             window_.emplace(*node_, capacity_ * sizeof(double));
+            if (context_.pages.name == "thp") window_->take_huge_pages(*node_);
             context_.watched.emplace_back(window_->mine());
         } else
             context_.watched.emplace_back(own_a_->mapping().bytes());

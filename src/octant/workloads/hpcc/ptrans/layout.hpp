@@ -21,7 +21,7 @@ struct Grid {
     [[nodiscard]] int ranks() const noexcept { return rows * columns; }
     [[nodiscard]] Place place(int number) const noexcept { return {number / columns, number % columns}; }
     [[nodiscard]] int number(Place at) const noexcept { return at.row * columns + at.column; }
-    [[nodiscard]] std::string text() const { return std::to_string(rows) + "x" + std::to_string(columns); }
+    [[nodiscard]] std::string text() const { return std::to_string(rows).append("x").append(std::to_string(columns)); }
 };
 
 struct Layout {  // of A and of C: blocks of rows and columns are dealt out to the rows and columns of the grid
