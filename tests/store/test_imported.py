@@ -81,9 +81,9 @@ def test_figures_are_found_under_our_names(store: Store) -> None:
 def test_the_line_of_each_figure_is_kept(store: Store) -> None:
     run = imported(store, "hpcc-1.5.0.txt")
     lines = (FOLDER / "hpcc-1.5.0.txt").read_text(encoding="utf-8").splitlines()
-    (point,) = (one for one in run.points if one.workload == "imported/hpcc_hpl")
+    (point,) = (one for one in run.points if one.workload == "hpcc/hpl")
     number, name = point.notes["lines"].split(", ")[0].split(" ")
-    assert name == "(performance)"
+    assert name == "(rate)"
     assert lines[int(number) - 1].startswith("HPL_Tflops=")
     assert run.imported[0].version == "HPC Challenge Benchmark version 1.5.0 October 2012"
 

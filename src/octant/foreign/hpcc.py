@@ -63,7 +63,7 @@ def _updates(variant: str) -> _Test:
     key = f"MPIRandomAccess{variant}"
     figures = ((f"{key}_GUPs", "updates", "update/s", 9), (f"{key}_time", "time", "s", 0))
     check = (f"{key}_ErrorsFraction", "errors", _UPDATES)
-    return _Test(f"mpi_randomaccess{variant.lower()}", figures, _size(f"{key}_N"), check=check)
+    return _Test(f"mpi_randomaccess{variant.lower()}", figures, _size(f"{key}_N", "bytes", 8), check=check)
 
 
 def _messages(name: str, what: str, by: str = "") -> tuple[_Test, ...]:
@@ -76,12 +76,12 @@ def _messages(name: str, what: str, by: str = "") -> tuple[_Test, ...]:
 
 _TESTS = (
     _Test(
-        "hpl", (("HPL_Tflops", "performance", "flop/s", 12), ("HPL_time", "time", "s", 0)),
-        lambda pairs: {**_size("HPL_N")(pairs), **_size("HPL_NB", "nb")(pairs)},
+        "hpl", (("HPL_Tflops", "rate", "flop/s", 12), ("HPL_time", "time", "s", 0)),
+        lambda pairs: {**_size("HPL_N")(pairs), **_size("HPL_NB", "block")(pairs)},
     ),
     *_both("dgemm", "DGEMM_Gflops", "rate", "flop/s", _size("DGEMM_N")),
     _Test(
-        "ptrans", (("PTRANS_GBs", "bandwidth", "B/s", 9), ("PTRANS_time", "time", "s", 0)), _size("PTRANS_n"),
+        "ptrans", (("PTRANS_GBs", "rate", "B/s", 9), ("PTRANS_time", "time", "s", 0)), _size("PTRANS_n"),
         check=("PTRANS_residual", "residual", 16.0),
     ),
     _updates(""),

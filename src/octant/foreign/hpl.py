@@ -77,9 +77,10 @@ def _table(one: _Found, verified: bool) -> Table | None:
     seconds, rate = number_of(cells["Time"]), number_of(cells["Gflops"])
     if not rows or not columns or not seconds or not rate or rows * columns > 10_000_000:
         return None
-    knobs = {"variant": word_of(cells["T/V"]), **{name.lower(): word_of(cells[name]) for name in ("N", "NB", "P", "Q")}}
+    knobs = {"n": word_of(cells["N"]), "block": word_of(cells["NB"]), "grid": f"{rows}x{columns}"}
+    knobs["variant"] = word_of(cells["T/V"])
     values = (
-        Value("performance", rate.value * 1e9, "flop/s", one.line),
+        Value("rate", rate.value * 1e9, "flop/s", one.line),
         Value("time", seconds.value, "s", one.line),
         *one.checks,
     )
