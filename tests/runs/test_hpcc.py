@@ -70,7 +70,7 @@ def test_an_order_is_read_and_one_that_does_not_fit_is_refused_with_its_bytes() 
 
 
 def test_every_key_has_one_row_for_each_rule() -> None:
-    rows = [(one.key, one.rule or test.rule) for test in hpcc_tests() for one in test.figure]
+    rows = [(one.key, one.rule or test.rule, one.knobs.get("buffers")) for test in hpcc_tests() for one in test.figure]
     assert len(rows) == len(set(rows))
     names = [test.name for test in hpcc_tests()]
     assert len(names) == len(set(names))

@@ -22,6 +22,7 @@ class HpccFigure(BaseModel):
     each: bool = False
     over: Literal["", "max", "min", "mean", "best"] = ""
     reference: str = ""
+    per_peak: str = ""
     rule: Rule | None = None
 
     def is_of(self, knobs: Mapping[str, str]) -> bool:
@@ -42,7 +43,8 @@ class HpccTest(BaseModel):
     rule: Rule
     shows: tuple[str, ...] = ()
     least: int = Field(default=1, ge=1)
-    figure: tuple[HpccFigure, ...] = Field(min_length=1)
+    figure: tuple[HpccFigure, ...] = ()
+    peak: bool = False
 
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of a workload is one of it, as far as that does not depend on sizes."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LAUNCHES = 3
 """Of each test: the least that an interval knows."""
+QUICK_S, FULL_S = 600.0, 6 * 3600.0
+"""After which a launch is ended as hung: what a repetition and its checks take grows with N, not with a budget."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ BLOCK = 64
 """Orders that are chosen here are a multiple of it: the usual blocks of HPL divide them or leave little."""
 FULL_SHARE = 0.8
 """Of memory: the least that an official run's matrix takes."""
-QUICK_RANK_BYTES = 256 << 20
+QUICK_RANK_BYTES = 192 << 20
 """Of the matrix in each rank of a quick run: its vectors and tables exceed a core's share of the caches."""
 QUICK_SHARE = 0.125
 MOST_PAIRS = 28
@@ -109,7 +109,7 @@ class Sizes:
 
 
 def quick_order(ranks: int, memory_bytes: int) -> int:
-    """N of a quick run: 256 MiB of the matrix in each rank, at most an eighth of memory."""
+    """N of a quick run: 192 MiB of the matrix in each rank, at most an eighth of memory."""
     return _order(min(ranks * QUICK_RANK_BYTES, int(QUICK_SHARE * memory_bytes)))
 
 

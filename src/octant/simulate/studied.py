@@ -162,7 +162,7 @@ def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Inter
 
 
 def published_over_peak(system: str, benchmark: str) -> Interval:
-    """A published result over the system's peak: RandomAccess in updates/s per Gflop/s, Global FFT in percent.
+    """A published result over the system's peak: HPL and Global FFT in percent, else bytes or updates/s per Gflop/s.
 
     Of the K computer the document gives its ratios to the Power 775 alone, of two digits each, with their rounding.
 
@@ -170,17 +170,19 @@ def published_over_peak(system: str, benchmark: str) -> Interval:
         Refusal: nothing is published for them.
     """
     own = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-full-system"].observations}
-    peak_flops = own["peak"] * 1e15
-    fft = 100 * own["gfft"] * 1e12 / peak_flops
+    peak_gflops = own["peak"] * 1e6
+    fft = 100 * own["gfft"] * 1e3 / peak_gflops
     ratios = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-gfft-scaling"].observations}
     (bgq,) = catalogue.results()["p775-gups-scaling"].find("gups", {"machine": "bgq-hpcc"})
-    bgq_peak = float((catalogue.machines()["bgq-hpcc"].model_extra or {})["peak_pflops_system"]) * 1e15
+    bgq_gflops = float((catalogue.machines()["bgq-hpcc"].model_extra or {})["peak_pflops_system"]) * 1e6
     faster, larger, half = ratios["gfft_ratio"], ratios["peak_ratio"], 0.05  # half of the last digit
     least, most = (faster - half) / (larger + half), (faster + half) / (larger - half)
     known = {
-        ("power775", "RandomAccess"): _sure(own["random_access"] * 1e18 / peak_flops),
+        **{("power575", name): _sure(value) for name, value in _power575_over_peak().items()},
+        ("power775", "RandomAccess"): _sure(own["random_access"] * 1e9 / peak_gflops),
+        ("power775", "PTRANS"): _sure(own["ptrans"] * 1e12 / peak_gflops),
         ("power775", "Global FFT"): _sure(fft),
-        ("bgq", "RandomAccess"): _sure((bgq.value or 0.0) * 1e18 / bgq_peak),
+        ("bgq", "RandomAccess"): _sure((bgq.value or 0.0) * 1e9 / bgq_gflops),
         ("k", "Global FFT"): Interval(fft * least, fft * faster / larger, fft * most),
     }
     if (system, benchmark) not in known:
@@ -188,6 +190,25 @@ def published_over_peak(system: str, benchmark: str) -> Interval:
             f"cannot normalise {benchmark} of {system} (nothing is published); try {sorted(known)}", Exit.WRONG_WORD
         )
     return known[system, benchmark]
+
+
+def _power575_over_peak() -> dict[str, float]:
+    """The largest cluster of the table, 64 nodes."""
+    rows = catalogue.results()["p6-hpcc-scaling"]
+    nodes = 64
+    assumed = (catalogue.machines()["power575"].model_extra or {})["assumed"]
+    peak_gflops = float(assumed["peak_gflops_per_node"]) * nodes
+
+    def of(metric: str) -> float:
+        (row,) = rows.find(metric, {"nodes": str(nodes)})
+        return (row.value or 0.0) / peak_gflops
+
+    return {
+        "HPL": 100 * of("hpl"),
+        "PTRANS": 1e9 * of("ptrans"),
+        "RandomAccess": 1e9 * of("random_access"),
+        "Global FFT": 100 * of("mpifft"),
+    }
 
 
 def _sure(value: float) -> Interval:

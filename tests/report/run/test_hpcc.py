@@ -16,7 +16,7 @@ from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.failure import Refusal
 from octant.record import Failure, Point, Result
 from octant.report.run import hpcc_summary, hpcc_table
-from octant.report.run.hpcc_rows import Row, hpcc_rows, with_references
+from octant.report.run.hpcc_rows import Row, hpcc_rows, over_peak, with_references
 from octant.store import Store
 from octant.store.imported import create
 
@@ -160,6 +160,22 @@ def test_with_one_rank_single_figures_are_star_figures() -> None:
     single, star = (found[f"{how}DGEMM_Gflops", "baseline"] for how in ("Single", "Star"))
     assert star.value == single.value is not None
     assert replace(star, key="", test="") == replace(single, key="", test="")
+
+
+def test_figures_over_the_peak_are_of_what_the_run_measured() -> None:
+    peak, hpl = launches_of("Peak of all ranks", 2, element="double"), launches_of("HPL", 2, n="1000")
+    notes = {"width": "512", "lanes": "8"}
+    points = [measured(one, {}, counts={"flops": 10**9}, notes=notes) for one in peak]
+    points += [measured(one, {}, pace="whole", counts={"flops": 10**9}) for one in hpl]
+    summary = summarise(stored([*peak, *hpl], points), workloads.workloads(), all_metrics=True)
+    found = over_peak(summary)
+    assert found is not None
+    assert found[0] == pytest.approx(2e12)  # 1e9 in 1 ms, on two ranks
+    assert [(one.name, one.unit) for one in found[1]] == [("HPL", "1")]
+    assert found[1][0].value == pytest.approx(0.5)
+    assert "Over the measured peak of 2.00 Tflop/s: HPL 50 %." in hpcc_table.text(summary)
+    assert rows(summary)["HPL_Tflops", "optimised"].of_limit == pytest.approx(0.5)
+    assert over_peak(summary_of()) is None
 
 
 def test_a_run_without_such_figures_is_no_summary() -> None:

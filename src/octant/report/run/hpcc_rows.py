@@ -94,12 +94,38 @@ def figures_of_test(summary: Summary, test: HpccTest) -> tuple[Figure, ...]:
     return tuple(one for one in summary.figures if one.label in others and test.is_of(one.workload.name, one.knobs))
 
 
+@dataclass(frozen=True)
+class OverPeak:
+    """A figure over the peak of all ranks: a share, or so many of its unit a second for each flop/s."""
+
+    name: str
+    value: float
+    unit: str  # "1", "B/s", "update/s"
+
+
+def over_peak(summary: Summary) -> tuple[float, tuple[OverPeak, ...]] | None:
+    """The peak of all ranks, flop/s, and the figures over it; `None` where the run has none."""
+    peaks = [figure for test in hpcc_tests() if test.peak for figure in figures_of_test(summary, test)]
+    peak = next((figure.value.middle for figure in peaks if figure.value), None)
+    if not peak:
+        return None
+    found = []
+    for test in hpcc_tests():
+        for one in test.figure:
+            cells = figures_of_test(summary, test) if one.per_peak else ()
+            of_cell = next((cell for cell in cells if cell.value and one.is_of(cell.knobs)), None)
+            if of_cell and of_cell.value:
+                unit = "1" if of_cell.metric.unit == "flop/s" else of_cell.metric.unit
+                found.append(OverPeak(one.per_peak, of_cell.value.middle / peak, unit))
+    return peak, tuple(found)
+
+
 def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
     figures = figures_of_test(summary, test)
     made = []
     for one in test.figure:
         cells = [figure for figure in figures if one.is_of(figure.knobs)]
-        empty = Row(one.key, test.name, rule=one.rule or test.rule, varied=_words(one.knobs, ("store",)))
+        empty = Row(one.key, test.name, rule=one.rule or test.rule, varied=_words(one.knobs, ("store", "buffers")))
         if cells:
             made.append(_measured(summary, test, one, cells, empty))
         else:

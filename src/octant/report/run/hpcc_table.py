@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.report import claims
-from octant.report.run.hpcc_rows import hpcc_rows
+from octant.report.run.hpcc_rows import hpcc_rows, over_peak
 from octant.report.run.text import mark
 
 if TYPE_CHECKING:
@@ -39,7 +39,11 @@ def text(summary: Summary) -> str:
 def as_json(summary: Summary) -> str:
     """The same for programs; values are in the units of the keys."""
     run = summary.run
-    return json.dumps({"run": run.id, "figures": [asdict(row) for row in hpcc_rows(summary)]}, indent=1)
+    of_peak = over_peak(summary)
+    told: dict[str, object] = {"run": run.id, "figures": [asdict(row) for row in hpcc_rows(summary)]}
+    if of_peak:
+        told |= {"peak_flops_per_s": of_peak[0], "over_peak": [asdict(one) for one in of_peak[1]]}
+    return json.dumps(told, indent=1)
 
 
 def _title(summary: Summary) -> str:
@@ -104,6 +108,16 @@ def _notes(summary: Summary, shown: Sequence[Row], limits: dict[str, str]) -> li
         "as HPCC: the same samples reduced as HPCC does, with the least time, where that is not our median.",
         "baseline: HPCC's algorithm; optimised: another one for the same data, checked as HPCC checks it.",
     ]
+    if of_peak := over_peak(summary):
+        peak, figures = of_peak
+        texts = [
+            f"{one.name} {units.percent_text(one.value)}"
+            if one.unit == "1"
+            else f"{one.name} {units.si_text(one.value * 1e9, one.unit)} per Gflop/s"
+            for one in figures
+        ]
+        if texts:
+            found.append(f"Over the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
     found += claims.legend(figure.value for figure in summary.figures)
     found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
     if any(row.doubts for row in shown):

@@ -60,8 +60,9 @@ def _traffic(_machine: Machine, point: Point) -> Traffic:
     """In the time of a message, half an exchange, half of each of the two messages is carried."""
     order = point.knobs["order"]
     half = point.count("bytes_sent") / max(1, point.count("messages")) / 2
+    cached = point.knobs.get("buffers", "hot") != "rotating"
     text = f"{order} rings, both neighbours at once"
-    return Traffic(f"{order}-ring", half, description=text, may_be_cached=True, parts=2)
+    return Traffic(f"{order}-ring", half, description=text, may_be_cached=cached, parts=2)
 
 
 WORKLOAD = Workload(
@@ -78,8 +79,8 @@ WORKLOAD = Workload(
         ),
         Metric("HPCC bandwidth", "B/s", "higher", custom(_bandwidth(_least)), note="one way, in that time"),
     ),
-    pictures=(Curve("bytes", each=("order", "method")),),
+    pictures=(Curve("bytes", each=("order", "method", "buffers")),),
     traffic=_traffic,
-    smoke={"bytes": "8,1000", "order": "ordered,random", "rings": "3"},
+    smoke={"bytes": "8,1000", "order": "ordered,random", "rings": "3", "buffers": "hot,rotating,zero"},
     alone=("method",),
 )  # fmt: skip

@@ -12,6 +12,7 @@ namespace {
 using octant::KnobKind;
 
 constexpr int to_right = 1, to_left = 2;              // tags
+constexpr std::size_t line = 64;                      // bytes between places, so that none shares a cache line
 constexpr std::size_t most_recorded_places = 10'000;  // of the random orders, in the notes
 
 struct Neighbours {
@@ -22,20 +23,27 @@ class Ring {
   public:
     static octant::KernelInfo info() {
         return {
-            .knobs = {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::numeric_limits<int>::max()},
-                      {"order",
-                       KnobKind::word,
-                       "random",
-                       "ordered: as ranks are numbered; random: orders that the seed draws, one after the other",
-                       {"ordered", "random"}},
-                      {"rings", KnobKind::integer, "30", "how many random orders", {}, 1, 10'000},
-                      {"loops", KnobKind::integer, "5", "exchanges that are timed at once", {}, 1, 1'000'000},
-                      {"seed", KnobKind::integer, "1", "of the random orders"},
-                      {"method",
-                       KnobKind::word,
-                       "sendrecv",
-                       "sendrecv: to the right, then to the left; nonblocking: both ways at once",
-                       {"sendrecv", "nonblocking"}}},
+            .knobs =
+                {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::numeric_limits<int>::max()},
+                 {"order",
+                  KnobKind::word,
+                  "random",
+                  "ordered: as ranks are numbered; random: orders that the seed draws, one after the other",
+                  {"ordered", "random"}},
+                 {"rings", KnobKind::integer, "30", "how many random orders", {}, 1, 10'000},
+                 {"loops", KnobKind::integer, "5", "exchanges that are timed at once", {}, 1, 1'000'000},
+                 {"seed", KnobKind::integer, "1", "of the random orders"},
+                 {"method",
+                  KnobKind::word,
+                  "sendrecv",
+                  "sendrecv: to the right, then to the left; nonblocking: both ways at once",
+                  {"sendrecv", "nonblocking"}},
+                 {"buffers",
+                  KnobKind::word,
+                  "hot",
+                  "hot: the same each time; rotating: never one that a cache still holds; zero: never written",
+                  {"hot", "rotating", "zero"}},
+                 {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096}},
             .pace = octant::Pace::steps,
             .sync = octant::Sync::dissemination,
             .readings = {{"ring", "1"}}};
@@ -46,10 +54,13 @@ class Ring {
           bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))),
           loops_(context.knobs.integer("loops")),
           nonblocking_(context.knobs.word("method") == "nonblocking"),
-          out_(context.buffer<std::uint8_t>(std::max<std::size_t>(1, 2 * bytes_))),
-          in_(context.buffer<std::uint8_t>(std::max<std::size_t>(1, 2 * bytes_))) {
+          stride_((2 * bytes_ + line - 1) / line * line + line),
+          places_(places_of(context, stride_)),
+          out_(context.buffer<std::uint8_t>(places_ * stride_)),
+          in_(context.buffer<std::uint8_t>(places_ * stride_)) {
         draw_orders();
-        std::ranges::fill(out_.span(), std::uint8_t{1});
+        // What nobody has written is the kernel's page of zeros, which stays in the cache.
+        if (context.knobs.word("buffers") != "zero") std::ranges::fill(out_.span(), std::uint8_t{1});
         std::ranges::fill(in_.span(), std::uint8_t{2});
         context.watched = {out_.mapping().bytes(), in_.mapping().bytes()};
     }
@@ -73,16 +84,19 @@ class Ring {
         for (std::size_t ring = 0; ring < orders_.size(); ++ring) {
             Neighbours const next = neighbours(orders_[ring]);
             int const pass = static_cast<int>(ring);
-            octant::fill_pattern(out_.span().subspan(0, bytes_), me, pass);
-            octant::fill_pattern(out_.span().subspan(bytes_, bytes_), me, pass + 1);
-            octant::poison(in_.span().subspan(0, bytes_), next.left, pass);
-            octant::poison(in_.span().subspan(bytes_, bytes_), next.right, pass + 1);
+            at_ = ring % 2 == 0 ? places_ - 1 : 0;
+            auto const out = out_.span().subspan(at_ * stride_, 2 * bytes_);
+            auto const in = in_.span().subspan(at_ * stride_, 2 * bytes_);
+            octant::fill_pattern(out.first(bytes_), me, pass);
+            octant::fill_pattern(out.last(bytes_), me, pass + 1);
+            octant::poison(in.first(bytes_), next.left, pass);
+            octant::poison(in.last(bytes_), next.right, pass + 1);
             MPI_Status status[2];
             exchange(next, status);
-            if (spoilt_ == 0 && ring == 0)
-                in_[0] = static_cast<std::uint8_t>(~octant::pattern_byte(next.left, 0, pass));
-            bytes.compare(in_.span().subspan(0, bytes_), me, next.left, pass);
-            bytes.compare(in_.span().subspan(bytes_, bytes_), me, next.right, pass + 1);
+            if (spoilt_ == 0 && ring == 0 && bytes_ > 0)
+                in[0] = static_cast<std::uint8_t>(~octant::pattern_byte(next.left, 0, pass));
+            bytes.compare(in.first(bytes_), me, next.left, pass);
+            bytes.compare(in.last(bytes_), me, next.right, pass + 1);
             for (MPI_Status const& one : status) compare_length(one, bytes);
             compare_order(ring, next, places);
         }
@@ -123,7 +137,8 @@ class Ring {
     void exchange(Neighbours next, MPI_Status* status) {
         int const count = static_cast<int>(bytes_);
         MPI_Comm const group = context_.group.get();
-        std::uint8_t *const out = out_.data(), *const in = in_.data();
+        std::uint8_t *const out = out_.data() + at_ * stride_, *const in = in_.data() + at_ * stride_;
+        at_ = at_ + 1 == places_ ? 0 : at_ + 1;
         if (nonblocking_) {
             MPI_Request requests[4];
             octant::check(MPI_Irecv(in, count, MPI_BYTE, next.left, to_right, group, &requests[0]));
@@ -139,6 +154,12 @@ class Ring {
                                    group, status == nullptr ? MPI_STATUS_IGNORE : &status[0]));
         octant::check(MPI_Sendrecv(out + bytes_, count, MPI_BYTE, next.left, to_left, in + bytes_, count, MPI_BYTE,
                                    next.right, to_left, group, status == nullptr ? MPI_STATUS_IGNORE : &status[1]));
+    }
+
+    // How many pairs of messages the exchanges walk through.
+    static std::size_t places_of(octant::Context const& context, std::size_t stride) {
+        if (context.knobs.word("buffers") != "rotating") return 1;
+        return std::max<std::size_t>(2, static_cast<std::size_t>(context.knobs.integer("rotation")) / stride);
     }
 
     void compare_length(MPI_Status const& status, octant::Mismatch& bytes) const {
@@ -168,8 +189,9 @@ class Ring {
     std::int64_t loops_;
     bool nonblocking_;
     std::vector<std::vector<int>> orders_;
+    std::size_t stride_, places_;  // bytes from one place to the next, and how many there are
     octant::Buffer<std::uint8_t> out_, in_;
-    std::size_t ring_ = 0;
+    std::size_t ring_ = 0, at_ = 0;  // which place is next
     int spoilt_ = -1;
 };
 
