@@ -125,7 +125,9 @@ def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
     made = []
     for one in test.figure:
         cells = [figure for figure in figures if one.is_of(figure.knobs)]
-        empty = Row(one.key, test.name, rule=one.rule or test.rule, varied=_words(one.knobs, ("store", "buffers")))
+        empty = Row(
+            one.key, test.name, rule=one.rule or test.rule, varied=_words(one.knobs, ("store", "prefetch", "buffers"))
+        )
         if cells:
             made.append(_measured(summary, test, one, cells, empty))
         else:
