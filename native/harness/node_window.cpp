@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -16,7 +17,7 @@ namespace octant {
 namespace {
 
 constexpr std::uintptr_t huge = std::uintptr_t{2} << 20;
-constexpr int collapse = 25;  // MADV_COLLAPSE, which older headers lack
+constexpr int populate = 23, collapse = 25;  // MADV_POPULATE_WRITE and MADV_COLLAPSE, which older headers lack
 
 std::uintptr_t address_of(std::byte const* byte) { return reinterpret_cast<std::uintptr_t>(byte); }
 std::uintptr_t down(std::uintptr_t address, std::uintptr_t to) { return address / to * to; }
@@ -80,6 +81,18 @@ std::span<std::byte> NodeWindow::all() const noexcept {
         end = std::max(end, part.data() + part.size());
     }
     return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+void NodeWindow::touch(Comm const& comm) const {
+    std::span<std::byte> const part = mine();
+    std::uintptr_t const begin = down(address_of(part.data()), static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)));
+    std::size_t const bytes = address_of(part.data()) + part.size() - begin;
+    bool const failed = madvise(reinterpret_cast<void*>(begin), bytes, populate) != 0 && errno != EINVAL;
+    if (comm.max(std::int64_t{failed ? 1 : 0}) == 0) return;
+    throw Refusal("cannot use " + std::to_string(comm.sum(static_cast<std::int64_t>(part.size())) >> 20) +
+                      " MiB of memory that ranks share (the system has not as much of it: df /dev/shm); try "
+                      "transport=messages, or a smaller size",
+                  Exit::not_supported);
 }
 
 void NodeWindow::take_huge_pages(Comm const& comm) {

@@ -22,6 +22,9 @@ class NodeWindow {  // making, freeing and destroying it are collective: make it
     [[nodiscard]] std::span<std::byte> of(int rank) const noexcept { return parts_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] std::span<std::byte> mine() const noexcept { return of(rank_); }
     [[nodiscard]] std::span<std::byte> all() const noexcept;  // from the first part to the end of the last
+    // Collective: each rank touches its part. Throws Refusal on all of them: there is not as much shared memory (in
+    // containers often 64 MiB), which would otherwise kill whoever stores there.
+    void touch(Comm const& comm) const;
     // Collective, before spans are handed out: asks for huge pages, and touches all of it, each rank its part. What the
     // system does not grant stays as it is, which is read back like any memory's. MPI libraries map their windows where
     // no huge page fits, so that parts now lie in a second mapping of the same memory. Linux 6.1 and later.

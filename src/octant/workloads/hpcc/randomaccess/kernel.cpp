@@ -125,6 +125,7 @@ class RandomAccess {
         } else {
             team_.emplace(places_->split(teams_.mine, places_->rank()));
             window_.emplace(*team_, division_.size(places_->rank()) * sizeof(Word), true);
+            window_->touch(*team_);
             if (context_.pages.name == "thp") window_->take_huge_pages(*team_);
             std::span<std::byte> const all = window_->all();
             context_.watched = {all};
