@@ -141,12 +141,13 @@ def test_what_left_the_session_and_minds_no_signal_is_gone_when_a_launch_has_end
 
 def test_only_segments_that_are_young_and_nobody_holds_are_removed(tmp_path: Path) -> None:
     mine = tmp_path / "mpich_shm_1_0"
+    window = tmp_path / "mpich_shar_tmpAbCdEf"
     held = (tmp_path / "mpich_shm_2_0").open("w")
     other = tmp_path / "somebody_elses"
-    for path in (mine, other):
+    for path in (mine, window, other):
         path.touch()
     assert leftovers.remove(time.time() + 60, tmp_path) == ()
-    assert leftovers.remove(time.time() - 60, tmp_path) == ("mpich_shm_1_0",)
+    assert leftovers.remove(time.time() - 60, tmp_path) == (window.name, mine.name)
     held.close()
     assert other.exists()
     assert not mine.exists()
