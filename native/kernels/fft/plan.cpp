@@ -156,6 +156,11 @@ void Plan::transform_columns(Ends ends, std::int64_t first, std::int64_t lines, 
                      scratch, &roots_, first});
 }
 
+void Plan::transform_plain_columns(Ends ends, std::int64_t lines, bool streaming, double* scratch) const {
+    passes_.columns(
+        {line(column_stages_, rows_), ends.in, ends.in_pitch, ends.out, ends.out_pitch, lines, streaming, scratch});
+}
+
 void Plan::transform_rows(Ends ends, std::int64_t lines, Blocks blocks, bool streaming, double* scratch) const {
     passes_.rows({.line = line(row_stages_, columns_),
                   .in = ends.in,

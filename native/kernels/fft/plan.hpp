@@ -53,6 +53,8 @@ class Plan {  // what is computed once for a length; immutable, so that threads 
         std::int64_t out_pitch;
     };
     void transform_columns(Ends ends, std::int64_t first, std::int64_t lines, bool streaming, double* scratch) const;
+    // Pass one without the multiplication, for what that costs: not a part of a transform.
+    void transform_plain_columns(Ends ends, std::int64_t lines, bool streaming, double* scratch) const;
     struct Blocks {
         std::int64_t width, block;
     };

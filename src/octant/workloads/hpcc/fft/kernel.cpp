@@ -18,7 +18,8 @@ using octant::fft::Number;
 using octant::fft::Plan;
 
 constexpr std::uint64_t seed = 1;
-enum Check : std::size_t { inverse, direct, tones, checks };
+enum Check : std::size_t { inverse, direct, tones, checks, of_column = checks };
+enum class Part { transform, plan, columns, plain_columns };
 
 std::int64_t length_of(Context const& context) {
     std::int64_t const n = context.knobs.integer("n");
@@ -27,13 +28,16 @@ std::int64_t length_of(Context const& context) {
                   std::to_string(octant::fft::smooth_at_most(n)));
 }
 
-// FFTW's planner keeps what it learns in one place for all threads.
-bool plans_of(Context const& context) {
-    bool const plans = context.knobs.word("part") == "plan";
-    if (plans && context.threads > 1 && context.knobs.word("library") != "own")
+Part part_of(Context const& context) {
+    std::string const& word = context.knobs.word("part");
+    if (word == "transform") return Part::transform;
+    bool const own = context.knobs.word("library") == "own";
+    if (word != "plan" && !own) throw Refusal("cannot time part=" + word + " of a library; try library=own");
+    if (word == "plan" && !own && context.threads > 1)  // the planner keeps what it learns in one place for all threads
         throw Refusal("cannot plan with threads=" + std::to_string(context.threads) +
                       " (FFTW plans in one thread at a time); try --ranks " + std::to_string(context.threads));
-    return plans;
+    if (word == "plan") return Part::plan;
+    return word == "columns" ? Part::columns : Part::plain_columns;
 }
 
 octant::fft::Width width_of(std::string const& name) {
@@ -66,8 +70,8 @@ class Fft {
                 {"part",
                  KnobKind::word,
                  "transform",
-                 "what is timed: the transform, or its plan",
-                 {"transform", "plan"}},
+                 "what is timed; columns: pass one, also without twiddles",
+                 {"transform", "plan", "columns", "plain-columns"}},
                 {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
                 {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}},
             }};
@@ -78,7 +82,7 @@ class Fft {
           n_(length_of(context)),
           count_(static_cast<std::size_t>(n_)),
           own_(context.knobs.word("library") == "own"),
-          plans_(plans_of(context)),
+          part_(part_of(context)),
           streaming_(streams(context.knobs.word("stores"), n_)),
           width_(width_of(context.knobs.word("width"))),
           plan_(own_ ? std::make_unique<Plan>(n_, width_) : nullptr),
@@ -99,14 +103,21 @@ class Fft {
     }
 
     void chunk(int lane, std::int64_t) {
-        if (plans_)
-            plan_anew(lane);
-        else
-            forward(lane);
+        switch (part_) {
+            case Part::transform:
+                return forward(lane);
+            case Part::plan:
+                return plan_anew(lane);
+            case Part::columns:
+                return columns(lane, true);
+            case Part::plain_columns:
+                return columns(lane, false);
+        }
     }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {
-        if (plans_) return {{"plans", 1}};
+        if (part_ == Part::plan) return {{"plans", 1}};
+        if (part_ != Part::transform) return {{"bytes_read", 16 * n_}, {"bytes_written", 16 * n_}};
         auto const size = static_cast<double>(n_);
         octant::Counts counts{{"nominal_flops", std::llround(5 * size * std::log2(size))}};
         if (!own_) return counts;
@@ -127,12 +138,16 @@ class Fft {
         double most[checks] = {};
         for (std::size_t i = 0; i < worst.size(); ++i)
             most[i % checks] = worst[i] <= most[i % checks] ? most[i % checks] : worst[i];  // keeps a NaN
-        return {{"HPCC's residual: inverse of the transform against the input, in ln n u", most[inverse], "1",
-                 octant::fft::hpcc_bound},
-                {"difference from direct sums at twelve frequencies, in sqrt(log2 n) u rms", most[direct], "1",
-                 octant::fft::direct_bound},
-                {"difference from the lines of three tones, in sqrt(log2 n) u n", most[tones], "1",
-                 octant::fft::tone_bound}};
+        octant::Results results{{"HPCC's residual: inverse of the transform against the input, in ln n u",
+                                 most[inverse], "1", octant::fft::hpcc_bound},
+                                {"difference from direct sums at twelve frequencies, in sqrt(log2 n) u rms",
+                                 most[direct], "1", octant::fft::direct_bound},
+                                {"difference from the lines of three tones, in sqrt(log2 n) u n", most[tones], "1",
+                                 octant::fft::tone_bound}};
+        if (part_ == Part::plain_columns)
+            results.push_back({"difference of a column from direct sums, in sqrt(log2 n1) u rms", error_of_column(),
+                               "1", octant::fft::direct_bound});
+        return results;
     }
 
     void corrupt(std::size_t check) { spoilt_ = check; }
@@ -169,6 +184,16 @@ class Fft {
         if (!own_) return libraries_[static_cast<std::size_t>(lane)].execute();
         plan_->forward(doubles(part(x_, lane)), doubles(part(work_, lane)), doubles(part(y_, lane)), streaming_,
                        scratch_.data() + static_cast<std::size_t>(lane) * scratch());
+    }
+
+    void columns(int lane, bool turned) {
+        std::int64_t const pitch = plan_->columns();
+        Plan::Ends const ends{doubles(part(x_, lane)), pitch, doubles(part(work_, lane)), pitch};
+        double* const mine = scratch_.data() + static_cast<std::size_t>(lane) * scratch();
+        if (turned)
+            plan_->transform_columns(ends, 0, pitch, streaming_, mine);
+        else
+            plan_->transform_plain_columns(ends, pitch, streaming_, mine);
     }
 
     void fill(int lane, std::function<Number(std::int64_t)> const& number) {
@@ -212,6 +237,23 @@ class Fft {
             keep_worst(worst, y[k] - tones_in.output(static_cast<std::int64_t>(k)));
         return worst;
     }
+    // Of the middle one, in lane 0.
+    double error_of_column() {
+        fill(0, [](std::int64_t j) { return octant::fft::centred_input(static_cast<std::uint64_t>(j), seed + 1); });
+        columns(0, spoilt_ == of_column);  // spoilt: multiplied all the same
+        std::int64_t const rows = plan_->rows(), length = std::max<std::int64_t>(rows, 2);
+        auto const place = [&](std::int64_t row) {
+            return static_cast<std::size_t>(row * plan_->columns() + plan_->columns() / 2);
+        };
+        std::vector<Number> column;
+        for (std::int64_t row = 0; row < rows; ++row) column.push_back(x_[place(row)]);
+        auto const frequencies = octant::fft::frequencies(rows, seed);
+        auto const sums = octant::fft::direct_sums(column, 0, rows, frequencies);
+        double worst = 0;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            keep_worst(worst, Number(sums[i] - octant::fft::Exact(work_[place(frequencies[i])])));
+        return octant::fft::direct_error(worst, length);
+    }
     static void keep_worst(double& worst, Number difference) {
         double const error = std::abs(difference);
         worst = error <= worst ? worst : error;  // keeps a NaN
@@ -220,13 +262,15 @@ class Fft {
     Context& context_;
     std::int64_t n_;
     std::size_t count_;
-    bool own_, plans_, streaming_;
+    bool own_;
+    Part part_;
+    bool streaming_;
     octant::fft::Width width_;
     std::unique_ptr<Plan> plan_;
     octant::Buffer<Number> x_, y_, work_;
     octant::Buffer<double> scratch_;
     std::vector<fft::Fftw> libraries_;
-    std::size_t spoilt_ = checks;
+    std::size_t spoilt_ = SIZE_MAX;
 };
 
 }  // namespace

@@ -69,6 +69,18 @@ def test_the_time_of_the_plan_is_apart(run_kernel: KernelRuns) -> None:
     assert value.middle > 0
 
 
+def test_passes_are_timed_alone_and_the_one_without_twiddles_has_a_check_of_its_own(run_kernel: KernelRuns) -> None:
+    words = ("n=6000", "part=columns,plain-columns", *QUICK)
+    done = run_kernel("hpcc/fft", *words)
+    assert done.code == 0, done.stderr
+    by_part = {point.knobs["part"]: point for point in done.points}
+    assert len(by_part["columns"].checks) == 3
+    assert len(by_part["plain-columns"].checks) == 4
+    spoilt = run_kernel("hpcc/fft", "n=6000", "part=plain-columns", *QUICK, fault="wrong:3")
+    assert [one.passed for one in spoilt.points[-1].checks] == [True, True, True, False]
+    assert run_kernel("hpcc/fft", "n=6000", "part=columns", "library=fftw", *QUICK).code != 0
+
+
 def test_a_prime_factor_is_refused_with_a_length_that_would_do(run_kernel: KernelRuns) -> None:
     done = run_kernel("hpcc/fft", "n=700", *QUICK)
     assert done.code != 0
