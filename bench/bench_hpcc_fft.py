@@ -29,7 +29,7 @@ from pathlib import Path
 from _kernel import median
 
 RANKS = 2
-PATIENCE_S = 300
+PATIENCE_S = 600
 INPUT = ["", "", "HPL.out", "8 device", "1 number", "{order} Ns", "1 number", "128 NBs", "0 PMAP", "1 number", "1 Ps"]
 INPUT += [f"{RANKS} Qs", "16.0 threshold", "1 number", "2 PFACTs", "1 number", "4 NBMINs", "1 number", "2 NDIVs"]
 INPUT += ["1 number", "1 RFACTs", "1 number", "1 BCASTs", "1 number", "1 DEPTHs", "2 SWAP", "64 threshold", "0 L1"]

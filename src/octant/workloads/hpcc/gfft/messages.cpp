@@ -69,7 +69,7 @@ void Exchange::start(octant::Comm const& group, std::vector<int> const& order, i
     for (int const to : order)
         check(MPI_Isend(pieces.send + to * pieces.piece, piece, MPI_C_DOUBLE_COMPLEX, to, tag, group.get(),
                         &requests_.emplace_back()));
-    std::copy_n(pieces.send + me * pieces.piece, pieces.piece, pieces.receive + me * pieces.apart);
+    if (pieces.own) std::copy_n(pieces.send + me * pieces.piece, pieces.piece, pieces.receive + me * pieces.apart);
 }
 
 void Exchange::test() {
@@ -87,7 +87,7 @@ void Exchange::wait() {
 Messages::Messages(Share& share)
     : share_(share),
       order_(partners(share.context.knobs.word("schedule"), share.rank, share.ranks)),
-      library_(share.context.knobs.word("schedule") == "library"),
+      library_(share.ranks > 1 && share.context.knobs.word("schedule") == "library"),
       width_(share.columns() / chunks_of(share.columns(), share.context.knobs.integer("chunks"))),
       column_chunks_(share.columns() / width_),
       height_(share.rows() / chunks_of(share.rows(), share.context.knobs.integer("chunks"))),
@@ -120,13 +120,16 @@ std::int64_t Messages::messages() const {
     return library_ ? 0 : (2 * column_chunks_ + row_chunks_) * (share_.ranks - 1);
 }
 
-// The rows of this rank, cut into the columns of each: for rank t rows() x width_ numbers.
+// The rows of this rank, cut into the columns of each: for rank t rows() x width_ numbers; its own where it reads them.
 void Messages::pack(std::int64_t chunk) {
     auto const mark = share_.context.phase(copy);
-    Number* to = in_chunk(a_, chunk, share_.plan.rows() * width_);
-    for (int rank = 0; rank < share_.ranks; ++rank)
+    std::int64_t const piece = share_.rows() * width_, size = share_.plan.rows() * width_;
+    for (int rank = 0; rank < share_.ranks; ++rank) {
+        bool const stays = rank == share_.rank && !library_;
+        Number* to = in_chunk(stays ? b_ : a_, chunk, size) + rank * piece;
         for (std::int64_t row = 0; row < share_.rows(); ++row, to += width_)
             std::copy_n(x_.data() + row * share_.plan.columns() + rank * share_.columns() + chunk * width_, width_, to);
+    }
 }
 
 // What came is a matrix of all rows and width_ columns; what goes is one, too, in which the rows of a rank are a piece.
@@ -167,10 +170,13 @@ void Messages::rows(std::int64_t chunk) {
 
 void Messages::unpack(std::int64_t chunk) {
     auto const mark = share_.context.phase(copy);
-    Number const* from = in_chunk(a_, chunk, share_.plan.columns() * height_);
-    for (int rank = 0; rank < share_.ranks; ++rank)
+    std::int64_t const piece = share_.columns() * height_, size = share_.plan.columns() * height_;
+    for (int rank = 0; rank < share_.ranks; ++rank) {
+        bool const stayed = rank == share_.rank && !library_;
+        Number const* from = in_chunk(stayed ? b_ : a_, chunk, size) + rank * piece;
         for (std::int64_t k = 0; k < share_.columns(); ++k, from += height_)
             std::copy_n(from, height_, y_.data() + k * share_.plan.rows() + rank * share_.rows() + chunk * height_);
+    }
 }
 
 void Messages::wait(Exchange& of) {
@@ -186,7 +192,7 @@ void Messages::forward() {
         std::int64_t const size = share_.plan.rows() * width_, piece = share_.rows() * width_;
         to_columns_[static_cast<std::size_t>(chunk)].start(
             group, order_, tag_columns + static_cast<int>(chunk),
-            {in_chunk(a_, chunk, size), in_chunk(b_, chunk, size), piece, piece});
+            {in_chunk(a_, chunk, size), in_chunk(b_, chunk, size), piece, piece, false});
     };
     send_packed(0);
     for (std::int64_t chunk = 0; chunk < column_chunks_; ++chunk) {
@@ -204,7 +210,7 @@ void Messages::forward() {
             std::int64_t const size = share_.plan.columns() * height_, piece = share_.columns() * height_;
             to_blocks_[static_cast<std::size_t>(chunk)].start(
                 group, order_, tag_blocks + static_cast<int>(chunk),
-                {in_chunk(b_, chunk, size), in_chunk(a_, chunk, size), piece, piece});
+                {in_chunk(b_, chunk, size), in_chunk(a_, chunk, size), piece, piece, false});
         }
         if (chunk == 0) continue;
         wait(to_blocks_[static_cast<std::size_t>(chunk - 1)]);

@@ -67,6 +67,7 @@ class Exchange {
         Number const* send;  // to rank t: send + t * piece
         Number* receive;     // from rank s: receive + s * apart
         std::int64_t piece, apart;
+        bool own = true;  // the rank's own piece is copied, too; else it is where it has to be
     };
     // `order`: the other ranks, in which messages are sent; empty: the library's own exchange.
     void start(octant::Comm const& group, std::vector<int> const& order, int tag, Pieces pieces);

@@ -10,7 +10,7 @@ from octant.workload import NoTraffic
 from octant.workloads.hpcc.gfft import WORKLOAD
 
 ONE = frozenset({("node", 0)})
-WORDS = ("n=36,8100,65536", "transport=shared,messages")
+WORDS = ("n=36,8100", "transport=shared,messages")
 
 
 def transform(n: int, transport: str = "shared") -> Point:
@@ -47,8 +47,10 @@ def test_a_rate_of_transforms_says_nothing_of_links() -> None:
 )
 def test_every_way_gives_the_transform(run_kernel: KernelRuns, ranks: int, words: tuple[str, ...]) -> None:
     done = run_kernel("hpcc/gfft", *WORDS, *words, "seconds=0.01", "least=5", ranks=ranks)
+    wrong = [(point.knobs, point.checks) for point in done.points if not point.passed]
+    assert not wrong, wrong
     assert done.code == 0, done.stderr
-    assert len(done.points) >= 12
+    assert len(done.points) >= 8
     assert all(point.passed and len(point.checks) == 3 for point in done.points)
 
 
