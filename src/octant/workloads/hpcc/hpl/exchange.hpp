@@ -31,8 +31,8 @@ class Exchange {
         : layout_(layout), along_column_(along_column), scratch_(scratch) {}
     [[nodiscard]] static std::int64_t scratch_numbers(Layout const& layout, int processes);
 
-    // Of the local columns [begin, end): the rows of U to `u` (`leading` from one to the next), the others to their
-    // places in the matrix. Collective over the processes of the column.
+    // Of the local columns [begin, end): the rows that become those of U to `u` (`leading` from one to the next), the
+    // others to their places in the matrix. Collective over the processes of the column.
     void move(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t end, double* matrix, double* u,
               std::int64_t leading);
 

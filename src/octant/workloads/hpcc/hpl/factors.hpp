@@ -19,12 +19,14 @@ enum Phase : std::size_t { in_panel, in_broadcast, in_swap, in_update, in_wait, 
 [[nodiscard]] std::vector<std::string> phase_names();
 
 struct Memory {  // of one process, each as many numbers as the functions below say
-    std::span<double> matrix, panels, u, scratch;
+    std::span<double> matrix, panels, inverse, raw, solved, scratch;
 };
 
 struct Needs {
-    std::int64_t matrix, panels, u, scratch;  // numbers
-    [[nodiscard]] double bytes() const { return 8.0 * static_cast<double>(matrix + panels + u + scratch); }
+    std::int64_t matrix, panels, inverse, raw, solved, scratch;  // numbers
+    [[nodiscard]] double bytes() const {
+        return 8.0 * static_cast<double>(matrix + panels + inverse + raw + solved + scratch);
+    }
 };
 [[nodiscard]] Needs needs(Layout const& layout, int processes_of_a_column);
 
@@ -46,9 +48,15 @@ class Factors {
     void send(Panel const& panel);
     void receive(Panel const& panel);
     void update(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t end);
+    void invert(Panel const& panel);
     void multiply(Panel const& panel, std::int64_t begin, std::int64_t end);
     void keep_pivots(Panel const& panel);
-    [[nodiscard]] double* u(Panel const& panel, std::int64_t column) const;
+    struct Rows {
+        double* first;
+        std::int64_t leading;
+    };
+    [[nodiscard]] Rows raw(Panel const& panel, std::int64_t column) const;
+    [[nodiscard]] Rows solved(Panel const& panel, std::int64_t column) const;
     void solve_block(std::int64_t first, std::span<double> rest, std::span<double> x);
 
     octant::Context& context_;

@@ -45,8 +45,12 @@ class Hpl {
           needs_(fitting(context)),
           matrix_(buffer(needs_.matrix)),
           panels_(buffer(needs_.panels)),
-          u_(buffer(needs_.u)),
+          inverse_(buffer(needs_.inverse)),
+          raw_(buffer(needs_.raw)),
+          solved_(buffer(needs_.solved)),
           scratch_(buffer(needs_.scratch)) {
+        for (auto const* one : {&panels_, &inverse_, &raw_, &solved_, &scratch_})
+            std::ranges::fill(one->span(), 0.0);  // so that no page is given in the first repetition
         context.notes.emplace_back("rules", "optimised");
         context.notes.emplace_back("grid", std::to_string(grid_.rows) + "x" + std::to_string(grid_.columns));
         context.watched = {matrix_.mapping().bytes()};
@@ -56,9 +60,10 @@ class Hpl {
         library_ = octant::blas::load(context_.group, context_.knobs.word("library"), context_.threads);
         context_.notes.insert(context_.notes.end(), library_.facts.begin(), library_.facts.end());
         process_.emplace(hpl::join(context_.group, layout_));
-        factors_.emplace(context_, *process_, library_,
-                         hpl::Memory{matrix_.span(), panels_.span(), u_.span(), scratch_.span()},
-                         context_.knobs.integer("depth") > 0);
+        factors_.emplace(
+            context_, *process_, library_,
+            hpl::Memory{matrix_.span(), panels_.span(), inverse_.span(), raw_.span(), solved_.span(), scratch_.span()},
+            context_.knobs.integer("depth") > 0);
     }
 
     void prepare() {
@@ -120,7 +125,7 @@ class Hpl {
     hpl::Grid grid_;
     hpl::Layout layout_;
     hpl::Needs needs_;
-    Buffer<double> matrix_, panels_, u_, scratch_;
+    Buffer<double> matrix_, panels_, inverse_, raw_, solved_, scratch_;
     octant::blas::Library library_;
     std::optional<hpl::Process> process_;
     std::optional<hpl::Factors> factors_;

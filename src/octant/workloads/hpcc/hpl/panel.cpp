@@ -3,6 +3,7 @@
 #include "loops.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hpl {
 namespace {
@@ -58,7 +59,8 @@ class Factorisation {
 
     void columns(int first, int count) {
         if (count <= base_width) {
-            for (int column = first; column < first + count; ++column) eliminate_column(first, column);
+            for (int column = first; column < first + count; ++column) eliminate_column(first, count, column);
+            if (choice_.alone()) interchange_others(first, count);
             return;
         }
         int const half = (count / 2 + base_width - 1) / base_width * base_width, rest = count - half;
@@ -80,7 +82,7 @@ class Factorisation {
     [[nodiscard]] double* below(int column) const { return panel_.below() + column * panel_.leading(); }
 
     // What the columns of the base before it do to the column is left until here: it is written once.
-    void eliminate_column(int first, int column) {
+    void eliminate_column(int first, int count, int column) {
         double* const u = panel_.diagonal() + std::int64_t{column} * width_;
         for (int i = first; i < column; ++i)
             for (int row = i + 1; row < column; ++row)
@@ -88,9 +90,30 @@ class Factorisation {
         std::int64_t const begin = active(column);
         Largest const mine = eliminate(panel_.rows() - begin, column - first, below(first) + begin, panel_.leading(),
                                        u + first, below(column) + begin);
-        exchange(column, mine, begin);
+        if (choice_.alone())
+            interchange(first, count, column, mine.place + begin);
+        else
+            exchange(column, mine, begin);
         std::int64_t const next = active(column + 1);
         scale(panel_.rows() - next, 1 / u[column], below(column) + next);
+    }
+
+    // Within the base alone; the other columns follow when it is done, each at once while it is in cache.
+    void interchange(int first, int count, int column, std::int64_t pivot) {
+        panel_.pivots()[column] = static_cast<double>(panel_.first() + pivot);
+        for (int i = first; i < first + count; ++i) move_to_top(i, column, pivot);
+    }
+
+    void interchange_others(int first, int count) {
+        for (int i = 0; i < width_; ++i) {
+            if (i >= first && i < first + count) continue;
+            for (int row = first; row < first + count; ++row) move_to_top(i, row, panel_.pivot(row) - panel_.first());
+        }
+    }
+
+    void move_to_top(int column, int row, std::int64_t pivot) {
+        std::swap(below(column)[row], below(column)[pivot]);
+        panel_.diagonal()[row + std::int64_t{column} * width_] = below(column)[row];
     }
 
     void exchange(int column, Largest mine, std::int64_t begin) {

@@ -53,6 +53,7 @@ class PivotChoice {
         std::span<double const> pivot, current;  // its numbers, and those of the row whose place it takes
     };
     // `mine` is a row of this process: -1 where it has none.
+    [[nodiscard]] bool alone() const { return along_column_.size() == 1; }  // all rows are this process's
     Found choose(Panel const& panel, int column, double magnitude, std::int64_t mine);
 
   private:

@@ -9,6 +9,8 @@ from octant.workloads.hpcc.hpl import WORKLOAD
 
 ORDERS = "n=1,2,16,33,100,131"
 WORDS = (ORDERS, "block=8,16,40", "depth=0,1", "library=plain", "seconds=0.01", "least=5", "samples=5")
+FEWER = (ORDERS, "block=16", "depth=1", "library=plain", "seconds=0.01", "least=5", "samples=5")
+"""Ranks that share cores wait for each other in each column."""
 ONE: Threads = frozenset({("node", 0)})
 
 
@@ -47,7 +49,7 @@ def test_grids_blocks_and_look_ahead_give_the_same_unknowns(run_kernel: KernelRu
 @pytest.mark.slow
 @pytest.mark.parametrize(("ranks", "grid"), [(3, "1x3"), (3, "3x1"), (4, "2x2"), (6, "2x3"), (8, "4x2")])
 def test_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int, grid: str) -> None:
-    done = unknowns(run_over_openmpi("hpcc/hpl", *WORDS, f"grid={grid}", ranks=ranks))
+    done = unknowns(run_over_openmpi("hpcc/hpl", *FEWER, f"grid={grid}", ranks=ranks))
     assert len(done) == 6
 
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -80,6 +81,35 @@ double worst_error(Problem<Real> const& problem) {
     return worst;
 }
 
+constexpr std::uint64_t stream_of_start = 4, stream_of_x = 5, stream_of_factors = 6;
+
+// HPC Challenge's residual of C = alpha A B + beta C0, with C0 made anew: |beta C0 x + alpha A (B x) - C x| over
+// |C| |x| n u, largest row sums and largest numbers. All of its numbers have seeds of their own: where A and B are the
+// same, an operand that is read transposed is not seen.
+template <class Real>
+double hpcc_residual(Problem<Real> const& problem, double alpha, double beta) {
+    auto const n = static_cast<std::size_t>(problem.n);
+    std::vector<double> x(n), image(n, 0.0);
+    double largest = 0, difference = 0, norm = 0;
+    for (std::size_t j = 0; j < n; ++j) x[j] = random_at(j, stream_of_x), largest = std::max(largest, std::abs(x[j]));
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) image[i] += static_cast<double>(problem.row(problem.b, i)[j]) * x[j];
+    for (std::size_t i = 0; i < n; ++i) {
+        auto const left = problem.row(problem.a, i), got = problem.row(problem.c, i);
+        double sum = 0, magnitudes = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            auto const start = static_cast<double>(static_cast<Real>(random_at(i * n + j, stream_of_start)));
+            auto const value = static_cast<double>(got[j]);
+            sum += beta * start * x[j] + alpha * static_cast<double>(left[j]) * image[j] - value * x[j];
+            magnitudes += std::abs(value);
+        }
+        difference = std::abs(sum) <= difference ? difference : std::abs(sum);  // keeps a NaN
+        norm = std::max(norm, magnitudes);
+    }
+    double const unit = std::numeric_limits<Real>::epsilon() / 2.0;
+    return difference / (norm * largest * static_cast<double>(n) * unit);
+}
+
 class Gemm {
   public:
     static octant::KernelInfo info() {
@@ -107,7 +137,7 @@ class Gemm {
         context_.notes.insert(context_.notes.end(), library_.facts.begin(), library_.facts.end());
     }
 
-    void chunk(int, std::int64_t) { multiply(); }
+    void chunk(int, std::int64_t) { multiply(1, 0); }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {
         std::int64_t const n = std::visit([](auto const& problem) { return problem.n; }, problem_);
@@ -116,16 +146,21 @@ class Gemm {
     }
 
     octant::Results verify() {
-        if (!corrupted_) redo();
+        redo();
+        if (spoilt_ == 0) spoil();
         double const error = std::visit([](auto const& problem) { return worst_error(problem); }, problem_);
-        return {{"difference from A (B x) in units of its rounding bound", error, "1", 1}};
+        double const alpha = static_cast<float>(random_at(0, stream_of_factors));  // the same in both precisions
+        double const beta = static_cast<float>(random_at(1, stream_of_factors));
+        start_from_numbers();
+        multiply(alpha, beta);
+        if (spoilt_ == 1) spoil();
+        double const residual =
+            std::visit([&](auto const& problem) { return hpcc_residual(problem, alpha, beta); }, problem_);
+        return {{"difference from A (B x) in units of its rounding bound", error, "1", 1},
+                {"residual of HPC Challenge for alpha A B + beta C", residual, "1", 16}};
     }
 
-    void corrupt(std::size_t) {
-        redo();
-        corrupted_ = true;
-        std::visit([](auto& problem) { problem.c[problem.count() / 2] += static_cast<float>(problem.n); }, problem_);
-    }
+    void corrupt(std::size_t check) { spoilt_ = static_cast<int>(check); }
 
   private:
     using Either = std::variant<Problem<double>, Problem<float>>;
@@ -136,25 +171,39 @@ class Gemm {
         return Either(std::in_place_type<Problem<float>>, context, n);
     }
 
-    void multiply() {
+    void multiply(double alpha, double beta) {
         if (auto* const p = std::get_if<Problem<double>>(&problem_))
-            library_.dgemm(blas::row_major, blas::as_is, blas::as_is, p->n, p->n, p->n, 1, p->a.data(), p->n,
-                           p->b.data(), p->n, 0, p->c.data(), p->n);
+            library_.dgemm(blas::row_major, blas::as_is, blas::as_is, p->n, p->n, p->n, alpha, p->a.data(), p->n,
+                           p->b.data(), p->n, beta, p->c.data(), p->n);
         else if (auto* const q = std::get_if<Problem<float>>(&problem_))
-            library_.sgemm(blas::row_major, blas::as_is, blas::as_is, q->n, q->n, q->n, 1, q->a.data(), q->n,
-                           q->b.data(), q->n, 0, q->c.data(), q->n);
+            library_.sgemm(blas::row_major, blas::as_is, blas::as_is, q->n, q->n, q->n, static_cast<float>(alpha),
+                           q->a.data(), q->n, q->b.data(), q->n, static_cast<float>(beta), q->c.data(), q->n);
     }
 
     void redo() {
         std::visit([](auto& problem) { std::ranges::fill(problem.c.span(), std::numeric_limits<float>::quiet_NaN()); },
                    problem_);
-        multiply();
+        multiply(1, 0);
+    }
+
+    void start_from_numbers() {
+        std::visit(
+            [](auto& problem) {
+                for (std::size_t i = 0; i < problem.count(); ++i)
+                    problem.c[i] =
+                        static_cast<std::remove_reference_t<decltype(problem.c[i])>>(random_at(i, stream_of_start));
+            },
+            problem_);
+    }
+
+    void spoil() {
+        std::visit([](auto& problem) { problem.c[problem.count() / 2] += static_cast<float>(problem.n); }, problem_);
     }
 
     Context& context_;
     blas::Library library_;
     Either problem_;
-    bool corrupted_ = false;
+    int spoilt_ = -1;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
+from kernel_run import QUICK, KernelRuns
 from octant.analysis.figures import figure
 from octant.analysis.summary import with_limit
 from octant.limit import Best, Known, Threads
@@ -56,3 +57,14 @@ def test_two_ranks_and_two_threads_share_one_limit(best: float) -> None:
     star, threads = (limit_of(found, limits) for found in (product(ranks=2), product(threads=2)))
     assert star == pytest.approx(best)
     assert threads == pytest.approx(best)
+
+
+@pytest.mark.parametrize("element", ["double", "single"])
+def test_each_check_fails_alone(run_kernel: KernelRuns, element: str) -> None:
+    words = ("n=33", f"element={element}", "library=plain", *QUICK)
+    right = run_kernel("node/gemm", *words)
+    assert right.code == 0, right.stderr
+    for check in range(2):
+        done = run_kernel("node/gemm", *words, fault=f"wrong:{check}")
+        assert done.code == 2, done.stderr
+        assert [one.passed for one in done.points[-1].checks] == [check != 0, check != 1]

@@ -1,0 +1,164 @@
+"""hpcc/hpl against HPL with the same BLAS library, in turn, and against its own DGEMM.
+
+python bench/bench_hpcc_hpl.py [--n 3000] [--block 128] [--rounds 3] [--ranks 1,2] [--real-time] [--xhpl PATH]
+
+The peer is Debian's `hpcc` (`apt-get install hpcc libopenblas0-pthread`), whose other tests cannot be left out: it
+takes minutes where its HPL takes seconds. `--xhpl` names a build of HPL alone with the MPI library of ours, linked to
+libblas.so.3. All call that library, with the kernels that OPENBLAS_CORETYPE names. The better of two factorisations in
+a start counts, on both sides. With --real-time (root) they have that priority, hpcc for its HPL alone; none is pinned.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from _kernel import points
+from octant.machine.blas import libraries, named
+
+_INPUT = """HPLinpack benchmark input file
+written by bench_hpcc_hpl.py
+HPL.out      output file name (if any)
+6            device out (6=stdout,7=stderr,file)
+2            # of problems sizes (N)
+{n} {n}      Ns
+1            # of NBs
+{block}      NBs
+0            PMAP process mapping (0=Row-,1=Column-major)
+1            # of process grids (P x Q)
+1            Ps
+{ranks}      Qs
+16.0         threshold
+1            # of panel fact
+2            PFACTs (0=left, 1=Crout, 2=Right)
+1            # of recursive stopping criterium
+4            NBMINs (>= 1)
+1            # of panels in recursion
+2            NDIVs
+1            # of recursive panel fact.
+2            RFACTs (0=left, 1=Crout, 2=Right)
+1            # of broadcast
+1            BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
+1            # of lookahead depth
+1            DEPTHs (>=0)
+2            SWAP (0=bin-exch,1=long,2=mix)
+64           swapping threshold
+0            L1 in (0=transposed,1=no-transposed) form
+0            U  in (0=transposed,1=no-transposed) form
+1            Equilibration (0=no,1=yes)
+8            memory alignment in double (> 0)
+##### line 32
+0            Number of additional problem sizes for PTRANS
+1200         values of N
+0            number of additional blocking sizes for PTRANS
+40           values of NB
+"""
+
+
+def peer(ranks: int, asked: argparse.Namespace, environment: dict[str, str]) -> float:
+    """flop/s of the better of two factorisations in one start of the peer."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = _INPUT.format(n=asked.n, block=asked.block, ranks=ranks)
+        for name in ("hpccinf.txt", "HPL.dat"):
+            (Path(folder) / name).write_text(text)
+        if asked.xhpl:
+            command = [*_launcher(ranks, asked.real_time), asked.xhpl]
+        else:
+            command = ["mpirun.openmpi", "--bind-to", "core", "-n", str(ranks), "hpcc"]
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        printed, report = Path(folder) / "printed", Path(folder) / "hpccoutf.txt"
+        with (
+            printed.open("w") as out,
+            subprocess.Popen(command, cwd=folder, env={**environment, **root}, stdout=out) as running,
+        ):
+            while running.poll() is None:
+                if asked.real_time and report.exists() and "Begin of HPL section" in report.read_text():
+                    hasten(running.pid)
+                    running.wait()
+                time.sleep(0.01)
+        text = printed.read_text() + (report.read_text() if report.exists() else "")
+    found = re.findall(r"^W\S+ +\d+ +\d+ +\d+ +\d+ +\S+ +(\S+)$", text, re.MULTILINE)
+    if not found:
+        raise SystemExit("the peer reported no HPL; run it by itself")
+    return 1e9 * max(map(float, found))
+
+
+def _launcher(ranks: int, real_time: bool) -> list[str]:
+    mpiexec = [str(Path(sys.executable).parent / "mpiexec"), "-n", str(ranks)]
+    return [*(["chrt", "-f", "1"] if real_time else []), *(mpiexec if ranks > 1 else [])]
+
+
+def hasten(pid: int) -> None:
+    """Real-time priority for a process and its children."""
+    children = (Path(f"/proc/{pid}/task/{pid}/children").read_text().split()) if Path(f"/proc/{pid}").exists() else []
+    for one in [pid, *map(int, children)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setscheduler(one, os.SCHED_FIFO, os.sched_param(1))
+
+
+def ours(ranks: int, library: str, asked: argparse.Namespace, environment: dict[str, str]) -> float:
+    """flop/s of the better of two factorisations in one start."""
+    words = [
+        f"n={asked.n}",
+        f"block={asked.block}",
+        f"library={library}",
+        f"grid=1x{ranks}",
+        "seconds=0.01",
+        "warmup=1",
+    ]
+    done = points(
+        "hpcc/hpl", [*words, "seconds=0.5", "samples=5", "pin=none"], _launcher(ranks, asked.real_time), environment
+    )[0].read()
+    steps = zip(*(one.values for one in done.series if one.head.name == "step"), strict=True)
+    best_ns = min([max(step) for step in steps][1:3])
+    return float((2 / 3 * asked.n**3 + 3 / 2 * asked.n**2) / (best_ns * 1e-9))
+
+
+def gemm(ranks: int, library: str, asked: argparse.Namespace, environment: dict[str, str]) -> float:
+    """flop/s of products in as many ranks at once, with n of half the order."""
+    n = asked.n // 2
+    words = [f"n={n}", f"library={library}", "seconds=0.2", "samples=5", "least=5"]
+    done = points("node/gemm", words, _launcher(ranks, asked.real_time), environment)[0].read()
+    rates = [2 * n**3 / (min(one.values) * 1e-9) for one in done.series if one.head.name in ("chunk", "step")]
+    return float(sum(rates))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--n", type=int, default=3000)
+    parser.add_argument("--block", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--ranks", default="1,2")
+    parser.add_argument("--real-time", action="store_true")
+    parser.add_argument("--xhpl", default="")
+    asked = parser.parse_args()
+    known = libraries()
+    system = known.get("system") or known.get("openblas")
+    if system is None or not (asked.xhpl or shutil.which("hpcc")):
+        raise SystemExit("cannot compare (hpcc or BLAS is absent); try apt-get install hpcc libopenblas0-pthread")
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OCTANT_BLAS": named(known)}
+    for ranks in map(int, asked.ranks.split(",")):
+        print(f"{ranks} ranks, n = {asked.n}, block = {asked.block}, {system}, load {os.getloadavg()[0]:.0f}")
+        ratios, shares, quickest = [], [], []
+        for _ in range(asked.rounds):
+            theirs, mine = peer(ranks, asked, environment), ours(ranks, str(system), asked, environment)
+            best = ours(ranks, "auto", asked, environment)
+            product = gemm(ranks, str(system), asked, environment)
+            ratios.append(mine / theirs)
+            shares.append(mine / product)
+            quickest.append(best / theirs)
+            rates = f"ours {mine / 1e9:.1f}, with the quickest library {best / 1e9:.1f}, its {theirs / 1e9:.1f}"
+            print(f"  {rates}, gemm {product / 1e9:.1f} Gflop/s")
+        middle = [statistics.median(one) for one in (ratios, quickest, shares)]
+        print(f"  ratio {middle[0]:.2f}, with the quickest library {middle[1]:.2f}; to gemm {middle[2]:.2f}")
+
+
+if __name__ == "__main__":
+    main()
