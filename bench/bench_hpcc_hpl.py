@@ -105,17 +105,9 @@ def hasten(pid: int) -> None:
 
 def ours(ranks: int, library: str, asked: argparse.Namespace, environment: dict[str, str]) -> float:
     """flop/s of the better of two factorisations in one start."""
-    words = [
-        f"n={asked.n}",
-        f"block={asked.block}",
-        f"library={library}",
-        f"grid=1x{ranks}",
-        "seconds=0.01",
-        "warmup=1",
-    ]
-    done = points(
-        "hpcc/hpl", [*words, "seconds=0.5", "samples=5", "pin=none"], _launcher(ranks, asked.real_time), environment
-    )[0].read()
+    words = [f"n={asked.n}", f"block={asked.block}", f"library={library}", f"grid=1x{ranks}", "pin=none"]
+    launcher = _launcher(ranks, asked.real_time)
+    done = points("hpcc/hpl", [*words, "warmup=1", "seconds=0.5", "samples=5"], launcher, environment)[0].read()
     steps = zip(*(one.values for one in done.series if one.head.name == "step"), strict=True)
     best_ns = min([max(step) for step in steps][1:3])
     return float((2 / 3 * asked.n**3 + 3 / 2 * asked.n**2) / (best_ns * 1e-9))
