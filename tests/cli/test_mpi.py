@@ -87,7 +87,7 @@ def test_a_run_without_patterns_is_named_with_what_shows_it(octant: Octant) -> N
     octant("run", "stream", "bytes=64KiB", "seconds=0.01", "--repeats", "1")
     shown = octant("mpi", "--run", "last")
     assert shown.returncode == 2
-    assert "it is `octant run stream" in shown.stderr
+    assert "it is `stream bytes=64KiB" in shown.stderr
     assert "try octant report" in shown.stderr
 
 

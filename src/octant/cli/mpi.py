@@ -182,7 +182,7 @@ def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), f
         tick("working out the figures")
         summary = summarise(run, mpi_tables.with_times(workloads()), all_metrics=True)
     if (run.points or run.imported) and not mpi_tables.tables(summary):
-        why = f"it is `octant {run.title}`" if not run.imported else f"it is imported: {run.title}"
+        why = f"it is imported: {run.title}" if run.imported else f"it is `{run.title}`"
         raise Refusal(
             f"cannot print tables of {run.id} ({why}, and has no pattern of octant mpi); try octant report {run.id}",
             Exit.WRONG_WORD,
