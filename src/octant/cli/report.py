@@ -12,6 +12,27 @@ from octant.cli._help import FILES, SEE
 from octant.cli._options import NotesOption, StoreOption, SvgOption
 from octant.failure import Exit, Refusal
 
+ShareOption = Annotated[
+    bool,
+    typer.Option(
+        "--share", help="Leave out user and host names and paths [default file: shared.html].", rich_help_panel=FILES
+    ),
+]
+AllSamplesOption = Annotated[
+    bool,
+    typer.Option(
+        "--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].", rich_help_panel=FILES
+    ),
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="NETWORK",
+        help="Draw this network beside messages [default: the node, where the run measured its messages].",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -32,28 +53,9 @@ def report(
         ),
     ] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Draw the pictures here too.")] = False,
-    share: Annotated[
-        bool,
-        typer.Option(
-            "--share",
-            help="Leave out user and host names and paths [default file: shared.html].",
-            rich_help_panel=FILES,
-        ),
-    ] = False,
-    all_samples: Annotated[
-        bool,
-        typer.Option(
-            "--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].", rich_help_panel=FILES
-        ),
-    ] = False,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            metavar="NETWORK",
-            help="Draw this network beside messages [default: the node, where the run measured its messages].",
-        ),
-    ] = "",
+    share: ShareOption = False,
+    all_samples: AllSamplesOption = False,
+    model: ModelOption = "",
     svg: SvgOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
