@@ -27,10 +27,10 @@ constexpr double untouched_at_most = 0.75;
 
 enum Spoilt : std::size_t { share, number, untouched, places, exact };
 
-// Words of the table: a power of two, that fits the bytes asked for, or half of an HPL matrix of this order.
+// Words of the table: a power of two, that fits the bytes asked for, or an HPL matrix of this order.
 unsigned bits_of(octant::Knobs const& knobs) {
     auto const order = knobs.integer("hpl");
-    std::int64_t const words = order > 0 ? order * order / 2 : knobs.integer("bytes") / 8;
+    std::int64_t const words = order > 0 ? order * order : knobs.integer("bytes") / 8;
     return static_cast<unsigned>(std::bit_width(static_cast<Word>(std::max<std::int64_t>(words, 2))) - 1);
 }
 

@@ -41,7 +41,7 @@ def test_no_update_is_lost_where_none_may_be(run_kernel: KernelRuns, ranks: int,
     for found in done.points:
         assert value(found, EXACT) == 0
         bytes_ = int(found.notes["table_bytes"])
-        assert bytes_ == (2**18 if words[0].startswith("hpl") else 2**16)
+        assert bytes_ == (2**19 if words[0].startswith("hpl") else 2**16)
         assert found.count("updates") == 4 * bytes_ // 8
 
 
