@@ -1,6 +1,7 @@
 """Sizes of HPC Challenge follow from N as HPCC's own output says, and every test asks what its kernel can take."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,19 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
             if test.mode == "star":
                 assert asked[test.name].knobs["groups"] == "1", "alone, whatever its pace"
     assert ("PingPong latency" in asked) == (ranks > 1)
+
+
+@pytest.mark.usefixtures("described")
+def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
+    def transports(**where: Any) -> dict[str, str]:
+        asks = hpcc.asked(Sizes(2, 512), quick=True, repeats=None, **where).asks
+        return {ask.show.title: ask.knobs.get("transport", "") for ask in asks if ask.subject.workload.startswith("hpcc/")}
+
+    there = transports(hosts=("a", "b"))
+    assert there["MPIFFT"] == "messages"
+    assert there["MPIRandomAccess"] == there["MPIRandomAccess_LCG"] == "hierarchical"
+    assert transports(link="1Gbit/s") == there
+    assert "messages" not in transports(hosts=("a",)).values()
 
 
 def test_a_kernel_that_refuses_leaves_its_test_out(monkeypatch: pytest.MonkeyPatch) -> None:

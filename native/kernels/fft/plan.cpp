@@ -25,13 +25,23 @@ std::vector<int> radices(std::int64_t length, int largest) {
     return found;
 }
 
+// `step` times 2^a 3^b 5^c, up to `most`, in order: all that can divide a length of these factors.
+std::vector<std::int64_t> smooth_multiples(std::int64_t step, std::int64_t most) {
+    std::vector<std::int64_t> found;
+    for (std::int64_t fives = step; fives <= most; fives *= 5)
+        for (std::int64_t threes = fives; threes <= most; threes *= 3)
+            for (std::int64_t twos = threes; twos <= most; twos *= 2) found.push_back(twos);
+    std::ranges::sort(found);
+    return found;
+}
+
 // The divisor of n next to its root that `shares` divides, as it does n over it; among those of about that size, one
 // that leaves no vector partly filled.
 std::int64_t rows_of(std::int64_t n, std::int64_t shares) {
     std::int64_t best = 0;
     double least = 0;
-    for (std::int64_t rows = shares; rows <= n / shares; ++rows) {
-        if (n % rows != 0 || rows % shares != 0 || (n / rows) % shares != 0) continue;
+    for (std::int64_t const rows : smooth_multiples(shares, n / shares)) {
+        if (n % rows != 0 || (n / rows) % shares != 0) continue;
         double const away =
             std::abs(std::log2(static_cast<double>(rows) * static_cast<double>(rows) / static_cast<double>(n)));
         bool const whole = rows / shares % most_lanes == 0 && n / rows / shares % most_lanes == 0;

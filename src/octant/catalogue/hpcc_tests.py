@@ -40,6 +40,7 @@ class HpccTest(BaseModel):
     ranks: str = ""  # "": those that the mode says
     knobs: Mapping[str, str] = {}
     quick: Mapping[str, str] = {}
+    across: Mapping[str, str] = {}
     rule: Rule
     shows: tuple[str, ...] = ()
     least: int = Field(default=1, ge=1)

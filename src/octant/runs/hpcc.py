@@ -72,7 +72,8 @@ def _ask(test: HpccTest, sizes: Sizes, quick: bool, repeats: int, shape: Shape) 
     ranks, knobs = ranks_and_knobs(test.mode, sizes.ranks, alone)
     if test.mode == "all":
         ranks = int(sizes.filled(test.ranks)) if test.ranks else sizes.ranks
-    values = {**test.knobs, **(test.quick if quick else {})}
+    across = test.across if len(shape.hosts) > 1 or shape.link else {}
+    values = {**test.knobs, **(test.quick if quick else {}), **across}
     knobs = {**{name: sizes.filled(value) for name, value in values.items()}, **knobs}
     check_knobs(test.workload, knobs, described)
     describe(test.workload, knobs, ranks)  # what only the kernel can judge

@@ -44,7 +44,7 @@ def text(summary: Summary) -> str:
         why = "it has no figure that is HPC Challenge's"
         raise Refusal(f"cannot export {summary.run.id} as hpcc ({why}); try octant hpcc", Exit.WRONG_WORD)
     ranks = max(ask.shape.ranks for ask in summary.run.asks)
-    right = not any(figure.wrong for figure in summary.figures)
+    right = not summary.run.failures and not any(figure.wrong for figure in summary.figures)
     lines = {"Success": f"{right:d}", "CommWorldProcs": str(ranks)}
     lines |= {key: _number(value) for key, value in {**dict(_sizes(summary)), **values}.items()}
     return "\n".join([BEGIN, *(f"{key}={value}" for key, value in lines.items()), END, ""])

@@ -85,10 +85,10 @@ class Fft {
           part_(part_of(context)),
           streaming_(streams(context.knobs.word("stores"), n_)),
           width_(width_of(context.knobs.word("width"))),
-          plan_(own_ ? std::make_unique<Plan>(n_, width_) : nullptr),
           x_(context.buffer<Number>(all())),
           y_(context.buffer<Number>(all())),
           work_(context.buffer<Number>(own_ ? all() : 0)),
+          plan_(own_ ? std::make_unique<Plan>(n_, width_) : nullptr),
           scratch_(context.buffer<double>(own_ ? scratch() * static_cast<std::size_t>(context.threads) : 0)) {
         context.watched = {x_.mapping().bytes(), y_.mapping().bytes()};
         if (own_) context.watched.push_back(work_.mapping().bytes());
@@ -266,8 +266,8 @@ class Fft {
     Part part_;
     bool streaming_;
     octant::fft::Width width_;
+    octant::Buffer<Number> x_, y_, work_;  // first: what does not fit is refused before tables are made for it
     std::unique_ptr<Plan> plan_;
-    octant::Buffer<Number> x_, y_, work_;
     octant::Buffer<double> scratch_;
     std::vector<fft::Fftw> libraries_;
     std::size_t spoilt_ = SIZE_MAX;

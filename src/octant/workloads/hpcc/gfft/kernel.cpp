@@ -28,13 +28,18 @@ octant::fft::Width width_of(std::string const& name) {
     return *found;
 }
 
-std::int64_t length_of(Context const& context) {
+// Refuses what the three arrays would not fit into before a plan makes tables for it.
+std::int64_t length_of(Context& context) {
     std::int64_t const n = context.knobs.integer("n"), ranks = context.group.size(), square = ranks * ranks;
     if (!octant::fft::is_smooth(ranks))
         throw Refusal("cannot transform with " + std::to_string(ranks) +
                       " ranks (a prime factor is larger than 5); try --ranks " +
                       std::to_string(octant::fft::smooth_at_most(ranks)));
-    if (n % square == 0 && octant::fft::is_smooth(n)) return n;
+    if (n % square == 0 && octant::fft::is_smooth(n)) {
+        Context trial = context;
+        trial.claim(3.0 * sizeof(Number) * static_cast<double>(n / ranks));
+        return n;
+    }
     throw Refusal("cannot transform n=" + std::to_string(n) + " numbers with " + std::to_string(ranks) +
                   " ranks (n must be " + std::to_string(square) + " times 2^a 3^b 5^c); try n=" +
                   std::to_string(square * octant::fft::smooth_at_most(std::max<std::int64_t>(1, n / square))));

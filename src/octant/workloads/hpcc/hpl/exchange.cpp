@@ -23,7 +23,7 @@ Moves::Moves(Panel const& panel) : sources(static_cast<std::size_t>(panel.width(
 }
 
 std::int64_t Exchange::scratch_numbers(Layout const& layout, int processes) {
-    return processes == 1 ? 0 : 3 * std::min(layout.block(), layout.n()) * layout.local_columns;
+    return processes == 1 ? 0 : 4 * std::min(layout.block(), layout.n()) * layout.local_columns;
 }
 
 void Exchange::move(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t end, double* matrix,
@@ -44,6 +44,8 @@ void Exchange::move(Panel const& panel, Moves const& moves, std::int64_t begin, 
     std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
     double* const all = scratch_.data();
     double* const mine = all + 2 * width * count;
+    octant::expects((2 * width + counts[static_cast<std::size_t>(layout_.row)]) * count <=
+                    static_cast<std::int64_t>(scratch_.size()));
     if (layout_.row == top)
         for (std::int64_t i = 0; i < width; ++i) std::copy_n(row(matrix, first + i) + begin, count, mine + i * count);
     for (std::size_t i = 0; i < slot.size(); ++i)

@@ -24,7 +24,8 @@ struct Moves {
     explicit Moves(Panel const& panel);
 };
 
-// What moves rows between the processes of a column; `scratch` has room for two panels' rows where there are several.
+// What moves rows between the processes of a column; `scratch` has room for what all of
+// them send, at most two panels' rows, and for what this one does, at most as much.
 class Exchange {
   public:
     Exchange(Layout const& layout, octant::Comm const& along_column, std::span<double> scratch)
