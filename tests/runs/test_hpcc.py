@@ -116,7 +116,9 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
 def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
     def transports(**where: Any) -> dict[str, str]:
         asks = hpcc.asked(Sizes(2, 512), quick=True, repeats=None, **where).asks
-        return {ask.show.title: ask.knobs.get("transport", "") for ask in asks if ask.subject.workload.startswith("hpcc/")}
+        return {
+            ask.show.title: ask.knobs.get("transport", "") for ask in asks if ask.subject.workload.startswith("hpcc/")
+        }
 
     there = transports(hosts=("a", "b"))
     assert there["MPIFFT"] == "messages"

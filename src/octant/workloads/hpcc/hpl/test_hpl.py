@@ -46,6 +46,12 @@ def test_grids_blocks_and_look_ahead_give_the_same_unknowns(run_kernel: KernelRu
 
 
 @pytest.mark.mpi
+def test_rows_that_move_between_ranks_have_room(run_kernel: KernelRuns) -> None:
+    """With many blocks a rank gives nearly as many rows as a panel has, and the one on top those of the panel too."""
+    assert len(unknowns(run_kernel("hpcc/hpl", "n=600", "block=16", "library=plain", "grid=2x1", *QUICK, ranks=2))) == 1
+
+
+@pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize(("ranks", "grid"), [(3, "1x3"), (3, "3x1"), (4, "2x2"), (6, "2x3"), (8, "4x2")])
 def test_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int, grid: str) -> None:
