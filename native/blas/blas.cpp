@@ -161,6 +161,17 @@ Quickest quickest(std::vector<Named> const& known, int threads) {
     return best;
 }
 
+std::string const& name_at(std::vector<Named> const& known, std::int64_t place) {
+    if (place < 0)
+        throw Refusal(
+            "cannot find a BLAS library (OCTANT_BLAS names none that can be used); try library=/path/to/"
+            "libopenblas.so, or library=plain",
+            Exit::not_supported);
+    if (static_cast<std::size_t>(place) >= known.size())
+        throw Refusal("cannot use library=auto (hosts have different libraries); try a path", Exit::not_supported);
+    return known[static_cast<std::size_t>(place)].name;
+}
+
 }  // namespace
 
 std::vector<Named> available() {
@@ -209,19 +220,27 @@ Library load(std::string const& name, int threads) {
 }
 
 Library load(Comm const& group, std::string const& name, int threads) {
-    if (name != "auto") return load(name, threads);
-    auto const known = available();
+    std::int64_t place = 0;
     Quickest found;
-    if (group.rank() == 0 && known.size() > 1) found = quickest(known, threads);
-    auto const chosen = known.size() == 1 ? 0 : group.broadcast(found.place);
-    if (chosen < 0 || known.empty())
-        throw Refusal(
-            "cannot find a BLAS library (OCTANT_BLAS names none that can be used); try library=/path/to/"
-            "libopenblas.so, or library=plain",
-            Exit::not_supported);
-    if (static_cast<std::size_t>(chosen) >= known.size())
-        throw Refusal("cannot use library=auto (hosts have different libraries); try a path", Exit::not_supported);
-    Library library = load(known[static_cast<std::size_t>(chosen)].name, threads);
+    auto const known = available();
+    if (name == "auto") {
+        if (group.rank() == 0 && known.size() == 1) found.place = 0;
+        if (group.rank() == 0 && known.size() > 1) found = quickest(known, threads);
+        place = group.broadcast(found.place);  // whatever this host's list is: the others wait for it
+    }
+    Library library;
+    std::string reason;
+    try {
+        library = load(name == "auto" ? name_at(known, place) : name, threads);
+    } catch (Refusal const& refusal) {
+        if (refusal.code() != Exit::not_supported) throw;  // of the words, which all ranks have
+        reason = refusal.what();
+    }
+    if (group.max(std::int64_t{reason.empty() ? 0 : 1}) > 0) {
+        for (auto const& text : group.gather(reason))
+            if (reason.empty()) reason = text;
+        throw Refusal(reason, Exit::not_supported);  // rank 0 has a text
+    }
     if (!found.trials.empty()) library.facts.emplace_back("library_trials", found.trials);
     return library;
 }

@@ -42,7 +42,7 @@ struct Named {
 
 // The same, collectively over `group`, with one name more: "auto" is the library of `available()` that multiplies two
 // small matrices fastest on the group's first rank, which loads all of them. Those that cannot be used are passed over.
-// The facts name the rates. Throws Refusal, perhaps on one rank alone.
+// The facts name the rates. Throws Refusal on all ranks, also of what one of them alone lacks.
 [[nodiscard]] Library load(Comm const& group, std::string const& name, int threads);
 
 }  // namespace octant::blas

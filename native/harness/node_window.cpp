@@ -40,7 +40,7 @@ void refuse_more_than_fits(Comm const& comm, std::size_t bytes) {
     constexpr char const* where = "/dev/shm";
     std::int64_t const all = comm.sum(static_cast<std::int64_t>(bytes));
     struct statvfs room {};
-    bool const known = statvfs(where, &room) == 0;
+    bool const known = statvfs(where, &room) == 0 && room.f_blocks > 0;  // no blocks: mounted without a limit
     auto const left = static_cast<std::int64_t>(room.f_bavail) * static_cast<std::int64_t>(room.f_frsize);
     if (comm.size() > 1 && comm.max(std::int64_t{known && all > left ? 1 : 0}) != 0)
         throw Refusal("cannot share " + std::to_string(all >> 20) + " MiB between the ranks (" + where + " has " +

@@ -25,10 +25,12 @@ void Shared::set_up() {
     std::size_t const bytes = share_.size() * sizeof(Number);
     for (auto* window : {&x_, &work_, &y_}) {
         window->emplace(group, bytes + (share_.rank == 0 ? line_bytes : 0), true);
+        (*window)->touch(group);
         std::ranges::fill(mine(**window), Number(0));  // each page where the rank is that owns it
         share_.context.watched.emplace_back(std::as_bytes(mine(**window)));
     }
     counters_.emplace(group, line_bytes);
+    counters_->touch(group);
     std::ranges::fill(counters_->mine(), std::byte{0});
     counters_->publish(group);
 }

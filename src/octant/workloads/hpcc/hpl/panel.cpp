@@ -3,6 +3,7 @@
 #include "loops.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace hpl {
@@ -15,6 +16,9 @@ constexpr int base_width = 8;  // columns that are eliminated one after the othe
 // In what the reduction of a choice is about: the magnitude, the row, whether the current row is known, and both rows.
 constexpr int magnitude_at = 0, row_at = 1, known_at = 2, rows_at = 3;
 
+// Of the bits, as in `eliminate`: a number that is none has an order too, so that all processes keep the same row.
+std::uint64_t magnitude_of(double number) { return std::bit_cast<std::uint64_t>(number) & ~(std::uint64_t{1} << 63U); }
+
 void take_larger(void* in, void* best, int* length, MPI_Datatype* type) {
     MPI_Aint least = 0, extent = 0;
     MPI_Type_get_extent(*type, &least, &extent);
@@ -23,9 +27,8 @@ void take_larger(void* in, void* best, int* length, MPI_Datatype* type) {
     for (int i = 0; i < *length; ++i) {
         double const* const a = static_cast<double const*>(in) + i * numbers;
         double* const b = static_cast<double*>(best) + i * numbers;
-        bool const larger =
-            a[magnitude_at] > b[magnitude_at] || (a[magnitude_at] == b[magnitude_at] && a[row_at] < b[row_at]);
-        if (larger) {
+        std::uint64_t const mine = magnitude_of(a[magnitude_at]), largest = magnitude_of(b[magnitude_at]);
+        if (mine > largest || (mine == largest && a[row_at] < b[row_at])) {
             b[magnitude_at] = a[magnitude_at];
             b[row_at] = a[row_at];
             std::copy_n(a + rows_at, width, b + rows_at);
@@ -36,21 +39,6 @@ void take_larger(void* in, void* best, int* length, MPI_Datatype* type) {
         }
     }
 }
-
-class Type {  // so many numbers
-  public:
-    explicit Type(int count) {
-        octant::check(MPI_Type_contiguous(count, MPI_DOUBLE, &type_));
-        octant::check(MPI_Type_commit(&type_));
-    }
-    Type(Type const&) = delete;
-    Type& operator=(Type const&) = delete;
-    ~Type() { MPI_Type_free(&type_); }
-    [[nodiscard]] MPI_Datatype get() const { return type_; }
-
-  private:
-    MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
 
 class Factorisation {
   public:
@@ -160,7 +148,19 @@ PivotChoice::PivotChoice(Layout const& layout, octant::Comm const& along_column)
     octant::check(MPI_Op_create(take_larger, 1, &op_));
 }
 
-PivotChoice::~PivotChoice() { MPI_Op_free(&op_); }
+PivotChoice::~PivotChoice() {
+    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    MPI_Op_free(&op_);
+}
+
+MPI_Datatype PivotChoice::type_of(int width) {
+    if (width == width_of_type_) return type_;
+    if (type_ != MPI_DATATYPE_NULL) octant::check(MPI_Type_free(&type_));
+    octant::check(MPI_Type_contiguous(rows_at + 2 * width, MPI_DOUBLE, &type_));
+    octant::check(MPI_Type_commit(&type_));
+    width_of_type_ = width;
+    return type_;
+}
 
 PivotChoice::Found PivotChoice::choose(Panel const& panel, int column, double magnitude, std::int64_t mine) {
     int const width = panel.width();
@@ -168,7 +168,7 @@ PivotChoice::Found PivotChoice::choose(Panel const& panel, int column, double ma
         for (int i = 0; i < width; ++i) to[i] = panel.below()[row + i * panel.leading()];
     };
     bool const has_current = panel.top_rows() > 0;
-    in_[magnitude_at] = mine < 0 ? -1 : magnitude;
+    in_[magnitude_at] = mine < 0 ? 0 : magnitude;  // with the row n, behind all others, where there is none
     in_[row_at] = mine < 0
                       ? static_cast<double>(layout_.n())
                       : static_cast<double>(layout_.rows.global(layout_.first_row(panel.first()) + mine, layout_.row));
@@ -177,8 +177,7 @@ PivotChoice::Found PivotChoice::choose(Panel const& panel, int column, double ma
     if (has_current) copy(column, in_.data() + rows_at + width);
     double* found = in_.data();
     if (along_column_.size() > 1) {
-        Type const numbers(rows_at + 2 * width);
-        octant::check(MPI_Allreduce(in_.data(), out_.data(), 1, numbers.get(), op_, along_column_.get()));
+        octant::check(MPI_Allreduce(in_.data(), out_.data(), 1, type_of(width), op_, along_column_.get()));
         found = out_.data();
     }
     auto const count = static_cast<std::size_t>(width);

@@ -57,9 +57,13 @@ class PivotChoice {
     Found choose(Panel const& panel, int column, double magnitude, std::int64_t mine);
 
   private:
+    MPI_Datatype type_of(int width);  // what is reduced, as one: made anew only for another width
+
     Layout const& layout_;
     octant::Comm const& along_column_;
     MPI_Op op_ = MPI_OP_NULL;
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+    int width_of_type_ = -1;
     std::vector<double> in_, out_;
 };
 

@@ -10,6 +10,7 @@
 #include "tiles.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -131,6 +132,7 @@ class Ptrans {
             node_.emplace(transport_ == "shared" ? context_.group.split(0, context_.group.rank())
                                                  : context_.group.node());
             window_.emplace(*node_, capacity_ * sizeof(double));
+            window_->touch(*node_);
             if (context_.pages.name == "thp") window_->take_huge_pages(*node_);
             context_.watched.emplace_back(window_->mine());
         } else
@@ -178,8 +180,8 @@ class Ptrans {
     }
 
     octant::Results verify() {
-        if (spoilt_ == 0) spoil(1.0);
-        if (spoilt_ == 1) spoil(std::numeric_limits<double>::epsilon() / 4);
+        if (spoilt_ == 0) spoil([](double x) { return x + 1; });
+        if (spoilt_ == 1) spoil([](double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); });
         Difference const timed = compare(c_.data(), layout_, me_, hpcc_a, hpcc_c);
         double const unit = std::numeric_limits<double>::epsilon() / 2 * static_cast<double>(layout_.n());
         if (!other_) other_ = with_other_contents();
@@ -379,14 +381,15 @@ class Ptrans {
         std::ranges::fill(tile_.span(), std::numeric_limits<double>::quiet_NaN());
         std::ranges::fill(messages_.span(), std::numeric_limits<double>::quiet_NaN());
         step();
-        if (spoilt_ == 2) spoil(1.0);
+        if (spoilt_ == 2) spoil([](double x) { return x + 1; });
         Difference const found = compare(c_.data(), layout_, me_, a, c);
         meet();
         return found;
     }
-    void spoil(double by) const {
-        std::int64_t const elements = layout_.elements(me_);
-        if (elements > 0) c_[static_cast<std::size_t>(elements / 2)] += by;
+    template <class Change>
+    void spoil(Change const& change) const {
+        auto const elements = static_cast<std::size_t>(layout_.elements(me_));
+        if (elements > 0) c_[elements / 2] = change(c_[elements / 2]);
     }
 
     Context& context_;

@@ -156,10 +156,9 @@ class RandomAccess {
     octant::Results verify() {
         publish();
         Word const words = division_.words();
-        if (spoilt_ == number) done_.applied -= 1;
-        if (spoilt_ == places) done_.at_end = false;
         std::span<Word> const own = setting_->own();
         Word const first = division_.first(places_->rank());
+        if (spoilt_ == untouched) std::iota(own.begin(), own.end(), first);
         double const same = total(differing(own, first, false));
         std::int64_t const expected = static_cast<std::int64_t>(setting_->updates * words);
         std::int64_t const applied = places_->sum(done_.applied), undone = places_->sum(hpcc::undo(*setting_));
@@ -170,14 +169,21 @@ class RandomAccess {
              lost_at_most},
             {"updates too many or too few",
              static_cast<double>(std::abs(applied - expected) + std::abs(undone - expected)), "1", 0},
-            {"share of the words that no update reached",
-             spoilt_ == untouched ? 1.0 : same / static_cast<double>(words), "1", untouched_at_most},
+            {"share of the words that no update reached", same / static_cast<double>(words), "1", untouched_at_most},
             {"ranks whose part of the sequence ended elsewhere", total(done_.at_end ? 0 : 1), "1", 0}};
         if (no_update_lost()) checks.push_back({"words that differ where no update may be lost", wrong, "1", 0});
         return checks;
     }
 
-    void corrupt(std::size_t check) { spoilt_ = check; }
+    // Collective: the updates are wrong themselves where their number, or their places in the sequence, are to be.
+    void corrupt(std::size_t check) {
+        spoilt_ = check;
+        if (check != number && check != places) return;
+        (check == number ? setting_->left_out : setting_->late) = 1;
+        updates_ = way();
+        prepare();
+        step();
+    }
 
   private:
     static constexpr std::size_t nothing = SIZE_MAX;

@@ -63,6 +63,8 @@ struct Setting {
     Word updates = 4;  // for each word
     std::size_t batch = 128;
     std::span<Word> memory = {};  // of my team, its part of the table
+    // Injected faults: my updates begin so far behind their place, and so many are not made. `undo` has neither.
+    Word late = 0, left_out = 0;
 
     [[nodiscard]] int me() const noexcept { return places->rank(); }
     [[nodiscard]] Word first_of_team() const {

@@ -53,7 +53,7 @@ class Applier {
 
 template <class Sequence>
 sequences::Stretch<Sequence> stretch_of(Setting const& setting) {
-    return {setting.first_update(), setting.my_updates()};
+    return {setting.first_update() + setting.late, setting.my_updates() - setting.left_out};
 }
 
 // Whether each of the 128 parts went on to where the next one began.

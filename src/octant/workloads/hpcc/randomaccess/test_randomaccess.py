@@ -90,6 +90,11 @@ def test_each_check_is_seen_to_fail(run_kernel: KernelRuns, check: int) -> None:
     assert done.code == 2, done.stderr
     (found,) = done.points
     assert not found.checks[check].passed
+    _, number, untouched, *_ = (one.value for one in found.checks)
+    if check == 2:
+        assert untouched == 1, "no word differs from what it was, which is counted"
+    if check == 3:
+        assert number == 0, "as many updates as without the fault, in other places"
 
 
 @pytest.mark.mpi
