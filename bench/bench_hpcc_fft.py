@@ -26,16 +26,12 @@ from collections.abc import Iterator, Sequence
 from math import log2
 from pathlib import Path
 
+from _hpcc import ROOT, settings
 from _kernel import median
 
 RANKS = 2
 PATIENCE_S = 600
-INPUT = ["", "", "HPL.out", "8 device", "1 number", "{order} Ns", "1 number", "128 NBs", "0 PMAP", "1 number", "1 Ps"]
-INPUT += [f"{RANKS} Qs", "16.0 threshold", "1 number", "2 PFACTs", "1 number", "4 NBMINs", "1 number", "2 NDIVs"]
-INPUT += ["1 number", "1 RFACTs", "1 number", "1 BCASTs", "1 number", "1 DEPTHs", "2 SWAP", "64 threshold", "0 L1"]
-INPUT += ["0 U", "1 equilibration", "8 alignment", "(separator)", "0 number", "1200 orders", "0 number", "40 blocks"]
 SECTIONS = {1: ("StarFFT", "SingleFFT"), RANKS: ("MPIFFT", "MPIFFT")}  # by ranks: where the length is, and the rate
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Peer:
@@ -97,7 +93,7 @@ def hpcc(program: str, order: int, real_time: bool) -> dict[int, tuple[int, floa
         SystemExit: it did not come to its transforms in time.
     """
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "hpccinf.txt").write_text("\n".join(INPUT).format(order=order) + "\n")
+        (Path(folder) / "hpccinf.txt").write_text(settings(order, 128, 1, RANKS))
         output = Path(folder) / "hpccoutf.txt"
         command = ["mpirun.openmpi", "--oversubscribe", "-n", str(RANKS), program]
         running = subprocess.Popen(

@@ -21,6 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _hpcc import settings
 from _kernel import points
 from octant import workloads
 from octant.analysis.figures import figure
@@ -29,18 +30,6 @@ from octant.build import beside_python
 TRANSPORTS = ("shared", "messages")
 PATIENCE_S = 120
 OTHER_N = 500  # HPL's order, for the tests that are not asked for
-SETTINGS = (
-    *("2 PFACTs", "1 number", "4 NBMINs", "1 number", "2 NDIVs", "1 number", "1 RFACTs", "1 number", "1 BCASTs"),
-    *("1 number", "1 DEPTHs", "2 SWAP", "64 threshold", "0 L1", "0 U", "1 equilibration", "8 alignment", "(separator)"),
-)
-
-
-def settings(n: int, block: int, rows: int, columns: int) -> str:
-    """The text of hpccinf.txt: HPL at a small order, and one more order for PTRANS."""
-    lines = ["", "", "HPL.out", "8 device", "1 number", f"{OTHER_N} Ns", "1 number", f"{block} NBs", "0 PMAP"]
-    lines += ["1 number", f"{rows} Ps", f"{columns} Qs", "16.0 threshold", "1 number", *SETTINGS]
-    lines += ["1 number", f"{n} orders", "0 number", f"{block} blocks"]
-    return "\n".join(lines) + "\n"
 
 
 def hpcc(program: Path, n: int, block: int, ranks: int, maps: int, before: list[str]) -> tuple[float, float]:
@@ -54,7 +43,7 @@ def hpcc(program: Path, n: int, block: int, ranks: int, maps: int, before: list[
     """
     rows = max(p for p in range(1, math.isqrt(ranks) + 1) if ranks % p == 0)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "hpccinf.txt").write_text(settings(n, block, rows, ranks // rows))
+        (Path(folder) / "hpccinf.txt").write_text(settings(OTHER_N, block, rows, ranks // rows, ptrans=(n,)))
         command = [*before, str(program.with_name("mpirun")), "--allow-run-as-root", "--oversubscribe"]
         started = subprocess.Popen([*command, "-n", str(ranks), str(program)], cwd=folder, stdout=subprocess.DEVNULL)
         try:

@@ -23,27 +23,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from _hpcc import settings
 from _kernel import median
 from octant import units
 from octant.build import beside_python
 
 PATIENCE_S = 120
 UPDATES = 2_000_000  # of each rank, at least
+BLOCK = 80
 REALTIME = ("chrt", "-f", "1")
-HPL = (
-    *("2 PFACTs", "1 number", "4 NBMINs", "1 number", "2 NDIVs", "1 number", "1 RFACTs", "1 number", "1 BCASTs"),
-    *("1 number", "1 DEPTHs", "2 SWAP", "64 threshold", "0 L1", "0 U", "1 equilibration", "8 alignment", "(separator)"),
-    *("0 number", "0 orders", "0 number", "0 blocks"),
-)
 
 
 def hpcc(program: Path, order: int, ranks: int, prefix: Sequence[str]) -> dict[str, float]:
     """Updates per second of the sections MPIRandomAccess and SingleRandomAccess, as far as it came."""
-    lines = ["", "", "HPL.out", "8 device", "1 number", f"{order} Ns", "1 number", "80 NBs", "0 PMAP", "1 number"]
-    lines += ["1 Ps", f"{ranks} Qs", "16.0 threshold", "1 number", *HPL]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "hpccoutf.txt"
-        (Path(folder) / "hpccinf.txt").write_text("\n".join(lines) + "\n")
+        (Path(folder) / "hpccinf.txt").write_text(settings(order, BLOCK, 1, ranks))
         launcher = [str(program.with_name("mpirun")), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
         started = subprocess.Popen(
             [*launcher, *prefix, str(program)], cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL
