@@ -74,5 +74,5 @@ def test_definitions_of_metrics_in_words(value: Value, text: str) -> None:
 
 
 def test_an_unknown_workload_is_refused() -> None:
-    with pytest.raises(Refusal, match="no workload 'fft'"):
-        page.workload_text("fft")
+    with pytest.raises(Refusal, match="no workload 'rendering'"):
+        page.workload_text("rendering")
