@@ -26,7 +26,7 @@ START_S, START_RANKS_S, POINT_S = 0.1, 0.4, 0.1  # of a process, of ranks, and o
 BUDGET_S = 0.2  # of a point where nobody says, as most kernels declare
 STARTUP_S = 30.0  # until a launch has surely started
 SLACK = 4.0
-ALONE_LEAST_S, ALONE_SLACK = 15.0, 3.0
+ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network

@@ -31,7 +31,6 @@ from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed,
 from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
-from octant.simulate.beside import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +58,7 @@ def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     found = _segments(summary, times)
     marks = tuple(Mark(_border(one, after), "") for one, after in pairwise(found))
     said = zip(times, models_of(summary, times), strict=True)
-    models = [None if message_of(summary, line.figures[0]) else one for line, one in said]
+    models = [one and _unless_a_message(summary, line, one) for line, one in said]
     below = (_rate_panel(workload, shown, x, xs, rates, marks),) if rates else ()
     return Picture(
         "messages",
@@ -78,6 +77,13 @@ def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
             *model_facts(times, models),
         ),
     )
+
+
+def _unless_a_message(summary: Summary, line: Line, model: Series) -> Series | None:
+    """The model's line, but not beside the messages that it was made from."""
+    from octant.simulate.beside import message_of  # noqa: PLC0415 - not every installation has the model
+
+    return None if message_of(summary, line.figures[0]) else model
 
 
 def _segments(summary: Summary, lines: Sequence[Line]) -> tuple[Segment, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from octant.report.charts.messages import messages
 from octant.report.charts.roofline import roofline
 from octant.report.charts.spread import spread
 from octant.report.charts.timeline import timeline
-from octant.simulate.beside import with_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def pictures(summary: Summary) -> list[Picture]:
     """All pictures for which the run has the points, with the lines of the model that the summary has, or the run."""
-    summary = summary if summary.modelled else with_model(summary)
+    summary = summary if summary.modelled else _modelled(summary)
     found = [picture for picture in (roofline(summary), ladder(summary)) if picture]
     for one, figures in summary.by_workload():
         kinds: Counter[str] = Counter()
@@ -44,6 +44,15 @@ def pictures(summary: Summary) -> list[Picture]:
                 found.append(replace(picture, id=f"{one.name.replace('/', '-')}-{picture.id}{number}"))
     even = balance(summary)
     return [*found, even] if even else found
+
+
+def _modelled(summary: Summary) -> Summary:
+    """The summary with the lines of its own model, where this installation has the model (`make openmpi` has none)."""
+    if importlib.util.find_spec("octant._network") is None:
+        return summary
+    from octant.simulate.beside import with_model  # noqa: PLC0415 - it is not everywhere
+
+    return with_model(summary)
 
 
 def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared: workload.Picture) -> Picture | None:
