@@ -52,7 +52,7 @@ openmpi: .venv-openmpi/.octant-installed  ## build with Open MPI in .venv-openmp
 .venv-openmpi/.octant-installed: $(NATIVE)
 	test -x .venv-openmpi/bin/pip || $(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/pip install -q --upgrade pip
-	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q --build-constraint constraints.txt . -C cmake.define.OCTANT_PYTHON=OFF  # the model needs no MPI
+	OCTANT_MPI=openmpi .venv-openmpi/bin/pip install -q --build-constraint constraints.txt . -C cmake.define.OCTANT_PYTHON=OFF $(OPENMPI_FLAGS)  # the model needs no MPI
 	@touch $@
 
 intel: .venv-intel/.installed  ## install Intel MPI, with the programs of IMB, in .venv-intel (for bench_mpi.py)

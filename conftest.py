@@ -22,9 +22,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("COLUMNS", None)  # what tests print is as wide wherever they are started
 
 # How long an example takes says how busy the machine is, and nothing about the code. CI draws the same examples each
-# time: what it says is about the change; new examples are drawn at home.
+# time, and fewer: what it says is about the change; new examples are drawn at home.
+CI = "CI" in os.environ
 settings.register_profile(
-    "octant", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+    "octant",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=CI,
+    max_examples=50 if CI else 100,
 )
 settings.register_profile("mutants", settings.get_profile("octant"), derandomize=True, max_examples=15)
 settings.load_profile("octant")
