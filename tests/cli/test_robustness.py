@@ -325,7 +325,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "--mode", "sideways", "--launcher", "pbs", "--script", "job.sh"), "no such mode"),
         (("run", "stream", "--launcher", "sbatch", "--script", "job.sh", "--minutes", "0"), "--minutes"),
         (("run", "stream", "--launcher", "sbatch"), "try --script FILE"),
-        (("evaluate", "--only", "stream", "--only", "latency"), "try octant run node/latency"),
+        (("evaluate", "--only", "stream", "--only", "node/randomaccess"), "try octant run node/randomaccess"),
         (("evaluate", "--suite", "mine"), "neither a file nor one of ours"),
     ],
 )
