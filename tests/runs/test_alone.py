@@ -133,7 +133,7 @@ def test_the_time_limit_is_a_few_times_what_is_expected() -> None:
     assert plan.timeout_seconds(launch) == plan.ALONE_LEAST_S
     many = Launch(ask(ranks=2, pattern="a", bytes=",".join(str(2**i) for i in range(24)), seconds="1"))
     assert 2 < plan.timeout_seconds(many) / plan.expected_seconds(many) < 4
-    crowd = Launch(ask(ranks=8, pattern="a", bytes="8", seconds="4"))
+    crowd = Launch(ask(ranks=8, pattern="a", bytes="8", seconds="9"))
     assert plan.timeout_seconds(crowd, 2) > 3 * plan.timeout_seconds(crowd, 8)
     large = Launch(ask(ranks=2, pattern="a", bytes="2GiB"))
     assert plan.timeout_seconds(large) > 40, "two gibibytes take ten seconds in some libraries"
