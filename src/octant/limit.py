@@ -1,6 +1,6 @@
 """What the hardware could do at best: least times, who provides the figures behind them, and how they are looked up."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -99,6 +99,45 @@ def fma_peak(known: Known, element: str, threads: Threads) -> Limit | None:
         return None
     source = "double multiply-adds that this run measured, twice for single precision"
     return Limit(1 / (_SINGLE_TO_DOUBLE * double.value), source)
+
+
+def fma_limit(known: Known, point: Point, element: str = "double", what: str = "") -> Limit | None:
+    """The least time of the flops that a point counts, by multiply-adds of this precision.
+
+    Args:
+        what: words before the source.
+
+    Raises:
+        KeyError: as `fma_peak`.
+    """
+    peak = fma_peak(known, element, point.hardware_threads)
+    if peak is None:
+        return None
+    core = point.notes.get("library_core", "")
+    kernels = f"; the library uses its kernels for {core}" if core else ""
+    return Limit(point.count("flops") * peak.seconds, f"{what}{peak.source}{kernels}")
+
+
+def memory_limit(known: Known, machine: Machine, point: Point, footprint: int, moved: int, note: str) -> Limit | None:
+    """The least time of moving these bytes by the best traffic of the run; `None` where they may lie in caches.
+
+    Args:
+        footprint: bytes that all threads together go through.
+        moved: bytes of a step, or of a chunk of every lane.
+        note: what is counted, after the source.
+
+    Raises:
+        KeyError: the workload does not say that it is bounded by the traffic of memory.
+    """
+    best = known.best(traffic_in(MEMORY), point.hardware_threads)
+    if best is None or footprint < 2 * machine.may_be_cached_bytes():
+        return None
+    return Limit(moved / best.value, f"best memory traffic of this run, {note}")
+
+
+def longest(limits: Iterable[Limit | None]) -> Limit | None:
+    """Of limits that hold together, that of the longest time; `None`: there is none."""
+    return max(filter(None, limits), key=lambda limit: limit.seconds, default=None)
 
 
 def traffic_in(level: Level) -> str:

@@ -1,6 +1,6 @@
 """The discrete Fourier transform of all ranks together: HPC Challenge's global FFT."""
 
-from octant.limit import FMA, Known, Limit, fma_peak
+from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
@@ -24,15 +24,13 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
     """
     if len({given.host for given in point.given}) > 1:
         return None
-    least: list[Limit] = []
-    peak = fma_peak(known, "double", point.hardware_threads)
-    if peak is not None:
-        least.append(Limit(point.count("flops") * peak.seconds, f"its own operations by {peak.source}"))
-    memory = known.best("memory traffic", point.hardware_threads)
-    if memory is not None and footprint(machine, point) >= 2 * machine.may_be_cached_bytes():
-        moved = point.count("bytes_read", "bytes_written")
-        least.append(Limit(moved / memory.value, "best memory traffic of this run, two passes of 32 bytes a number"))
-    return max(least, key=lambda limit: limit.seconds, default=None)
+    size, moved = footprint(machine, point), point.count("bytes_read", "bytes_written")
+    return longest(
+        (
+            fma_limit(known, point, what="its own operations by "),
+            memory_limit(known, machine, point, size, moved, "two passes of 32 bytes a number"),
+        )
+    )
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:

@@ -1,6 +1,6 @@
 """A dense system of equations by LU with partial pivoting: HPC Challenge's HPL, the figure of the TOP500 list."""
 
-from octant.limit import FMA, Known, Limit, fma_peak
+from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
@@ -9,12 +9,7 @@ from octant.workload import Curve, NoTraffic, Stacked, Workload
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
     """The rate of multiply-adds that this run measured on the same hardware threads."""
-    peak = fma_peak(known, "double", point.hardware_threads)
-    if peak is None:
-        return None
-    core = point.notes.get("library_core", "")
-    kernels = f"; the library uses its kernels for {core}" if core else ""
-    return Limit(point.count("flops") * peak.seconds, peak.source + kernels)
+    return fma_limit(known, point)
 
 
 def _footprint(_machine: Machine, point: Point) -> int:

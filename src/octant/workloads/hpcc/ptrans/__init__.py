@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from octant.limit import Known, Limit
+from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, custom, rate, share
 from octant.record import Point, Samples
@@ -32,11 +32,8 @@ def _footprint(_machine: Machine, point: Point) -> int:
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Each element of A and C is read and one of C written: 24 bytes, where the matrices are beyond the caches."""
-    best = known.best("memory traffic", point.hardware_threads)
-    if best is None or _footprint(machine, point) < 2 * machine.may_be_cached_bytes():
-        return None
-    moved = point.count("bytes_read", "bytes_written")
-    return Limit(moved / best.value, "best memory traffic of this run, 24 bytes per element")
+    size, moved = _footprint(machine, point), point.count("bytes_read", "bytes_written")
+    return memory_limit(known, machine, point, size, moved, "24 bytes per element")
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:

@@ -1,6 +1,6 @@
 """HPCC's RandomAccess of all ranks: updates of one table that is divided among them."""
 
-from octant.limit import Known, Limit
+from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
@@ -9,13 +9,12 @@ from octant.workload import Bars, Curve, NoTraffic, Workload
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Beyond the caches each update brings one line from memory and sends one back, whoever makes it."""
-    best = known.best("memory traffic", point.hardware_threads)
     line = max((cache.line_bytes for cache in machine.topology.caches), default=64)
     footprint = int(point.notes["table_bytes"]) * max(1, len(point.groups))
-    if best is None or _hosts(point) > 1 or footprint < 2 * machine.may_be_cached_bytes():
+    if _hosts(point) > 1:
         return None
     moved = 2 * line * point.count("updates")
-    return Limit(moved / best.value, f"best memory traffic of this run, {2 * line} bytes per update")
+    return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update")
 
 
 def _hosts(point: Point) -> int:

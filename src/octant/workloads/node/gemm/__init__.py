@@ -1,6 +1,6 @@
 """Matrix times matrix by a tuned library: the rate that the best general code reaches."""
 
-from octant.limit import FMA, Known, Limit, fma_peak
+from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
@@ -9,12 +9,7 @@ from octant.workload import Curve, Workload
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
     """The rate of multiply-adds that this run measured on the same hardware threads, of the same element if it did."""
-    peak = fma_peak(known, point.knobs["element"], point.hardware_threads)
-    if peak is None:
-        return None
-    core = point.notes.get("library_core", "")
-    kernels = f"; the library uses its kernels for {core}" if core else ""
-    return Limit(point.count("flops") * peak.seconds, peak.source + kernels)
+    return fma_limit(known, point, point.knobs["element"])
 
 
 def _footprint(_machine: Machine, point: Point) -> int:

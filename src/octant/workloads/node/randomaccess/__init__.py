@@ -1,7 +1,7 @@
 """Random updates of a table in memory: HPCC's RandomAccess inside one rank."""
 
 from octant import units
-from octant.limit import Known, Limit
+from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
@@ -10,13 +10,10 @@ from octant.workload import Curve, NoTraffic, Traffic, Workload
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Beyond the caches each update brings one line from memory and sends one back."""
-    best = known.best("memory traffic", point.hardware_threads)
     line = max((cache.line_bytes for cache in machine.topology.caches), default=64)
     footprint = int(point.notes["table_bytes"]) * point.threads * point.working_ranks
-    if best is None or footprint < 2 * machine.may_be_cached_bytes():
-        return None
     moved = 2 * line * point.count("updates")
-    return Limit(moved / best.value, f"best memory traffic of this run, {2 * line} bytes per update")
+    return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update")
 
 
 def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
