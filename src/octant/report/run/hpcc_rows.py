@@ -141,7 +141,7 @@ def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence
     row = replace(
         empty,
         verdict="WRONG" if any(cell.wrong for cell in cells) else "right",
-        rule=first.notes.get("rule") or first.notes.get("rules") or empty.rule,
+        rule=first.notes.get("rule") or empty.rule,
         ranks=first.ranks,
         shown=_shown(cells, test, empty),
     )

@@ -3,7 +3,9 @@
 
 #include "kernels/fft/plan.hpp"
 #include "kernels/fft/reference.hpp"
+#include "kernels/worst.hpp"
 #include "octant/kernel.hpp"
+#include "octant/width.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +15,7 @@
 namespace {
 
 using octant::Context;
+using octant::keep_worst;
 using octant::Refusal;
 using octant::fft::Number;
 using octant::fft::Plan;
@@ -38,16 +41,6 @@ Part part_of(Context const& context) {
                       " (FFTW plans in one thread at a time); try --ranks " + std::to_string(context.threads));
     if (word == "plan") return Part::plan;
     return word == "columns" ? Part::columns : Part::plain_columns;
-}
-
-octant::fft::Width width_of(std::string const& name) {
-    auto const known = octant::fft::widths();
-    if (name == "auto") return known.back();
-    auto const found = std::ranges::find(known, name, &octant::fft::Width::name);
-    if (found == known.end())
-        throw Refusal("cannot use width=" + name + " (this processor has no such vectors); try width=auto",
-                      octant::Exit::not_supported);
-    return *found;
 }
 
 // Stores past the caches pay where three arrays do not fit into a core's second cache: 0.7 of the rate at n = 2^13,
@@ -84,7 +77,7 @@ class Fft {
           own_(context.knobs.word("library") == "own"),
           part_(part_of(context)),
           streaming_(streams(context.knobs.word("stores"), n_)),
-          width_(width_of(context.knobs.word("width"))),
+          width_(octant::chosen_width(octant::fft::widths(), context.knobs.word("width"))),
           x_(context.buffer<Number>(all())),
           y_(context.buffer<Number>(all())),
           work_(context.buffer<Number>(own_ ? all() : 0)),
@@ -136,8 +129,7 @@ class Fft {
             mine[tones] = octant::fft::tone_error(error_of_tones(lane), n_);
         });
         double most[checks] = {};
-        for (std::size_t i = 0; i < worst.size(); ++i)
-            most[i % checks] = worst[i] <= most[i % checks] ? most[i % checks] : worst[i];  // keeps a NaN
+        for (std::size_t i = 0; i < worst.size(); ++i) keep_worst(most[i % checks], worst[i]);
         octant::Results results{{"HPCC's residual: inverse of the transform against the input, in ln n u",
                                  most[inverse], "1", octant::fft::hpcc_bound},
                                 {"difference from direct sums at twelve frequencies, in sqrt(log2 n) u rms",
@@ -161,7 +153,7 @@ class Fft {
     static double* doubles(std::span<Number> numbers) { return reinterpret_cast<double*>(numbers.data()); }
 
     void note() {
-        context_.notes = {{"library", context_.knobs.word("library")}, {"rules", "optimised"}};
+        context_.notes = {{"library", context_.knobs.word("library")}, {"rule", "optimised"}};
         if (!own_) return;
         context_.notes.emplace_back("width", width_.name);
         context_.notes.emplace_back("stores", streaming_ ? "streaming" : "plain");
@@ -211,7 +203,7 @@ class Fft {
         forward(lane);
         double worst = 0;
         for (std::size_t j = 0; j < count_; ++j)
-            keep_worst(worst, std::conj(y[j]) / static_cast<double>(n_) - octant::fft::input(j, seed));
+            keep_worst(worst, std::abs(std::conj(y[j]) / static_cast<double>(n_) - octant::fft::input(j, seed)));
         return worst;
     }
     double error_of_sums(int lane) {
@@ -223,7 +215,8 @@ class Fft {
         auto const sums = octant::fft::direct_sums(x, 0, n_, frequencies);
         double worst = 0;
         for (std::size_t i = 0; i < sums.size(); ++i)
-            keep_worst(worst, Number(sums[i] - octant::fft::Exact(y[static_cast<std::size_t>(frequencies[i])])));
+            keep_worst(worst,
+                       std::abs(Number(sums[i] - octant::fft::Exact(y[static_cast<std::size_t>(frequencies[i])]))));
         return worst;
     }
     double error_of_tones(int lane) {
@@ -234,7 +227,7 @@ class Fft {
         if (spoilt_ == tones) std::ranges::rotate(y, y.begin() + 1);
         double worst = 0;
         for (std::size_t k = 0; k < count_; ++k)
-            keep_worst(worst, y[k] - tones_in.output(static_cast<std::int64_t>(k)));
+            keep_worst(worst, std::abs(y[k] - tones_in.output(static_cast<std::int64_t>(k))));
         return worst;
     }
     // Of the middle one, in lane 0.
@@ -251,12 +244,8 @@ class Fft {
         auto const sums = octant::fft::direct_sums(column, 0, rows, frequencies);
         double worst = 0;
         for (std::size_t i = 0; i < sums.size(); ++i)
-            keep_worst(worst, Number(sums[i] - octant::fft::Exact(work_[place(frequencies[i])])));
+            keep_worst(worst, std::abs(Number(sums[i] - octant::fft::Exact(work_[place(frequencies[i])]))));
         return octant::fft::direct_error(worst, length);
-    }
-    static void keep_worst(double& worst, Number difference) {
-        double const error = std::abs(difference);
-        worst = error <= worst ? worst : error;  // keeps a NaN
     }
 
     Context& context_;

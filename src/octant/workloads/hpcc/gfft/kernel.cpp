@@ -1,7 +1,9 @@
 // The discrete Fourier transform of all ranks together: HPC Challenge's global FFT, in natural order.
 #include "part.hpp"
 
+#include "kernels/worst.hpp"
 #include "octant/kernel.hpp"
+#include "octant/width.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,21 +14,12 @@ namespace gfft {
 namespace {
 
 using octant::Context;
+using octant::keep_worst;
 using octant::Refusal;
 using octant::fft::Exact;
 
 constexpr std::uint64_t seed = 1;
 enum Check : std::size_t { inverse, direct, tones, checks };
-
-octant::fft::Width width_of(std::string const& name) {
-    auto const known = octant::fft::widths();
-    if (name == "auto") return known.back();
-    auto const found = std::ranges::find(known, name, &octant::fft::Width::name);
-    if (found == known.end())
-        throw Refusal("cannot use width=" + name + " (this processor has no such vectors); try width=auto",
-                      octant::Exit::not_supported);
-    return *found;
-}
 
 // Refuses what the three arrays would not fit into before a plan makes tables for it.
 std::int64_t length_of(Context& context) {
@@ -87,8 +80,10 @@ class Gfft {
   public:
     static octant::KernelInfo info() { return declared(); }
 
-    explicit Gfft(Context& context) : share_(context, width_of(context.knobs.word("width"))), transport_(share_) {
-        context.notes.insert(context.notes.end(), {{"rules", "optimised"},
+    explicit Gfft(Context& context)
+        : share_(context, octant::chosen_width(octant::fft::widths(), context.knobs.word("width"))),
+          transport_(share_) {
+        context.notes.insert(context.notes.end(), {{"rule", "optimised"},
                                                    {"stores", share_.streaming ? "streaming" : "plain"},
                                                    {"matrix", std::to_string(share_.plan.rows()) + " x " +
                                                                   std::to_string(share_.plan.columns())}});
@@ -135,10 +130,6 @@ class Gfft {
     [[nodiscard]] double worst_of_all(double mine) const {  // a NaN is the worst
         return share_.context.group.max(std::isnan(mine) ? std::numeric_limits<double>::infinity() : mine);
     }
-    static void keep_worst(double& worst, Number difference) {
-        double const error = std::abs(difference);
-        worst = error <= worst ? worst : error;
-    }
 
     // The inverse is the conjugate of the transform of the conjugate, over n.
     double error_of_inverse() {
@@ -151,8 +142,8 @@ class Gfft {
         step();
         double worst = 0;
         for (std::size_t j = 0; j < x.size(); ++j)
-            keep_worst(worst, std::conj(y[j]) / static_cast<double>(share_.n) -
-                                  octant::fft::input(static_cast<std::uint64_t>(first()) + j, seed));
+            keep_worst(worst, std::abs(std::conj(y[j]) / static_cast<double>(share_.n) -
+                                       octant::fft::input(static_cast<std::uint64_t>(first()) + j, seed)));
         return worst_of_all(worst);
     }
 
@@ -167,7 +158,7 @@ class Gfft {
         for (std::size_t i = 0; i < sums.size(); ++i) {
             std::int64_t const at = frequencies[i] - first();
             if (at < 0 || at >= share_.each()) continue;
-            keep_worst(worst, Number(sums[i] - Exact(y[static_cast<std::size_t>(at)])));
+            keep_worst(worst, std::abs(Number(sums[i] - Exact(y[static_cast<std::size_t>(at)]))));
         }
         return worst_of_all(worst);
     }
@@ -200,7 +191,7 @@ class Gfft {
         if (spoilt_ == tones) std::ranges::rotate(y, y.begin() + 1);
         double worst = 0;
         for (std::size_t k = 0; k < y.size(); ++k)
-            keep_worst(worst, y[k] - tones_in.output(first() + static_cast<std::int64_t>(k)));
+            keep_worst(worst, std::abs(y[k] - tones_in.output(first() + static_cast<std::int64_t>(k))));
         fill([](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
         return worst_of_all(worst);
     }

@@ -51,7 +51,7 @@ class Hpl {
           scratch_(buffer(needs_.scratch)) {
         for (auto const* one : {&panels_, &inverse_, &raw_, &solved_, &scratch_})
             std::ranges::fill(one->span(), 0.0);  // so that no page is given in the first repetition
-        context.notes.emplace_back("rules", "optimised");
+        context.notes.emplace_back("rule", "optimised");
         context.notes.emplace_back("grid", std::to_string(grid_.rows) + "x" + std::to_string(grid_.columns));
         context.watched = {matrix_.mapping().bytes()};
     }

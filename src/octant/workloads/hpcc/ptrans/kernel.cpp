@@ -6,6 +6,7 @@
 #include "matrix.hpp"
 #include "octant/amounts.hpp"
 #include "octant/node_window.hpp"
+#include "octant/width.hpp"
 #include "parcels.hpp"
 #include "tiles.hpp"
 
@@ -32,18 +33,14 @@ struct Width {
     Loops loops;
 };
 
-Width pick_width(std::string const& name) {
-    std::vector<Width> known{{"scalar", scalar_loops()}, {"128", loops_128()}};
+// The vector widths of this processor, narrow to wide.
+std::vector<Width> widths() {
+    std::vector<Width> found{{"scalar", scalar_loops()}, {"128", loops_128()}};
     if constexpr (octant::x86) {
-        if (octant::has_avx2()) known.push_back({"256", loops_256()});
-        if (octant::has_avx512()) known.push_back({"512", loops_512()});
+        if (octant::has_avx2()) found.push_back({"256", loops_256()});
+        if (octant::has_avx512()) found.push_back({"512", loops_512()});
     }
-    if (name == "auto") return known.back();
-    auto const found = std::ranges::find(known, name, &Width::name);
-    if (found == known.end())
-        throw Refusal("cannot use width=" + name + " (this processor has no such vectors); try width=auto",
-                      octant::Exit::not_supported);
-    return *found;
+    return found;
 }
 
 // "4096", or "hpl:8192": what HPC Challenge takes where HPL's matrix has that order.
@@ -107,7 +104,7 @@ class Ptrans {
           edge_(context.knobs.integer("tile")),
           parcel_bytes_(context.knobs.integer("message")),
           transport_(context.knobs.word("transport")),
-          width_(pick_width(context.knobs.word("width"))),
+          width_(octant::chosen_width(widths(), context.knobs.word("width"))),
           capacity_(std::max<std::size_t>(1, static_cast<std::size_t>(layout_.elements({})))),
           c_(context.buffer<double>(capacity_)),
           tile_(context.buffer<double>(static_cast<std::size_t>(edge_ * edge_))),
@@ -121,7 +118,7 @@ class Ptrans {
         std::ranges::fill(tile_.span(), 0.0);
         std::ranges::fill(messages_.span(), 0.0);
         context.watched = {c_.mapping().bytes()};
-        context.notes.insert(context.notes.end(), {{"rules", "optimised"},
+        context.notes.insert(context.notes.end(), {{"rule", "optimised"},
                                                    {"n", std::to_string(layout_.n())},
                                                    {"grid", grid_.text()},
                                                    {"width", width_.name}});

@@ -2,6 +2,7 @@
 #include "octant/kernel.hpp"
 #include "blas/blas.hpp"
 #include "kernels/random.hpp"
+#include "kernels/worst.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,7 +76,7 @@ double worst_error(Problem<Real> const& problem) {
             }
             double const bound = lambda * lambda * std::sqrt(static_cast<double>(n)) * unit * std::sqrt(norm * squares);
             double const error = std::abs(difference) / bound;
-            worst = error <= worst ? worst : error;  // keeps a NaN
+            octant::keep_worst(worst, error);
         }
     }
     return worst;
@@ -103,7 +104,7 @@ double hpcc_residual(Problem<Real> const& problem, double alpha, double beta) {
             sum += beta * start * x[j] + alpha * static_cast<double>(left[j]) * image[j] - value * x[j];
             magnitudes += std::abs(value);
         }
-        difference = std::abs(sum) <= difference ? difference : std::abs(sum);  // keeps a NaN
+        octant::keep_worst(difference, std::abs(sum));
         norm = std::max(norm, magnitudes);
     }
     double const unit = std::numeric_limits<Real>::epsilon() / 2.0;

@@ -1,7 +1,9 @@
 // The rate of multiply-adds that touch no memory: what a core can compute at most.
 #include "loops.hpp"
 
+#include "kernels/worst.hpp"
 #include "octant/kernel.hpp"
+#include "octant/width.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,21 +18,19 @@ using octant::Refusal;
 constexpr long turns_a_chunk = 10'000;  // filling the registers takes 1 % of 2000 turns
 constexpr int most_values = 24 * 16;    // chains x lanes, in single precision at 512 bits
 
-peakflops::Loops pick(std::string const& name) {
-    std::vector<peakflops::Loops> known{peakflops::scalar_loops(), peakflops::loops_128()};
+struct Width {
+    std::string name;
+    peakflops::Loops loops;
+};
+
+// The vector widths of this processor, narrow to wide.
+std::vector<Width> widths() {
+    std::vector<Width> found{{"scalar", peakflops::scalar_loops()}, {"128", peakflops::loops_128()}};
     if constexpr (octant::x86) {
-        if (octant::has_avx2()) known.push_back(peakflops::loops_256());
-        if (octant::has_avx512()) known.push_back(peakflops::loops_512());
+        if (octant::has_avx2()) found.push_back({"256", peakflops::loops_256()});
+        if (octant::has_avx512()) found.push_back({"512", peakflops::loops_512()});
     }
-    if (name == "auto") return known.back();
-    std::string names;
-    for (auto const& loops : known) {
-        std::string const its_name = loops.bits == 0 ? "scalar" : std::to_string(loops.bits);
-        if (its_name == name) return loops;
-        names += its_name + ", ";
-    }
-    throw Refusal("cannot use width=" + name + " (this processor has " + names + "not that); try width=auto",
-                  octant::Exit::not_supported);
+    return found;
 }
 
 class PeakFlops {
@@ -46,7 +46,7 @@ class PeakFlops {
     }
 
     explicit PeakFlops(Context& context)
-        : loops_(pick(context.knobs.word("width"))),
+        : loops_(octant::chosen_width(widths(), context.knobs.word("width")).loops),
           single_(context.knobs.word("element") == "single"),
           lanes_(loops_.bits == 0 ? 1 : loops_.bits / (single_ ? 32 : 64)),
           states_(static_cast<std::size_t>(context.threads)) {
@@ -78,7 +78,7 @@ class PeakFlops {
             for (int k = 0; k < values(); ++k) {
                 double const got = single_ ? static_cast<double>(state.singles[k]) : state.doubles[k];
                 double const error = std::abs(got - (k + turns_a_chunk));
-                worst = error <= worst ? worst : error;  // keeps a NaN
+                octant::keep_worst(worst, error);
             }
         return {{"difference from start + turns", worst, "1", 0}};
     }

@@ -1,7 +1,9 @@
 // Sustained memory bandwidth: McCalpin's four loops over arrays of doubles, and a loop that only reads.
 #include "loops.hpp"
 
+#include "kernels/worst.hpp"
 #include "octant/kernel.hpp"
+#include "octant/width.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,18 +51,6 @@ std::vector<Width> widths() {
     return found;
 }
 
-Width pick_width(std::string const& name) {
-    auto const known = widths();
-    if (name == "auto") return known.back();
-    std::string names;
-    for (auto const& width : known) {
-        if (width.name == name) return width;
-        names += width.name + ", ";
-    }
-    throw Refusal("cannot use width=" + name + " (this processor has " + names + "not that); try width=auto",
-                  octant::Exit::not_supported);
-}
-
 bool streams(std::string const& store) {
     if (store == "streaming" && !octant::has_streaming_stores)
         throw Refusal("cannot use store=streaming (no such instruction in this build); try store=plain",
@@ -86,7 +76,7 @@ class Stream {
     explicit Stream(Context& context)
         : context_(context),
           kind_(kind_index(context.knobs.word("kernel"))),
-          width_(pick_width(context.knobs.word("width"))),
+          width_(octant::chosen_width(widths(), context.knobs.word("width"))),
           streaming_(streams(context.knobs.word("store"))),
           loop_((streaming_ ? width_.loops.streaming : width_.loops.plain)[kind_]),
           lanes_(static_cast<std::size_t>(context.threads)),
@@ -136,7 +126,7 @@ class Stream {
             double most = std::abs(sum_errors_[static_cast<std::size_t>(lane)]);
             for (std::size_t i = first(lane); i < first(lane + 1) && a_.size() > 0; ++i) {
                 double const error = std::abs(a_[i] - kinds[kind_].plain(b_at(i), c_at(i)));
-                most = error <= most ? most : error;  // keeps a NaN
+                octant::keep_worst(most, error);
             }
             worst[static_cast<std::size_t>(lane)] = most;
         });
