@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from math import log2
 from pathlib import Path
 
-from _hpcc import ROOT, settings
+from _hpcc import ROOT, hasten, settings
 from _kernel import median
 
 RANKS = 2
@@ -75,15 +75,6 @@ def compiled(name: str, compiler: str, *libraries: str) -> Iterator[Path | None]
                 f"left out: {name} (cannot be built; try apt-get install libfftw3-dev libfftw3-mpi-dev libopenmpi-dev)"
             )
         yield program if built else None
-
-
-def hasten(pid: int) -> None:
-    """Real-time priority for a process and all below it."""
-    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in thread.read_text().split():
-            hasten(int(child))
-    with contextlib.suppress(ProcessLookupError):
-        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
 
 
 def hpcc(program: str, order: int, real_time: bool) -> dict[int, tuple[int, float]]:

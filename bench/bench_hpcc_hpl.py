@@ -9,7 +9,6 @@ a start counts, on both sides. With --real-time (root) they have that priority, 
 """
 
 import argparse
-import contextlib
 import os
 import re
 import shutil
@@ -20,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from _hpcc import ROOT, settings
+from _hpcc import ROOT, hasten, settings
 from _kernel import points
 from octant.machine.blas import libraries, named
 
@@ -58,14 +57,6 @@ def peer(ranks: int, asked: argparse.Namespace, environment: dict[str, str]) -> 
 def _launcher(ranks: int, real_time: bool, *bound: str) -> list[str]:
     mpiexec = [str(Path(sys.executable).parent / "mpiexec"), *bound, "-n", str(ranks)]
     return [*(["chrt", "-f", "1"] if real_time else []), *(mpiexec if ranks > 1 else [])]
-
-
-def hasten(pid: int) -> None:
-    """Real-time priority for a process and its children."""
-    children = (Path(f"/proc/{pid}/task/{pid}/children").read_text().split()) if Path(f"/proc/{pid}").exists() else []
-    for one in [pid, *map(int, children)]:
-        with contextlib.suppress(ProcessLookupError):
-            os.sched_setscheduler(one, os.SCHED_FIFO, os.sched_param(1))
 
 
 def ours(ranks: int, library: str, asked: argparse.Namespace, environment: dict[str, str]) -> float:

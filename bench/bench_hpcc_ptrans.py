@@ -1,11 +1,11 @@
 """Octant's transposition against HPC Challenge's, interleaved; ratios of medians.
 
     python bench/bench_hpcc_ptrans.py [--n 5792] [--block 192] [--ranks 2] [--repeats 5] [--maps 5]
-        [--pages thp] [--realtime]
+        [--pages thp] [--real-time]
 
 The peer is the program `hpcc` (Debian's package of that name, over its Open MPI). It is ended in its PTRANS section, as
 soon as it has transposed with so many maps of ranks: the median of these times, which have two decimals, is compared
-with ours, and the least of its rates, which it reports, with that of our worst map. `--realtime` starts the ranks of
+with ours, and the least of its rates, which it reports, with that of our worst map. `--real-time` starts the ranks of
 both at real-time priority.
 """
 
@@ -85,12 +85,12 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--maps", type=int, default=5)
     parser.add_argument("--pages", default="thp")
-    parser.add_argument("--realtime", action="store_true")
+    parser.add_argument("--real-time", action="store_true")
     asked = parser.parse_args()
     peer = shutil.which("hpcc")
     if peer is None:
         sys.exit("cannot compare (the program hpcc is not installed); try apt-get install hpcc")
-    before = ["chrt", "-f", "1"] if asked.realtime else []
+    before = ["chrt", "-f", "1"] if asked.real_time else []
     launcher = [*before, str(beside_python("mpiexec") or "mpiexec"), "-n", str(asked.ranks)]
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in ("hpcc", *TRANSPORTS)}
     for _ in range(asked.repeats):

@@ -1,12 +1,12 @@
 """HPCC's RandomAccess by Octant against a bare C program and the program `hpcc`; interleaved, ratios of medians.
 
-    python bench/bench_hpcc_randomaccess.py [--ranks 1,2] [--bytes 512MiB] [--repeats 5] [--hpl 2900] [--realtime]
+    python bench/bench_hpcc_randomaccess.py [--ranks 1,2] [--bytes 512MiB] [--repeats 5] [--hpl 2900] [--real-time]
                                             [--mpiexec "mpirun --oversubscribe"]
 
 The bare program has the algorithm of HPCC's default build (Octant's `algorithm=buckets`) and its memory from malloc; it
 is compiled with the MPI library of this environment. Both make 2 million updates or more. `hpcc` (Debian's package of
 that name) sizes its table by HPL's order `--hpl` and makes all its updates; it is ended after its single RandomAccess.
-0 leaves it out. `--realtime` puts the ranks of each side at real-time priority, in turn.
+0 leaves it out. `--real-time` puts the ranks of each side at real-time priority, in turn.
 """
 
 import argparse
@@ -72,10 +72,10 @@ def main() -> None:
     parser.add_argument("--bytes", default="512MiB")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--hpl", type=int, default=2900)
-    parser.add_argument("--realtime", action="store_true")
+    parser.add_argument("--real-time", action="store_true")
     parser.add_argument("--mpiexec", default=str(beside_python("mpiexec") or "mpiexec"))
     asked = parser.parse_args()
-    prefix = REALTIME if asked.realtime else ()
+    prefix = REALTIME if asked.real_time else ()
     program = shutil.which("hpcc")
     if program is None and asked.hpl:
         print("without the peer hpcc: it is not installed; try apt-get install hpcc", file=sys.stderr)
