@@ -94,6 +94,12 @@ RepeatsOption = Annotated[
         rich_help_panel=MEASURED,
     ),
 ]
+RanksOnCoresOption = Annotated[
+    int | None,
+    typer.Option(
+        "-n", "--ranks", min=1, max=MOST_RANKS, help="MPI ranks [default: one per core].", rich_help_panel=MEASURED
+    ),
+]
 HostsOption = Annotated[
     str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
 ]

@@ -13,7 +13,7 @@ from octant.cli._options import (
     HostsOption,
     JsonOption,
     LauncherOption,
-    RepeatsOption,
+    RanksOnCoresOption,
     StoreOption,
     TimeoutOption,
 )
@@ -21,13 +21,6 @@ from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
     from octant.store import Store, StoredRun
-
-RanksOption = Annotated[
-    int | None,
-    typer.Option(
-        "-n", "--ranks", min=1, max=1_000_000, help="MPI ranks [default: one per core].", rich_help_panel=MEASURED
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -43,8 +36,11 @@ def hpcc(
         str,
         typer.Option(help="hpl:N, the order of HPL's matrix; all other sizes follow.", rich_help_panel=MEASURED),
     ] = "",
-    ranks: RanksOption = None,
-    repeats: RepeatsOption = None,
+    ranks: RanksOnCoresOption = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option(min=1, max=10_000, help="Launches of each test [default: 3].", rich_help_panel=MEASURED),
+    ] = None,
     launcher: LauncherOption = "",
     hosts: HostsOption = "",
     show: Annotated[str, typer.Option("--run", help="Print the table of this stored run instead.")] = "",

@@ -17,6 +17,7 @@ from octant.cli._options import (
     LinkOption,
     MpiOption,
     OnlySafeOption,
+    RanksOnCoresOption,
     RepeatsOption,
     StoreOption,
     TimeoutOption,
@@ -49,12 +50,7 @@ def mpi(
             metavar="[PATTERN|KNOB=VALUE]...", help="PingPong, Allreduce, osu_latency, …; none: the usual ones."
         ),
     ] = None,
-    ranks: Annotated[
-        int | None,
-        typer.Option(
-            "-n", "--ranks", min=1, max=1_000_000, help="MPI ranks [default: one per core].", rich_help_panel=MEASURED
-        ),
-    ] = None,
+    ranks: RanksOnCoresOption = None,
     sizes: SizesOption = "",
     multi: Annotated[
         bool,
