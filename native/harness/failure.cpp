@@ -2,8 +2,12 @@
 
 #include "octant/mpi.hpp"
 
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 namespace octant {
 
@@ -11,6 +15,11 @@ Refusal not_in_library(std::string const& call) {
     return Refusal("cannot call " + call +
                        " (the MPI library that this was built with lacks it); try another pattern, or another library",
                    Exit::not_supported);
+}
+
+std::string reason_of(std::exception const& error) {
+    if (dynamic_cast<std::bad_alloc const*>(&error) == nullptr) return error.what();
+    return "cannot go on (the system gave no more memory); try a smaller size, or fewer ranks";
 }
 
 void expects(bool held, std::source_location at) {
@@ -25,6 +34,22 @@ bool fault(std::string const& name, int rank) {
     if (asked == nullptr) return false;
     std::string const text = asked;
     return text == name || text == name + ":" + std::to_string(rank);
+}
+
+void inject_faults(During during, int rank) {
+    static constexpr char const* places[] = {"", "@set-up", "@measuring", "@verification"};
+    auto const asked = [&](char const* name) {
+        return fault(std::string(name) + places[static_cast<std::size_t>(during)], rank);
+    };
+    if (asked("throw")) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
+    if (asked("lack"))
+        throw Refusal("cannot go on here (fault 'lack' was injected); unset OCTANT_FAULT", Exit::not_supported);
+    if (asked("memory")) throw std::bad_alloc();
+    if (asked("hang"))
+        while (true) pause();
+    if (asked("kill")) std::raise(SIGKILL);
+    if (asked("term")) std::raise(SIGTERM);
+    if (asked("interrupt")) std::raise(SIGINT);
 }
 
 std::optional<std::size_t> check_to_spoil() {

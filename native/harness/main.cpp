@@ -21,7 +21,7 @@ namespace octant {
 namespace {
 
 // A launcher may end a job before it has passed on what the failing rank said; what is in the records stays.
-void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, char const* reason, Exit code,
+void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, std::string const& reason, Exit code,
                   std::string const& progress) {
     try {
         recorder.write_failure(knobs, "rank " + std::to_string(rank) + ": " + reason, code, progress);
@@ -70,7 +70,7 @@ int measure_all(Session const& session, Program const& program, std::vector<Knob
             }
             worst = worse(worst, refusal.code());
         } catch (std::exception const& error) {
-            leave_reason(recorder, knobs, world.rank(), error.what(), Exit::cannot_run, progress.last());
+            leave_reason(recorder, knobs, world.rank(), reason_of(error), Exit::cannot_run, progress.last());
             throw;
         }
     }
@@ -119,7 +119,7 @@ int run_program(int argc, char** argv, Program const& program) {
         return measure_all(session, program, all, arguments);
     } catch (std::exception const& error) {
         // The other ranks may be inside a collective: only ending the whole job ends them.
-        std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, session.world().rank(), error.what());
+        std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, session.world().rank(), reason_of(error).c_str());
         wait_until_read(STDERR_FILENO);
         auto const* refusal = dynamic_cast<Refusal const*>(&error);
         int const code = static_cast<int>(refusal != nullptr ? refusal->code() : Exit::cannot_run);

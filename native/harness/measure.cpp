@@ -39,6 +39,7 @@ class Measurer {
         budget_ns_ = begin + static_cast<std::int64_t>(std::min(settings_.seconds, 1e9) * 1e9);
         for (int bursts = 1; found_.stopped_by.empty(); ++bursts) {
             one_burst(bursts % 2 == 1 || !costly_);
+            inject_faults(During::measuring, context_.world.rank());
             if (costly_ && found_.marks_off.empty()) continue;  // no sample of a step yet that is one
             double const elapsed_s = static_cast<double>(now_ns() - begin) * 1e-9;
             found_.stopped_by = reason_to_stop(context_.world, watched(found_.marks_off),
@@ -174,7 +175,8 @@ void keep(Lane& lane, std::int64_t begin_ns, std::int64_t end_ns, bool looks, st
     lane.duration_ns.push_back(end_ns - begin_ns);
 }
 
-Results verified(Runnable& kernel) {
+Results verified(Runnable& kernel, int rank) {
+    inject_faults(During::verification, rank);
     if (auto const check = check_to_spoil()) kernel.corrupt(*check);
     return kernel.verify();
 }

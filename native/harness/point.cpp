@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -55,18 +54,10 @@ std::unique_ptr<Runnable> build_together(Build build, Context& context, bool wor
     with(kernel, true, [&] {
         together(context.world, [&] {
             if (works) kernel->set_up();
+            inject_faults(During::set_up, context.world.rank());
         });
     });
     return kernel;
-}
-
-void inject_faults(int rank) {
-    if (fault("throw", rank)) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
-    if (fault("lack", rank))
-        throw Refusal("cannot go on here (fault 'lack' was injected); unset OCTANT_FAULT", Exit::not_supported);
-    if (fault("hang", rank))
-        while (true) pause();
-    if (fault("kill", rank)) std::raise(SIGKILL);
 }
 
 Settings settings_of(Knobs const& knobs, KernelInfo const& info, bool shared_clock, bool share_cores, double mark_ns) {
@@ -93,7 +84,7 @@ void ask(Runnable& kernel, KernelInfo const& info, Context const& context, Outco
     if (fault("pages", context.world.rank()))
         for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;
     outcome.results = kernel.results();
-    outcome.checks = info.pace == Pace::whole ? outcome.measured.checks : verified(kernel);
+    outcome.checks = info.pace == Pace::whole ? outcome.measured.checks : verified(kernel, context.world.rank());
 }
 
 }  // namespace
@@ -141,7 +132,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     std::int64_t const built_ns = now_ns();
     std::int64_t measured_ns = built_ns;
     with(kernel, world.size() == 1, [&] {
-        inject_faults(world.rank());
+        inject_faults(During::between, world.rank());
         outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
         measured_ns = now_ns();
         if (works) ask(*kernel, info, context, outcome);

@@ -82,7 +82,8 @@ def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Stor
         return kernel(words, *further)
 
     run = carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=start)
-    assert [failure.reason for failure in run.failures] == ["ended by SIGKILL", "no end after 7 s; it was stopped"]
+    killed, hung = (failure.reason for failure in run.failures)
+    assert (killed.startswith("ended by SIGKILL"), hung) == (True, "no end after 7 s; it was stopped")
     assert [(failure.share, failure.phase) for failure in run.failures] == [(0.25, "update"), (None, "")]
 
 
@@ -110,6 +111,23 @@ def test_what_a_killed_kernel_leaves_is_removed_and_says_nothing_of_later_launch
 def _leave_and_stop(run: StoredRun, _workload: str, launch: str, _cell: object) -> Point:
     _leave(run, launch)
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "reason"),
+    [
+        (2, "====\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Interrupt (signal 2)\n", "SIGINT"),
+        (3, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Quit (signal 3)\n", "SIGQUIT"),
+        (137, "mpirun noticed that process rank 1 with PID 7 on node n exited on signal 9 (Killed).\n", "SIGKILL, as"),
+    ],
+)
+def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
+    store: Store, code: int, said: str, reason: str
+) -> None:
+    """The exit statuses 2 and 3 of a kernel mean a wrong answer and what is not supported."""
+    run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: Outcome(code, False, 0.1, said)}))
+    assert f"a rank was ended by {reason}" in run.failures[0].reason
+    assert (run.failures[0].exit, run.complete) == (Exit.CANNOT_RUN, False)
 
 
 def test_what_is_not_supported_is_not_asked_again(store: Store) -> None:

@@ -58,7 +58,7 @@ struct Measurement {
                                   Groups const& groups);
 
 // The kernel's checks, spoilt first where a fault asks for it; collective over the group.
-[[nodiscard]] Results verified(Runnable& kernel);
+[[nodiscard]] Results verified(Runnable& kernel, int rank);
 // Keeps the greater value of each check. One that is not finite stays.
 void keep_greatest(Results& checks, Results const& others);
 

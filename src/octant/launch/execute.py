@@ -20,6 +20,8 @@ from octant.launch import leftovers
 Observer = Callable[[float], None]
 """Called a few times a second with the seconds since the start."""
 _POLL_S = 0.1
+_OF_RANK = re.compile(r"EXIT STRING: .*\(signal (\d+)\)|exited on signal (\d+)")
+"""How the launchers of MPICH and of Open MPI say what ended a rank."""
 _OURS = re.compile(r"octant-bind: |[a-z0-9_]+/[a-z0-9_]+: ")  # how our programs begin what they say
 
 
@@ -41,16 +43,36 @@ class Outcome:
     memory_bytes: int = 0  # the most that one of them had resident
 
     @property
+    def signal_of_rank(self) -> int:
+        """The signal that ended one of its ranks, as the launcher says; 0: it says nothing of one.
+
+        The exit status of MPICH's launcher is then its number, which of a kernel means something else.
+        """
+        found = _OF_RANK.search(self.errors) if self.code > 0 else None
+        return int(found[1] or found[2]) if found else 0
+
+    @property
     def reason(self) -> str:
         """Why it failed, in a sentence; empty when it did not."""
         if self.timed_out:
             return f"no end after {waited_text(self.seconds)}; it was stopped"
         if self.code == 0:
             return ""
-        ended = f"ended by {signal.Signals(-self.code).name}" if self.code < 0 else f"exit status {self.code}"
         text = self.errors.strip()
-        lines = [line for line in text.splitlines() if _OURS.match(line)] or [text]
-        return f"{lines[0]} ({ended})" if lines[0] else ended
+        lines = [line for line in text.splitlines() if _OURS.match(line)]
+        if not lines and self.signal_of_rank:
+            return f"a rank was {_ended_by(self.signal_of_rank)}"
+        ended = _ended_by(-self.code) if self.code < 0 else f"exit status {self.code}"
+        said = lines[0] if lines else text
+        return f"{said} ({ended})" if said else ended
+
+
+def _ended_by(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return f"ended by {name}" + ", as the system does where memory runs out" * (number == signal.SIGKILL)
 
 
 def execute(words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Observer) -> Outcome:

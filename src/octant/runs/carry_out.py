@@ -251,14 +251,16 @@ class _Session:
         """The failure of a launch that no rank recorded: launchers do not always pass on what one said."""
         kernel = not launch.ask.subject.command
         # A kernel that exits so without a point did not understand its arguments.
-        wrong_answer = kernel and answered and outcome.code == Exit.WRONG_ANSWER
+        killed = bool(outcome.signal_of_rank)
+        wrong_answer = kernel and answered and outcome.code == Exit.WRONG_ANSWER and not killed
         refused = outcome.code in (Exit.NOT_SUPPORTED, Exit.WRONG_ANSWER) and "octant-bind:" in outcome.errors
         recorded = outcome.code == Exit.OK or wrong_answer or (not launch.ask.shape.hosts and explained)
         if recorded and not outcome.timed_out and not refused:
             return None
         reached = progress.progress_of(self.run.records, launch.key)
         alone = workloads.alone_knobs(launch.ask.subject.workload)
-        lasting = outcome.code == Exit.NOT_SUPPORTED or (kernel and outcome.code == Exit.WRONG_WORD and not refused)
+        misread = kernel and outcome.code == Exit.WRONG_WORD and not refused
+        lasting = (outcome.code == Exit.NOT_SUPPORTED or misread) and not killed
         if alone and (text := mpi_faults.unfinished_text(launch, outcome)):
             failure = _failure(launch, text, Exit.NOT_SUPPORTED)
         else:
