@@ -240,6 +240,10 @@ EXAMPLES = {
         Example("octant model ring bgp --latency 1us", "ordered and random, as in HPC Challenge"),
         Example("octant model ring power575-ib --ranks 64 --per-node 32 --latency 1us", "32 ranks per node"),
     ),
+    "model hpcc": (
+        Example("octant model hpcc power775 --nodes 1944", "beside what was published of it"),
+        Example("octant model hpcc --run last --nodes 8,64,1944", "many nodes like the one that a run measured"),
+    ),
     "model app": (
         Example("octant model app bgp --ranks 8,64 --compute 1ms --halo 3d:64KiB --reduce 8", "a stencil code's step"),
         Example(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from octant.cli._help import PREDICT
+from octant.cli._model_hpcc import hpcc
 from octant.cli._model_options import NETWORK, RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
 from octant.cli._model_time import app_on_model, collective, ring
 from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite
@@ -443,7 +444,14 @@ def report_page(
 
 
 _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
-    "Rates and times": {"scale": scale, "solve": solve, "collective": collective, "ring": ring, "app": app_on_model},
+    "Rates and times": {
+        "scale": scale,
+        "solve": solve,
+        "collective": collective,
+        "ring": ring,
+        "app": app_on_model,
+        "hpcc": hpcc,
+    },
     "What limits, and what would help": {"explain": explain, "diff": diff, "reach": reach, "bracket": bracket},
     "Failures": {"fail": fail, "recover": recover},
     "Pictures": {"loads": loads, "report": report_page},

@@ -1,5 +1,6 @@
 """Facts of the machine, and the expressions of suites and studies that use them: `4*llc/ranks`, `numa>=2`."""
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -12,7 +13,8 @@ FACTS = (
 )  # fmt: skip
 _SIZE = r"\d+(?:[KMG]i?B)?"
 _TERM = rf"(?:{_SIZE}|{'|'.join(FACTS)})"
-_PRODUCT = rf"{_TERM}(?:\s*[*/]\s*{_TERM})*"
+_FACTORS = rf"{_TERM}(?:\s*[*/]\s*{_TERM})*"
+_PRODUCT = rf"(?:sqrt\({_FACTORS}\)|{_FACTORS})"
 _EXPRESSION = re.compile(rf"({_PRODUCT})(?: at least ({_PRODUCT}))?(?: at most ({_PRODUCT}))?")
 _LADDER = re.compile(r"(.+) to (.+) by (\d+)")
 _MOST_STEPS = 200
@@ -77,7 +79,8 @@ def value(text: str, known: Mapping[str, int]) -> str:
     """A knob's value with its expression evaluated: facts, products, quotients and bounds; any other text unchanged,
     also one of over 200 characters.
 
-    `4*llc/ranks` goes from left to right, in whole numbers; `2*cached/cores at least 16MiB at most 128MiB` has bounds.
+    `4*llc/ranks` goes from left to right, in whole numbers; `2*cached/cores at least 16MiB at most 128MiB` has bounds;
+    `sqrt(4000000*ranks)` is the whole part of a root, of the order of a matrix that grows with the ranks.
     A size of several times the caches is cut to an eighth of the memory, or it might not fit.
 
     Raises:
@@ -124,6 +127,8 @@ def values(text: str, known: Mapping[str, int]) -> str:
 
 
 def _product(text: str, known: Mapping[str, int]) -> int:
+    if text.startswith("sqrt("):
+        return math.isqrt(_product(text[5:-1], known))
     tokens = re.findall(rf"{_TERM}|[*/]", text)
     unknown = [token for token in tokens if token in FACTS and token not in known]
     if unknown:

@@ -167,6 +167,7 @@ class Published(_File):
     metric: str
     size: str  # column
     total: str = ""  # metric of the whole system, divided by the column `nodes`
+    total_scale: Annotated[float, Field(gt=0, le=1e18)] | None = None  # of `total`; `None`: as `scale`
     scale: Annotated[float, Field(gt=0, le=1e18)] = 1.0  # to base units
     where: dict[str, str] = {}
 

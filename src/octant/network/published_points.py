@@ -41,5 +41,6 @@ def published_points(network: NetworkFile, traffic: str) -> dict[int, PublishedP
             found[int(size)] = PublishedPoint(value, source.results, row["relation"])
         elif source.total and row["metric"] == source.total and int(size) not in found and row.get("nodes"):
             text = f"{row['value']} {row['unit']} / {row['nodes']} nodes"
+            value = float(row["value"]) * (source.total_scale or source.scale)
             found[int(size)] = PublishedPoint(value / float(row["nodes"]), source.results, row["relation"], text)
     return {size: replace(point, calibrated=network.calibrated_on(traffic, size)) for size, point in found.items()}

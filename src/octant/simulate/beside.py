@@ -137,7 +137,7 @@ class _Model:
 
 def with_model(summary: Summary, network: NetworkFile | None = None) -> Summary:
     """The summary with a model of its messages, where the run holds enough for one of its own, or a file is given."""
-    inside, between = _times(summary, one_host=True), _times(summary, one_host=False)
+    inside, between = times_of(summary, one_host=True), times_of(summary, one_host=False)
     if network is None and not inside:
         return summary
     model = _Model(summary, network, inside, between, duplex_of(summary, one_host=True))
@@ -150,11 +150,17 @@ def message_times(found: Sequence[Segment]) -> MessageTimes | None:
     return MessageTimes(tuple(stretches)) if found else None
 
 
-def _times(summary: Summary, one_host: bool) -> dict[str, MessageTimes]:
-    """Times of messages between ranks of one node, or between nodes, by buffers."""
+def times_of(summary: Summary, one_host: bool, link: str = "") -> dict[str, MessageTimes]:
+    """Times of messages between ranks of one node, or between nodes, by buffers.
+
+    Args:
+        summary: of a run that measured some.
+        one_host: within a node.
+        link: over this emulated link, and no other; "": over none.
+    """
     points: dict[str, dict[float, list[float]]] = {}
     for figure in summary.figures:
-        traffic = message_of(summary, figure)
+        traffic = message_of(summary, figure, link)
         here = len({given.host for given in figure.point.given}) == 1
         good = traffic is not None and figure.value is not None and not figure.invalid and here == one_host
         if good and traffic and figure.value and figure.value.middle > 0:
@@ -167,9 +173,11 @@ def _times(summary: Summary, one_host: bool) -> dict[str, MessageTimes]:
     return {buffers: times for buffers, of in found.items() if of and (times := message_times(of))}
 
 
-def message_of(summary: Summary, figure: Figure) -> Traffic | None:
-    """The traffic of a figure that is the time of one message; `None`: it is none, or of no processor of its own."""
-    if figure.workload.traffic is None or figure.wrong or figure.link or figure.point.share_cores:
+def message_of(summary: Summary, figure: Figure, link: str = "") -> Traffic | None:
+    """The traffic of a figure that is the time of one message over that link; `None`: it is none, or of no processor of
+    its own.
+    """
+    if figure.workload.traffic is None or figure.wrong or figure.link != link or figure.point.share_cores:
         return None
     try:
         traffic = figure.workload.traffic(summary.run.machine, figure.point)
@@ -178,18 +186,19 @@ def message_of(summary: Summary, figure: Figure) -> Traffic | None:
     return traffic if isinstance(traffic, Traffic) and traffic.is_message and figure.metric.unit == "s" else None
 
 
-def duplex_of(summary: Summary, one_host: bool) -> Duplex | None:
+def duplex_of(summary: Summary, one_host: bool, link: str = "") -> Duplex | None:
     """Of the longest messages of which it was measured, within a node or between two; `None`: it was not.
 
     Args:
         summary: with all metrics.
         one_host: within a node.
+        link: as of `times_of`.
     """
     found = []
     for one in summary.figures:
         figure = summary.figure(one, one.workload.duplex) if one.workload.duplex else None
         here = len({given.host for given in one.point.given}) == 1
-        if figure is None or figure.value is None or figure.invalid or one.link or here != one_host:
+        if figure is None or figure.value is None or figure.invalid or one.link != link or here != one_host:
             continue
         if one.point.share_cores:
             continue

@@ -49,9 +49,7 @@ def problems(study: Study) -> Iterator[Problem]:
             yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
     yield from _knob_problems(study)
     yield from _size_problems(study)
-    for factor, levels in study.factors.items():
-        for name, level in levels.items():
-            yield from _with_prefix(f"factors.{factor}.{name}.place", _place_problems(level))
+    yield from _level_problems(study)
     for n, published in enumerate(study.published):
         yield from _with_prefix(f"published.{n}", _published_problems(study, published))
     for n, finding in enumerate(study.findings):
@@ -155,6 +153,8 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
             workload.metric(measure.metric)
         except LookupError as error:
             yield "metric", str(error.args[0])
+    if measure.predicted and (measure.axis or measure.model):
+        yield "predicted", "only values of a workload without an axis have a prediction; remove it"
     if measure.axis:
         yield from _with_prefix("axis.values", _axis_problems(measure.axis, ladders=bool(measure.workload)))
 
@@ -178,13 +178,27 @@ def _axis_problems(axis: Axis, ladders: bool) -> Iterator[Problem]:
             yield "", f"{value!r} is there twice (as {same!r}), and a point is measured once per launch; remove one"
 
 
+def _level_problems(study: Study) -> Iterator[Problem]:
+    for factor, levels in study.factors.items():
+        for name, level in levels.items():
+            yield from _with_prefix(f"factors.{factor}.{name}.place", _place_problems(level))
+            for one in level.measures:
+                if one not in study.measures:
+                    said = f"no measure {one!r}; {suggestion(one, study.measures)}"
+                    yield f"factors.{factor}.{name}.measures.{one}", said
+
+
 def _knob_problems(study: Study) -> Iterator[Problem]:
     """Knobs that would make several points of one launch, or that the axis would silently overrule."""
-    turned = [("knobs", study.knobs), *((f"measures.{name}.knobs", m.knobs) for name, m in study.measures.items())]
+    every = tuple(study.measures)
+    turned = [("knobs", study.knobs, every)]
+    turned += [(f"measures.{name}.knobs", measure.knobs, (name,)) for name, measure in study.measures.items()]
     for factor, levels in study.factors.items():
-        turned += [(f"factors.{factor}.{name}.knobs", level.knobs) for name, level in levels.items()]
-    axes = {measure.axis.knob: name for name, measure in study.measures.items() if measure.axis}
-    for key, knobs in turned:
+        for name, level in levels.items():
+            turned.append((f"factors.{factor}.{name}.knobs", level.knobs, every))
+            turned += [(f"factors.{factor}.{name}.measures.{one}", own, (one,)) for one, own in level.measures.items()]
+    axes = {name: measure.axis.knob for name, measure in study.measures.items() if measure.axis}
+    for key, knobs, of in turned:
         for knob, value in knobs.items():
             try:
                 several = len(sample_values(value, of_a_launch=True)) > 1
@@ -193,8 +207,8 @@ def _knob_problems(study: Study) -> Iterator[Problem]:
                 continue
             if several:
                 yield f"{key}.{knob}", f"several values ({value}) would count as several launches; make them an axis"
-            if knob in axes:
-                yield f"{key}.{knob}", f"the axis of {axes[knob]} goes through {knob} itself; remove one of the two"
+            if gone := next((name for name in of if axes.get(name) == knob), ""):
+                yield f"{key}.{knob}", f"the axis of {gone} goes through {knob} itself; remove one of the two"
 
 
 def _size_problems(study: Study) -> Iterator[Problem]:

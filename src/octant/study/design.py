@@ -131,6 +131,8 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
             return {"ranks": 1, "threads": 1, "fill": 1}, f"0 {name} ({text} is 0 here)"
     ranks, threads, cpus = counts["ranks"], counts["threads"], known["hwthreads"]
     too_many = f"{ranks} ranks of {threads} thread{'s' * (threads > 1)} on {cpus} hardware threads are too many"
+    if ranks < measure.least_ranks:
+        return {**counts, "fill": 1}, f"it needs {measure.least_ranks} ranks"
     counts["fill"] = max(1, ranks * threads // known["cores"])
     return counts, too_many if ranks * threads > CROWD * cpus else ""
 
@@ -139,8 +141,9 @@ def _ask(
     study: Study, measure: Measure, levels: list[Level], known: Mapping[str, int], library: Library, title: str
 ) -> Ask:
     written = {**study.knobs, **measure.knobs}
+    name = next(name for name, one in study.measures.items() if one is measure)
     for level in levels:
-        written |= level.knobs
+        written |= {**level.knobs, **level.measures.get(name, {})}
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}

@@ -17,7 +17,18 @@ from octant.study import checks
 from octant.study.cells import Cell
 from octant.study.kinds import kinds
 from octant.study.lines import line_of
-from octant.study.parts import Argument, KindOfTest, Level, Levels, Measure, Need, Part, PublishedRange, PublishedTable
+from octant.study.parts import (
+    Argument,
+    KindOfTest,
+    Larger,
+    Level,
+    Levels,
+    Measure,
+    Need,
+    Part,
+    PublishedRange,
+    PublishedTable,
+)
 
 _KINDS = kinds()
 
@@ -65,6 +76,7 @@ class Study(Part):
     published: tuple[PublishedTable, ...] = ()
     findings: tuple[FindingTest, ...] = ()
     notes: tuple[str, ...] = ()
+    larger: Larger | None = None
 
     def full(self, levels: Levels) -> tuple[str, ...]:
         """The level of every factor, in the file's order."""

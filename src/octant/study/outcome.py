@@ -24,6 +24,7 @@ from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
 from octant.study.measured import CellsAsked, measured_values
 from octant.study.modelled import modelled_values
+from octant.study.predicted import NONE, Predictions, predictions
 from octant.study.published_values import PublishedValue, published_gains, published_values
 from octant.study.told import told
 from octant.study.values import StudyValues
@@ -45,6 +46,7 @@ class Outcome:
     published: tuple[PublishedValue, ...]
     verdicts: tuple[Verdict, ...]
     run: StoredRun | None  # None: a model's
+    predictions: Predictions = NONE  # of a measured study: what the network model says beside its values
 
     @cached_property
     def told(self) -> Mapping[Place, Told]:
@@ -144,7 +146,8 @@ def outcome_of_run(run: StoredRun) -> Outcome:
     study = file.parse(run.study.text, run.study.name)
     asked = _asked_cells(study, run, run.study)
     study = with_axis_values(study, asked.axes)
-    return _outcome(run.study.name, study, measured_values(study, asked, run), run)
+    values = measured_values(study, asked, run)
+    return _outcome(run.study.name, study, values, run, predictions(study, asked, values, run))
 
 
 def _asked_cells(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
@@ -171,9 +174,11 @@ def outcome_of_model(name: str) -> Outcome:
     return _outcome(found, study, modelled_values(study), None)
 
 
-def _outcome(name: str, study: Study, values: StudyValues, run: StoredRun | None) -> Outcome:
+def _outcome(
+    name: str, study: Study, values: StudyValues, run: StoredRun | None, predicted: Predictions = NONE
+) -> Outcome:
     judged = verdicts(study, values, run.machine if run else None)
-    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run)
+    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, predicted)
 
 
 def last_run(where: Store, name: str) -> StoredRun:

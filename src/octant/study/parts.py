@@ -86,12 +86,15 @@ class Measure(Part):
     link: LinkText = ""  # that joins emulated hosts: 100Mbit/s
     mode: Literal["one", "star", "threads", "all"] | None = None  # of old files; ranks and threads say how many work
     axis: Axis | None = None
+    least_ranks: int = Field(1, ge=1, le=2**20)  # with fewer there is nothing to measure
+    predicted: Literal["", "hpl", "ptrans", "randomaccess", "gfft", "random-ring"] = ""  # see `octant.study.predicted`
 
 
 class Level(Part):
     """One setting of a factor: everything that it turns."""
 
     knobs: Mapping[str, str] = {}
+    measures: Mapping[str, Mapping[str, str]] = {}  # further knobs, by measure
     arguments: Mapping[str, Argument] = {}
     ranks: str | None = None
     threads: str | None = None
@@ -100,6 +103,13 @@ class Level(Part):
     mpi: Mapping[Literal["mpich", "openmpi", "intelmpi"], Mapping[str, str]] = {}  # library -> environment
     needs: tuple[Need, ...] = ()
     about: str = ""
+
+
+class Larger(Part):
+    """How many nodes the network model is asked about, below what was measured."""
+
+    nodes: tuple[Annotated[int, Field(ge=2, le=2**20)], ...] = Field(min_length=1, max_length=8)  # like this one
+    networks: tuple[str, ...] = ()  # described machines, with the greatest of these numbers
 
 
 class PublishedTable(Part):

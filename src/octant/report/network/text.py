@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
-from octant.report.terminal import render
+from octant.report.terminal import render, screen_columns
 from octant.units import bytes_text, percent_text, si_text
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from octant.network.loads import LoadMap
     from octant.network.overview import Overview
     from octant.network.scale import Curve
+    from octant.report.network.larger import Answers
     from octant.simulate.on_model import OnModel
     from octant.simulate.simgrid import SecondOpinion
     from octant.simulate.timestep import Step, StepTime
@@ -32,6 +34,7 @@ _STEP_COLUMNS = (
     "halos fill",
 )
 Item = TypeVar("Item")
+_SAID = ("limited by", "then limited by")  # columns of words
 _ROWS = 12
 _COLUMNS = 72
 _SHADES = " ▁▂▃▄▅▆▇█"
@@ -185,3 +188,15 @@ def _scale(sizes: list[int], word: str) -> str:
             line[column : column + len(text)] = text
             free = column + len(text) + 1
     return f"{'':>17}{''.join(line).rstrip()} {word}"
+
+
+def answers_text(answers: Answers) -> str:
+    """A table of predictions, and below it what they rest on."""
+    table = Table(title=answers.title, title_justify="left", box=None, pad_edge=False)
+    for column in answers.header:
+        table.add_column(column, justify="left" if column in ("test", *_SAID) else "right")
+    for cells in answers.rows:
+        table.add_row(*cells)
+    wide = screen_columns(100)
+    notes = (line for note in answers.notes for line in textwrap.wrap(note, wide - 2, subsequent_indent="  "))
+    return "\n".join([render(table), *(f"  {line}" for line in notes)])

@@ -1,4 +1,6 @@
-"""Published tables that the findings of a study rest on and that stand in no row of ours: shown as they are."""
+"""What stands below the rows of a study: published tables that its findings rest on, and what the model says of more
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import catalogue
+from octant.report.network.larger import measured_answers, system_answers
 
 if TYPE_CHECKING:
+    from octant.report.network.larger import Answers
     from octant.study.file import Study
+    from octant.study.predicted import Predictions
 
 
 @dataclass(frozen=True)
 class FurtherTable:
-    """A published table, or the part of it that a finding names."""
+    """A published table, or the part of it that a finding names; or a table of predictions."""
 
     id: str
     title: str
@@ -45,6 +50,18 @@ def further_tables(study: Study) -> tuple[FurtherTable, ...]:
                 ),
             )  # fmt: skip
     return tuple(found.values())
+
+
+def larger_tables(predictions: Predictions) -> tuple[FurtherTable, ...]:
+    """What the network model says of more nodes: like this one, and of described machines."""
+    answers = [measured_answers(predictions.larger)] if predictions.larger else []
+    answers += [system_answers(one) for one in predictions.systems]
+    return tuple(_table(number, one) for number, one in enumerate(answers, 1))
+
+
+def _table(number: int, answers: Answers) -> FurtherTable:
+    text = "; ".join(answers.notes)
+    return FurtherTable(f"larger-{number}", f"Model: {answers.title}", f"{text}.", answers.header, answers.rows)
 
 
 def _value(row: catalogue.Observation) -> str:

@@ -9,7 +9,7 @@ from octant.report.run.page import period_text
 from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, belief, counts
-from octant.report.study.further import further_tables
+from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
 from octant.store import files
 from octant.study.factors import factor_text, range_text
@@ -51,7 +51,7 @@ def render(outcome: Outcome) -> str:
         why=why_text,
         marks=MARKS,
         tones=TONES,
-        further=further_tables(outcome.study),
+        further=(*larger_tables(outcome.predictions), *further_tables(outcome.study)),
         absent=study.absent_texts(outcome),
         wrong=outcome.values.wrong,
         document=lambda file: catalogue.documents()[file].title,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from octant.study.published_values import PublishedValue
     from octant.study.values import Bounded, StudyValue
 
+MODEL_ENDS = "model: computing and messages in turn … all at once; × model: here over its nearer end"
 UNSURE_RATIOS = f"{SIGNS['not measurable']} behind a ratio: so is one of its sides"
 """What the sign behind a ratio means, after a sentence on values that are not as asked or not measurable."""
 
@@ -37,6 +38,7 @@ class Place:
     ours: StudyValue | None
     published: PublishedValue | None
     gain_there: tuple[float, float] | None = None  # published, over the baseline
+    predicted: stats.Interval | None = None  # what the network model says of it
 
 
 def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
@@ -44,7 +46,8 @@ def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[li
     axis = outcome.study.measures[measure].axis
     rows = table(outcome, measure)
     columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here"]
-    columns += [column for column in ("× baseline", "there", "× there") if any(row[column] for row in rows)]
+    told = ("× baseline", "model", "× model", "there", "× there")
+    columns += [column for column in told if any(row[column] for row in rows)]
     if any(row["doubts"] for row in rows):
         columns.append("doubts")
     return columns, [[row[c] if c in row else row["levels"][c] for c in columns] for row in rows]
@@ -72,6 +75,8 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
                 **({axis.knob: place.at} if axis else {}),
                 "here": value_text(ours.value, unit) + _mark_of(ours.value, marks[0]) if ours else "",
                 "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) + sign if gained else "",
+                "model": range_of_model(place.predicted, unit) if place.predicted else "",
+                "× model": beside_model(ours.value, place.predicted) if ours and place.predicted else "",
                 "there": units.si_text(there.value, unit) if there else "",
                 "× there": range_text(place.gain_there) if place.gain_there else "",
                 "doubts": ", ".join(claims.warnings(ours.doubts)) if ours else "",
@@ -86,8 +91,27 @@ def places(outcome: Outcome, measure: str) -> list[Place]:
     there, gains = {(one.cell, one.at): one for one in outcome.published}, outcome.published_gains
     every = [(cell, at) for cell in outcome.cells(measure) for at in (axis.values if axis else ("",))]
     ours = outcome.values.by_cell
-    found = [Place(c, at, ours.get(c, {}).get(at), there.get((c, at)), gains.get((c, at))) for c, at in every]
+    model = outcome.predictions.by_cell
+    found = [
+        Place(c, at, ours.get(c, {}).get(at), there.get((c, at)), gains.get((c, at)), model.get(c)) for c, at in every
+    ]
     return [place for place in found if place.ours is not None or place.published is not None or place.gain_there]
+
+
+def range_of_model(value: stats.Interval, unit: str) -> str:
+    """What a model says, as the ends of its range: `1.20 … 1.70 GB/s`; one value where they are one."""
+    if value.low == value.high:
+        return units.si_text(value.middle, unit)
+    scale, prefix = units.si_scale(value.high)
+    return f"{digits(value.low / scale)} … {digits(value.high / scale)} {prefix}{unit}"
+
+
+def beside_model(ours: Bounded, model: stats.Interval) -> str:
+    """How our value stands to the model's range: `within`, or how many times its nearer end."""
+    if ours.high >= model.low and ours.low <= model.high:
+        return "within"
+    near = model.low if ours.middle < model.low else model.high
+    return f"×{digits(ours.middle / near)}"
 
 
 def gain_here(outcome: Outcome, measure: str, ours: StudyValue | None, base: StudyValue | None) -> Bounded | None:

@@ -16,8 +16,8 @@ from octant.report.charts.terminal import bar
 from octant.report.run.answer import SIGNS as REPORT_SIGNS
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, belief, counts
-from octant.report.study.further import FurtherTable, further_tables
-from octant.report.study.rows import UNSURE_RATIOS, columns_and_rows, ends_texts, is_invalid, places
+from octant.report.study.further import FurtherTable, further_tables, larger_tables
+from octant.report.study.rows import MODEL_ENDS, UNSURE_RATIOS, columns_and_rows, ends_texts, is_invalid, places
 from octant.report.terminal import console, render, screen_columns
 from octant.study import file
 from octant.study.cells import combinations
@@ -106,8 +106,9 @@ def report_text(outcome: Outcome) -> str:
     lines += [line for text in (answer(outcome), counted, believed) for line in textwrap.wrap(text, width)]
     for measure in outcome.study.measures:
         lines += ["", _table_text(outcome, measure)] if places(outcome, measure) else []
-    for table in further_tables(outcome.study):
-        lines += ["", _further_text(table)]
+    for table in (*larger_tables(outcome.predictions), *further_tables(outcome.study)):
+        lines += ["", _further_text(table, width)]
+    lines += [line for why in outcome.predictions.why_none for line in textwrap.wrap(f"No prediction: {why}", width)]
     absent = absent_texts(outcome)
     if absent:
         lines += ["", "Not measured:", *(f"  {text}" for text in absent)]
@@ -122,13 +123,14 @@ def report_text(outcome: Outcome) -> str:
     return "\n".join([*lines, *(f"Note: {note}" for note in outcome.study.notes)])
 
 
-def _further_text(table: FurtherTable) -> str:
+def _further_text(table: FurtherTable, width: int) -> str:
     shown = Table(title=table.title, title_justify="left", box=None, pad_edge=False)
     for column in table.header:
         shown.add_column(column, justify="right" if column is table.header[-1] else "left")
     for cells in table.rows:
         shown.add_row(*map(escape, cells))
-    return f"{render(shown)}\n  {table.caption}"
+    caption = textwrap.wrap(table.caption, width, initial_indent="  ", subsequent_indent="  ")
+    return "\n".join([render(shown), *caption])
 
 
 def about(outcome: Outcome) -> str:
@@ -174,7 +176,8 @@ def _table_text(outcome: Outcome, measure: str) -> str:
         shown = _table(measure, columns, rows, [])
     doubts = (f"  doubt {number}: {doubt}" for doubt, number in known.items())
     unsure = any(is_invalid(place.ours) for place in places(outcome, measure))
-    signs = [f"  Not as asked, or not measurable: see doubts; {UNSURE_RATIOS}"] * unsure
+    signs = [f"  [ ] {MODEL_ENDS}"] * ("model" in columns)
+    signs += [f"  Not as asked, or not measurable: see doubts; {UNSURE_RATIOS}"] * unsure
     return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *signs, *doubts])
 
 
@@ -183,8 +186,8 @@ def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[s
     shown = Table(title=measure, title_justify="left", box=None, pad_edge=False)
     behind = columns.index("here") + 1
     for n, column in enumerate(columns):
-        if column in ("here", "there") or column.startswith("×"):
-            wraps = column == "× baseline"
+        if column in ("here", "there", "model") or column.startswith("×"):
+            wraps = column in ("× baseline", "× model")
             shown.add_column(column, justify="right", no_wrap=not wraps, min_width=len(column) if wraps else None)
         elif column == "!":
             shown.add_column(column, no_wrap=True)
@@ -269,10 +272,15 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
                     "high": ours.value.high,
                     "claim": ours.value.text if isinstance(ours.value, stats.Estimate) else "the model's own bounds",
                     "there": published.value if published else None,
+                    "model": _ends(outcome.predictions.by_cell.get(cell)),
                     "doubts": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.doubts],
                 }
             )
     return found
+
+
+def _ends(value: stats.Interval | None) -> list[float] | None:
+    return None if value is None else [value.low, value.middle, value.high]
 
 
 def _verdict_json(verdict: Verdict) -> Mapping[str, object]:

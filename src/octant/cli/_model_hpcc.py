@@ -1,0 +1,46 @@
+"""`octant model hpcc`: HPC Challenge's tests on more nodes than there are here."""
+
+from typing import Annotated
+
+import typer
+
+from octant.cli._model_options import NETWORK
+from octant.cli._options import MOST_NODES, JsonOption, StoreOption
+
+MEASURED = "A measured run"
+
+
+def hpcc(
+    network: Annotated[
+        str, typer.Argument(help="A network: `octant model list`, or a .toml file [default: nodes like that of --run].")
+    ] = "",
+    nodes: Annotated[
+        str, typer.Option("--nodes", "-n", help="Numbers of nodes: 1944 or 8,64,1944.", rich_help_panel=NETWORK)
+    ] = "8,64,1944",
+    run: Annotated[
+        str,
+        typer.Option(help="Without a network: a run with messages and tests.", rich_help_panel=MEASURED),
+    ] = "last",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Predict HPC Challenge's tests of all ranks on so many nodes: of a described machine, or like this one."""
+    from octant.cli._stored import find_run
+    from octant.failure import Exit, Refusal
+    from octant.network import load
+    from octant.network.inputs import read_sizes
+    from octant.network.larger import on_system
+    from octant.report.network import answers as report
+    from octant.report.network.larger import measured_answers, system_answers
+    from octant.report.network.text import answers_text
+    from octant.simulate.calibrated import on_nodes
+
+    counts = read_sizes(nodes)
+    if not all(2 <= count <= MOST_NODES for count in counts):
+        raise Refusal(f"cannot ask for {min(counts)} nodes (messages need two); try --nodes 2 or more", Exit.WRONG_WORD)
+    if not network:
+        found = on_nodes(find_run(store, run), counts)
+        print(report.as_json(found) if json else answers_text(measured_answers(found)))
+        return
+    systems = [on_system(load(network), count) for count in counts]
+    print(report.as_json(systems) if json else "\n\n".join(answers_text(system_answers(one)) for one in systems))

@@ -1,0 +1,105 @@
+"""What the network model says beside the values of a study, from the messages that the same run measured.
+
+A measure with `predicted` names the test of HPC Challenge that it is. The value of one rank alone, at the baseline,
+says how fast a rank computes; `p2p`'s `pingpong` and `duplex` say what its messages take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from octant.failure import Refusal
+from octant.study.values import CannotTest
+
+if TYPE_CHECKING:
+    from octant import stats
+    from octant.ask import Ask
+    from octant.network.larger import System
+    from octant.simulate.calibrated import Larger, Ways
+    from octant.store import StoredRun
+    from octant.study.cells import Cell
+    from octant.study.file import Study
+    from octant.study.measured import CellsAsked
+    from octant.study.values import StudyValues
+
+_NO_MODEL = "this installation has no network model; try that of `make setup`"
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What the model says of cells, and of more nodes than there are here; why it says nothing where it does not."""
+
+    by_cell: Mapping[Cell, stats.Interval] = field(default_factory=dict)
+    why_none: tuple[str, ...] = ()
+    larger: Larger | None = None
+    systems: tuple[System, ...] = ()  # described machines
+
+
+NONE = Predictions()
+
+
+def predictions(study: Study, asked: CellsAsked, values: StudyValues, run: StoredRun) -> Predictions:
+    """What the model says of every cell of a measure that names its test."""
+    if not any(measure.predicted for measure in study.measures.values()):
+        return NONE
+    try:
+        from octant.simulate.calibrated import ways_of  # noqa: PLC0415 - not every installation has the model
+    except ImportError:
+        return Predictions(why_none=(_NO_MODEL,))
+    ways, asks = ways_of(run), {ask.key: ask for ask in run.asks}
+    found: dict[Cell, stats.Interval] = {}
+    reasons: list[str] = []
+    for cell, key in asked.asks.items():
+        if not study.measures[cell.measure].predicted or key not in asks:
+            continue
+        try:
+            predicted = _predicted(study, cell, asks[key], ways, values)
+        except CannotTest as reason:
+            reasons.append(str(reason))
+            continue
+        if predicted is not None:
+            found[cell] = predicted
+    larger, systems, why = _larger(study, run)
+    return Predictions(found, tuple(dict.fromkeys([*reasons, *why])), larger, systems)
+
+
+def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValues) -> stats.Interval | None:
+    """`None`: of one rank, with which the others are compared.
+
+    Raises:
+        CannotTest: no messages were measured where its ranks are, or the rank alone has no value.
+    """
+    from octant.network.hpcc import rate  # noqa: PLC0415 - as above
+    from octant.simulate.calibrated import HOW, size_of  # noqa: PLC0415 - as above
+
+    test, ranks = study.measures[cell.measure].predicted, ask.shape.ranks
+    if ranks < 2 or not test:
+        return None
+    hosts = len(ask.shape.hosts) if ask.shape.hosts else 1 + bool(ask.shape.link)
+    way = ways.of(hosts, ask.shape.link)
+    if way is None:
+        where = f"over a link of {ask.shape.link}" if ask.shape.link else "between ranks of one node"
+        raise CannotTest(f"no messages were measured {where}; try {HOW}")
+    if test == "random-ring":
+        return rate(test, 0.0, ranks, 0.0, way).per_s
+    alone = values.value(study.cell(cell.measure, {}), "").value.middle
+    try:
+        return rate(test, size_of(test, ask.knobs), ranks, alone, way).per_s
+    except (KeyError, ValueError) as error:
+        raise CannotTest(f"{cell}: its knobs do not say its size ({error})") from error
+
+
+def _larger(study: Study, run: StoredRun) -> tuple[Larger | None, tuple[System, ...], list[str]]:
+    from octant.network import load  # noqa: PLC0415 - as above
+    from octant.network.larger import on_system  # noqa: PLC0415 - as above
+    from octant.simulate.calibrated import on_nodes  # noqa: PLC0415 - as above
+
+    if study.larger is None:
+        return None, (), []
+    systems = tuple(on_system(load(name), max(study.larger.nodes)) for name in study.larger.networks)
+    try:
+        return on_nodes(run, study.larger.nodes), systems, []
+    except Refusal as refusal:
+        return None, systems, [str(refusal)]

@@ -1,0 +1,155 @@
+"""What the network model says beside measured values: from the run's own messages, or why it says nothing."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fake_study
+from fake_run import Given, fake_run, lane, machine, point, there_and_back
+from octant.ask import Launch
+from octant.failure import Refusal
+from octant.machine import facts
+from octant.record import Point
+from octant.report.network.larger import measured_answers
+from octant.report.study.rows import beside_model, range_of_model
+from octant.report.study.text import report_text
+from octant.simulate.calibrated import node_rates, on_nodes, ways_of
+from octant.stats import Interval
+from octant.store import Store, StoredRun
+from octant.study import file, outcome
+from octant.study.cells import Cell
+from octant.study.design import design
+from study_text import STUDY
+
+pytest.importorskip("octant._network")
+LENGTHS = (8, 512, 4096, 32768, 262144, 2097152)
+
+
+def of(workload: str, name: str, ns: float, ranks: int = 2, **more: Any) -> Point:
+    given = tuple(Given("a", (rank,), ((rank,),)) for rank in range(ranks))
+    lanes = tuple(lane([round(ns)] * 8, rank=rank) for rank in range(ranks))
+    return point(
+        "steps", **{"workload": workload, "launch": f"{name}-0", "ranks": ranks, "given": given, "lanes": lanes} | more
+    )
+
+
+def message(length: int) -> Point:
+    knobs = {"bytes": str(length), "buffers": "hot", "pattern": "pingpong"}
+    return of("mpi/p2p", f"p2p-{length}", 2 * (1000 + length), knobs=knobs, counts=there_and_back(length))
+
+
+def transposition(n: int, ranks: int, ns: float, **more: Any) -> Point:
+    counts = {"bytes_transposed": 8 * n * n}
+    knobs = {"n": str(n), "transport": "messages"}
+    return of("hpcc/ptrans", f"ptrans-{n}-{ranks}", ns, ranks, knobs=knobs, counts=counts, **more)
+
+
+def run(*points: Point) -> StoredRun:
+    return dataclasses.replace(fake_run(), points=points)
+
+
+MESSAGES = tuple(map(message, LENGTHS))
+
+
+def test_a_run_tells_its_own_messages() -> None:
+    ways = ways_of(run(*MESSAGES))
+    assert ways.inside is not None
+    assert ways.of(1, "") is ways.inside
+    assert ways.of(2, "1Gbit/s") is None
+    assert ways.inside.times.startup_s == pytest.approx(1e-6, rel=0.05)
+    assert ways.inside.times.seconds_per_byte == pytest.approx(1e-9, rel=0.05)
+    assert ways_of(run()).inside is None
+
+
+def test_a_node_is_its_most_ranks_with_the_most_data() -> None:
+    points = (transposition(1024, 1, 1e6), transposition(512, 2, 1e6), transposition(1024, 2, 1e6))
+    found = node_rates(run(*points))
+    assert (found["ptrans"].ranks, found["ptrans"].size) == (2, 1024)
+    assert found["ptrans"].per_s == pytest.approx(8 * 1024**2 / 1e-3)
+
+
+def test_more_nodes_than_there_are_here() -> None:
+    found = on_nodes(run(*MESSAGES, transposition(1024, 2, 1e6)), [8, 64])
+    rates = {(one.test, one.nodes): one.rate for one in found.answers}
+    assert set(rates) == {("ptrans", 8), ("ptrans", 64), ("random-ring", 8), ("random-ring", 64)}
+    assert rates["ptrans", 64].per_s.middle > 4 * rates["ptrans", 8].per_s.middle
+    assert rates["ptrans", 8].per_s.high <= 8 * found.node[0].per_s
+    shown = measured_answers(found)
+    assert [row[0] for row in shown.rows] == ["PTRANS", "random ring, a rank"]
+    assert "left out: HPL, G-RandomAccess, G-FFT" in shown.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("points", "why"),
+    [((transposition(1024, 2, 1e6),), "it measured no messages"), (MESSAGES, "it has none of HPC Challenge's tests")],
+)
+def test_what_a_run_lacks_is_said_with_the_command_that_measures_it(points: tuple[Point, ...], why: str) -> None:
+    with pytest.raises(Refusal, match=rf"{why}.*octant study run hpcc-scaling"):
+        on_nodes(run(*points), [8])
+
+
+def test_our_value_beside_a_range() -> None:
+    model = Interval(2e9, 2.5e9, 3e9)
+    assert range_of_model(model, "B/s") == "2.00 … 3.00 GB/s"
+    assert beside_model(Interval(1.9e9, 2.1e9, 2.2e9), model) == "within"
+    assert beside_model(Interval(1e9, 1e9, 1e9), model) == "×0.500"
+    assert beside_model(Interval(6e9, 6e9, 6e9), model) == "×2.00"
+
+
+def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_study.programs(tmp_path / "bin", monkeypatch)
+    text = STUDY.replace('workload = "stream"', 'workload = "stream"\npredicted = "random-ring"')
+    text = text.replace('knobs = { pages = "thp" }', 'ranks = "2"')
+    (tmp_path / "mine.toml").write_text(text)
+
+    def rate(_launch: Launch, _knobs: object) -> float:
+        return 1e9
+
+    made = fake_study.run(Store(tmp_path / "store"), str(tmp_path / "mine.toml"), machine(), rate)
+    found = outcome.outcome_of_run(made)
+    assert not found.predictions.by_cell
+    shown = " ".join(report_text(found).split())
+    assert "No prediction: no messages were measured between ranks of one node; try octant study run" in shown
+
+
+def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> None:
+    text = STUDY.replace("a = {}", 'a = { measures = { m = { bytes = "sqrt(65536*ranks)" } } }')
+    study = file.parse(text, "mine")
+    asks = {ask.show.title: ask for ask in design(study, machine(), 0).asks}
+    assert asks["m: a"].knobs["bytes"] == "256"
+    assert "bytes" not in asks["m: b"].knobs
+    few = file.parse(STUDY.replace('workload = "stream"', 'workload = "stream"\nleast_ranks = 2'), "mine")
+    assert design(few, machine(), 0).absent[Cell("m", ("a",))] == "it needs 2 ranks"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("a = {}", "a = { measures = { n = { bytes = '1' } } }", "no measure 'n'"),
+        ('workload = "stream"', 'workload = "stream"\npredicted = "linpack"', "predicted"),
+    ],
+)
+def test_what_leads_nowhere_is_refused(old: str, new: str, why: str) -> None:
+    with pytest.raises(file.StudyError, match=why):
+        file.parse(STUDY.replace(old, new), "mine")
+
+
+def test_roots_are_whole_numbers_of_a_product() -> None:
+    known = {"ranks": 2, "cores": 3}
+    assert facts.value("sqrt(100*ranks)", known) == "14"
+    assert facts.value("sqrt(100) at least 20", known) == "20"
+    assert facts.value("sqrt(none)", known) == "sqrt(none)"
+
+
+def test_the_shipped_study_grows_its_data_with_the_ranks_or_not() -> None:
+    plan = design(file.load("hpcc-scaling"), machine(cores=4), 0)
+    knobs = {ask.show.title: ask.knobs for ask in plan.asks}
+    assert (knobs["hpl: weak, 1"]["n"], knobs["hpl: weak, 4"]["n"], knobs["hpl: strong, 4"]["n"]) == (
+        "3072",
+        "6144",
+        "3072",
+    )
+    assert knobs["randomaccess: weak, 2"]["bytes"] == str(2 * int(knobs["randomaccess: weak, 1"]["bytes"]))
+    assert not any(title.startswith("ring: weak, 1 ") or title == "ring: weak, 1" for title in knobs)
