@@ -119,17 +119,16 @@ def on_nodes(run: StoredRun, nodes: Sequence[int]) -> Larger:
     """HPC Challenge's tests on so many nodes like that of the run, each with as much data as there.
 
     Raises:
-        Refusal: the run has no messages, or none of the tests.
+        Refusal: the run has no messages.
     """
     ways = ways_of(run)
     way = next(iter(ways.between.values()), ways.inside)
     if way is None:
-        raise Refusal(f"cannot say what {run.id} would do on more nodes (it measured no messages); try {HOW}", 2)
+        raise Refusal(
+            f"cannot say what {run.id} would do on more nodes (it measured no messages); try {HOW}", Exit.WRONG_WORD
+        )
     node = node_rates(run)
     ranks = max((one.ranks for one in node.values()), default=1)
-    if not node:
-        text = f"cannot say what {run.id} would do on more nodes (it has none of HPC Challenge's tests of all ranks)"
-        raise Refusal(f"{text}; try octant study run hpcc-scaling", Exit.WRONG_WORD)
     answers = [
         OnNodes(
             test, count, "B/s" if test == "random-ring" else node[test].unit, _on(node.get(test), count, ranks, way)

@@ -59,7 +59,9 @@ def measured_answers(found: Larger) -> Answers:
         rows.append((NAMES[test], here, *cells, of_test[counts[-1]].rate.limited_by))
     header = ("test", "a node, measured", *(f"{count:,} nodes" for count in counts), "then limited by")
     missing = ", ".join(NAMES[test] for test in found.left_out)
-    left_out = [f"left out: {missing}, of which the run has no figure of all ranks of a node"] * bool(missing)
+    left_out = [
+        f"left out: {missing}, of which the run has no figure of all ranks of a node: octant study run hpcc-scaling"
+    ] * bool(missing)
     notes = (*(f"assumed: {text}" for text in found.assumptions), *left_out)
     return Answers(f"Many nodes like this one ({found.machine}, run {found.run})", header, tuple(rows), notes)
 
