@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import units, workloads
 from octant.analysis.summary import summarise
+from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.failure import Exit, Refusal
 from octant.launch.link import parse_link
 from octant.network.hpcc import TESTS, Test, Way, grown, rate
@@ -24,13 +25,8 @@ HOW = (
     "while the machine does nothing else"
 )
 """What measures messages as they are needed here."""
-WORKLOADS: Mapping[str, Test] = {
-    "hpcc/hpl": "hpl",
-    "hpcc/ptrans": "ptrans",
-    "hpcc/randomaccess": "randomaccess",
-    "hpcc/gfft": "gfft",
-    "mpi/ring": "random-ring",
-}
+_TESTS: Mapping[str, Test] = {"HPL": "hpl", "PTRANS": "ptrans", "MPIRandomAccess": "randomaccess", "MPIFFT": "gfft"}
+"""By the name of HPC Challenge's test, whose workload the catalogue says."""
 _WORD_BYTES = 8
 
 
@@ -160,10 +156,11 @@ def _on(node: NodeRate | None, count: int, ranks: int, way: Way) -> Rate:
 
 def node_rates(run: StoredRun) -> dict[Test, NodeRate]:
     """The rate of each test with the most ranks on one node and, of these, the most data."""
-    kept = tuple(p for p in run.points if p.workload in WORKLOADS and WORKLOADS[p.workload] != "random-ring")
+    tests = {one.workload: _TESTS[one.name] for one in hpcc_tests() if one.name in _TESTS}
+    kept = tuple(point for point in run.points if point.workload in tests)
     found: dict[Test, NodeRate] = {}
     for figure in summarise(replace(run, points=kept)).figures if kept else ():
-        test = WORKLOADS[figure.workload.name]
+        test = tests[figure.workload.name]
         try:
             one = _node_rate(test, figure)
         except (KeyError, ValueError):  # of a point of another version
