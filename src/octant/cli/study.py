@@ -84,12 +84,14 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Show the published table beside ours, and the verdict on each finding."""
+    from octant.cli._own_run import own_run
     from octant.cli._stored import report_damage
     from octant.store import open_store
     from octant.study import outcome
+    from octant.study.own import NO_RUN
 
     if outcome.is_model(name):
-        found = outcome.outcome_of_model(name)
+        found = outcome.outcome_of_model(name, own_run(store) if outcome.wants_own_run(name) else NO_RUN)
     else:
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.unread)

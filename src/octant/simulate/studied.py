@@ -161,13 +161,12 @@ def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Inter
     return Interval(min(values), middle, max(values))
 
 
-def published_over_peak(system: str, benchmark: str) -> Interval:
+def published_over_peak(system: str, benchmark: str) -> Interval | str:
     """A published result over the system's peak: HPL and Global FFT in percent, else bytes or updates/s per Gflop/s.
 
     Of the K computer the document gives its ratios to the Power 775 alone, of two digits each, with their rounding.
 
-    Raises:
-        Refusal: nothing is published for them.
+    Text says why there is none.
     """
     own = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-full-system"].observations}
     peak_gflops = own["peak"] * 1e6
@@ -185,11 +184,7 @@ def published_over_peak(system: str, benchmark: str) -> Interval:
         ("bgq", "RandomAccess"): _sure((bgq.value or 0.0) * 1e9 / bgq_gflops),
         ("k", "Global FFT"): Interval(fft * least, fft * faster / larger, fft * most),
     }
-    if (system, benchmark) not in known:
-        raise Refusal(
-            f"cannot normalise {benchmark} of {system} (nothing is published); try {sorted(known)}", Exit.WRONG_WORD
-        )
-    return known[system, benchmark]
+    return known.get((system, benchmark), "nothing is published")
 
 
 def _power575_over_peak() -> dict[str, float]:
@@ -215,7 +210,7 @@ def _sure(value: float) -> Interval:
     return Interval(value, value, value)
 
 
-MODELS: Mapping[str, Callable[..., float | Interval]] = {
+MODELS: Mapping[str, Callable[..., float | Interval | str]] = {
     "rate": rate,
     "fft_percent_of_peak": fft_percent_of_peak,
     "pair_bandwidth": pair_bandwidth,

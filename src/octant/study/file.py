@@ -65,7 +65,8 @@ class Study(Part):
     question: str
     source: Literal["measure", "model"] = "measure"
     repeats: int = Field(6, ge=1, le=1000)  # launches of every combination: each is a sample
-    picture: Literal["bars", "curve"] = "bars"  # a bar per combination and axis value, or curves along the axis
+    picture: Literal["bars", "curve", "years"] = "bars"  # a bar per combination and axis value; curves along the axis;
+    # a mark for each level at its year
     needs: tuple[Need, ...] = ()
     knobs: Mapping[str, str] = {}
     arguments: Mapping[str, Argument] = {}

@@ -1,5 +1,6 @@
 """The values of a study from a model: what its functions give in every combination."""
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 
@@ -7,27 +8,41 @@ from octant import stats
 from octant.failure import suggestion
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
+from octant.study.own import HOW, NO_RUN, THIS_MACHINE, OwnRun
 from octant.study.parts import Argument, Measure
 from octant.study.values import StudyValue, StudyValues, quantities
 
-Model = Callable[..., "float | stats.Interval"]
+Model = Callable[..., "float | stats.Interval | str"]
 
 
-def modelled_values(study: Study) -> StudyValues:
+def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
     """The values that a study's models give, in every combination.
 
     Raises:
         StudyError: no such model here.
     """
     values: dict[Cell, dict[str, StudyValue]] = {}
+    absent: dict[Cell, str] = {}
     for name, measure in study.measures.items():
         call, calibrated_on = model(measure.model), calibration(measure.model)
         for levels in combinations(study):
             arguments = {**study.arguments, **measure.arguments}
             for factor, level in zip(study.factors, levels, strict=True):
                 arguments |= study.factors[factor][level].arguments
-            values[Cell(name, levels)] = dict(_curve(call, calibrated_on, measure, arguments))
-    return StudyValues(quantities(study), values, {}, {})
+            if arguments.get("system") == THIS_MACHINE:
+                call = functools.partial(_own_value, own)
+            cell, found = Cell(name, levels), dict(_curve(call, calibrated_on, measure, arguments))
+            call = model(measure.model)
+            values[cell] = {at: one for at, one in found.items() if isinstance(one, StudyValue)}
+            if not values[cell]:
+                del values[cell]
+                absent[cell] = next(one for one in found.values() if isinstance(one, str))
+    return StudyValues(quantities(study), values, absent, {})
+
+
+def _own_value(own: OwnRun, system: str, benchmark: str) -> stats.Interval | str:  # noqa: ARG001 - as the model's
+    """Of this machine's own run, in place of what the model says of others."""
+    return own.over_peak.get(benchmark, f"run {own.id} has no figure of it over a peak" if own.id else HOW)
 
 
 def model(name: str) -> Model:
@@ -57,7 +72,7 @@ def _curve(
     calibrated_on: Callable[..., tuple[str, ...]],
     measure: Measure,
     arguments: Mapping[str, Argument],
-) -> Iterator[tuple[str, StudyValue]]:
+) -> Iterator[tuple[str, StudyValue | str]]:
     axis = measure.axis
     for at in axis.values if axis else ("",):
         here = {**arguments, axis.knob: _number(at)} if axis else arguments
@@ -68,6 +83,9 @@ def _curve(
             reason = str(error) or "no such value"
             why = f"{', '.join(f'{key} = {value!r}' for key, value in here.items())}: {reason}"
             raise StudyError(f"cannot ask the model {measure.model!r} ({why}); correct its arguments") from error
+        if isinstance(answer, str):
+            yield at, answer
+            continue
         interval = answer if isinstance(answer, stats.Interval) else stats.Interval(answer, answer, answer)
         yield at, StudyValue(modelled=interval, calibrated_on=calibrated_on(**here))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
 from octant.study.measured import CellsAsked, measured_values
 from octant.study.modelled import modelled_values
+from octant.study.own import NO_RUN, THIS_MACHINE, OwnRun
 from octant.study.predicted import NONE, Predictions, predictions
 from octant.study.published_values import PublishedValue, published_gains, published_values
 from octant.study.told import told
@@ -46,6 +47,7 @@ class Outcome:
     published: tuple[PublishedValue, ...]
     verdicts: tuple[Verdict, ...]
     run: StoredRun | None  # None: a model's
+    own: OwnRun = NO_RUN  # of a model: this machine's
     predictions: Predictions = NONE  # of a measured study: what the network model says beside its values
 
     @cached_property
@@ -161,8 +163,12 @@ def _asked_cells(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked
     return CellsAsked(asks, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures})
 
 
-def outcome_of_model(name: str) -> Outcome:
+def outcome_of_model(name: str, own: OwnRun = NO_RUN) -> Outcome:
     """What the models of a study say; nothing is measured and nothing stored.
+
+    Args:
+        name: of the study.
+        own: this machine's own run, for a study that has a row for it.
 
     Raises:
         StudyError: no such study, one that is measured, or no such model.
@@ -171,14 +177,20 @@ def outcome_of_model(name: str) -> Outcome:
     study = file.parse(text, name)
     if study.source != "model":
         raise StudyError(f"cannot ask a model for {name} (it is measured); try octant study run {name}")
-    return _outcome(found, study, modelled_values(study), None)
+    return replace(_outcome(found, study, modelled_values(study, own), None), own=own)
+
+
+def wants_own_run(name: str) -> bool:
+    """Whether a study of a model has a row for this machine."""
+    levels = [level for factor in file.load(name).factors.values() for level in factor.values()]
+    return any(level.arguments.get("system") == THIS_MACHINE for level in levels)
 
 
 def _outcome(
     name: str, study: Study, values: StudyValues, run: StoredRun | None, predicted: Predictions = NONE
 ) -> Outcome:
     judged = verdicts(study, values, run.machine if run else None)
-    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, predicted)
+    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, predictions=predicted)
 
 
 def last_run(where: Store, name: str) -> StoredRun:

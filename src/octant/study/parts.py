@@ -103,6 +103,7 @@ class Level(Part):
     mpi: Mapping[Literal["mpich", "openmpi", "intelmpi"], Mapping[str, str]] = {}  # library -> environment
     needs: tuple[Need, ...] = ()
     about: str = ""
+    year: int | None = Field(None, ge=1900, le=2200)  # for a picture along years
 
 
 class Larger(Part):

@@ -219,6 +219,10 @@ def test_the_model_curve_carries_its_range_and_the_published_points() -> None:
 def same_numbers(picture: Picture, found: Outcome) -> None:
     """The table has as many of our values and of published ones as are drawn."""
     assert all(len(cells) == len(picture.header) for cells in picture.rows)
+    if found.study.picture == "years":  # published values are the study's own
+        drawn = sum(len(series.x) for series in picture.panels[0].series)
+        assert drawn == sum(bool(cells[picture.header.index("here")]) for cells in picture.rows)
+        return
     ours = [series for series in picture.panels[0].series if series.role != "published"]
     rows = [dict(zip(picture.header, cells, strict=True)) for cells in picture.rows]
     assert sum(len(series.x) for series in ours) == sum(bool(cells["here"]) for cells in rows)

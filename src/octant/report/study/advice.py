@@ -190,7 +190,7 @@ def _model_steps(outcome: Outcome) -> Iterator[Finding]:
     if outcome.run is not None:
         return
     best = best_of_model(outcome)
-    if best and best[1].low > 1 + MARGIN:
+    if best and best[1].low > 1 + MARGIN and outcome.study.picture != "years":
         name, gained = units.capital(setting(outcome, best[0])), f"{factor_text(best[1])} over {baseline(outcome)}"
         title = f"{name}: {times(best[1].middle)} in the model{of_measure(outcome, best[0])}"
         yield Finding("model", title, f"{gained}. It is a model's word: measure it where such a machine stands.", ())

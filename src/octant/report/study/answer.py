@@ -72,6 +72,9 @@ def _modelled(outcome: Outcome) -> str:
     if best is None:
         return _held_in_model(outcome)
     place, gained = best
+    if outcome.study.picture == "years":
+        system = units.capital(", ".join(place[0].levels))
+        return f"{system} has {times(gained.middle)}{of_measure(outcome, place)} of {base}."
     if gained.middle > 1 + MARGIN:
         where = of_measure(outcome, place)
         return f"In the model {setting(outcome, place)} brings {times(gained.middle)}{where} over {base}."

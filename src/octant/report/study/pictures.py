@@ -24,13 +24,14 @@ from octant.report.study.rows import (
 )
 from octant.report.study.rows import places as places_of
 from octant.study.cells import Cell
+from octant.study.own import THIS_MACHINE
 from octant.study.parts import number
 from octant.study.values import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.report.charts.picture import Tone
+    from octant.report.charts.picture import Role, Tone
     from octant.study.outcome import Outcome
     from octant.study.values import StudyValue
 
@@ -54,7 +55,7 @@ class _Row:
 
 def pictures(outcome: Outcome) -> list[Picture]:
     """One a measure, as each has its own unit; a measure of which nobody says anything has none."""
-    draw = curves if outcome.study.picture == "curve" else gains
+    draw = {"curve": curves, "years": years}.get(outcome.study.picture, gains)
     return [draw(outcome, measure) for measure in outcome.study.measures if places_of(outcome, measure)]
 
 
@@ -183,6 +184,43 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     )
 
 
+def years(outcome: Outcome, measure: str) -> Picture:
+    """Each level that has a year as a mark there; this machine's own at the year of its run."""
+    ours: list[tuple[float, float, str]] = []
+    theirs: list[tuple[float, float, str]] = []
+    for place in places_of(outcome, measure):
+        pairs = zip(outcome.study.factors, place.cell.levels, strict=True)
+        levels = [(name, outcome.study.factors[factor][name]) for factor, name in pairs]
+        own = any(level.arguments.get("system") == THIS_MACHINE for _, level in levels)
+        year = outcome.own.year if own else next((level.year for _, level in levels if level.year), None)
+        if year and place.ours:
+            name = outcome.own.machine or THIS_MACHINE if own else levels[0][0]
+            (ours if own else theirs).append((float(year), place.ours.value.middle, name))
+    series: list[Series] = []
+    kinds: tuple[tuple[str, list[tuple[float, float, str]], Role], ...] = (
+        ("published", theirs, "published"),
+        (THIS_MACHINE, ours, "series-1"),
+    )
+    for name, points, role in kinds:
+        if points:
+            xs, ys, labels = zip(*points, strict=True)
+            series.append(Series(name, "points", xs, ys, labels=labels, role=role, names="points"))
+    unit, title = _unit(outcome, measure)
+    every = [x for one in series for x in one.x]
+    first, last = int(min(every)) - 1, int(max(every)) + 1
+    step = max(1, (last - first) // 6)
+    along = Axis("year", False, tuple((float(y), str(y)) for y in range(first, last + 1, step)), ends=(first, last))
+    upright = value_axis(title, [y for one in series for y in one.y], unit, log=True)
+    return _picture(
+        outcome,
+        measure,
+        f"{measure} over peak, by year",
+        _caption(outcome, measure),
+        Panel(along, upright, tuple(series)),
+        780,
+    )
+
+
 def _drawn_values(series: Series) -> list[float]:
     """What of a series stands on the value axis: ends of intervals only where they are drawn, of a band."""
     ends = (*series.low, *series.high) if series.kind == "band" else ()
@@ -218,6 +256,11 @@ def _caption(outcome: Outcome, measure: str) -> str:
     text = f"The baseline is {baseline_name(study)}. " if several else ""
     whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
     better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
+    if study.picture == "years":
+        run = f", {outcome.own.machine} in run {outcome.own.id}" if outcome.own.id else ""
+        return f"{better}{f', {whose.strip()}' if whose else ''}. Published results over published peaks; " + (
+            f"this machine{run}, over the peak that its own run measured."
+        )
     text += f"Values{whose} of a model. {better}." if outcome.run is None else f"Medians over launches. {better}."
     ends = "; ".join(ends_texts(outcome, measure))
     marks = "Lines, and brackets"

@@ -137,7 +137,8 @@ def about(outcome: Outcome) -> str:
     """Where and how the values came about, in a line."""
     run = outcome.run
     if run is None or run.study is None:
-        return "values of a model; nothing was measured"
+        own = f"; this machine: {outcome.own.machine}, run {outcome.own.id}" if outcome.own.id else ""
+        return f"values of a model; nothing was measured{own}"
     launches = 1 + max((launch.repeat for launch in run.launches), default=-1)
     state = "" if run.complete else f", INCOMPLETE (octant resume {run.id})"
     return (

@@ -1,0 +1,49 @@
+"""This machine among published systems: its last run of HPC Challenge, or the command that makes one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_run import fake_run, write_run
+from octant.cli._own_run import own_run
+from octant.report.study.pictures import pictures
+from octant.report.study.text import report_text
+from octant.stats import Interval
+from octant.study import outcome
+from octant.study.cells import Cell
+from octant.study.own import NO_RUN, OwnRun
+
+pytest.importorskip("octant._network")
+OWN = OwnRun(
+    "29991231-000000-aaaa", "mine", 2026, {"HPL": Interval(50.0, 50.0, 50.0), "PTRANS": Interval(9e6, 9e6, 9e6)}
+)
+
+
+def test_this_machine_is_a_row_and_a_mark_at_the_year_of_its_run() -> None:
+    found = outcome.outcome_of_model("hpcc-normalised", OWN)
+    assert found.values.by_cell[Cell("HPL", ("this machine",))][""].value.middle == 50.0
+    text = report_text(found)
+    assert "this machine: mine, run 29991231-000000-aaaa" in text
+    assert "run 29991231-000000-aaaa has no figure of it over a peak: RandomAccess: this machine" in text
+    by_title = {picture.title: picture.panels[0] for picture in pictures(found)}
+    (own,) = (one for one in by_title["HPL over peak, by year"].series if one.name == "this machine")
+    assert (own.x, own.y, own.labels) == ((2026.0,), (50.0,), ("mine",))
+    there = by_title["RandomAccess over peak, by year"].series
+    assert [one.name for one in there] == ["published"]
+    assert dict(zip(there[0].labels, there[0].x, strict=True)) == {"power575": 2008, "power775": 2012, "bgq": 2012}
+
+
+def test_without_a_run_the_command_that_makes_one_is_named() -> None:
+    text = report_text(outcome.outcome_of_model("hpcc-normalised"))
+    assert "no run of octant hpcc in the store; try octant hpcc: RandomAccess: this machine" in text
+    assert "What to do with it\n1. Nothing more to do here" in text
+    assert outcome.wants_own_run("hpcc-normalised")
+    assert not outcome.wants_own_run("gups-scaling")
+
+
+def test_a_store_without_such_a_run_has_none(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert own_run(tmp_path / "store") == NO_RUN
+    write_run(fake_run(Path("runs", "29991231-000000-aaaa")), tmp_path / "store")
+    assert own_run(tmp_path / "store") == NO_RUN
