@@ -38,8 +38,7 @@ $(STAMP): $(RUNS)
 evaluate: $(RUNS)  ## measure this machine (about three minutes with the set-up) and print the path of the report
 	$(BIN)/octant evaluate --quick
 
-test: setup dev openmpi  ## run all tests: Python, native, and the Open MPI build
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/dev --output-on-failure --no-tests=error
+test: sanitize dev openmpi  ## run all tests: native, Python, and the Open MPI build
 	$(BIN)/pytest -q --quick --with-browser -n 2
 	$(BIN)/pytest -q --thorough --with-browser  # one after the other: they start processes on every core
 

@@ -62,7 +62,7 @@ std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
          "each",
          "each: every thread on a hardware thread of its own; none: leave it to the system",
          {"each", "none"}},
-        {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, 2MiB, 1GiB, …"},
+        {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, try-thp, 2MiB, 1GiB, …"},
         {"layout",
          KnobKind::word,
          "auto",

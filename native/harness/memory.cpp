@@ -101,10 +101,10 @@ std::int64_t available_memory_bytes() {
 }
 
 PagePolicy PagePolicy::parse(std::string const& text) {
-    if (text == "default" || text == "base" || text == "thp") return {text};
+    if (text == "default" || text == "base" || PagePolicy{text}.transparent()) return {text};
     auto const bytes = page_bytes(text);
     if (!std::has_single_bit(static_cast<std::uint64_t>(bytes)) || bytes < 4096)
-        throw Refusal("cannot use pages=" + text + " (not a page size); try default, base, thp, 2MiB or 1GiB");
+        throw Refusal("cannot use pages=" + text + " (not a page size); try default, base, thp, try-thp, 2MiB or 1GiB");
     if (bytes == sysconf(_SC_PAGESIZE)) return {"base"};
     return {text, bytes};
 }
@@ -149,7 +149,7 @@ Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& n
         if (data_ > base_) mprotect(base_, static_cast<std::size_t>(data_ - base_), PROT_NONE);
         mprotect(data_ + rounded, mapped_ - static_cast<std::size_t>(data_ - base_) - rounded, PROT_NONE);
     }
-    if (pages.name == "thp") madvise(data_, rounded, MADV_HUGEPAGE);  // what came of it is read back in given()
+    if (pages.transparent()) madvise(data_, rounded, MADV_HUGEPAGE);  // what came of it is read back in given()
     if (pages.name == "base") madvise(data_, rounded, MADV_NOHUGEPAGE);
     try {
         bind_memory(data_, rounded, nodes);

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <thread>
 
 namespace octant {
 namespace {
@@ -33,6 +35,16 @@ std::optional<std::uintptr_t> offset_of(std::span<std::byte const> memory) {
         if (low <= begin && end <= high) return rights[3] == 's' ? std::optional(offset + begin - low) : std::nullopt;
     }
     return {};
+}
+
+// As far as the system grants them. A page that another rank holds for a moment is tried again.
+void into_huge_pages(std::uintptr_t first, std::size_t bytes) {
+    constexpr int trials = 10;
+    constexpr auto pause = std::chrono::milliseconds(1);
+    for (int trial = 0; trial < trials; ++trial) {
+        if (madvise(reinterpret_cast<void*>(first), bytes, collapse) == 0 || errno != EAGAIN) return;
+        std::this_thread::sleep_for(pause);
+    }
 }
 
 // MPI libraries keep windows in files there. More than fits is not refused but ends the process at the first touch.
@@ -125,10 +137,10 @@ void NodeWindow::take_huge_pages(Comm const& comm) {
     // Each the huge pages that begin in its part, then all of them into its own tables.
     std::uintptr_t const end = address_of(part.data()) + part.size();
     for (std::uintptr_t at = down(address_of(part.data()) + huge - 1, huge); at < end; at += huge)
-        madvise(reinterpret_cast<void*>(at), huge, collapse);
+        into_huge_pages(at, huge);
     comm.barrier();
     std::uintptr_t const first = down(address_of(all().data()), page);
-    madvise(reinterpret_cast<void*>(first), address_of(all().data()) + all().size() - first, collapse);
+    into_huge_pages(first, address_of(all().data()) + all().size() - first);
 }
 
 void NodeWindow::publish(Comm const& comm) const {

@@ -46,6 +46,14 @@ void read_back(octant::Checks& checks) {
     checks.that(given(second).pages_on_node.size() <= given(first).pages_on_node.size(), "no more nodes than pages");
 }
 
+void asked_for(octant::Checks& checks) {
+    for (auto const* const word : {"thp", "try-thp"})
+        checks.that(PagePolicy::parse(word).transparent(), "asks for transparent huge pages");
+    for (auto const* const word : {"default", "base", "2MiB"})
+        checks.that(!PagePolicy::parse(word).transparent(), "does not");
+    checks.refused([] { static_cast<void>(PagePolicy::parse("try")); }, "cannot use pages=try ");
+}
+
 void owners(octant::Checks& checks) {
     Mapping source(size, PagePolicy::parse("thp"), NodePolicy::parse("local"));
     auto* const data = source.data();
@@ -107,6 +115,7 @@ int main() {
     octant::Checks checks;
     policies(checks);
     read_back(checks);
+    asked_for(checks);
     owners(checks);
     layouts(checks);
     return checks.result();

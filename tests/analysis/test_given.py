@@ -102,6 +102,8 @@ def test_fewer_threads_than_asked_are_told() -> None:
     ("pages", "huge", "said"),
     [
         ("default", 0.5, ()),
+        ("try-thp", 0.0, ()),
+        ("try-thp", 1.0, ()),
         ("thp", 1.0, ()),
         ("thp", 0.0, ("rank 0: pages=thp asked, 0 % of a buffer is on huge pages",)),
         ("2MiB", 0.4, ("rank 0: pages=2MiB asked, 40 % of a buffer is on huge pages",)),

@@ -1,6 +1,7 @@
 """`octant hpcc`: what is refused before there is a run, and a tiny run with its table, its summary and its import."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +13,9 @@ TINY = ("hpcc", "--size", "hpl:256", "--repeats", "1", "-n", "2")
 
 @pytest.mark.mpi
 @pytest.mark.slow
-def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(octant: Octant) -> None:
-    done = octant(*TINY)
+@pytest.mark.timeout(300)
+def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(octant: Octant, tmp_path: Path) -> None:
+    done = octant(*TINY, timeout=300)
     assert done.returncode == 0, done.stderr
     keys = {one.key for test in hpcc_tests() for one in test.figure}
     measured = {key for key in keys if f"  {key} " in done.stdout}
@@ -22,9 +24,9 @@ def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(octant: Oc
     assert done.stdout.count("right") >= len(measured)
     told = {row["key"]: row for row in json.loads(octant("hpcc", "--run", "last", "--json").stdout)["figures"]}
     assert {key for key, row in told.items() if row["value"]} == measured
-    summary = octant("export", "hpcc", "last", "-o", "summary.txt")
+    summary = octant("export", "hpcc", "last", "-o", str(tmp_path / "summary.txt"))
     assert summary.returncode == 0, summary.stderr
-    read = octant("import", "hpcc", "summary.txt")
+    read = octant("import", "hpcc", str(tmp_path / "summary.txt"))
     assert read.returncode == 0, read.stderr
 
 

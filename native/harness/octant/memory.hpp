@@ -10,11 +10,12 @@
 
 namespace octant {
 
-// "base" (no huge pages), "default" (whatever the system does), "thp", or a size such as "2MiB" from the huge-page
-// pool.
+// "base" (no huge pages), "default" (whatever the system does), "thp" (transparent huge pages), "try-thp" (those that
+// the system grants, with no complaint where it grants none), or a size such as "2MiB" from the huge-page pool.
 struct PagePolicy {
     std::string name;
-    std::int64_t pool_page_bytes = 0;                                // 0: not from a pool
+    std::int64_t pool_page_bytes = 0;  // 0: not from a pool
+    [[nodiscard]] bool transparent() const { return name == "thp" || name == "try-thp"; }
     [[nodiscard]] static PagePolicy parse(std::string const& text);  // throws Refusal
 };
 

@@ -17,6 +17,7 @@ LONGEST = 32
 """Characters of a short name."""
 _WORDS = {
     ("pages", "thp"): "huge pages",
+    ("pages", "try-thp"): "huge pages if granted",
     ("pages", "base"): "base pages",
     ("store", "plain"): "plain stores",
     ("store", "streaming"): "streaming stores",

@@ -105,7 +105,9 @@ def finish(
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
-    if any(not point.passed for point in run.points):
+    if wrong := {f"{point.workload}: {check.text}": None for point in run.points for check in point.failed_checks}:
+        for text in wrong:
+            typer.echo(f"octant: WRONG ANSWER: {text}", err=True)
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not run.points and run.failures:
         raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)

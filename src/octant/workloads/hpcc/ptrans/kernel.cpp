@@ -130,7 +130,7 @@ class Ptrans {
                                                  : context_.group.node());
             window_.emplace(*node_, capacity_ * sizeof(double));
             window_->touch(*node_);
-            if (context_.pages.name == "thp") window_->take_huge_pages(*node_);
+            if (context_.pages.transparent()) window_->take_huge_pages(*node_);
             context_.watched.emplace_back(window_->mine());
         } else
             context_.watched.emplace_back(own_a_->mapping().bytes());

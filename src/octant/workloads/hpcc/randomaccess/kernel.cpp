@@ -94,7 +94,7 @@ class RandomAccess {
                            static_cast<std::int64_t>(hpcc::most_ahead)}},
                 .pace = octant::Pace::whole,
                 .sync = octant::Sync::dissemination,
-                .defaults = {{"pages", "thp"}}};
+                .defaults = {{"pages", "try-thp"}}};
     }
 
     explicit RandomAccess(Context& context)
@@ -133,7 +133,7 @@ class RandomAccess {
             team_.emplace(places_->split(teams_.mine, places_->rank()));
             window_.emplace(*team_, division_.size(places_->rank()) * sizeof(Word), true);
             window_->touch(*team_);
-            if (context_.pages.name == "thp") window_->take_huge_pages(*team_);
+            if (context_.pages.transparent()) window_->take_huge_pages(*team_);
             std::span<std::byte> const all = window_->all();
             context_.watched = {all};
             setting_->memory = {reinterpret_cast<Word*>(all.data()), all.size() / sizeof(Word)};

@@ -46,6 +46,16 @@ def test_no_update_is_lost_where_none_may_be(run_kernel: KernelRuns, ranks: int,
 
 
 @pytest.mark.mpi
+def test_updates_of_a_small_shared_table_are_atomic_by_themselves(run_kernel: KernelRuns) -> None:
+    done = run_kernel("hpcc/randomaccess", "bytes=64KiB,4MiB,8MiB", *QUICK, ranks=2)
+    assert done.code == 0, done.stderr
+    atomic = {int(found.notes["table_bytes"]) // 2**10: found.notes["atomic"] for found in done.points}
+    assert atomic == {64: "yes", 4096: "yes", 8192: "no"}
+    for found in done.points:
+        assert (EXACT in {check.name for check in found.checks}) == (found.notes["atomic"] == "yes")
+
+
+@pytest.mark.mpi
 def test_every_algorithm_of_messages_applies_every_update(run_kernel: KernelRuns) -> None:
     algorithms = ("halves", "hypercube", "opt2", "routed", "buckets")
     words = (f"algorithm={','.join(algorithms)}", "transport=messages", "sequence=polynomial,lcg", "bytes=1MiB")

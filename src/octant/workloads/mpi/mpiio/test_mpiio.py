@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fake_run import lane, point
-from kernel_run import KernelRuns
+from kernel_run import MORE_RANKS, KernelRuns
 from octant.analysis.figures import figure
 from octant.build import program_name
 from octant.metric import overlap_of
@@ -143,7 +143,7 @@ def test_blocks_whose_patterns_are_equal_are_told_apart(run_kernel: KernelRuns) 
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [3, 5, 8])
+@pytest.mark.parametrize("ranks", MORE_RANKS)
 def test_every_pattern_is_right_over_open_mpi(run_over_openmpi: KernelRuns, ranks: int) -> None:
     done = run_over_openmpi("mpi/mpiio", patterns([*ALL, "open-close"]), *SHORT, ranks=ranks)
     assert done.code == 0, done.stderr

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fake_run import MIB, lane, machine, point
-from kernel_run import KernelRun, KernelRuns
+from kernel_run import MORE_RANKS, KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.limit import Best, Known
 from octant.record import Given, Point
@@ -106,7 +106,7 @@ def test_what_means_nothing_gets_a_sentence(run_kernel: KernelRuns, words: str, 
 
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [3, 5, 8])
+@pytest.mark.parametrize("ranks", MORE_RANKS)
 def test_every_row_is_right_on_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int) -> None:
     quiet = {"OMPI_MCA_osc": "^ucx"}  # which complains about every window
     words = (f"pattern={ALL}", "completion=flush,fence,pscw,lock-all", "barrier=outside", *TINY)

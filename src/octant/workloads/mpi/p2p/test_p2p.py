@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fake_run import MIB, lane, machine, point, there_and_back
-from kernel_run import KernelRun, KernelRuns
+from kernel_run import MORE_RANKS, KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.limit import Best, Known
 from octant.record import Given, Point
@@ -225,7 +225,7 @@ def test_what_a_pattern_cannot_do_is_refused_and_the_others_go_on(run_kernel: Ke
 
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [3, 5, 8])
+@pytest.mark.parametrize("ranks", MORE_RANKS)
 def test_every_pattern_is_right_with_more_ranks_under_open_mpi(
     environment: Mapping[str, str], tmp_path: Path, ranks: int
 ) -> None:

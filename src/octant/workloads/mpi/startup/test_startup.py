@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernel_run import QUICK, KernelRuns
+from kernel_run import MORE_RANKS, QUICK, KernelRuns
 from octant.analysis.figures import figure
 from octant.record import Point
 from octant.workloads.mpi.startup import WORKLOAD
@@ -26,7 +26,7 @@ def test_first_messages_are_sent_once_and_other_values_are_refused(run_kernel: K
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [3, 5, 8])
+@pytest.mark.parametrize("ranks", MORE_RANKS)
 def test_every_pair_meets_once_over_open_mpi(run_over_openmpi: KernelRuns, ranks: int) -> None:
     done = run_over_openmpi("mpi/startup", "pattern=first,sessions", *QUICK, ranks=ranks)
     assert done.code == 0, done.stderr
