@@ -1,6 +1,7 @@
 """Rows of HPC Challenge say in its units what the figures say, and its summary is read back to the same numbers."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -128,6 +129,16 @@ def test_columns_are_aligned_and_programs_get_the_same_values(summary: Summary) 
     assert len({line.index("right") for line in of_keys}) == 1
     told = {(row["key"], row["rule"]): row["value"] for row in json.loads(hpcc_table.as_json(summary))["figures"]}
     assert told == {key: row.value for key, row in rows(summary).items()}
+
+
+def test_the_largest_error_of_the_transform_is_in_no_unit() -> None:
+    launches = launches_of("MPIFFT", 2, n="4096")
+    found = (Result("HPCC's residual: inverse of the transform against the input, in ln n u", 0.5, "1", 16.0),)
+    points = [measured(one, {}, counts={"nominal_flops": 10**6}, results=found) for one in launches]
+    run = stored(launches, points, [], title="hpcc --quick")
+    lines = hpcc_summary.text(summarise(run, with_references(workloads.workloads()), all_metrics=True)).splitlines()
+    pairs = dict(line.split("=") for line in lines if "=" in line)
+    assert float(pairs["MPIFFT_maxErr"]) == pytest.approx(0.5 * math.log(4096) * 2**-53)
 
 
 def test_the_summary_is_read_back_to_the_same_values(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 from octant import units
@@ -75,6 +76,14 @@ def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
             yield f"{name}_N", float(one.knobs["n"])
             if test.mode == "all":
                 yield f"{name}_Procs", one.point.ranks
+                yield from _largest_error(one)
+
+
+def _largest_error(one: Figure) -> Iterator[tuple[str, float]]:
+    """Of the transform and its inverse, which the kernel's check has in units of u ln n."""
+    for check in one.point.results:
+        if check.name.startswith("HPCC's residual") and math.isfinite(check.value):
+            yield "MPIFFT_maxErr", check.value * math.log(float(one.knobs["n"])) * sys.float_info.epsilon / 2
 
 
 def _of_matrix(prefix: str, one: Figure, names: tuple[str, str]) -> Iterator[tuple[str, float]]:
