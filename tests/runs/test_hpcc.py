@@ -127,6 +127,23 @@ def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
     assert "messages" not in transports(hosts=("a",)).values()
 
 
+@pytest.mark.usefixtures("described")
+def test_ranks_that_cannot_share_as_much_send_messages() -> None:
+    def by_messages(bytes_: float, ranks: int = 2, **where: Any) -> set[str]:
+        found = hpcc.asked(Sizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where)
+        sent = {ask.show.title for ask in found.asks if ask.knobs.get("transport") == "messages"}
+        assert sent == set(found.unshared) | ({"MPIFFT"} if where else set())
+        return sent
+
+    sizes = Sizes(2, 4096)
+    every = {"MPIRandomAccess", "MPIRandomAccess_LCG", "PTRANS", "MPIFFT"}
+    assert by_messages(0) == every
+    assert by_messages(sizes.ptrans_bytes) == every - {"PTRANS"}
+    assert by_messages(sizes.mpi_table_bytes) == set()
+    assert by_messages(0, ranks=1) == set(), "a rank alone shares with nobody"
+    assert by_messages(0, link="1Gbit/s") == {"MPIFFT"}
+
+
 def test_a_kernel_that_refuses_leaves_its_test_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> Described:
         raise Refusal("cannot find octant-node-gemm (it is not built); try `make setup`")

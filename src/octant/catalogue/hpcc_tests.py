@@ -41,6 +41,8 @@ class HpccTest(BaseModel):
     knobs: Mapping[str, str] = {}
     quick: Mapping[str, str] = {}
     across: Mapping[str, str] = {}
+    share: str = "0"
+    unshared: Mapping[str, str] = {}
     rule: Rule
     shows: tuple[str, ...] = ()
     least: int = Field(default=1, ge=1)

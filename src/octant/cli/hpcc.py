@@ -65,6 +65,7 @@ def _created(
 ) -> tuple[StoredRun, Store]:
     """A new run with an ask for each test that can be measured; the others are named on standard error."""
     from octant.cli._measure import create, prove, settings_of
+    from octant.launch import leftovers
     from octant.machine.discover import discover
     from octant.machine.facts import usable_cores
     from octant.runs import requests
@@ -72,6 +73,7 @@ def _created(
     from octant.runs.hpcc_sizes import Sizes, full_order, quick_order, read_order
     from octant.runs.plan import check_startable
     from octant.store import open_store
+    from octant.units import bytes_text
 
     machine = discover()
     requests.check_options(ranks, "", repeats)
@@ -80,7 +82,11 @@ def _created(
     limit = machine.system.get("cgroup_memory_bytes", "")
     memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * max(1, len(names))
     order = read_order(size, memory) if size else quick_order(count, memory) if quick else full_order(memory)
-    tests = asked(Sizes(count, order), quick, repeats, launcher, names)
+    shareable = leftovers.free_bytes()
+    tests = asked(Sizes(count, order), quick, repeats, launcher, names, shareable_bytes=shareable)
+    for name in tests.unshared:
+        why = f"its ranks would share more than the {bytes_text(int(shareable))} that {leftovers.FOLDER} has"
+        typer.echo(f"octant: {name} is measured by messages: {why}", err=True)
     for name, why in tests.left_out.items():
         typer.echo(f"octant: {name} is left out: {why}", err=True)
     if not tests.asks:

@@ -1,6 +1,7 @@
 """Shared memory that ranks leave behind when they are killed: MPICH, for one, gives it a name until the very end."""
 
 import contextlib
+import math
 import os
 import re
 from pathlib import Path
@@ -13,6 +14,15 @@ _NAMES = (
 
 
 _FIRST_PID_NAMESPACE = "pid:[4026531836]"  # of every Linux, PROC_PID_INIT_INO
+
+
+def free_bytes(folder: Path = FOLDER) -> float:
+    """What ranks of this node can share; infinite where that has no limit of its own, or nobody says."""
+    with contextlib.suppress(OSError):
+        room = os.statvfs(folder)
+        if room.f_blocks > 0:  # none: mounted without a limit
+            return room.f_bavail * room.f_frsize
+    return math.inf
 
 
 def remove(since: float | None = None, folder: Path = FOLDER) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,29 +33,44 @@ class Hpcc:
 
     asks: tuple[Ask, ...]
     left_out: Mapping[str, str]  # why a test is not measured, by its name
+    unshared: tuple[str, ...] = ()  # tests that do not find the memory to share that they would take
 
 
 def asked(
-    sizes: Sizes, quick: bool, repeats: int | None, launcher: str = "", hosts: tuple[str, ...] = (), link: str = ""
+    sizes: Sizes,
+    quick: bool,
+    repeats: int | None,
+    launcher: str = "",
+    hosts: tuple[str, ...] = (),
+    link: str = "",
+    shareable_bytes: float = math.inf,
 ) -> Hpcc:
     """An ask for each test that can be measured; of tests that ask the same one.
 
     Args:
         quick: with the further knobs of a quick run.
         repeats: launches of each; `None`: three.
+        shareable_bytes: what ranks of this node can share.
     """
     made: dict[str, Ask] = {}
     left_out: dict[str, str] = {}
+    unshared = []
     for test in hpcc_tests():
         if why := absent(test, sizes.ranks):
             left_out[test.name] = why
             continue
         try:
-            ask = _ask(test, sizes, quick, repeats or LAUNCHES, Shape(1, "", hosts, launcher, link))
+            more = dict(test.quick) if quick else {}
+            if len(hosts) > 1 or link:
+                more |= test.across
+            elif sizes.ranks > 1 and int(sizes.filled(test.share)) > shareable_bytes:
+                more |= test.unshared
+                unshared.append(test.name)
+            ask = _ask(test, sizes, more, repeats or LAUNCHES, Shape(1, "", hosts, launcher, link))
             made.setdefault(ask.key, ask)  # with one rank tests of one rank, of each and of all may be the same
         except Refusal as refusal:
             left_out[test.name] = str(refusal)
-    return Hpcc(tuple(made.values()), left_out)
+    return Hpcc(tuple(made.values()), left_out, tuple(unshared))
 
 
 def absent(test: HpccTest, ranks: int) -> str:
@@ -66,15 +82,13 @@ def absent(test: HpccTest, ranks: int) -> str:
     return ""
 
 
-def _ask(test: HpccTest, sizes: Sizes, quick: bool, repeats: int, shape: Shape) -> Ask:
+def _ask(test: HpccTest, sizes: Sizes, more: Mapping[str, str], repeats: int, shape: Shape) -> Ask:
     described = describe(test.workload)
     alone = described.raw.get("pace", "chunks") == "chunks"
     ranks, knobs = ranks_and_knobs(test.mode, sizes.ranks, alone)
     if test.mode == "all":
         ranks = int(sizes.filled(test.ranks)) if test.ranks else sizes.ranks
-    across = test.across if len(shape.hosts) > 1 or shape.link else {}
-    values = {**test.knobs, **(test.quick if quick else {}), **across}
-    knobs = {**{name: sizes.filled(value) for name, value in values.items()}, **knobs}
+    knobs = {**{name: sizes.filled(value) for name, value in {**test.knobs, **more}.items()}, **knobs}
     check_knobs(test.workload, knobs, described)
     describe(test.workload, knobs, ranks)  # what only the kernel can judge
     shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)

@@ -91,6 +91,16 @@ class Sizes:
         return max(1, self.hpl_n // 2)
 
     @property
+    def ptrans_bytes(self) -> int:
+        """Of the matrix that ranks of a node share: the one that is transposed."""
+        return 8 * self.ptrans_n**2
+
+    @property
+    def gfft_shared_bytes(self) -> int:
+        """Of the three vectors that ranks of a node share."""
+        return 3 * 16 * self.gfft_n
+
+    @property
     def pairs(self) -> str:
         """Pairs of ranks, one at a time; of many, every so-manieth, as HPCC takes them by a stride."""
         every = [(a, b) for a in range(min(self.ranks, 1000)) for b in range(a + 1, min(self.ranks, 1000))]
