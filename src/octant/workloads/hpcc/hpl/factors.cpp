@@ -35,7 +35,7 @@ Factors::Factors(octant::Context& context, Process const& process, blas::Library
       layout_(process.layout),
       library_(library),
       memory_(memory),
-      look_ahead_(look_ahead),
+      look_ahead_(look_ahead && process.along_row.size() > 1),
       exchange_(layout_, process.along_column, memory.scratch),
       choice_(layout_, process.along_column) {}
 
@@ -45,9 +45,9 @@ void Factors::make(Panel& panel, std::int64_t first) {
     panel.start(first);
     if (!layout_.has_column(first)) return;
     auto const mark = context_.phase(in_panel);
-    load(panel, layout_, memory_.matrix.data());
+    load(panel, layout_, transpose_, memory_.matrix.data());
     hpl::factorise(panel, library_, layout_, choice_);
-    store(panel, layout_, memory_.matrix.data());
+    store(panel, layout_, transpose_, memory_.matrix.data());
 }
 
 void Factors::send(Panel const& panel) {
@@ -88,12 +88,7 @@ Factors::Rows Factors::solved(Panel const& panel, std::int64_t column) const {
 // as precise, since no multiplier exceeds 1.
 void Factors::invert(Panel const& panel) {
     auto const mark = context_.phase(in_update);
-    int const width = panel.width();
-    double* const inverse = memory_.inverse.data();
-    std::fill_n(inverse, std::int64_t{width} * width, 0.0);
-    for (int i = 0; i < width; ++i) inverse[i + std::int64_t{i} * width] = 1;
-    library_.dtrsm(blas::column_major, blas::left, blas::lower, blas::as_is, blas::unit_diagonal, width, width, 1,
-                   panel.diagonal(), width, inverse, width);
+    invert_unit_lower(panel.width(), panel.diagonal(), memory_.inverse.data());
 }
 
 // Of the local columns [begin, end), all right of the panel.
@@ -188,8 +183,7 @@ void Factors::solve_block(std::int64_t first, std::span<double> rest, std::span<
             unknown[i] = (unknown[i] - dot(width - 1 - i, row + i + 1, unknown + i + 1)) / row[i];
         }
     octant::check(MPI_Bcast(unknown, static_cast<int>(width), MPI_DOUBLE, top, process_.along_column.get()));
-    for (std::int64_t i = 0; i < local_row; ++i)
-        rest[static_cast<std::size_t>(i)] -= dot(width, matrix + i * layout_.leading + local_column, unknown);
+    subtract_products(local_row, width, matrix + local_column, layout_.leading, unknown, rest.data());
 }
 
 std::vector<double> Factors::solve() {

@@ -65,6 +65,7 @@ class Factors {
     octant::blas::Library const& library_;
     Memory memory_;
     bool look_ahead_;
+    Transposition transpose_ = widest_transposition();
     Exchange exchange_;
     PivotChoice choice_;
     MPI_Request sending_ = MPI_REQUEST_NULL;

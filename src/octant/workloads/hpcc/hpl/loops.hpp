@@ -1,6 +1,8 @@
 // The loops of the panel and of the triangular solution: plain arguments, numbers one behind the other.
 #pragma once
 
+#include "tiles.hpp"
+
 #include <cstdint>
 
 namespace hpl {
@@ -15,10 +17,15 @@ struct Largest {
 Largest eliminate(std::int64_t rows, int columns, double const* l, std::int64_t leading, double const* u, double* y);
 void scale(std::int64_t rows, double factor, double* y);
 [[nodiscard]] double dot(std::int64_t count, double const* x, double const* y);
+// y -= A x, rows of A `leading` from each to the next.
+void subtract_products(std::int64_t rows, std::int64_t count, double const* a, std::int64_t leading, double const* x,
+                       double* y);
+// Of a lower triangle with ones on the diagonal, both n by n by columns.
+void invert_unit_lower(std::int64_t n, double const* l, double* inverse);
 // Between rows one behind the other (`leading` from each to the next) and columns one behind the other.
-void to_columns(std::int64_t rows, std::int64_t columns, double const* from, std::int64_t leading_row, double* to,
-                std::int64_t leading_column);
-void to_rows(std::int64_t rows, std::int64_t columns, double const* from, std::int64_t leading_column, double* to,
-             std::int64_t leading_row);
+void to_columns(Transposition transpose, std::int64_t rows, std::int64_t columns, double const* from,
+                std::int64_t leading_row, double* to, std::int64_t leading_column);
+void to_rows(Transposition transpose, std::int64_t rows, std::int64_t columns, double const* from,
+             std::int64_t leading_column, double* to, std::int64_t leading_row);
 
 }  // namespace hpl

@@ -2,6 +2,8 @@
 
 #include "loops.hpp"
 
+#include "octant/vector.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -188,18 +190,26 @@ void factorise(Panel const& panel, octant::blas::Library const& library, Layout 
     Factorisation(panel, library, layout, choice).columns(0, panel.width());
 }
 
-void load(Panel const& panel, Layout const& layout, double const* matrix) {
-    double const* const from =
-        matrix + layout.first_row(panel.first()) * layout.leading + layout.first_column(panel.first());
-    to_columns(panel.rows(), panel.width(), from, layout.leading, panel.below(), panel.leading());
+Transposition widest_transposition() {
+    if constexpr (octant::x86) {
+        if (octant::has_avx512()) return transposition_512();
+        if (octant::has_avx2()) return transposition_256();
+    }
+    return transposition_128();
 }
 
-void store(Panel const& panel, Layout const& layout, double* matrix) {
+void load(Panel const& panel, Layout const& layout, Transposition transpose, double const* matrix) {
+    double const* const from =
+        matrix + layout.first_row(panel.first()) * layout.leading + layout.first_column(panel.first());
+    to_columns(transpose, panel.rows(), panel.width(), from, layout.leading, panel.below(), panel.leading());
+}
+
+void store(Panel const& panel, Layout const& layout, Transposition transpose, double* matrix) {
     double* const to = matrix + layout.first_row(panel.first()) * layout.leading + layout.first_column(panel.first());
     std::int64_t const top = panel.top_rows();
-    to_rows(top, panel.width(), panel.diagonal(), panel.width(), to, layout.leading);
-    to_rows(panel.rows() - top, panel.width(), panel.below() + top, panel.leading(), to + top * layout.leading,
-            layout.leading);
+    to_rows(transpose, top, panel.width(), panel.diagonal(), panel.width(), to, layout.leading);
+    to_rows(transpose, panel.rows() - top, panel.width(), panel.below() + top, panel.leading(),
+            to + top * layout.leading, layout.leading);
 }
 
 }  // namespace hpl

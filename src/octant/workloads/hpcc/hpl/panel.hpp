@@ -2,6 +2,7 @@
 #pragma once
 
 #include "layout.hpp"
+#include "tiles.hpp"
 
 #include "blas/blas.hpp"
 
@@ -70,7 +71,8 @@ class PivotChoice {
 // Factorises the panel, which `load` filled; collective over the processes of its column.
 void factorise(Panel const& panel, octant::blas::Library const& library, Layout const& layout, PivotChoice& choice);
 // From and to the rows of the local matrix; of the processes of the panel's column.
-void load(Panel const& panel, Layout const& layout, double const* matrix);
-void store(Panel const& panel, Layout const& layout, double* matrix);
+void load(Panel const& panel, Layout const& layout, Transposition transpose, double const* matrix);
+void store(Panel const& panel, Layout const& layout, Transposition transpose, double* matrix);
+[[nodiscard]] Transposition widest_transposition();  // that this processor has
 
 }  // namespace hpl

@@ -1,0 +1,4 @@
+// For every processor of this architecture.
+#include "tiles.hpp"
+
+hpl::Transposition hpl::transposition_128() { return octant::Transpose<128>::tile; }
