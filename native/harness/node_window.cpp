@@ -143,10 +143,12 @@ void NodeWindow::take_huge_pages(Comm const& comm) {
     into_huge_pages(first, address_of(all().data()) + all().size() - first);
 }
 
+void NodeWindow::sync() const { check(MPI_Win_sync(handle_)); }
+
 void NodeWindow::publish(Comm const& comm) const {
-    check(MPI_Win_sync(handle_));
+    sync();
     comm.barrier();
-    check(MPI_Win_sync(handle_));
+    sync();
 }
 
 NodeWindow::~NodeWindow() {

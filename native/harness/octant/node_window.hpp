@@ -31,6 +31,7 @@ class NodeWindow {  // making, freeing and destroying it are collective: make it
     void take_huge_pages(Comm const& comm);
     // What each rank stored before is seen by all after it: a barrier, with the fences that MPI asks for.
     void publish(Comm const& comm) const;
+    void sync() const;  // what I wrote becomes visible, and I see what others did; not collective
 
   private:
     MPI_Win handle_ = MPI_WIN_NULL;

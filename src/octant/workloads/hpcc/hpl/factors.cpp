@@ -3,6 +3,7 @@
 #include "loops.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hpl {
 namespace {
@@ -34,15 +35,24 @@ Factors::Factors(octant::Context& context, Process const& process, blas::Library
       process_(process),
       layout_(process.layout),
       library_(library),
-      memory_(memory),
+      memory_(std::move(memory)),
       look_ahead_(look_ahead && process.along_row.size() > 1),
-      exchange_(layout_, process.along_column, memory.scratch),
+      exchange_(layout_, process.along_column, memory_.scratch),
       choice_(layout_, process.along_column) {}
+
+// Where panels are shared, a process writes its next but one over one that nobody reads any more: each of the others
+// has made a panel since, which it does after what the one before that brought.
+std::span<double> Factors::memory_of(std::int64_t first) const {
+    std::int64_t const number = first / layout_.block(), columns = layout_.columns.processes;
+    bool const second = (memory_.shared ? number / columns : number) % 2 == 1;
+    auto const of = memory_.panels[memory_.shared ? static_cast<std::size_t>(number % columns) : 0];
+    return second ? of.last(of.size() / 2) : of.first(of.size() / 2);
+}
 
 // The column of the panel on the diagonal belongs to one column of processes; the others only take part in the
 // broadcast that follows.
 void Factors::make(Panel& panel, std::int64_t first) {
-    panel.start(first);
+    panel.start(first, memory_of(first));
     if (!layout_.has_column(first)) return;
     auto const mark = context_.phase(in_panel);
     load(panel, layout_, transpose_, memory_.matrix.data());
@@ -53,6 +63,13 @@ void Factors::make(Panel& panel, std::int64_t first) {
 void Factors::send(Panel const& panel) {
     if (process_.along_row.size() == 1) return;
     auto const mark = context_.phase(in_broadcast);
+    if (memory_.shared) {
+        ready_ = panel.first();
+        memory_.shared->sync();
+        octant::check(MPI_Ibcast(&ready_, 1, MPI_INT64_T, layout_.columns.owner(panel.first()),
+                                 process_.along_row.get(), &sending_));
+        return;
+    }
     auto const message = panel.message();
     octant::check(MPI_Ibcast(message.data(), static_cast<int>(message.size()), MPI_DOUBLE,
                              layout_.columns.owner(panel.first()), process_.along_row.get(), &sending_));
@@ -62,6 +79,7 @@ void Factors::receive(Panel const& panel) {
     if (process_.along_row.size() > 1) {
         auto const mark = context_.phase(in_wait);
         octant::check(MPI_Wait(&sending_, MPI_STATUS_IGNORE));
+        if (memory_.shared) memory_.shared->sync();
     }
     keep_pivots(panel);
 }
@@ -110,11 +128,12 @@ void Factors::update(Panel const& panel, Moves const& moves, std::int64_t begin,
     multiply(panel, begin, end);
 }
 
-// In parts while the next panel is under way, since most libraries move messages only when they are called.
+// In parts while the next panel is under way, since most libraries move messages only when they are called; word of a
+// shared one comes to a single other process without that.
 void Factors::multiply(Panel const& panel, std::int64_t begin, std::int64_t end) {
     std::int64_t const first = layout_.first_row(panel.first()) + panel.top_rows();
     Rows const u = solved(panel, begin);
-    bool const alone = sending_ == MPI_REQUEST_NULL;
+    bool const alone = sending_ == MPI_REQUEST_NULL || (memory_.shared && process_.along_row.size() == 2);
     std::int64_t const part =
         alone ? layout_.local_rows : std::max<std::int64_t>(64, between_looks / (panel.width() * (end - begin)));
     for (std::int64_t row = first; row < layout_.local_rows; row += part) {
@@ -130,9 +149,8 @@ void Factors::multiply(Panel const& panel, std::int64_t begin, std::int64_t end)
 }
 
 void Factors::factorise() {
-    std::int64_t const n = layout_.n(), half = static_cast<std::int64_t>(memory_.panels.size() / 2);
-    Panel now(layout_, memory_.panels.first(static_cast<std::size_t>(half)));
-    Panel next(layout_, memory_.panels.last(static_cast<std::size_t>(half)));
+    std::int64_t const n = layout_.n();
+    Panel now(layout_), next(layout_);
     pivots_.clear();
     make(now, 0);
     send(now);

@@ -7,6 +7,7 @@
 
 #include "blas/blas.hpp"
 #include "octant/context.hpp"
+#include "octant/node_window.hpp"
 
 #include <cstdint>
 #include <span>
@@ -19,7 +20,10 @@ enum Phase : std::size_t { in_panel, in_broadcast, in_swap, in_update, in_wait, 
 [[nodiscard]] std::vector<std::string> phase_names();
 
 struct Memory {  // of one process, each as many numbers as the functions below say
-    std::span<double> matrix, panels, inverse, raw, solved, scratch;
+    std::span<double> matrix, inverse, raw, solved, scratch;
+    // For two panels: of each process of the row, by its column, where all reach them; else of this process.
+    std::vector<std::span<double>> panels;
+    octant::NodeWindow const* shared = nullptr;  // that they lie in
 };
 
 struct Needs {
@@ -44,6 +48,7 @@ class Factors {
     [[nodiscard]] std::vector<std::int64_t> const& pivots() const { return pivots_; }
 
   private:
+    [[nodiscard]] std::span<double> memory_of(std::int64_t first) const;
     void make(Panel& panel, std::int64_t first);
     void send(Panel const& panel);
     void receive(Panel const& panel);
@@ -69,6 +74,7 @@ class Factors {
     Exchange exchange_;
     PivotChoice choice_;
     MPI_Request sending_ = MPI_REQUEST_NULL;
+    std::int64_t ready_ = -1;  // first column of the panel that its process has said to be there
     std::vector<std::int64_t> pivots_;
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace {
 
@@ -29,6 +30,12 @@ class Hpl {
                           {"library", KnobKind::word, "auto",
                            "auto (the quickest in a short trial), openblas, blis, mkl, system, the path of a CBLAS "
                            "library, or plain (loops of our own)"},
+                          {"transport",
+                           KnobKind::word,
+                           "auto",
+                           "of panels; shared: the ranks of a row read them where they were made; messages; auto: "
+                           "shared within a node",
+                           {"auto", "shared", "messages"}},
                           {"depth", KnobKind::integer, "1", "panels that are factorised ahead", {}, 0, 1},
                           {"seed", KnobKind::integer, "100", "of the matrix"}},
                 .pace = octant::Pace::whole,
@@ -44,12 +51,12 @@ class Hpl {
           layout_(context.knobs.integer("n"), context.knobs.integer("block"), grid_, context.group.rank()),
           needs_(fitting(context)),
           matrix_(buffer(needs_.matrix)),
-          panels_(buffer(needs_.panels)),
           inverse_(buffer(needs_.inverse)),
           raw_(buffer(needs_.raw)),
           solved_(buffer(needs_.solved)),
           scratch_(buffer(needs_.scratch)) {
-        for (auto const* one : {&panels_, &inverse_, &raw_, &solved_, &scratch_})
+        if (!may_share()) take_panels();
+        for (auto const* one : {&inverse_, &raw_, &solved_, &scratch_})
             std::ranges::fill(one->span(), 0.0);  // so that no page is given in the first repetition
         context.notes.emplace_back("rule", "optimised");
         context.notes.emplace_back("grid", std::to_string(grid_.rows) + "x" + std::to_string(grid_.columns));
@@ -60,10 +67,16 @@ class Hpl {
         library_ = octant::blas::load(context_.group, context_.knobs.word("library"), context_.threads);
         context_.notes.insert(context_.notes.end(), library_.facts.begin(), library_.facts.end());
         process_.emplace(hpl::join(context_.group, layout_));
-        factors_.emplace(
-            context_, *process_, library_,
-            hpl::Memory{matrix_.span(), panels_.span(), inverse_.span(), raw_.span(), solved_.span(), scratch_.span()},
-            context_.knobs.integer("depth") > 0);
+        if (!panels_) share_panels();
+        hpl::Memory memory{matrix_.span(), inverse_.span(), raw_.span(), solved_.span(), scratch_.span(), {}, {}};
+        if (panels_) memory.panels = {panels_->span()};
+        for (int column = 0; window_ && column < grid_.columns; ++column) {
+            auto const bytes = window_->of(column);
+            memory.panels.emplace_back(reinterpret_cast<double*>(bytes.data()), bytes.size() / sizeof(double));
+            memory.shared = &*window_;
+        }
+        context_.notes.emplace_back("transport", window_ ? "shared" : "messages");
+        factors_.emplace(context_, *process_, library_, std::move(memory), context_.knobs.integer("depth") > 0);
     }
 
     void prepare() {
@@ -103,6 +116,26 @@ class Hpl {
     }
 
   private:
+    [[nodiscard]] bool may_share() const { return grid_.columns > 1 && context_.knobs.word("transport") != "messages"; }
+    void take_panels() {
+        panels_.emplace(buffer(needs_.panels));
+        std::ranges::fill(panels_->span(), 0.0);
+    }
+    // Collective over a row of the grid, as are the panels.
+    void share_panels() {
+        octant::Comm const& row = process_->along_row;
+        bool const asked = context_.knobs.word("transport") == "shared";
+        try {
+            window_.emplace(row, static_cast<std::size_t>(needs_.panels) * sizeof(double));
+            window_->touch(row);
+            if (context_.pages.name == "thp") window_->take_huge_pages(row);
+        } catch (Refusal const& refusal) {  // several nodes, or too little memory that ranks may share
+            if (asked || refusal.code() != Exit::not_supported) throw;
+            window_.reset();
+            take_panels();
+        }
+    }
+
     // Refuses an order for which this rank has not the memory, before any of it is taken.
     hpl::Needs fitting(octant::Context const& context) const {
         hpl::Needs const found = hpl::needs(layout_, grid_.rows);
@@ -125,9 +158,11 @@ class Hpl {
     hpl::Grid grid_;
     hpl::Layout layout_;
     hpl::Needs needs_;
-    Buffer<double> matrix_, panels_, inverse_, raw_, solved_, scratch_;
+    Buffer<double> matrix_, inverse_, raw_, solved_, scratch_;
+    std::optional<Buffer<double>> panels_;
     octant::blas::Library library_;
     std::optional<hpl::Process> process_;
+    std::optional<octant::NodeWindow> window_;
     std::optional<hpl::Factors> factors_;
     std::vector<double> x_;
 };

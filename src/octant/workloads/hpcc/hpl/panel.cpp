@@ -130,7 +130,8 @@ std::int64_t Panel::most_numbers(Layout const& layout) {
     return width + width * width + width * padded(layout.local_rows);
 }
 
-void Panel::start(std::int64_t first) {
+void Panel::start(std::int64_t first, std::span<double> memory) {
+    memory_ = memory;
     first_ = first;
     width_ = static_cast<int>(std::min(layout_->block(), layout_->n() - first));
     rows_ = layout_->local_rows - layout_->first_row(first);

@@ -18,8 +18,8 @@ class Panel {
   public:
     [[nodiscard]] static std::int64_t most_numbers(Layout const& layout);
 
-    Panel(Layout const& layout, std::span<double> memory) : layout_(&layout), memory_(memory) {}
-    void start(std::int64_t first);  // the panel whose first row and column are this one
+    explicit Panel(Layout const& layout) : layout_(&layout) {}
+    void start(std::int64_t first, std::span<double> memory);  // the panel whose first row and column are this one
 
     [[nodiscard]] std::int64_t first() const { return first_; }
     [[nodiscard]] int width() const { return width_; }
