@@ -128,7 +128,7 @@ class Hpl {
         try {
             window_.emplace(row, static_cast<std::size_t>(needs_.panels) * sizeof(double));
             window_->touch(row);
-            if (context_.pages.name == "thp") window_->take_huge_pages(row);
+            if (context_.pages.transparent()) window_->take_huge_pages(row);
         } catch (Refusal const& refusal) {  // several nodes, or too little memory that ranks may share
             if (asked || refusal.code() != Exit::not_supported) throw;
             window_.reset();
