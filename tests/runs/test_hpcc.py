@@ -57,6 +57,8 @@ def test_orders_fill_the_memory_that_they_should() -> None:
     assert 8 * quick_order(64, 8 * GIB) ** 2 <= GIB
     assert 0.79 <= 8 * full_order(64 * GIB) ** 2 / (64 * GIB) <= 0.8
     assert quick_order(1, 0) > 0
+    assert full_order(64 * GIB, 63 * GIB) == full_order(64 * GIB)
+    assert 0.89 <= 8 * full_order(64 * GIB, 32 * GIB) ** 2 / (32 * GIB) <= 0.9
 
 
 def test_an_order_is_read_and_one_that_does_not_fit_is_refused_with_its_bytes() -> None:

@@ -82,6 +82,11 @@ def _created(
     limit = machine.system.get("cgroup_memory_bytes", "")
     memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * max(1, len(names))
     order = read_order(size, memory) if size else quick_order(count, memory) if quick else full_order(memory)
+    available = int(machine.system.get("available_memory_bytes", memory)) * max(1, len(names))
+    if not quick and not size and (left := full_order(memory, available)) < order:
+        why = f"{bytes_text(available)} of {bytes_text(memory)} of memory are available"
+        typer.echo(f"octant: N is {left} where HPCC's rules ask for {order}: {why}", err=True)
+        order = left
     shareable = leftovers.free_bytes()
     tests = asked(Sizes(count, order), quick, repeats, launcher, names, shareable_bytes=shareable)
     for name in tests.unshared:

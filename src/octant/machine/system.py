@@ -22,7 +22,7 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `steal_fraction` | share of processor time since boot that the hypervisor gave to others |
 | `perf_event_paranoid`, `pmu` | the kernel's number; `yes` with hardware counters, `no` with only software's |
 | `aslr` | `0`, `1`, `2` as the kernel numbers it |
-| `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, when looked at |
+| `swap_bytes`, `swap_used_bytes`, `available_memory_bytes`, `load_1min` | from /proc, when looked at |
 | `family`, `model`, `stepping` | the processor's numbers on x86 |
 """
 
@@ -40,6 +40,7 @@ VOLATILE = frozenset(
         "frequency_now_hz",
         "steal_fraction",
         "swap_used_bytes",
+        "available_memory_bytes",
         "load_1min",
         "limit_memlock_bytes",
         "limit_stack_bytes",
@@ -173,10 +174,11 @@ def _time(tree: Tree) -> Iterator[tuple[str, str]]:
     words = ticks[1].split()[:8] if ticks else []
     spent = [int(word) for word in words if re.fullmatch("[0-9]{1,18}", word)]
     yield "steal_fraction", f"{spent[7] / sum(spent):.3g}" if len(spent) == 8 and any(spent) else ""
-    swap = memory_table(tree)
-    if "SwapTotal" in swap:
-        yield "swap_bytes", str(swap["SwapTotal"])
-        yield "swap_used_bytes", str(swap["SwapTotal"] - swap.get("SwapFree", 0))
+    memory = memory_table(tree)
+    if "SwapTotal" in memory:
+        yield "swap_bytes", str(memory["SwapTotal"])
+        yield "swap_used_bytes", str(memory["SwapTotal"] - memory.get("SwapFree", 0))
+    yield "available_memory_bytes", str(memory.get("MemAvailable", ""))
     yield "load_1min", (tree.text("proc/loadavg") or "").partition(" ")[0]
 
 

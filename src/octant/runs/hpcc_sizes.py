@@ -13,6 +13,8 @@ BLOCK = 64
 """Orders that are chosen here are a multiple of it: the usual blocks of HPL divide them or leave little."""
 FULL_SHARE = 0.8
 """Of memory: the least that an official run's matrix takes."""
+AVAILABLE_SHARE = 0.9
+"""Of the memory that others leave: the rest is for libraries and messages."""
 QUICK_RANK_BYTES = 192 << 20
 """Of the matrix in each rank of a quick run: its vectors and tables exceed a core's share of the caches."""
 QUICK_SHARE = 0.125
@@ -123,9 +125,14 @@ def quick_order(ranks: int, memory_bytes: int) -> int:
     return _order(min(ranks * QUICK_RANK_BYTES, int(QUICK_SHARE * memory_bytes)))
 
 
-def full_order(memory_bytes: int) -> int:
-    """N of a full run: HPL's matrix takes four fifths of memory, the least that HPCC's rules allow."""
-    return _order(int(FULL_SHARE * memory_bytes))
+def full_order(memory_bytes: int, available_bytes: int | None = None) -> int:
+    """N of a full run: HPL's matrix takes four fifths of memory, the least that HPCC's rules allow.
+
+    Args:
+        available_bytes: of it, what others leave; the matrix takes at most nine tenths of that.
+    """
+    left = memory_bytes if available_bytes is None else int(AVAILABLE_SHARE * available_bytes)
+    return _order(min(int(FULL_SHARE * memory_bytes), left))
 
 
 def read_order(text: str, memory_bytes: int) -> int:
