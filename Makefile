@@ -26,7 +26,7 @@ $(VENV)/bin/pip:
 	@$(STEP) "set-up 2/4: the newest pip" 3 $(BIN)/pip install --upgrade pip
 $(RUNS): $(VENV)/bin/pip $(NATIVE)
 	@$(STEP) "set-up 3/4: MPI library and build tools" 10 $(BIN)/pip install scikit-build-core nanobind nlohmann-json mpich cmake ninja
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(STEP) "set-up 4/4: Octant and its kernels" 60 \
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(STEP) "set-up 4/4: Octant and its kernels" 170 \
 		$(BIN)/pip install -v --no-build-isolation -e .
 	@touch $@
 $(STAMP): $(RUNS)
@@ -35,7 +35,7 @@ $(STAMP): $(RUNS)
 	@$(STEP) "development tools" 20 $(BIN)/pip install -r $(VENV)/development.txt
 	@touch $@
 
-evaluate: $(RUNS)  ## measure this machine (about three minutes with the set-up) and print the path of the report
+evaluate: $(RUNS)  ## measure this machine (about five minutes with the set-up) and print the path of the report
 	$(BIN)/octant evaluate --quick
 
 test: sanitize dev openmpi  ## run all tests: native, Python, and the Open MPI build
