@@ -11,10 +11,10 @@ import pytest
 
 from kernel_run import QUICK, read_records, smoke
 from octant.build import program_name
-from octant.launch import leftovers
 from octant.launch.execute import execute
 from octant.store import Store
 from paths import Octant
+from segments import stray_segments
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -36,19 +36,6 @@ TABLE = {
     "fft": ("throw", "term", "kill"),
 }
 """Of each workload, by stage: every fault at every stage of some."""
-
-
-def stray_segments() -> set[str]:
-    """Shared memory of MPI libraries that no process has open or mapped: others may be at work on this machine."""
-    names = {path.name for path in leftovers.FOLDER.iterdir()}
-    held = ""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            held += (folder / "maps").read_text(errors="replace")
-            for link in (folder / "fd").iterdir():
-                with contextlib.suppress(OSError):
-                    held += f" {link.readlink()}"
-    return {name for name in names if name not in held}
 
 
 def processes(holding: str) -> list[str]:

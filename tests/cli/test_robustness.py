@@ -74,6 +74,7 @@ def test_a_wrong_answer_exits_2_and_has_no_speed(octant: Octant) -> None:
     done = octant("run", *QUICK, env={"OCTANT_FAULT": "wrong"})
     assert done.returncode == 2
     assert "WRONG" in done.stdout
+    assert "octant: WRONG ANSWER: node/stream: " in done.stderr
     assert "GB/s" not in done.stdout
 
 

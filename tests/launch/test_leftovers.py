@@ -1,6 +1,5 @@
 """Nothing is left behind: whoever is killed, launchers, ranks and shared memory are gone soon after."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 from octant.launch import leftovers
 from octant.launch.execute import execute
 from paths import ROOT
+from segments import stray_segments
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 LONG = ("stream", "bytes=1MiB", "--repeats", "1")  # rank 1 hangs at once, so that this lasts until somebody ends it
@@ -48,22 +48,6 @@ def gone(holding: str) -> dict[int, str]:
     while (left := command_lines(holding)) and time.monotonic() < end:
         time.sleep(0.1)
     return left
-
-
-SHARED = Path("/dev/shm")  # noqa: S108 - where MPI libraries keep what ranks of a node share
-
-
-def stray_segments() -> set[str]:
-    """Shared memory that nobody has open or mapped: others may be at work on this machine."""
-    names = {path.name for path in SHARED.iterdir()}
-    held = ""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            held += (folder / "maps").read_text(errors="replace")
-            for link in (folder / "fd").iterdir():
-                with contextlib.suppress(OSError):
-                    held += f" {link.readlink()}"
-    return {name for name in names if name not in held}
 
 
 def no_new_strays(before: set[str]) -> bool:
