@@ -44,57 +44,58 @@ bool by_messages(Context const& context) {
 class RandomAccess {
   public:
     static octant::KernelInfo info() {
-        return {.knobs = {{"bytes",
-                           KnobKind::bytes,
-                           "256MiB",
-                           "table of all ranks; the largest power of two that fits is taken",
-                           {},
-                           4096},
-                          {"hpl",
-                           KnobKind::integer,
-                           "0",
-                           "if not 0: the table as HPCC sizes it for HPL of this order",
-                           {},
-                           0,
-                           100'000'000},
-                          {"updates", KnobKind::integer, "4", "for each word of the table; HPCC: 4", {}, 1, 1024},
-                          {"sequence",
-                           KnobKind::word,
-                           "polynomial",
-                           "polynomial: HPCC's own; lcg: that of its second set of tests",
-                           {"polynomial", "lcg"}},
-                          {"transport",
-                           KnobKind::word,
-                           "shared",
-                           "shared: every rank of the node loads and stores; messages; hierarchical: both",
-                           {"shared", "messages", "hierarchical"}},
-                          {"algorithm",
-                           KnobKind::word,
-                           "halves",
-                           "of messages; see the page",
-                           {"halves", "hypercube", "opt2", "routed", "buckets"}},
-                          {"team",
-                           KnobKind::integer,
-                           "0",
-                           "hierarchical: ranks that share memory; 0: all of a node",
-                           {},
-                           0,
-                           1'000'000},
-                          {"atomic",
-                           KnobKind::word,
-                           "auto",
-                           "no update of shared memory is lost; auto: where a rank has less than 4 MiB of the table",
-                           {"auto", "no", "yes"}},
-                          {"batch",
-                           KnobKind::integer,
-                           "0",
-                           "updates of a round; 0: what suits the algorithm",
-                           {},
-                           0,
-                           static_cast<std::int64_t>(hpcc::most_ahead)}},
-                .pace = octant::Pace::whole,
-                .sync = octant::Sync::dissemination,
-                .defaults = {{"pages", "try-thp"}}};
+        return {
+            .knobs = {{"bytes",
+                       KnobKind::bytes,
+                       "256MiB",
+                       "table of all ranks; the largest power of two that fits is taken",
+                       {},
+                       4096},
+                      {"hpl",
+                       KnobKind::integer,
+                       "0",
+                       "if not 0: the table as HPCC sizes it for HPL of this order",
+                       {},
+                       0,
+                       100'000'000},
+                      {"updates", KnobKind::integer, "4", "for each word of the table; HPCC: 4", {}, 1, 1024},
+                      {"sequence",
+                       KnobKind::word,
+                       "polynomial",
+                       "polynomial: HPCC's own; lcg: that of its second set of tests",
+                       {"polynomial", "lcg"}},
+                      {"transport",
+                       KnobKind::word,
+                       "shared",
+                       "shared: every rank of the node loads and stores; messages; hierarchical: both",
+                       {"shared", "messages", "hierarchical"}},
+                      {"algorithm",
+                       KnobKind::word,
+                       "halves",
+                       "of messages; see the page",
+                       {"halves", "hypercube", "opt2", "routed", "buckets"}},
+                      {"team",
+                       KnobKind::integer,
+                       "0",
+                       "hierarchical: ranks that share memory; 0: all of a node",
+                       {},
+                       0,
+                       1'000'000},
+                      {"atomic",
+                       KnobKind::word,
+                       "auto",
+                       "no update of shared memory is lost; auto: where ranks share it and have less than 4 MiB each",
+                       {"auto", "no", "yes"}},
+                      {"batch",
+                       KnobKind::integer,
+                       "0",
+                       "updates of a round; 0: what suits the algorithm",
+                       {},
+                       0,
+                       static_cast<std::int64_t>(hpcc::most_ahead)}},
+            .pace = octant::Pace::whole,
+            .sync = octant::Sync::dissemination,
+            .defaults = {{"pages", "try-thp"}}};
     }
 
     explicit RandomAccess(Context& context)
@@ -196,13 +197,15 @@ class RandomAccess {
   private:
     static constexpr std::size_t nothing = SIZE_MAX;
 
-    [[nodiscard]] bool no_update_lost() const {
-        return setting_->atomic || std::ranges::all_of(sizes_of_teams(), [](int size) { return size == 1; });
+    [[nodiscard]] bool no_update_lost() const { return setting_->atomic || !shared(); }
+    // Whether several ranks write a part of the table.
+    [[nodiscard]] bool shared() const {
+        return std::ranges::any_of(sizes_of_teams(), [](int size) { return size > 1; });
     }
     [[nodiscard]] bool atomic() const {
         if (by_messages(context_)) return false;
         std::string const& word = context_.knobs.word("atomic");
-        return word == "yes" || (word == "auto" && division_.size(0) < plain_from);
+        return word == "yes" || (word == "auto" && shared() && division_.size(0) < plain_from);
     }
     [[nodiscard]] std::vector<int> sizes_of_teams() const {
         std::vector<int> sizes;
