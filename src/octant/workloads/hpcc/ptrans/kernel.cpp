@@ -210,12 +210,7 @@ class Ptrans {
     // For the parcels on the way, which no map makes larger: tiles are at most as long as a block, or as `edge`.
     [[nodiscard]] std::size_t room() const {
         if (transport_ == "shared" || grid_.ranks() == 1) return 0;
-        std::int64_t most = 1;
-        for (int number = 0; number < grid_.ranks(); ++number)
-            for (Partners const& partners : schedule(grid_, grid_.place(number)))
-                most =
-                    std::max(most, Share(layout_, grid_.place(number), grid_.place(partners.to), edge_, parcel_bytes_)
-                                       .most_elements());
+        std::int64_t const most = std::max<std::int64_t>(1, most_in_a_parcel(layout_, edge_, parcel_bytes_));
         return 2 * Parcels::at_once * static_cast<std::size_t>(most);
     }
 
@@ -237,13 +232,14 @@ class Ptrans {
         std::vector<int> const& places = maps_[map];
         map_ = map;
         me_ = grid_.place(places[static_cast<std::size_t>(context_.group.rank())]);
-        auto const rank_at = [&](int number) {
-            return static_cast<int>(std::ranges::find(places, number) - places.begin());
-        };
+        std::vector<int> rank_at(places.size());
+        for (std::size_t rank = 0; rank < places.size(); ++rank)
+            rank_at[static_cast<std::size_t>(places[rank])] = static_cast<int>(rank);
         legs_.clear();
         for (Partners const& partners : schedule(grid_, me_)) {
             Place const to = grid_.place(partners.to), from = grid_.place(partners.from);
-            int const target = rank_at(partners.to), source = rank_at(partners.from);
+            int const target = rank_at[static_cast<std::size_t>(partners.to)];
+            int const source = rank_at[static_cast<std::size_t>(partners.from)];
             legs_.push_back({Share(layout_, me_, to, edge_, parcel_bytes_),
                              Share(layout_, from, me_, edge_, parcel_bytes_), target, source, !reaches(target),
                              !reaches(source), a_of(source), layout_.height(from)});

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace ptrans {
 namespace {
@@ -44,6 +46,12 @@ std::int64_t longest(std::vector<Piece> const& pieces) {
     return most;
 }
 
+// Tiles that travel together: as many as fit the bytes, at least one and at most all.
+std::int64_t in_parcel(std::int64_t tiles, std::int64_t largest, std::int64_t bytes) {
+    if (largest == 0) return 1;
+    return std::clamp<std::int64_t>(tiles, 1, std::max<std::int64_t>(1, bytes / (8 * largest)));
+}
+
 }  // namespace
 
 Grid Grid::parse(std::string const& text, int ranks) {
@@ -80,8 +88,7 @@ Share::Share(Layout const& layout, Place from, Place to, std::int64_t edge, std:
     columns_ = pieces(layout.columns, layout.rows, common(to.column, q, from.row, p), both, edge);
     tiles_ = static_cast<std::int64_t>(rows_.size() * columns_.size());
     largest_ = longest(rows_) * longest(columns_);
-    if (largest_ > 0) in_parcel_ = std::max<std::int64_t>(1, bytes / (8 * largest_));
-    in_parcel_ = std::clamp<std::int64_t>(tiles_, 1, in_parcel_);
+    in_parcel_ = in_parcel(tiles_, largest_, bytes);
 }
 
 std::int64_t Share::elements(std::int64_t parcel) const noexcept {
@@ -91,6 +98,22 @@ std::int64_t Share::elements(std::int64_t parcel) const noexcept {
         sum += one.rows_of_c.length * one.columns_of_c.length;
     }
     return sum;
+}
+
+// Rows and columns are cut alike, and any remainder of i modulo lcm(P, Q) meets any of j between some two places.
+// Blocks of different remainders differ in the last one alone, so that only a few ways to cut are left.
+std::int64_t most_in_a_parcel(Layout const& layout, std::int64_t edge, std::int64_t bytes) {
+    std::int64_t const both = std::lcm<std::int64_t>(layout.rows.processes, layout.columns.processes);
+    std::set<std::pair<std::int64_t, std::int64_t>> cuts;  // the longest piece, and how many
+    for (std::int64_t first = 0; first < both && first * layout.rows.block < layout.n(); ++first) {
+        auto const found = pieces(layout.rows, layout.columns, first, both, edge);
+        cuts.emplace(longest(found), static_cast<std::int64_t>(found.size()));
+    }
+    std::int64_t most = 0;
+    for (auto const& [high, down] : cuts)
+        for (auto const& [wide, across] : cuts)
+            most = std::max(most, high * wide * in_parcel(down * across, high * wide, bytes));
+    return most;
 }
 
 // With g = gcd(P, Q): place (p, q) sends to (q mod g + g u, p mod g + g v), all u < P/g and v < Q/g. Round (du, dv)

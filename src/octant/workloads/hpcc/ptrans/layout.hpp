@@ -67,6 +67,9 @@ class Share {
     std::int64_t tiles_ = 0, largest_ = 0, in_parcel_ = 1;
 };
 
+// Elements of the largest parcel between any two places. It looks at lcm(P, Q) sets of blocks, not at pairs of places.
+[[nodiscard]] std::int64_t most_in_a_parcel(Layout const& layout, std::int64_t edge, std::int64_t bytes);
+
 struct Partners {
     int to, from;  // numbers of places
 };
