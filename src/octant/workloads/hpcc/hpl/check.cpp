@@ -28,9 +28,10 @@ double largest(Vector const& values) {
     return found;
 }
 
-struct Products {  // by global rows, on all processes
-    Vector residual, row_sums, right_side, image;
-    explicit Products(std::size_t n) : residual(n, 0.0), row_sums(n, 0.0), right_side(n, 0.0), image(n, 0.0) {}
+struct Products {  // by global rows, of column_sums columns, on all processes
+    Vector residual, row_sums, column_sums, right_side, image;
+    explicit Products(std::size_t n)
+        : residual(n, 0.0), row_sums(n, 0.0), column_sums(n, 0.0), right_side(n, 0.0), image(n, 0.0) {}
 };
 
 // A x - b, the sums of magnitudes, b and A z.
@@ -38,7 +39,7 @@ Products products(Process const& process, std::uint64_t seed, Vector const& x, V
     Layout const& layout = process.layout;
     Products found(x.size());
     auto const columns = static_cast<std::size_t>(layout.local_columns);
-    Vector by_x(columns), by_z(columns), row(columns);
+    Vector by_x(columns), by_z(columns), row(columns), down(columns, 0.0);
     bool const has_b = layout.has_column(layout.n());
     std::size_t const of_matrix = has_b ? columns - 1 : columns;
     for (std::size_t i = 0; i < columns; ++i) {
@@ -54,9 +55,15 @@ Products products(Process const& process, std::uint64_t seed, Vector const& x, V
         found.residual[global] = dot(layout.local_columns, row.data(), by_x.data());
         found.image[global] = dot(layout.local_columns, row.data(), by_z.data());
         for (std::size_t j = 0; j < of_matrix; ++j) found.row_sums[global] += std::abs(row[j]);
+        for (std::size_t j = 0; j < of_matrix; ++j) down[j] += std::abs(row[j]);
         if (has_b) found.right_side[global] = row[of_matrix];
     }
-    for (Vector* one : {&found.residual, &found.row_sums, &found.right_side, &found.image}) add_up(*one, process.all);
+    for (std::size_t j = 0; j < of_matrix; ++j)
+        found
+            .column_sums[static_cast<std::size_t>(layout.columns.global(static_cast<std::int64_t>(j), layout.column))] =
+            down[j];
+    for (Vector* one : {&found.residual, &found.row_sums, &found.column_sums, &found.right_side, &found.image})
+        add_up(*one, process.all);
     return found;
 }
 
@@ -113,10 +120,17 @@ Errors errors(Process const& process, std::uint64_t seed, std::span<double const
     Vector image = upper_image(process, matrix, z, mine);
     apply_lower(process, matrix, pivots, image);
     for (std::size_t i = 0; i < image.size(); ++i) image[i] -= made.image[i];
-    double const n = static_cast<double>(x.size()), norm = largest(made.row_sums);
-    double const scale = norm * largest(x) + largest(made.right_side);
-    return {largest(made.residual) / (epsilon * scale * n), largest(image) / (epsilon * norm * n),
-            process.all.max(mine)};
+    double unknowns = 0;
+    for (double const one : x) unknowns += std::abs(one);
+    Norms const norms{largest(made.residual),
+                      largest(made.row_sums),
+                      largest(made.column_sums),
+                      largest(made.right_side),
+                      largest(x),
+                      unknowns};
+    double const n = static_cast<double>(x.size()), scale = norms.row_sum * norms.unknown + norms.right_side;
+    return {norms.residual / (epsilon * scale * n), largest(image) / (epsilon * norms.row_sum * n),
+            process.all.max(mine), norms};
 }
 
 }  // namespace hpl

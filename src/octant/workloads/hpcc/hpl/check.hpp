@@ -10,10 +10,15 @@
 
 namespace hpl {
 
+struct Norms {  // as HPL prints them: of vectors the largest magnitude and their sum, of A the largest sum of each
+    double residual, row_sum, column_sum, right_side, unknown, unknowns;
+};
+
 struct Errors {
     double residual;    // HPL's: |A x - b| / (eps (|A| |x| + |b|) n), largest row sums and largest numbers
     double factors;     // |A z - P' L U z| / (eps |A| |z| n) for random signs z: the same of the factors alone
     double multiplier;  // the largest magnitude in L below the diagonal: at most 1 if pivots were the largest
+    Norms norms{};
 };
 
 // Collective over all processes.

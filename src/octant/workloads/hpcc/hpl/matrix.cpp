@@ -25,7 +25,8 @@ Rows::Rows(Layout const& layout, std::uint64_t seed)
     auto const first_row = static_cast<std::uint64_t>(layout.rows.global(0, layout.row));
     for (std::int64_t first = 0; first < layout.local_columns; first += layout.block()) {
         auto const column = static_cast<std::uint64_t>(layout.columns.global(first, layout.column));
-        states_.push_back(octant::hpl::jump(first_row + column * static_cast<std::uint64_t>(layout.n()))(seed));
+        // HPL's first number is the one after its seed.
+        states_.push_back(octant::hpl::jump(1 + first_row + column * static_cast<std::uint64_t>(layout.n()))(seed));
     }
 }
 

@@ -7,10 +7,21 @@ from kernel_run import QUICK, KernelRun, KernelRuns
 from octant.limit import Best, Known, Threads
 from octant.workloads.hpcc.hpl import WORKLOAD
 
-ORDERS = "n=1,2,16,33,100,131"
-WORDS = (ORDERS, "block=8,16,40", "depth=0,1", "library=plain", "seconds=0.01", "least=5", "samples=5")
-FEWER = (ORDERS, "block=16", "depth=1", "library=plain", "seconds=0.01", "least=5", "samples=5")
+TWO_BLOCKS = tuple(range(1, 11))  # of 5
+LARGER = (33, 131, 400)
+ORDERS = f"n={','.join(map(str, (*TWO_BLOCKS, *LARGER)))}"
+SHORT = ("library=plain", "seconds=0.001", "least=5", "samples=5", "warmup=0")
+WORDS = (ORDERS, "block=5,40", "depth=0,1", *SHORT)
+FEWER = (f"n={','.join(map(str, (*TWO_BLOCKS, 33, 131, 200)))}", "block=5", "depth=1", *SHORT)
 """Ranks that share cores wait for each other in each column."""
+PRINTED = {
+    "largest column sum of magnitudes in A": 108.603,
+    "largest row sum of magnitudes in A": 111.271,
+    "sum of the magnitudes of the unknowns": 811.278,
+    "largest magnitude of an unknown": 7.03635,
+    "largest magnitude in b": 0.498902,
+}
+"""By HPCC 1.5.0 for n = 400: Anorm1, AnormI, Xnorm1, XnormI, BnormI."""
 ONE: Threads = frozenset({("node", 0)})
 
 
@@ -40,7 +51,7 @@ def unknowns(done: KernelRun) -> dict[str, float]:
 @pytest.mark.mpi
 def test_grids_blocks_and_look_ahead_give_the_same_unknowns(run_kernel: KernelRuns) -> None:
     alone = unknowns(run_kernel("hpcc/hpl", *WORDS))
-    assert len(alone) == 6
+    assert len(alone) == len(TWO_BLOCKS) + len(LARGER)
     for further in (("grid=1x2", "transport=shared,messages"), ("grid=2x1",)):
         assert unknowns(run_kernel("hpcc/hpl", *WORDS, *further, ranks=2)) == pytest.approx(alone, rel=1e-9)
 
@@ -56,7 +67,7 @@ def test_rows_that_move_between_ranks_have_room(run_kernel: KernelRuns) -> None:
 @pytest.mark.parametrize(("ranks", "grid"), [(3, "1x3"), (3, "3x1"), (4, "2x2"), (6, "2x3"), (8, "4x2")])
 def test_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int, grid: str) -> None:
     done = unknowns(run_over_openmpi("hpcc/hpl", *FEWER, f"grid={grid}", ranks=ranks))
-    assert len(done) == 6
+    assert len(done) == len(TWO_BLOCKS) + 3
 
 
 @pytest.mark.mpi
@@ -68,6 +79,18 @@ def test_each_check_fails_alone(run_kernel: KernelRuns, ranks: int) -> None:
         wrong = [not one.passed for one in done.points[-1].checks]
         assert wrong[check]
         assert wrong[0] == (check == 0), "what is done to the factors after the solution does not change it"
+
+
+@pytest.mark.mpi
+def test_the_system_is_hpls(run_kernel: KernelRuns) -> None:
+    """The norms that HPL prints, and its residual from them."""
+    done = run_kernel("hpcc/hpl", "n=400", "block=80", *SHORT, ranks=2)
+    assert done.code == 0, done.stderr
+    found = {result.name: result.value for result in done.points[0].results}
+    assert {name: found[name] for name in PRINTED} == pytest.approx(PRINTED, rel=1e-5)
+    size = found["largest row sum of magnitudes in A"] * found["largest magnitude of an unknown"]
+    residual = found["largest magnitude in A x - b"] / (2**-53 * (size + found["largest magnitude in b"]) * 400)
+    assert found["residual of HPL"] == pytest.approx(residual)
 
 
 @pytest.mark.mpi
