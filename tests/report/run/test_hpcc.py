@@ -141,6 +141,26 @@ def test_the_largest_error_of_the_transform_is_in_no_unit() -> None:
     assert float(pairs["MPIFFT_maxErr"]) == pytest.approx(0.5 * math.log(4096) * 2**-53, rel=1e-6, abs=0)
 
 
+def test_what_checks_found_stands_beside_the_figures() -> None:
+    """HPL's norms where the run has them (an older one has not), and the residual of the transposition."""
+    norms = [(key, Result(name, 1.5 + i, "1")) for i, (key, name) in enumerate(hpcc_summary.NORMS.items())]
+    hpl, transposed = launches_of("HPL", 2, n="1000", depth="1"), launches_of("PTRANS", 2, n="500")
+    residual = Result("largest difference from A transposed + C, over eps n", 0.25, "1", 16.0)
+    for with_norms in (True, False):
+        found = tuple(result for _, result in norms) if with_norms else (norms[-1][1],)
+        points = [measured(one, {}, pace="whole", counts={"flops": 10**9}, results=found) for one in hpl]
+        counts = {"bytes_transposed": 8 * 500**2}
+        points += [measured(one, {}, pace="whole", counts=counts, results=(residual,)) for one in transposed]
+        summary = summarise(
+            stored([*hpl, *transposed], points), with_references(workloads.workloads()), all_metrics=True
+        )
+        pairs = dict(line.split("=") for line in hpcc_summary.text(summary).splitlines() if "=" in line)
+        expected = {key: result.value for key, result in (norms if with_norms else norms[-1:])}
+        assert {key: float(pairs[key]) for key in hpcc_summary.NORMS if key in pairs} == expected
+        assert float(pairs["HPL_eps"]) == pytest.approx(2**-53)
+        assert (pairs["HPL_depth"], pairs["PTRANS_residual"]) == ("1", "0.25")
+
+
 def test_the_summary_is_read_back_to_the_same_values(tmp_path: Path) -> None:
     text = hpcc_summary.text(summary_of(crashed=False))
     pairs = dict(line.split("=") for line in text.splitlines() if "=" in line)

@@ -24,6 +24,15 @@ _TABLES = {
     "SingleRandomAccess": "RandomAccess",
     "SingleRandomAccess_LCG": "RandomAccess_LCG",
 }
+NORMS = {
+    "HPL_RnormI": "largest magnitude in A x - b",
+    "HPL_Anorm1": "largest column sum of magnitudes in A",
+    "HPL_AnormI": "largest row sum of magnitudes in A",
+    "HPL_Xnorm1": "sum of the magnitudes of the unknowns",
+    "HPL_XnormI": "largest magnitude of an unknown",
+    "HPL_BnormI": "largest magnitude in b",
+}
+"""HPCC's keys of the norms that HPL's residual is made of, and what the kernel calls them."""
 _WORD = 8  # bytes
 _NOT_RUN = -1.0  # as HPCC writes it
 
@@ -66,8 +75,10 @@ def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
             yield from _of_table(_TABLES[test.name], one, test.mode == "all")
         elif test.name == "HPL":
             yield from _of_matrix("HPL_", one, ("N", "NB"))
+            yield from _of_system(one)
         elif test.name == "PTRANS":
             yield from _of_matrix("PTRANS_", one, ("n", "nb"))
+            yield from _found(one, {"PTRANS_residual": "largest difference from A transposed + C, over eps n"})
         elif test.name == "SingleSTREAM of three arrays":
             yield "STREAM_VectorSize", units.parse_bytes(one.knobs["bytes"]) // (3 * _WORD)
             yield "STREAM_Threads", one.point.threads
@@ -84,6 +95,24 @@ def _largest_error(one: Figure) -> Iterator[tuple[str, float]]:
     for check in one.point.results:
         if check.name.startswith("HPCC's residual") and math.isfinite(check.value):
             yield "MPIFFT_maxErr", check.value * math.log(float(one.knobs["n"])) * sys.float_info.epsilon / 2
+
+
+def _of_system(one: Figure) -> Iterator[tuple[str, float]]:
+    """The norms that HPL's residual is made of, of the last repetition of a launch."""
+    norms = tuple(_found(one, NORMS))
+    if norms:
+        yield "HPL_eps", sys.float_info.epsilon / 2
+    yield from norms
+    if (depth := one.knobs.get("depth", "")).isdigit():
+        yield "HPL_depth", int(depth)
+
+
+def _found(one: Figure, names: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    """Results of the kernel, by key; one that is not finite has no place in a summary."""
+    values = {result.name: result.value for result in one.point.results}
+    for key, name in names.items():
+        if math.isfinite(value := values.get(name, math.nan)):
+            yield key, value
 
 
 def _of_matrix(prefix: str, one: Figure, names: tuple[str, str]) -> Iterator[tuple[str, float]]:
