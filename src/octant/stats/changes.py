@@ -1,0 +1,62 @@
+"""Where a curve changes from one level to another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LEAST_RATIO = 1.3
+"""Levels that are nearer are one; what a level grows within itself must not pass for a change."""
+LEAST_POINTS = 3
+"""On each side."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Between two neighbouring points, from the level of all before to that of all after."""
+
+    last: float  # the last place of the lower level
+    first: float  # the first of the higher one
+    before: float
+    after: float
+
+    @property
+    def place(self) -> float:
+        """The middle of the two places, on a logarithmic scale."""
+        return math.sqrt(self.last * self.first)
+
+
+def change_of(points: Sequence[tuple[float, float]], least_ratio: float = LEAST_RATIO) -> Change | None:
+    """The one place where a curve of two levels rises.
+
+    It is where two constants, one on each side, leave the least sum of squares of the logarithms. Levels are medians.
+
+    Args:
+        points: (place, positive value), the places ascending and positive.
+        least_ratio: of the higher level to the lower one.
+
+    Returns:
+        `None` where the curve is too short, falls, or does not rise by as much.
+    """
+    logs = [math.log(value) for _, value in points]
+    sums = [0.0, *accumulate(logs)]
+    number = len(logs)
+
+    def explained(split: int) -> float:
+        """Of the sum of squares, what two levels leave less than none do."""
+        return sums[split] ** 2 / split + (sums[-1] - sums[split]) ** 2 / (number - split)
+
+    splits = range(LEAST_POINTS, number - LEAST_POINTS + 1)
+    if not splits:
+        return None
+    at = max(splits, key=explained)
+    before, after = (median(value for _, value in part) for part in (points[:at], points[at:]))
+    if after < least_ratio * before:
+        return None
+    return Change(points[at - 1][0], points[at][0], before, after)

@@ -1,0 +1,38 @@
+// A chain of additions, which take a cycle each: beside other phases of a step it tells the clock that they had.
+#pragma once
+
+#include <cstdint>
+
+namespace core {
+
+class Additions {
+  public:
+    static constexpr std::int64_t each = 16'384;
+
+    void run() {
+        sum_ = add_up(sum_, each);
+        ++runs_;
+    }
+    [[nodiscard]] double wrong() const { return sum_ == by * static_cast<std::uint64_t>(runs_ * each) ? 0 : 1; }
+    void spoil() { ++sum_; }
+
+  private:
+    static constexpr std::uint64_t by = 3;
+
+    static std::uint64_t add_up(std::uint64_t x, std::int64_t count) {
+        std::uint64_t step = by;
+        asm volatile("" : "+r"(step));  // in a register: recent cores add constants while renaming, at no cycle at all
+        for (std::int64_t i = 0; i < count; i += 8)
+#pragma GCC unroll 8
+            for (int k = 0; k < 8; ++k) {
+                x += step;
+                asm volatile("" : "+r"(x));
+            }
+        return x;
+    }
+
+    std::uint64_t sum_ = 0;
+    std::int64_t runs_ = 0;
+};
+
+}  // namespace core

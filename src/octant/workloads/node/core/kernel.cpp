@@ -1,0 +1,45 @@
+// What one core can do: latency and throughput of its operations, how far ahead it looks, how many misses it has in
+// flight, and what a wrong guess costs.
+#include "rows.hpp"
+
+namespace core {
+
+std::vector<octant::Knob> knobs() {
+    using octant::KnobKind;
+    return {
+        {"operation",
+         KnobKind::word,
+         "add",
+         "what pattern=operations repeats",
+         {"add", "multiply", "popcount", "load", "forward", "nop", "rounding", "fadd", "fmul", "fma", "divide", "sqrt",
+          "reciprocal", "rsqrt", "compare"}},
+        {"form", KnobKind::word, "latency", "one chain of operations, or many side by side", {"latency", "throughput"}},
+        {"width",
+         KnobKind::word,
+         "auto",
+         "vector bits of fadd … compare; auto: the widest",
+         {"auto", "scalar", "128", "256", "512"}},
+        {"filler", KnobKind::word, "nop", "what pattern=window has between two misses", {"nop", "add"}},
+        {"bytes",
+         KnobKind::bytes,
+         "64MiB",
+         "footprint of the loads of pattern=window and misses, a power of two",
+         {},
+         16 * 1024,
+         std::int64_t{1} << 38},
+        {"seed", KnobKind::integer, "1", "of the random order"}};
+}
+
+void one_thread(octant::Context const& context, char const* pattern) {
+    if (context.threads > 1)
+        throw octant::Refusal(std::string("cannot measure pattern=") + pattern +
+                                  " with several threads (one thread steps through its parts); try several ranks",
+                              octant::Exit::not_supported);
+}
+
+}  // namespace core
+
+int main(int argc, char** argv) {
+    return octant::run_rows(argc, argv, "pattern",
+                            {core::operations_row(), core::window_row(), core::misses_row(), core::branch_row()});
+}
