@@ -63,7 +63,7 @@ intel: .venv-intel/.installed  ## install Intel MPI, with the programs of IMB, i
 sanitize: setup  ## run the native tests under the address and undefined-behaviour sanitizers, in build/asan
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --preset asan >/dev/null
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build --preset asan --target native_tests
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ctest --test-dir build/asan -j 2 --output-on-failure --no-tests=error
 
 N := 300
 fuzz: setup  ## put changed inputs to every reader of foreign text, the network module under the sanitizers (N for each)
