@@ -39,8 +39,8 @@ evaluate: $(RUNS)  ## measure this machine (about five minutes with the set-up) 
 	$(BIN)/octant evaluate --quick
 
 test: sanitize dev openmpi  ## run all tests: native, Python, and the Open MPI build
-	$(BIN)/pytest -q --quick --with-browser -n 2
-	$(BIN)/pytest -q --thorough --with-browser  # one after the other: they start processes on every core
+	OCTANT_KERNELS=$(CURDIR)/build/dev/bin $(BIN)/pytest -q --together -n 2
+	OCTANT_KERNELS=$(CURDIR)/build/dev/bin $(BIN)/pytest -q --alone  # one after the other: they start processes on every core
 
 dev: setup  ## build kernels with fault injection and warnings as errors, in build/dev
 	@mkdir -p build

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,9 @@ collect_ignore_glob = ["tests/workloads/throwaway/*"]  # a workload of `test_one
 SLOW_FIXTURES = frozenset({"kernels", "run_over_openmpi", "needs", "browser", "threads_program"})
 SLOW_MARKERS = ("mpi", "browser", "simgrid", "slow", "root")
 """What a test asks for that is left out by `--quick`."""
+ALONE_FIXTURES = frozenset({"run_over_openmpi"})
+ALONE_MARKERS = ("alone", "mpi", "root", "simgrid")
+"""What a test asks for that needs the cores, or what the whole machine shows, for itself."""
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -130,19 +133,24 @@ def browser() -> Iterator["Browser"]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="write the examples' transcripts anew")
     parser.addoption("--quick", action="store_true", help="only tests that build nothing and start no programs of ours")
-    parser.addoption("--with-browser", action="store_true", help="those that look at pages count as quick")
-    parser.addoption("--thorough", action="store_true", help="only the tests that --quick leaves out")
+    parser.addoption("--together", action="store_true", help="only tests that others may run beside")
+    parser.addoption("--alone", action="store_true", help="only the tests that --together leaves out")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for option, wanted in (("--quick", True), ("--thorough", False)):
+    for option, asks, wanted in (
+        ("--quick", _asks_for(SLOW_MARKERS, SLOW_FIXTURES), False),
+        ("--together", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), False),
+        ("--alone", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), True),
+    ):
         if config.getoption(option):
-            config.hook.pytest_deselected(items=[item for item in items if _is_quick(item, config) != wanted])
-            items[:] = [item for item in items if _is_quick(item, config) == wanted]
+            config.hook.pytest_deselected(items=[item for item in items if asks(item) != wanted])
+            items[:] = [item for item in items if asks(item) == wanted]
 
 
-def _is_quick(item: pytest.Item, config: pytest.Config) -> bool:
-    left_out = {"browser"} if config.getoption("--with-browser") else set()
-    fixtures = getattr(item, "fixturenames", ())
-    marked = any(item.get_closest_marker(name) for name in SLOW_MARKERS if name not in left_out)
-    return not marked and (SLOW_FIXTURES - left_out).isdisjoint(fixtures)
+def _asks_for(markers: Sequence[str], fixtures: Set[str]) -> Callable[[pytest.Item], bool]:
+    def asks(item: pytest.Item) -> bool:
+        marked = any(item.get_closest_marker(name) for name in markers)
+        return marked or not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
+
+    return asks

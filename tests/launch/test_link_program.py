@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 RATE = ("--bits-per-s", "100000000")
 SHOW = "import os, socket, sys; print(socket.gethostname(), sorted(os.sched_getaffinity(0)), sys.argv[1:], os.getcwd())"

@@ -12,6 +12,8 @@ from octant.analysis.given import all_mismatches
 from octant.store import Store, StoredRun
 from paths import ROOT, Octant
 
+pytestmark = pytest.mark.alone
+
 CPUS = sorted(os.sched_getaffinity(0))
 QUICK = ("stream", "bytes=1MiB", "seconds=0.1", "--repeats", "1")
 two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")

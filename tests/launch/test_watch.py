@@ -17,6 +17,8 @@ from octant.placement import planner
 from octant.placement.request import parse_request
 from paths import Octant
 
+pytestmark = pytest.mark.alone
+
 STAT = "4242 (a b) c) S 1 4242 4242 0 -1 4194304 99 0 0 0 150 50 0 0 20 0 2 0 1000 0 0 " + "0 " * 14 + "7 0 0 0 0 0"
 NUMA_MAPS = """\
 55a0 default file=/usr/bin/prog mapped=3 active=2 N0=3 kernelpagesize_kB=4

@@ -118,6 +118,7 @@ def test_calls_that_count_beyond_ints_are_right_or_absent(run_kernel: KernelRuns
     assert {point.passed for point in spoilt.points[len(done.points) :] if point.knobs["bytes"] != "0"} == {False}
 
 
+@pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",

@@ -19,6 +19,8 @@ from octant.machine.mpi_inventory import parse_probe
 from octant.units import parse_bytes
 from paths import ROOT
 
+pytestmark = pytest.mark.alone
+
 TINY = ("seconds=0.005", "least=5", "samples=5")
 TIME_LIMIT_S, LATEST_S = 8, 120
 """Until a program is said to hang, and of one that ends, on a machine that is busy with other work."""

@@ -23,6 +23,8 @@ from octant.build import program_name
 from octant.record import Point, Taken
 from octant.stats.doubts import Grade
 
+pytestmark = pytest.mark.alone
+
 Start = Callable[..., "subprocess.Popen[str]"]
 SECOND = ("seconds=1", "samples=1000000", "precision=0")
 

@@ -120,6 +120,7 @@ def test_rows_are_right_with_intel_mpi(kernels: Path, tmp_path: Path, name: str,
     assert all("Intel" in point.process.mpi for point in points)
 
 
+@pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", MORE_RANKS)
 @pytest.mark.parametrize("name", NAMES)
@@ -155,6 +156,7 @@ def test_own_algorithms_are_right_on_two_ranks(kernels: Path, tmp_path: Path) ->
     check_own_algorithms(kernels, Path(sys.executable).parent / "mpiexec", 2, tmp_path / "records.jsonl")
 
 
+@pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", MORE_RANKS)
 def test_own_algorithms_are_right_on_more_ranks_than_cores(tmp_path: Path, ranks: int) -> None:
