@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from octant.analysis.names import LONGEST, knob_text, short_name
+from octant.analysis.names import LONGEST, knob_text, name_and_rest, short_name
 from screen_run import messages, rates, summary_of
 
 
@@ -24,6 +24,15 @@ def test_a_name_says_what_what_differs_and_where(label: str, swept: dict[str, st
     points = tuple(replace(p, knobs=swept) for p in figure.points)
     title = ", ".join([label, *(f"{knob} {value}" for knob, value in swept.items())])
     assert short_name(replace(figure, points=points, label=label, title=title)) == name
+
+
+def test_a_tile_has_the_whole_name_and_says_the_rest_in_words() -> None:
+    figure = summary_of(rates([1e9])).figures[0]
+    knobs = {"prefetch": "no", "pages": "default"}
+    points = tuple(replace(p, knobs=knobs) for p in figure.points)
+    title = "StarRandomAccess, prefetch no, pages default"
+    found = name_and_rest(replace(figure, points=points, label="StarRandomAccess", title=title))
+    assert found == ("StarRandomAccess", "no prefetch, default pages, 1 core")
 
 
 def test_the_metric_is_named_where_it_is_not_the_headline() -> None:

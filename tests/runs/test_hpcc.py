@@ -45,6 +45,20 @@ def test_sizes_are_positive_and_fit_for_any_number_of_ranks(ranks: int, order: i
     assert sizes.gfft_ranks == ({7: 6}.get(ranks, ranks))
 
 
+def test_messages_have_the_lengths_that_the_model_needs() -> None:
+    """Within a node, and between hosts of whatever two ranks are on different ones."""
+    tests = [one for one in hpcc_tests() if one.workload == "mpi/p2p"]
+    for across in (False, True):
+        lengths: dict[str, set[str]] = {}
+        for test in tests:
+            knobs = {**test.knobs, **(test.across if across else {})}
+            for pattern in knobs["pattern"].split(","):
+                lengths.setdefault(pattern, set()).update(knobs["bytes"].split(","))
+            assert knobs["groups"] == "{pairs}" or not across
+        assert len(lengths["pingpong"]) >= 5
+        assert lengths["duplex"]
+
+
 def test_pairs_are_all_of_few_ranks_and_some_of_many() -> None:
     assert Sizes(1, 64).pairs == ""
     assert Sizes(3, 64).pairs == "0+1,0+2,1+2"

@@ -38,9 +38,7 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     Args:
         with_place: whether it says on how many cores; pictures of one layout say that in their title.
     """
-    swept = tuple(figure.title.removeprefix(figure.label).split(", ")[1:])
-    names = [part.partition(" ")[0] for part in swept]
-    knobs = {name: figure.knobs.get(name, "") for name in names}
+    knobs = _swept(figure)
     what, where = _what(figure, whole=True), [place_text(figure)] * with_place
     link = ["emulated link"] * bool(figure.link)
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
@@ -57,6 +55,19 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
         most = max(LONGEST - len(", ".join(rest)) - 2, 8)
         name = ", ".join([_cut(what if len(what) <= most else _number_first(what), most), *rest])
     return _cut(name, LONGEST)
+
+
+def name_and_rest(figure: Figure) -> tuple[str, str]:
+    """What is measured, and apart from it, in words, what its ask varied and on how many cores: for a tile."""
+    what, *more = _what(figure, whole=True).split(", ")
+    knobs = [knob_text(name, value) for name, value in _swept(figure).items()]
+    return _cut(what, LONGEST), ", ".join([*more, *knobs, place_text(figure), *["emulated link"] * bool(figure.link)])
+
+
+def _swept(figure: Figure) -> dict[str, str]:
+    """The knobs that its ask varied."""
+    parts = figure.title.removeprefix(figure.label).split(", ")[1:]
+    return {name: figure.knobs.get(name, "") for name in (part.partition(" ")[0] for part in parts)}
 
 
 def _number_first(text: str) -> str:

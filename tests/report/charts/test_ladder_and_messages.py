@@ -12,13 +12,13 @@ from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine import Disagreement, Machine
-from octant.metric import Metric, ranks, seconds, steps
+from octant.metric import Metric, ranks, rate, seconds, steps
 from octant.record import Work
-from octant.report.charts import curve, draw
+from octant.report.charts import curve
 from octant.report.charts.picture import Panel, Picture
 from octant.report.charts.pictures import pictures
 from octant.stats import Doubt, Grade
-from octant.workload import Curve, Ladder, Workload
+from octant.workload import Curve, Ladder, Messages, Workload
 
 
 def picture_of(summary: Summary, name: str) -> Picture:
@@ -230,13 +230,20 @@ def test_launches_are_dots_and_one_launch_has_none() -> None:
     assert [x for x, _ in line.dots if x != 8] == [x for x in line.x if x != 8 for _ in range(3)]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_few_points_are_marks_and_joined_from_three_on(count: int) -> None:
+@pytest.mark.parametrize("count", [2, 3])
+def test_two_points_are_marks_and_joined_from_three_on(count: int) -> None:
     picture = halo_curve([8 * 2**i for i in range(count)])
     (series,) = picture.panels[0].series
     assert len(series.x) == count, "draw joins three or more"
     assert ("Lines join medians" in picture.caption) == (count > 2)
-    assert ("no curve" in draw.svg(picture, 780)) == (count == 1)
+
+
+def test_what_was_measured_at_one_place_is_no_picture() -> None:
+    """Nor are lines of one place each that lie apart."""
+    every = (Curve("n"), Ladder("n"), Messages("rate", "n"))
+    assert halo_pictures([8], extra=[("16", 2)], declared=every) == []
+    kinds = [picture.id for picture in halo_pictures([8, 16], declared=every)]
+    assert kinds == ["ladder", "mine-own-curve", "mine-own-messages"]
 
 
 def test_lone_points_are_left_to_the_table_where_others_are_a_curve() -> None:
@@ -245,8 +252,8 @@ def test_lone_points_are_left_to_the_table_where_others_are_a_curve() -> None:
 
 
 def test_lines_of_several_places_are_told_apart_by_them() -> None:
-    picture = next(p for p in pictures(summarise(fake_run.fake_run(), WORKLOADS)) if p.id == "node-gemm-curve")
-    assert [series.name for series in picture.panels[0].series] == ["1 core", "2 copies", "2 threads"]
+    picture = halo_curve([8, 16], extra=[("8", 2), ("16", 2)])
+    assert [series.name for series in picture.panels[0].series] == ["1 core", "2 ranks"]
 
 
 def test_over_a_thousand_points_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,13 +272,24 @@ def test_groups_of_ranks_are_a_band_of_quartiles() -> None:
 
 def halo_curve(sizes: Sequence[int], extra: Sequence[tuple[str, int]] = (), groups: int = 1) -> Picture:
     """A curve over sizes of a workload whose group g needs g µs for a step."""
+    return next(one for one in halo_pictures(sizes, extra, groups) if one.id == "mine-own-curve")
+
+
+def halo_pictures(
+    sizes: Sequence[int],
+    extra: Sequence[tuple[str, int]] = (),
+    groups: int = 1,
+    declared: tuple[Curve | Ladder | Messages, ...] = (Curve("n"),),
+) -> list[Picture]:
+    """What is drawn of such a run; `extra` are further sizes, with the ranks of each."""
     over = (ranks("max"), steps("median"))
-    own = Workload("Own", (Metric("time", "s", "lower", seconds(over=over)),), {}, "mine/own", pictures=(Curve("n"),))
+    metrics = (Metric("time", "s", "lower", seconds(over=over)), Metric("rate", "B/s", "higher", rate("bytes_sent")))
+    own = Workload("Own", metrics, {}, "mine/own", pictures=declared)
     launches, points = [], []
     for number, (n, threads) in enumerate([*((str(size), 1) for size in sizes), *extra]):
         ask = Ask(Subject("mine/own"), {"n": n}, Shape(groups * threads), show=Presentation(f"own {number}"))
         launches.append(Launch(ask))
-        changes: dict[str, Any] = {}
+        changes: dict[str, Any] = {"counts": {"bytes_sent": 1000}}
         if groups > 1:
             changes = {
                 "groups": tuple((g,) for g in range(groups)),
@@ -284,8 +302,7 @@ def halo_curve(sizes: Sequence[int], extra: Sequence[tuple[str, int]] = (), grou
                 lanes=lanes, **changes,
             )
         )  # fmt: skip
-    summary = summarise(stored(launches, points), {own.name: own})
-    return picture_of(summary, "mine-own-curve")
+    return pictures(summarise(stored(launches, points), {own.name: own}))
 
 
 @dataclasses.dataclass(frozen=True)

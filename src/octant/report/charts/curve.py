@@ -10,7 +10,17 @@ from octant.analysis.names import picture_title
 from octant.report import claims
 from octant.report.charts.caches import cache_marks
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.lines import MOST_SERIES, ROLES, Along, Line, along, dressed, lines_of, zero_place
+from octant.report.charts.lines import (
+    MOST_SERIES,
+    ROLES,
+    Along,
+    Line,
+    along,
+    dressed,
+    lead_somewhere,
+    lines_of,
+    zero_place,
+)
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 
@@ -26,10 +36,10 @@ _WORDS = 8  # values without a place on the axis that a caption names
 
 
 def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Curve) -> Picture | None:
-    """A metric along x; `None` without a point."""
+    """A metric along x; `None` where no line has two places."""
     metric, x = workload.metric(shown.y), along(workload, figures, shown.x, shown.along)
     every = lines_of(summary, x, figures, shown.y, shown.each)
-    if not every:
+    if not lead_somewhere(every):
         return None
     lines = thin(every, MOST_LINES)
     xs = sorted({at for line in lines for at in line.xs})
@@ -41,7 +51,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
     ys = [y for line in lines for y in (*line.ys, *(limit for _, limit in line.limits))]
     ys += [y for one in models if one for y in one.y]
     upright = value_axis(metric.name, ys, metric.unit, log=True)
-    named = len(lines) > 1 or len(xs) == 1
+    named = len(lines) > 1
     groups = [lines[i : i + MOST_SERIES] for i in range(0, len(lines), MOST_SERIES)]
     return Picture(
         "curve",

@@ -10,7 +10,7 @@ from octant.analysis.plateaus import APART, level_name, plateaus, reach
 from octant.report import claims
 from octant.report.charts.caches import cache_marks, doubted_levels, size_text, stated_sizes, unseen_levels
 from octant.report.charts.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
-from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of
+from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
 from octant.report.charts.picture import Band, Level, Mark, Note, Panel, Picture, thin, thinned_text
 from octant.workload import Ladder
 
@@ -62,7 +62,7 @@ class _Pages:
 
 
 def ladder(summary: Summary) -> Picture | None:
-    """All workloads that declare a rung, in one picture: rates above times; `None` without a point."""
+    """All workloads that declare a rung, in one picture: rates above times; `None` where no line has two places."""
     declared = [
         (workload, figures, shown)
         for workload, figures in summary.by_workload()
@@ -103,7 +103,7 @@ def ladder(summary: Summary) -> Picture | None:
 def _rung(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Ladder) -> _Rung | None:
     metric, x = workload.metric(shown.y), along(workload, figures, shown.x, shown.along)
     lines = lines_of(summary, x, figures, shown.y)
-    if not lines:
+    if not lead_somewhere(lines):
         return None
     sign = -1 if metric.better == "higher" else 1
     kept = sorted(thin(lines, MOST_SERIES), key=lambda line: (-line.xs[-1], sign * line.ys[-1]))

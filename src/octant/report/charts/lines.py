@@ -136,6 +136,11 @@ def lines_of(
     ]
 
 
+def lead_somewhere(lines: Iterable[Line]) -> bool:
+    """Whether any has two points: what was measured at one place says nothing along an axis, and the table has it."""
+    return any(len(line.xs) > 1 for line in lines)
+
+
 def other_knobs(figures: Sequence[Figure], but: str) -> list[str]:
     """Names of the knobs that differ among the figures, without `but` and without effort."""
     names = dict.fromkeys(name for figure in figures for name in figure.knobs)

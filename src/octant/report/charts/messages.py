@@ -27,7 +27,7 @@ from octant.report.charts.curve import (
     value_axis,
     value_columns,
 )
-from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lines_of
+from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
 from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
@@ -46,10 +46,10 @@ _BUFFERS = "buffers"  # the knob that tells hot curves from cold ones
 
 
 def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Messages) -> Picture | None:
-    """Time above bandwidth over one axis; `None` without a point. Segments and N½ are of the longest line."""
+    """Time above bandwidth over one axis; `None` where no line has two lengths. Segments are of the longest line."""
     metric, x = workload.metric(), along(workload, figures, shown.x, shown.along)
     every = lines_of(summary, x, figures, each=shown.each)
-    if not every:
+    if not lead_somewhere(every):
         return None
     times = sorted(thin(every, MOST_SERIES), key=lambda line: -len(line.xs))
     named = {line.name: line for line in lines_of(summary, x, figures, shown.rate, shown.each)}

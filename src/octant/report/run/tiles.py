@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.analysis.names import knob_text, short_name
+from octant.analysis.names import knob_text, name_and_rest, short_name
 from octant.failure import Exit
 from octant.report import claims
 from octant.report.run import results
@@ -38,7 +38,7 @@ def tiles(summary: Summary) -> tuple[Tile, ...]:
     declared = summary.run.screen.tiles
     if not declared:
         shown = _headlines(summary)
-        several = Counter(short_name(figure).partition(", ")[0] for figure in shown)
+        several = Counter(name_and_rest(figure)[0] for figure in shown)
         return tuple(_of_figure(summary, _plain(figure, several), figure) for figure in shown)
     return tuple(_tile(summary, one) for one in declared)
 
@@ -92,7 +92,7 @@ def _headlines(summary: Summary) -> list[Figure]:
 
 def _plain(figure: Figure, several: Mapping[str, int]) -> DeclaredTile:
     """The tile of a figure that nobody declared; its name is whole where others begin so."""
-    name, _, what = short_name(figure).partition(", ")
+    name, what = name_and_rest(figure)
     if several[name] > 1:
         name, what = short_name(figure), figure.metric.name
     return DeclaredTile(name, what, (), bar="limit" if figure.limit else "none")
