@@ -3,7 +3,7 @@
 import pytest
 
 from fake_run import machine, point
-from kernel_run import QUICK, KernelRuns
+from kernel_run import MORE_RANKS, QUICK, KernelRuns
 from octant.limit import FMA, Best, Known
 from octant.record import Point
 from octant.workload import NoTraffic
@@ -52,6 +52,17 @@ def test_every_way_gives_the_transform(run_kernel: KernelRuns, ranks: int, words
     assert done.code == 0, done.stderr
     assert len(done.points) >= 8
     assert all(point.passed and len(point.checks) == 3 for point in done.points)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", sorted({*MORE_RANKS, 6} - {5}))
+def test_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int) -> None:
+    """576 numbers leave eight ranks lines of three; 14400 leave them lines that fill vectors in part."""
+    words = ("n=576,14400", "transport=shared,messages", "lines=static,dynamic", "schedule=prime,library")
+    done = run_over_openmpi("hpcc/gfft", *words, "chunks=3", "seconds=0.01", "least=5", "samples=10", ranks=ranks)
+    assert done.code == 0, done.stderr
+    assert len(done.points) == 16
+    assert all(len(point.checks) == 3 and point.passed for point in done.points)
 
 
 @pytest.mark.mpi
