@@ -65,6 +65,7 @@ void fourier(octant::Checks& checks) {
             for (std::size_t k = 0; k < count; ++k) worst = std::max(worst, std::abs(y[k] - expected[k]));
             checks.that(worst <= 40 * octant::fft::unit * std::sqrt(static_cast<double>(n)), "as the oracle has it");
         }
+    checks.that(octant::fft::Plan::rows_of(64, 7) == 8, "a number of shares that divides no side changes nothing");
     auto const side = [](std::int64_t n, std::int64_t shares) {
         octant::fft::Plan const plan(n, octant::fft::widths()[0], shares);
         return plan.rows() % shares == 0 && plan.columns() % shares == 0 && plan.n() == n;

@@ -16,11 +16,11 @@ class Lanes {
 
     static void columns(Pass const& pass) {
         for (std::int64_t c = 0; c < pass.lines; c += lanes) Lanes(pass, c).column_group();
-        if (pass.streaming) drain_stores();
+        if (pass.last_streamed > 0) drain_stores();
     }
     static void rows(Pass const& pass) {
         for (std::int64_t c = 0; c < pass.lines; c += lanes) Lanes(pass, c).row_group();
-        if (pass.streaming) drain_stores();
+        if (pass.last_streamed > 0) drain_stores();
     }
 
   private:
@@ -75,10 +75,13 @@ class Lanes {
         return made;
     }
     template <bool streaming>
-    void put(double* to, C value) const {
+    void put(At k, C value) const {
+        double* const to = place(k);
         if (here_ != lanes) {
             for (At l = 0; l < here_; ++l) to[2 * l] = value.re[l], to[2 * l + 1] = value.im[l];
-        } else if constexpr (streaming) {
+            return;
+        }
+        if (streaming && k >= pass_.first_streamed && k < pass_.last_streamed) {
             store_streaming(reinterpret_cast<V*>(to), together(value, 0));
             store_streaming(reinterpret_cast<V*>(to + lanes), together(value, lanes / 2));
         } else {
@@ -86,12 +89,20 @@ class Lanes {
             reinterpret_cast<Loose*>(to + lanes)->value = together(value, lanes / 2);
         }
     }
+    // Of vectors that send whole lines of the cache: others would send every line in parts, at great cost.
     [[nodiscard]] bool may_stream() const {
-        auto const address = reinterpret_cast<std::uintptr_t>(pass_.out + 2 * line_);
-        bool const whole_lines =
-            sizeof(V) >= 32;  // a group of fewer columns would send every line in parts, at great cost
-        return whole_lines && pass_.streaming &&
-               (address | static_cast<std::uintptr_t>(16 * pass_.out_pitch)) % sizeof(V) == 0;
+        if (sizeof(V) < 32 || pass_.last_streamed == 0) return false;
+        At const one = pass_.first_streamed;
+        auto const apart_by = static_cast<std::uintptr_t>(pass_.out_each == nullptr ? 16 * pass_.out_pitch : 0);
+        return (reinterpret_cast<std::uintptr_t>(place(one)) | apart_by) % sizeof(V) == 0;
+    }
+
+    // Where element k of the first line of this group comes from, and where it goes.
+    [[nodiscard]] double const* origin(At k) const {
+        return 2 * line_ + (pass_.in_each != nullptr ? pass_.in_each[k] : pass_.in + 2 * k * pass_.in_pitch);
+    }
+    [[nodiscard]] double* place(At k) const {
+        return 2 * line_ + (pass_.out_each != nullptr ? pass_.out_each[k] : pass_.out + 2 * k * pass_.out_pitch);
     }
 
     [[nodiscard]] C root(At power) const {  // of each column, to this power
@@ -122,7 +133,7 @@ class Lanes {
                 for (At j = 0; j < radix; ++j) {
                     At const i = q + at.stride * p + apart_by * j;
                     if constexpr (fetches)
-                        x[j] = fetched(from + 2 * i * pass_.in_pitch);
+                        x[j] = fetched(origin(i));
                     else
                         x[j] = kept(from, i);
                 }
@@ -154,7 +165,6 @@ class Lanes {
     void last_stage(Stage const& at, double const* from) const {
         Turns turns;
         if constexpr (turned) begin(turns, at);
-        double* const out = pass_.out + 2 * line_;
         for (At q = 0; q < at.stride; ++q) {
             C x[radix];
 #pragma GCC unroll 8
@@ -168,7 +178,7 @@ class Lanes {
                 for (At j = 1; j < radix; ++j) x[j] = x[j] * (turn * turns.of_outer[j]);
             }
 #pragma GCC unroll 8
-            for (At j = 0; j < radix; ++j) put<streaming>(out + 2 * pass_.out_pitch * (q + at.stride * j), x[j]);
+            for (At j = 0; j < radix; ++j) put<streaming>(q + at.stride * j, x[j]);
         }
     }
     template <bool turned, bool streaming>
@@ -195,12 +205,11 @@ class Lanes {
     }
 
     void column_group() const {
-        double const* const in = pass_.in + 2 * line_;
         int const last = pass_.line.stages - 1;
         if (last == 0) {
-            for (At i = 0; i < pass_.line.length; ++i) keep(buffer(0), i, fetched(in + 2 * i * pass_.in_pitch));
+            for (At i = 0; i < pass_.line.length; ++i) keep(buffer(0), i, fetched(origin(i)));
         } else {
-            any_stage<true>(pass_.line.stage[0], in, buffer(0));
+            any_stage<true>(pass_.line.stage[0], nullptr, buffer(0));
         }
         from_buffer(last == 0 ? 0 : 1);
     }
@@ -213,29 +222,29 @@ class Lanes {
 
     // Squares of lanes x lanes numbers, transposed on the way into the buffer.
     void row_group() const {
-        double* const to = buffer(0);
-        for (At begin = 0; begin < pass_.line.length; begin += pass_.width) {
-            double const* const in = pass_.in + 2 * (begin / pass_.width * pass_.block + line_ * pass_.in_pitch);
-            At const end = pass_.line.length - begin < pass_.width ? pass_.line.length - begin : pass_.width;
+        double* to = buffer(0);
+        for (Piece const* piece = pass_.pieces; piece != pass_.pieces + pass_.piece_count; ++piece) {
+            double const* const in = piece->in + 2 * line_ * piece->pitch;
             At j = 0;
             if (here_ == lanes)
-                for (; j + lanes <= end; j += lanes) square(in + 2 * j, to + 2 * lanes * (begin + j));
-            for (; j < end; ++j) {
+                for (; j + lanes <= piece->width; j += lanes) square(in + 2 * j, piece->pitch, to + 2 * lanes * j);
+            for (; j < piece->width; ++j) {
                 C made{};
                 for (At l = 0; l < here_; ++l) {
-                    made.re[l] = in[2 * (l * pass_.in_pitch + j)];
-                    made.im[l] = in[2 * (l * pass_.in_pitch + j) + 1];
+                    made.re[l] = in[2 * (l * piece->pitch + j)];
+                    made.im[l] = in[2 * (l * piece->pitch + j) + 1];
                 }
-                keep(to, begin + j, made);
+                keep(to, j, made);
             }
+            to += 2 * lanes * piece->width;
         }
         from_buffer(0);
     }
-    void square(double const* in, double* to) const {
+    static void square(double const* in, At pitch, double* to) {
         V re[lanes], im[lanes];
 #pragma GCC unroll 8
         for (At l = 0; l < lanes; ++l) {
-            C const row = apart(loose(in + 2 * l * pass_.in_pitch), loose(in + 2 * l * pass_.in_pitch + lanes));
+            C const row = apart(loose(in + 2 * l * pitch), loose(in + 2 * l * pitch + lanes));
             re[l] = row.re;
             im[l] = row.im;
         }

@@ -28,26 +28,35 @@ struct Roots {  // exp(-2 pi i e / n) = fine[e & mask] * coarse[e >> shift], 0 <
     int shift;
 };
 
+struct Piece {  // the next `width` elements of each row: of row c they begin at in[c pitch]
+    double const* in;
+    std::int64_t pitch, width;
+};
+
 struct Pass {
     Line line;
-    double const* in;
-    std::int64_t in_pitch;
+    std::int64_t lines;
+    double* scratch;  // scratch_doubles(length), aligned to 64 bytes
+    // Element k of line c goes to out[k out_pitch + c], or to out_each[k][c] where there is such a table.
     double* out;
     std::int64_t out_pitch;
-    std::int64_t lines;
-    bool streaming;   // stores past the caches where `out` is aligned to them
-    double* scratch;  // scratch_doubles(length), aligned to 64 bytes
-    // Of columns: element k of line c is multiplied by the root of exponent k (first + c). None: no multiplication.
+    double* const* out_each = nullptr;
+    // Elements first_streamed <= k < last_streamed are stored past the caches where they are aligned to them.
+    std::int64_t first_streamed = 0, last_streamed = 0;
+    // Of columns: element k of line c is in[k in_pitch + c] or in_each[k][c]; its result may replace it. It is
+    // multiplied by the root of exponent k (first + c). No roots: no multiplication.
+    double const* in = nullptr;
+    std::int64_t in_pitch = 0;
+    double const* const* in_each = nullptr;
     Roots const* roots = nullptr;
     std::int64_t first = 0;
-    // Of rows: element j of line c is in[(j / width) * block + c * in_pitch + j % width].
-    std::int64_t width = 0, block = 0;
+    // Of rows, which lie in pieces.
+    Piece const* pieces = nullptr;
+    std::int64_t piece_count = 0;
 };
 
 using Run = void (*)(Pass const& pass);
 
-// Columns: element k of line c is in[k in_pitch + c], its result out[k out_pitch + c]; `in` may be `out`.
-// Rows: the result is out[k out_pitch + c].
 struct Passes {
     Run columns, rows;
     int lanes;          // lines of a group

@@ -25,30 +25,14 @@ std::vector<int> radices(std::int64_t length, int largest) {
     return found;
 }
 
-// `step` times 2^a 3^b 5^c, up to `most`, in order: all that can divide a length of these factors.
-std::vector<std::int64_t> smooth_multiples(std::int64_t step, std::int64_t most) {
+// 2^a 3^b 5^c up to `most`, in order: all that can divide a length of these factors.
+std::vector<std::int64_t> smooth_up_to(std::int64_t most) {
     std::vector<std::int64_t> found;
-    for (std::int64_t fives = step; fives <= most; fives *= 5)
+    for (std::int64_t fives = 1; fives <= most; fives *= 5)
         for (std::int64_t threes = fives; threes <= most; threes *= 3)
             for (std::int64_t twos = threes; twos <= most; twos *= 2) found.push_back(twos);
     std::ranges::sort(found);
     return found;
-}
-
-// The divisor of n next to its root that `shares` divides, as it does n over it; among those of about that size, one
-// that leaves no vector partly filled.
-std::int64_t rows_of(std::int64_t n, std::int64_t shares) {
-    std::int64_t best = 0;
-    double least = 0;
-    for (std::int64_t const rows : smooth_multiples(shares, n / shares)) {
-        if (n % rows != 0 || (n / rows) % shares != 0) continue;
-        double const away =
-            std::abs(std::log2(static_cast<double>(rows) * static_cast<double>(rows) / static_cast<double>(n)));
-        bool const whole = rows / shares % most_lanes == 0 && n / rows / shares % most_lanes == 0;
-        double const cost = away + (whole ? 0 : 4) + (rows * rows > n ? 0.01 : 0);
-        if (best == 0 || cost < least) best = rows, least = cost;
-    }
-    return best;
 }
 
 }  // namespace
@@ -87,6 +71,24 @@ std::vector<Width> widths() {
         if (has_avx512()) found.push_back({"512", passes_512()});
     }
     return found;
+}
+
+// The divisor of n next to its root; among those of about that size, one with which equal shares of both sides are
+// whole lines, and leave no vector partly filled.
+std::int64_t Plan::rows_of(std::int64_t n, std::int64_t shares) {
+    std::int64_t best = 0;
+    double least = 0;
+    for (std::int64_t const rows : smooth_up_to(n)) {
+        if (n % rows != 0) continue;
+        std::int64_t const columns = n / rows;
+        double const away =
+            std::abs(std::log2(static_cast<double>(rows) * static_cast<double>(rows) / static_cast<double>(n)));
+        bool const equal = rows % shares == 0 && columns % shares == 0;
+        bool const whole = equal && rows / shares % most_lanes == 0 && columns / shares % most_lanes == 0;
+        double const cost = away + (equal ? 0 : 8) + (whole ? 0 : 4) + (rows > columns ? 0.01 : 0);
+        if (best == 0 || cost < least) best = rows, least = cost;
+    }
+    return best;
 }
 
 Plan::Plan(std::int64_t n, Width const& width, std::int64_t shares)
@@ -162,31 +164,72 @@ std::size_t Plan::scratch_doubles() const noexcept {
 }
 
 void Plan::transform_columns(Ends ends, std::int64_t first, std::int64_t lines, bool streaming, double* scratch) const {
-    passes_.columns({line(column_stages_, rows_), ends.in, ends.in_pitch, ends.out, ends.out_pitch, lines, streaming,
-                     scratch, &roots_, first});
+    passes_.columns({.line = line(column_stages_, rows_),
+                     .lines = lines,
+                     .scratch = scratch,
+                     .out = ends.out,
+                     .out_pitch = ends.out_pitch,
+                     .last_streamed = streaming ? rows_ : 0,
+                     .in = ends.in,
+                     .in_pitch = ends.in_pitch,
+                     .roots = &roots_,
+                     .first = first});
 }
 
 void Plan::transform_plain_columns(Ends ends, std::int64_t lines, bool streaming, double* scratch) const {
-    passes_.columns(
-        {line(column_stages_, rows_), ends.in, ends.in_pitch, ends.out, ends.out_pitch, lines, streaming, scratch});
+    passes_.columns({.line = line(column_stages_, rows_),
+                     .lines = lines,
+                     .scratch = scratch,
+                     .out = ends.out,
+                     .out_pitch = ends.out_pitch,
+                     .last_streamed = streaming ? rows_ : 0,
+                     .in = ends.in,
+                     .in_pitch = ends.in_pitch});
 }
 
-void Plan::transform_rows(Ends ends, std::int64_t lines, Blocks blocks, bool streaming, double* scratch) const {
+void Plan::transform_rows(Ends ends, std::int64_t lines, bool streaming, double* scratch) const {
+    Piece const whole{ends.in, ends.in_pitch, columns_};
     passes_.rows({.line = line(row_stages_, columns_),
-                  .in = ends.in,
-                  .in_pitch = ends.in_pitch,
+                  .lines = lines,
+                  .scratch = scratch,
                   .out = ends.out,
                   .out_pitch = ends.out_pitch,
+                  .last_streamed = streaming ? columns_ : 0,
+                  .pieces = &whole,
+                  .piece_count = 1});
+}
+
+void Plan::transform_columns(double const* const* in, Places const& places, std::int64_t first, std::int64_t lines,
+                             double* scratch) const {
+    passes_.columns({.line = line(column_stages_, rows_),
+                     .lines = lines,
+                     .scratch = scratch,
+                     .out = nullptr,
+                     .out_pitch = 0,
+                     .out_each = places.out,
+                     .first_streamed = places.first_streamed,
+                     .last_streamed = places.last_streamed,
+                     .in_each = in,
+                     .roots = &roots_,
+                     .first = first});
+}
+
+void Plan::transform_rows(std::span<Piece const> in, Places const& places, std::int64_t lines, double* scratch) const {
+    passes_.rows({.line = line(row_stages_, columns_),
                   .lines = lines,
-                  .streaming = streaming,
                   .scratch = scratch,
-                  .width = blocks.width,
-                  .block = blocks.block});
+                  .out = nullptr,
+                  .out_pitch = 0,
+                  .out_each = places.out,
+                  .first_streamed = places.first_streamed,
+                  .last_streamed = places.last_streamed,
+                  .pieces = in.data(),
+                  .piece_count = static_cast<std::int64_t>(in.size())});
 }
 
 void Plan::forward(double const* in, double* work, double* out, bool streaming, double* scratch) const {
     transform_columns({in, columns_, work, columns_}, 0, columns_, streaming, scratch);
-    transform_rows({work, columns_, out, rows_}, rows_, {columns_, 0}, streaming, scratch);
+    transform_rows({work, columns_, out, rows_}, rows_, streaming, scratch);
 }
 
 }  // namespace octant::fft

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ struct Width {
 
 class Plan {  // what is computed once for a length; immutable, so that threads may share it
   public:
-    // The matrix has `shares` divide both of its sides: n = shares * shares * smooth.
+    // `shares` divides both sides of the matrix if it can.
     Plan(std::int64_t n, Width const& width, std::int64_t shares = 1);
+    [[nodiscard]] static std::int64_t rows_of(std::int64_t n, std::int64_t shares);  // without making a plan
 
     Plan(Plan const&) = delete;  // its stages point into its tables
     Plan& operator=(Plan const&) = delete;
@@ -45,7 +47,6 @@ class Plan {  // what is computed once for a length; immutable, so that threads 
     [[nodiscard]] int lanes() const noexcept { return passes_.lanes; }
 
     // Pass one over columns first … first + lines of the matrix, whose first one is at `in`, and pass two over rows.
-    // Numbers j of a row lie in blocks of `width`, `block` apart (of a whole row: columns() and anything).
     struct Ends {
         double const* in;
         std::int64_t in_pitch;
@@ -55,10 +56,16 @@ class Plan {  // what is computed once for a length; immutable, so that threads 
     void transform_columns(Ends ends, std::int64_t first, std::int64_t lines, bool streaming, double* scratch) const;
     // Pass one without the multiplication, for what that costs: not a part of a transform.
     void transform_plain_columns(Ends ends, std::int64_t lines, bool streaming, double* scratch) const;
-    struct Blocks {
-        std::int64_t width, block;
+    void transform_rows(Ends ends, std::int64_t lines, bool streaming, double* scratch) const;
+
+    // The same where the elements of a line are in several places.
+    struct Places {  // of each element that goes out, of the first line; some may be stored past the caches
+        double* const* out;
+        std::int64_t first_streamed = 0, last_streamed = 0;
     };
-    void transform_rows(Ends ends, std::int64_t lines, Blocks blocks, bool streaming, double* scratch) const;
+    void transform_columns(double const* const* in, Places const& places, std::int64_t first, std::int64_t lines,
+                           double* scratch) const;
+    void transform_rows(std::span<Piece const> in, Places const& places, std::int64_t lines, double* scratch) const;
 
     // Of n numbers each; `work` may be `in`, which is lost then; `out` may be `in`, but not `work`.
     void forward(double const* in, double* work, double* out, bool streaming, double* scratch) const;

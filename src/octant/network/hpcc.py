@@ -24,7 +24,8 @@ NUMBER_BYTES, COMPLEX_BYTES = 8, 16
 RING_BYTES = 2_000_000  # of HPC Challenge's rings
 PTRANS_MESSAGE_BYTES = 262_144  # `message` of hpcc/ptrans
 HPL_BLOCK = 128  # `block` of hpcc/hpl
-FFT_CHUNKS = 4  # `chunks` of hpcc/gfft
+FFT_CHUNK_BYTES, FFT_MESSAGE_BYTES, FFT_LEAST_CHUNKS = 2**19, 2**16, 9  # what `chunks=0` of hpcc/gfft aims at
+FFT_VECTOR = 8  # numbers of its widest vector, in whole ones of which it cuts
 HALF_BATCH = 512  # updates of a message round: two are under way, and 1,024 is HPC Challenge's look-ahead
 
 
@@ -98,6 +99,14 @@ def grown(test: Test, size: float, times: float) -> float:
     return size * (math.sqrt(times) if test in ("hpl", "ptrans") else times)
 
 
+def _fft_chunks(size: float, ranks: int) -> int:
+    """Of each exchange: by bytes, and at most as many as there are whole vectors of lines in a block."""
+    each = COMPLEX_BYTES * size / ranks
+    longest = max(FFT_CHUNK_BYTES, each / FFT_LEAST_CHUNKS)
+    chunk = min(max(FFT_MESSAGE_BYTES * ranks, FFT_CHUNK_BYTES), longest)
+    return max(1, min(math.ceil(each / chunk), int(math.sqrt(size) / ranks / FFT_VECTOR)))
+
+
 def sent(test: Test, size: float, ranks: int) -> tuple[Sent, ...]:
     """What each rank sends, by every algorithm that the workload offers for many ranks; the first is its default.
 
@@ -120,7 +129,7 @@ def sent(test: Test, size: float, ranks: int) -> tuple[Sent, ...]:
         return (Sent(max(1.0, leaves / PTRANS_MESSAGE_BYTES), leaves),)
     if test == "gfft":
         each = COMPLEX_BYTES * size / ranks
-        return (Sent(3 * FFT_CHUNKS * (ranks - 1), 3 * each * (1 - 1 / ranks)),)
+        return (Sent(3 * _fft_chunks(size, ranks) * (ranks - 1), 3 * each * (1 - 1 / ranks)),)
     rounds = max(1.0, size / ranks / HALF_BATCH)
     direct = Sent(rounds * (ranks - 1), NUMBER_BYTES * size / ranks * (1 - 1 / ranks))
     dimensions = math.ceil(math.log2(ranks))

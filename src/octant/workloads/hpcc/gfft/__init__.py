@@ -7,14 +7,12 @@ from octant.record import Point
 from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload
 
 NUMBER_BYTES = 16
-SHARED_ARRAYS = 3  # input, output, and what lies between the passes
-MESSAGE_ARRAYS = 5  # and what is sent and received
+ARRAYS = 3  # input, output, and what lies between the passes; chunks under way are few beside them
 
 
 def footprint(_machine: Machine, point: Point) -> int:
     """All arrays of all groups."""
-    arrays = SHARED_ARRAYS if point.knobs["transport"] == "shared" else MESSAGE_ARRAYS
-    return arrays * NUMBER_BYTES * int(point.knobs["n"]) * max(1, len(point.groups))
+    return ARRAYS * NUMBER_BYTES * int(point.knobs["n"]) * max(1, len(point.groups))
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -47,7 +45,7 @@ WORKLOAD = Workload(
         Metric("time", "s", "lower", seconds(), note="of a transform, its slowest rank"),
         Metric("own rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
         Metric("exchange share", "1", "lower", share("phase/exchange"), note="of waiting for others and for messages"),
-        Metric("copy share", "1", "lower", share("phase/copy"), note="of putting together what is sent and received"),
+        Metric("copy share", "1", "lower", share("phase/copy"), note="of packing and of storing what came"),
     ),
     bounded_by=("memory traffic", *FMA.values()),
     least_seconds=_least_seconds,
@@ -57,6 +55,6 @@ WORKLOAD = Workload(
     ),
     traffic=_traffic,
     footprint=footprint,
-    smoke={"n": "900,16384", "transport": "shared,messages"},
+    smoke={"n": "900,16384", "transport": "shared,messages,hierarchical"},
     messages=True,
 )

@@ -1,5 +1,5 @@
 // The discrete Fourier transform of all ranks together: HPC Challenge's global FFT, in natural order.
-#include "part.hpp"
+#include "messages.hpp"
 
 #include "kernels/worst.hpp"
 #include "octant/kernel.hpp"
@@ -21,21 +21,30 @@ using octant::fft::Exact;
 constexpr std::uint64_t seed = 1;
 enum Check : std::size_t { inverse, direct, tones, checks };
 
-// Refuses what the three arrays would not fit into before a plan makes tables for it.
+// Refuses what the three vectors would not fit into before a plan makes tables for it.
 std::int64_t length_of(Context& context) {
-    std::int64_t const n = context.knobs.integer("n"), ranks = context.group.size(), square = ranks * ranks;
-    if (!octant::fft::is_smooth(ranks))
-        throw Refusal("cannot transform with " + std::to_string(ranks) +
-                      " ranks (a prime factor is larger than 5); try --ranks " +
-                      std::to_string(octant::fft::smooth_at_most(ranks)));
-    if (n % square == 0 && octant::fft::is_smooth(n)) {
-        Context trial = context;
-        trial.claim(3.0 * sizeof(Number) * static_cast<double>(n / ranks));
-        return n;
+    std::int64_t const n = context.knobs.integer("n"), ranks = context.group.size();
+    if (!octant::fft::is_smooth(n))
+        throw Refusal("cannot transform n=" + std::to_string(n) +
+                      " numbers (n must be 2^a 3^b 5^c); try n=" + std::to_string(octant::fft::smooth_at_most(n)));
+    std::int64_t const rows = octant::fft::Plan::rows_of(n, ranks), columns = n / rows;
+    if (std::min(rows, columns) < ranks) {
+        std::int64_t side = 1;
+        while (side < ranks) side *= 2;
+        throw Refusal("cannot transform n=" + std::to_string(n) + " numbers with " + std::to_string(ranks) +
+                      " ranks (its matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
+                      " has fewer lines); try n=" + std::to_string(side * side));
     }
-    throw Refusal("cannot transform n=" + std::to_string(n) + " numbers with " + std::to_string(ranks) +
-                  " ranks (n must be " + std::to_string(square) + " times 2^a 3^b 5^c); try n=" +
-                  std::to_string(square * octant::fft::smooth_at_most(std::max<std::int64_t>(1, n / square))));
+    Context trial = context;
+    trial.claim(3.0 * sizeof(Number) * static_cast<double>(n / ranks));
+    return n;
+}
+
+// Whole vectors where all ranks have as many lines then, or where there are so many lines that it makes no difference.
+Split split_of(std::int64_t lines, int ranks) {
+    constexpr std::int64_t whole = octant::fft::most_lanes;
+    bool const equal = lines % (whole * ranks) == 0, many = lines % whole == 0 && lines >= 8 * whole * ranks;
+    return {lines, ranks, equal || (many && lines % ranks != 0) ? whole : 1};
 }
 
 // Stores past the caches pay where a rank's arrays are far larger than its second cache: of what is sent or read by
@@ -51,29 +60,42 @@ bool streams(Context const& context, std::int64_t n) {
 
 octant::KernelInfo declared() {
     using octant::KnobKind;
-    return {.knobs = {{"n",
-                       KnobKind::integer,
-                       "4194304",
-                       "numbers of all ranks; ranks² 2^a 3^b 5^c",
-                       {},
-                       2,
-                       std::int64_t{1} << 40},
-                      {"schedule",
-                       KnobKind::word,
-                       "prime",
-                       "of messages: the order in which a rank sends to the others; library: MPI_Ialltoallv",
-                       {"prime", "ring", "xor", "library"}},
-                      {"chunks", KnobKind::integer, "4", "of messages: parts of a pass that overlap", {}, 1, 256},
-                      {"lines",
-                       KnobKind::word,
-                       "static",
-                       "of shared memory: who transforms a line; dynamic: whoever comes first",
-                       {"static", "dynamic"}},
-                      {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
-                      {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}}},
+    return {.knobs =
+                {{"n", KnobKind::integer, "4194304", "numbers of all ranks; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 40},
+                 {"schedule",
+                  KnobKind::word,
+                  "prime",
+                  "of messages: the order in which a rank sends to the others; library: MPI_Ialltoallv",
+                  {"prime", "ring", "xor", "library"}},
+                 {"chunks",
+                  KnobKind::integer,
+                  "0",
+                  "of messages: parts of a pass, three of which are under way; 0: of about 512 KiB",
+                  {},
+                  0,
+                  65536},
+                 {"team",
+                  KnobKind::integer,
+                  "0",
+                  "hierarchical: ranks that share memory; 0: all of a node",
+                  {},
+                  0,
+                  1 << 20},
+                 {"lines",
+                  KnobKind::word,
+                  "static",
+                  "of shared memory: who transforms a line; dynamic: whoever comes first",
+                  {"static", "dynamic"}},
+                 {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
+                 {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}}},
             .pace = octant::Pace::steps,
             .phases = {"columns", "rows", "exchange", "copy"}};
 }
+
+template <bool of_node>
+struct Far : Messages {
+    explicit Far(Share& share) : Messages(share, of_node) {}
+};
 
 template <class Transport>
 class Gfft {
@@ -97,11 +119,12 @@ class Gfft {
     void step() { transport_.forward(); }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {
-        auto const size = static_cast<double>(share_.n);
-        return {{"nominal_flops", std::llround(5 * size * std::log2(size) / share_.ranks)},
-                {"flops", share_.plan.flops() / share_.ranks},
-                {"bytes_read", 32 * share_.each()},
-                {"bytes_written", 32 * share_.each()},
+        auto const size = static_cast<double>(share_.n), part = static_cast<double>(share_.in()) / size;
+        auto const moved = static_cast<std::int64_t>(sizeof(Number) * (share_.in() + share_.out()));
+        return {{"nominal_flops", std::llround(5 * size * std::log2(size) * part)},
+                {"flops", std::llround(static_cast<double>(share_.plan.flops()) * part)},
+                {"bytes_read", moved},
+                {"bytes_written", moved},
                 {"bytes_sent", transport_.bytes_sent()},
                 {"messages", transport_.messages()}};
     }
@@ -120,11 +143,9 @@ class Gfft {
     void corrupt(std::size_t check) { spoilt_ = check; }
 
   private:
-    [[nodiscard]] std::int64_t first() const { return share_.rank * share_.each(); }
-
     void fill(std::function<Number(std::int64_t)> const& number) {
         auto const x = transport_.x();
-        for (std::size_t j = 0; j < x.size(); ++j) x[j] = number(first() + static_cast<std::int64_t>(j));
+        for (std::size_t j = 0; j < x.size(); ++j) x[j] = number(share_.first_in() + static_cast<std::int64_t>(j));
         transport_.publish();
     }
     [[nodiscard]] double worst_of_all(double mine) const {  // a NaN is the worst
@@ -137,27 +158,51 @@ class Gfft {
         fill([](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
         step();
         if (spoilt_ == inverse) y[y.size() / 2] += 1e-6 * static_cast<double>(share_.n);
-        for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::conj(y[k]);
+        std::ranges::transform(y, y.begin(), [](Number z) { return std::conj(z); });
+        to_input(y, x);
         transport_.publish();
         step();
         double worst = 0;
-        for (std::size_t j = 0; j < x.size(); ++j)
+        for (std::size_t j = 0; j < y.size(); ++j)
             keep_worst(worst, std::abs(std::conj(y[j]) / static_cast<double>(share_.n) -
-                                       octant::fft::input(static_cast<std::uint64_t>(first()) + j, seed)));
+                                       octant::fft::input(static_cast<std::uint64_t>(share_.first_out()) + j, seed)));
         return worst_of_all(worst);
+    }
+
+    // Numbers of all ranks that lie as the transform does, to where the input has them.
+    void to_input(std::span<Number const> from, std::span<Number> to) const {
+        auto const count = static_cast<std::size_t>(share_.ranks);
+        std::vector<int> sent(count), sent_at(count), come(count), come_at(count);
+        auto const common = [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+            return std::pair(std::max(a, c), std::max<std::int64_t>(0, std::min(b, d) - std::max(a, c)));
+        };
+        auto const in = [&](std::int64_t rank) { return share_.rows.first(rank) * share_.plan.columns(); };
+        auto const out = [&](std::int64_t rank) { return share_.columns.first(rank) * share_.plan.rows(); };
+        std::int64_t const me = share_.rank;
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const rank = static_cast<std::int64_t>(i);
+            auto const [go, going] = common(out(me), out(me + 1), in(rank), in(rank + 1));
+            auto const [take, coming] = common(in(me), in(me + 1), out(rank), out(rank + 1));
+            sent[i] = static_cast<int>(going), sent_at[i] = going > 0 ? static_cast<int>(go - out(me)) : 0;
+            come[i] = static_cast<int>(coming), come_at[i] = coming > 0 ? static_cast<int>(take - in(me)) : 0;
+        }
+        octant::check(MPI_Alltoallv(from.data(), sent.data(), sent_at.data(), MPI_C_DOUBLE_COMPLEX, to.data(),
+                                    come.data(), come_at.data(), MPI_C_DOUBLE_COMPLEX, share_.context.group.get()));
     }
 
     double error_of_sums() {
         auto const x = transport_.x(), y = transport_.y();
         fill([](std::int64_t j) { return octant::fft::centred_input(static_cast<std::uint64_t>(j), seed + 1); });
         step();
-        if (spoilt_ == direct) std::ranges::copy(x, y.begin());  // a transform that does nothing, as its inverse would
+        if (spoilt_ == direct)
+            std::copy_n(x.begin(), std::min(x.size(), y.size()),
+                        y.begin());  // a transform that does nothing, as its inverse would
         auto const frequencies = octant::fft::frequencies(share_.n, seed);
-        auto const sums = all_sums(octant::fft::direct_sums(x, first(), share_.n, frequencies));
+        auto const sums = all_sums(octant::fft::direct_sums(x, share_.first_in(), share_.n, frequencies));
         double worst = 0;
         for (std::size_t i = 0; i < sums.size(); ++i) {
-            std::int64_t const at = frequencies[i] - first();
-            if (at < 0 || at >= share_.each()) continue;
+            std::int64_t const at = frequencies[i] - share_.first_out();
+            if (at < 0 || at >= static_cast<std::int64_t>(share_.out())) continue;
             keep_worst(worst, std::abs(Number(sums[i] - Exact(y[static_cast<std::size_t>(at)]))));
         }
         return worst_of_all(worst);
@@ -191,7 +236,7 @@ class Gfft {
         if (spoilt_ == tones) std::ranges::rotate(y, y.begin() + 1);
         double worst = 0;
         for (std::size_t k = 0; k < y.size(); ++k)
-            keep_worst(worst, std::abs(y[k] - tones_in.output(first() + static_cast<std::int64_t>(k))));
+            keep_worst(worst, std::abs(y[k] - tones_in.output(share_.first_out() + static_cast<std::int64_t>(k))));
         fill([](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
         return worst_of_all(worst);
     }
@@ -209,6 +254,8 @@ Share::Share(Context& of, octant::fft::Width const& width)
       ranks(of.group.size()),
       rank(of.group.rank()),
       plan(n, width, ranks),
+      rows(split_of(plan.rows(), ranks)),
+      columns(split_of(plan.columns(), ranks)),
       streaming(streams(of, n)),
       scratch(of.buffer<double>(plan.scratch_doubles())) {
     std::ranges::fill(scratch.span(), 0.0);
@@ -219,5 +266,6 @@ Share::Share(Context& of, octant::fft::Width const& width)
 int main(int argc, char** argv) {
     using namespace gfft;
     return octant::run_rows(argc, argv, "transport",
-                            {octant::row<Gfft<Shared>>("shared"), octant::row<Gfft<Messages>>("messages")});
+                            {octant::row<Gfft<Shared>>("shared"), octant::row<Gfft<Far<false>>>("messages"),
+                             octant::row<Gfft<Far<true>>>("hierarchical")});
 }

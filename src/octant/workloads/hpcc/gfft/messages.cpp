@@ -1,223 +1,289 @@
-#include "part.hpp"
+#include "messages.hpp"
 
+#include "copies.hpp"
 #include "octant/failure.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <numeric>
 
 namespace gfft {
 namespace {
 
-using octant::check;
 using octant::Refusal;
 
-constexpr int tag_columns = 1'000, tag_rows = 2'000, tag_blocks = 3'000;
+constexpr int tag_of[] = {1, 2, 3};               // chunks between two ranks arrive in their order
 constexpr std::int64_t lines_between_tests = 64;  // a few hundred microseconds of 2^10 numbers a line
+constexpr std::int64_t depth = 3;                 // chunks under way
+constexpr std::int64_t chunk_bytes = std::int64_t{1} << 19, message_bytes = std::int64_t{1} << 16;
+constexpr std::int64_t least_chunks = 9;  // of which three are under way, each in three places: together one vector
 
 double* doubles(Number* numbers) { return reinterpret_cast<double*>(numbers); }
 
-// As many equal chunks as were asked for, or fewer, so that each has whole vectors where the whole has.
-std::int64_t chunks_of(std::int64_t lines, std::int64_t asked) {
-    std::int64_t const unit = lines % octant::fft::most_lanes == 0 ? octant::fft::most_lanes : 1;
-    std::int64_t chunks = std::min(asked, lines / unit);
-    while (lines / unit % chunks != 0) --chunks;
-    return chunks;
-}
-
-// Prime to the number of ranks, and as different from rank to rank as can be.
-int stride_of(int rank, int ranks) {
-    std::vector<int> strides;
-    for (int candidate = 1; candidate <= ranks; ++candidate)
-        if (std::gcd(candidate, ranks) == 1) strides.push_back(candidate);
-    return strides[static_cast<std::size_t>(rank) % strides.size()];
-}
-
 }  // namespace
 
-std::vector<int> partners(std::string const& schedule, int rank, int ranks) {
-    if (schedule == "xor" && !std::has_single_bit(static_cast<unsigned>(ranks)))
-        throw Refusal("cannot use schedule=xor with " + std::to_string(ranks) +
-                      " ranks (no power of two); try schedule=ring");
-    std::vector<int> found;
-    std::int64_t const stride = schedule == "prime" ? stride_of(rank, ranks) : 1;
-    for (int step = 1; step < ranks; ++step)
-        found.push_back(schedule == "xor" ? rank ^ step : static_cast<int>((rank + stride * step) % ranks));
-    return found;
-}
-
-void Exchange::start(octant::Comm const& group, std::vector<int> const& order, int tag, Pieces pieces) {
-    auto const piece = static_cast<int>(pieces.piece);
-    int const me = group.rank();
-    if (order.empty() && group.size() > 1) {
-        counts_.assign(static_cast<std::size_t>(group.size()), piece);
-        from_.clear();
-        to_.clear();
-        for (int rank = 0; rank < group.size(); ++rank) {
-            to_.push_back(rank * piece);
-            from_.push_back(static_cast<int>(rank * pieces.apart));
-        }
-        check(MPI_Ialltoallv(pieces.send, counts_.data(), to_.data(), MPI_C_DOUBLE_COMPLEX, pieces.receive,
-                             counts_.data(), from_.data(), MPI_C_DOUBLE_COMPLEX, group.get(),
-                             &requests_.emplace_back()));
-        return;
-    }
-    for (auto at = order.rbegin(); at != order.rend(); ++at)
-        check(MPI_Irecv(pieces.receive + *at * pieces.apart, piece, MPI_C_DOUBLE_COMPLEX, *at, tag, group.get(),
-                        &requests_.emplace_back()));
-    for (int const to : order)
-        check(MPI_Isend(pieces.send + to * pieces.piece, piece, MPI_C_DOUBLE_COMPLEX, to, tag, group.get(),
-                        &requests_.emplace_back()));
-    if (pieces.own) std::copy_n(pieces.send + me * pieces.piece, pieces.piece, pieces.receive + me * pieces.apart);
-}
-
-void Exchange::test() {
-    if (requests_.empty()) return;
-    int done = 0;
-    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
-    if (done != 0) requests_.clear();
-}
-
-void Exchange::wait() {
-    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
-    requests_.clear();
-}
-
-Messages::Messages(Share& share)
+Messages::Messages(Share& share, bool of_node)
     : share_(share),
+      reach_(share, of_node, of_node ? share.context.knobs.integer("team") : 1),
       order_(partners(share.context.knobs.word("schedule"), share.rank, share.ranks)),
       library_(share.ranks > 1 && share.context.knobs.word("schedule") == "library"),
-      width_(share.columns() / chunks_of(share.columns(), share.context.knobs.integer("chunks"))),
-      column_chunks_(share.columns() / width_),
-      height_(share.rows() / chunks_of(share.rows(), share.context.knobs.integer("chunks"))),
-      row_chunks_(share.rows() / height_),
-      x_(share.context.buffer<Number>(share.size())),
-      y_(share.context.buffer<Number>(share.size())),
-      a_(share.context.buffer<Number>(share.size())),
-      b_(share.context.buffer<Number>(share.size())),
-      c_(share.context.buffer<Number>(share.size())),
-      to_columns_(static_cast<std::size_t>(column_chunks_)),
-      to_rows_(static_cast<std::size_t>(column_chunks_)),
-      to_blocks_(static_cast<std::size_t>(row_chunks_)) {
-    if (share.each() > std::numeric_limits<int>::max())
-        throw Refusal("cannot exchange " + std::to_string(share.each()) +
+      column_chunks_(chunks_of(share.columns, share.plan.rows())),
+      row_chunks_(chunks_of(share.rows, share.plan.columns())),
+      from_(static_cast<std::size_t>(share.plan.rows())),
+      to_(static_cast<std::size_t>(std::max(share.plan.rows(), share.plan.columns()))) {
+    if (share.in() > std::numeric_limits<int>::max() || share.out() > std::numeric_limits<int>::max())
+        throw Refusal("cannot exchange " + std::to_string(share.in()) +
                       " numbers of a rank (MPI's counts have 32 bits); try more ranks, or transport=shared");
     if (library_) order_.clear();
-    for (auto const* buffer : {&x_, &y_, &a_, &b_, &c_}) {
-        std::ranges::fill(buffer->span(), Number(0));
-        share.context.watched.emplace_back(buffer->mapping().bytes());
+    plan_exchanges();
+    share.context.notes.emplace_back(
+        "chunks", std::to_string(column_chunks_) + " of columns, " + std::to_string(row_chunks_) + " of rows");
+    share.context.notes.emplace_back("ranks_within_reach", std::to_string(reach_.ranks()));
+}
+
+// By bytes, unless a number is asked for: what the caches hold, but with many ranks messages that are worth starting.
+// So few that each has whole vectors where the whole has.
+std::int64_t Messages::chunks_of(Split const& lines, At length) const {
+    At const asked = share_.context.knobs.integer("chunks");
+    At least = lines.size(0), most = 0;
+    for (int rank = 0; rank < share_.ranks; ++rank) {
+        least = std::min(least, lines.size(rank));
+        most = std::max(most, lines.size(rank));
     }
-    share.context.notes.emplace_back("chunks", std::to_string(column_chunks_) + " of " + std::to_string(width_) +
-                                                   " columns, " + std::to_string(row_chunks_) + " of " +
-                                                   std::to_string(height_) + " rows");
+    At const bytes = most * length * static_cast<At>(sizeof(Number));
+    At const chunk = std::clamp(message_bytes * share_.ranks, chunk_bytes, std::max(chunk_bytes, bytes / least_chunks));
+    return std::clamp<At>(asked > 0 ? asked : (bytes + chunk - 1) / chunk, 1, least / lines.unit());
+}
+
+Messages::Part Messages::part(Split const& of, int rank, At chunk, At chunks) {
+    Split const split(of.size(rank), chunks, of.unit());
+    return {split.first(chunk), split.size(chunk)};
+}
+
+Parcels Messages::parcels(auto const& numbers_of) const {
+    Parcels made;
+    At at = 0;
+    for (int rank = 0; rank < share_.ranks; ++rank) {
+        At const numbers = reach_.contains(rank) ? 0 : numbers_of(rank);
+        made.at.push_back(static_cast<int>(at));
+        made.count.push_back(static_cast<int>(numbers));
+        at += numbers;
+    }
+    return made;
+}
+
+// What goes and comes in each chunk; and the slots, in which what is under way lies.
+void Messages::plan_exchanges() {
+    int const me = share_.rank;
+    At const mine = share_.rows.size(me), width = share_.columns.size(me);
+    auto const all = [](Parcels const& of) { return At{of.at.back()} + of.count.back(); };
+    At first = 0, second = 0, third = 0, block = 0;
+    for (At chunk = 0; chunk < column_chunks_; ++chunk) {
+        auto& one = exchanges_[to_columns].emplace_back();
+        one.out = parcels([&](int rank) { return mine * columns_of(rank, chunk).size; });
+        one.in = parcels([&](int rank) { return share_.rows.size(rank) * columns_of(me, chunk).size; });
+        auto& two = exchanges_[to_rows].emplace_back();
+        two.out = one.in;  // the same columns, transformed
+        two.in = one.out;
+        for (int rank = 0; rank < share_.ranks; ++rank)
+            two.in.at[static_cast<std::size_t>(rank)] =
+                static_cast<int>(mine * (share_.columns.first(rank) + columns_of(rank, chunk).first));
+        first = std::max(first, all(one.out));
+        second = std::max(second, all(one.in));
+    }
+    for (At chunk = 0; chunk < row_chunks_; ++chunk) {
+        auto& three = exchanges_[to_blocks].emplace_back();
+        three.out = parcels([&](int rank) { return share_.columns.size(rank) * rows_of(me, chunk).size; });
+        three.in = parcels([&](int rank) { return width * rows_of(rank, chunk).size; });
+        third = std::max(third, all(three.out));
+        block = std::max(block, all(three.in));
+    }
+    after_first_ = std::max(first, third);
+    after_second_ = after_first_ + std::max(second, block);
+    slot_ = after_second_ + second;
+    if (slot_ == 0) return;
+    At const slots = std::min(depth, std::max(column_chunks_, row_chunks_));
+    slots_.emplace(share_.context.buffer<Number>(static_cast<std::size_t>(slots * slot_)));
+    std::ranges::fill(slots_->span(), Number(0));
+    share_.context.watched.emplace_back(slots_->mapping().bytes());
+}
+
+Number* Messages::slot(At chunk) const { return slots_ ? slots_->data() + chunk % depth * slot_ : nullptr; }
+
+void Messages::set_up() {
+    reach_.set_up();
+    for (At chunk = 0; chunk < column_chunks_; ++chunk) {
+        under_way(to_columns, chunk).out.begin = slot(chunk);
+        under_way(to_columns, chunk).in.begin = slot(chunk) + after_first_;
+        under_way(to_rows, chunk).out.begin = slot(chunk) + after_second_;
+        under_way(to_rows, chunk).in.begin = reach_.mine().work;
+    }
+    for (At chunk = 0; chunk < row_chunks_; ++chunk) {
+        under_way(to_blocks, chunk).out.begin = slot(chunk);
+        under_way(to_blocks, chunk).in.begin = slot(chunk) + after_first_;
+    }
+    // A row between the passes lies in pieces: of a rank within reach one, of others one of each chunk.
+    At const mine = share_.rows.size(share_.rank);
+    for (int rank = 0; rank < share_.ranks; ++rank) {
+        At const chunks = reach_.contains(rank) ? 1 : column_chunks_;
+        for (At chunk = 0; chunk < chunks; ++chunk) {
+            auto const [first, size] = part(share_.columns, rank, chunk, chunks);
+            pieces_.push_back({doubles(reach_.mine().work + mine * (share_.columns.first(rank) + first)), size, size});
+        }
+    }
+    rows_ = pieces_;
 }
 
 std::int64_t Messages::bytes_sent() const {
-    return 3 * static_cast<std::int64_t>(sizeof(Number)) * (share_.each() - share_.each() / share_.ranks);
+    At numbers = 0;
+    for (auto const& exchange : exchanges_)
+        for (Exchange const& one : exchange)
+            for (int const count : one.out.count) numbers += count;
+    return numbers * static_cast<At>(sizeof(Number));
 }
+
 std::int64_t Messages::messages() const {
-    return library_ ? 0 : (2 * column_chunks_ + row_chunks_) * (share_.ranks - 1);
+    At found = 0;
+    for (auto const& exchange : exchanges_)
+        for (Exchange const& one : exchange)
+            found += std::ranges::count_if(one.out.count, [](int count) { return count > 0; });
+    return library_ ? 0 : found;
 }
 
-// The rows of this rank, cut into the columns of each: for rank t rows() x width_ numbers; its own where it reads them.
-void Messages::pack(std::int64_t chunk) {
+// The rows of this rank, cut into the columns of each rank out of reach.
+void Messages::pack(At chunk) {
     auto const mark = share_.context.phase(copy);
-    std::int64_t const piece = share_.rows() * width_, size = share_.plan.rows() * width_;
+    Parcels const& out = under_way(to_columns, chunk).out;
+    At const pitch = share_.plan.columns();
     for (int rank = 0; rank < share_.ranks; ++rank) {
-        bool const stays = rank == share_.rank && !library_;
-        Number* to = in_chunk(stays ? b_ : a_, chunk, size) + rank * piece;
-        for (std::int64_t row = 0; row < share_.rows(); ++row, to += width_)
-            std::copy_n(x_.data() + row * share_.plan.columns() + rank * share_.columns() + chunk * width_, width_, to);
+        if (out.numbers(rank) == 0) continue;
+        auto const [first, size] = columns_of(rank, chunk);
+        copy_rows({out.of(rank), size}, {reach_.mine().x + share_.columns.first(rank) + first, pitch},
+                  share_.rows.size(share_.rank), size);
     }
 }
 
-// What came is a matrix of all rows and width_ columns; what goes is one, too, in which the rows of a rank are a piece.
-void Messages::columns(std::int64_t chunk) {
+// From x where it is within reach, else from what came; to where the row is transformed, or into what goes.
+void Messages::columns(At chunk) {
     auto const mark = share_.context.phase(pass_columns);
-    std::int64_t const size = share_.plan.rows() * width_;
-    auto const at = static_cast<std::size_t>(chunk);
-    for (std::int64_t column = 0; column < width_; column += lines_between_tests) {
-        std::int64_t const lines = std::min(lines_between_tests, width_ - column);
-        share_.plan.transform_columns(
-            {doubles(in_chunk(b_, chunk, size) + column), width_, doubles(in_chunk(a_, chunk, size) + column), width_},
-            share_.rank * share_.columns() + chunk * width_ + column, lines, share_.streaming, share_.scratch.data());
-        if (at + 1 < to_columns_.size()) to_columns_[at + 1].test();
-        if (at > 0) to_rows_[at - 1].test();
-    }
-}
-
-void Messages::send_columns(std::int64_t chunk) {
-    std::int64_t const piece = share_.rows() * width_;
-    to_rows_[static_cast<std::size_t>(chunk)].start(
-        share_.context.group, order_, tag_rows + static_cast<int>(chunk),
-        {in_chunk(a_, chunk, share_.plan.rows() * width_), c_.data() + chunk * piece, piece, column_chunks_ * piece});
-}
-
-// A row lies in pieces of width_ numbers: of each rank, one of each chunk.
-void Messages::rows(std::int64_t chunk) {
-    auto const mark = share_.context.phase(pass_rows);
-    auto const at = static_cast<std::size_t>(chunk);
-    Number* const to = in_chunk(b_, chunk, share_.plan.columns() * height_);
-    for (std::int64_t row = 0; row < height_; row += lines_between_tests) {
-        std::int64_t const lines = std::min(lines_between_tests, height_ - row);
-        share_.plan.transform_rows(
-            {doubles(c_.data() + (chunk * height_ + row) * width_), width_, doubles(to + row), height_}, lines,
-            {width_, share_.rows() * width_}, share_.streaming, share_.scratch.data());
-        if (at > 0) to_blocks_[at - 1].test();
-    }
-}
-
-void Messages::unpack(std::int64_t chunk) {
-    auto const mark = share_.context.phase(copy);
-    std::int64_t const piece = share_.columns() * height_, size = share_.plan.columns() * height_;
+    int const me = share_.rank;
+    auto const [first, size] = columns_of(me, chunk);
+    At const pitch = share_.plan.columns(), width = share_.columns.size(me), begin = share_.columns.first(me);
+    Parcels const &in = under_way(to_columns, chunk).in, &out = under_way(to_rows, chunk).out;
     for (int rank = 0; rank < share_.ranks; ++rank) {
-        bool const stayed = rank == share_.rank && !library_;
-        Number const* from = in_chunk(stayed ? b_ : a_, chunk, size) + rank * piece;
-        for (std::int64_t k = 0; k < share_.columns(); ++k, from += height_)
-            std::copy_n(from, height_, y_.data() + k * share_.plan.rows() + rank * share_.rows() + chunk * height_);
+        At const rows = share_.rows.size(rank), row = share_.rows.first(rank);
+        Reach::Vectors const& there = reach_.of(rank);
+        bool const near = reach_.contains(rank);
+        Number* from = near ? there.x + begin + first : in.of(rank);
+        Number* to = near ? there.work + rows * begin + first : out.of(rank);
+        for (At k = row; k < row + rows; ++k, from += near ? pitch : size, to += near ? width : size) {
+            from_[static_cast<std::size_t>(k)] = doubles(from);
+            to_[static_cast<std::size_t>(k)] = doubles(to);
+        }
+    }
+    bool const streams = share_.streaming && share_.columns.whole();
+    At const streamed = share_.rows.first(me), end = streams ? share_.rows.first(me + 1) : 0;
+    for (At column = 0; column < size; column += lines_between_tests) {
+        At const lines = std::min(lines_between_tests, size - column);
+        share_.plan.transform_columns(from_.data(), {to_.data(), streamed, end}, begin + first + column, lines,
+                                      share_.scratch.data());
+        for (auto& one : from_) one += 2 * lines;
+        for (auto& one : to_) one += 2 * lines;
+        if (chunk + 1 < column_chunks_) under_way(to_columns, chunk + 1).test();
+        if (chunk > 0) under_way(to_rows, chunk - 1).test();
     }
 }
 
-void Messages::wait(Exchange& of) {
+void Messages::rows(At chunk) {
+    auto const mark = share_.context.phase(pass_rows);
+    int const me = share_.rank;
+    auto const [first, size] = rows_of(me, chunk);
+    At const pitch = share_.plan.rows();
+    Parcels const& out = under_way(to_blocks, chunk).out;
+    for (int rank = 0; rank < share_.ranks; ++rank) {
+        At const columns = share_.columns.size(rank), column = share_.columns.first(rank);
+        bool const near = reach_.contains(rank);
+        Number* to = near ? reach_.of(rank).y + share_.rows.first(me) + first : out.of(rank);
+        for (At k = column; k < column + columns; ++k, to += near ? pitch : size)
+            to_[static_cast<std::size_t>(k)] = doubles(to);
+    }
+    for (std::size_t i = 0; i < pieces_.size(); ++i) rows_[i].in = pieces_[i].in + 2 * first * pieces_[i].pitch;
+    bool const streams = share_.streaming && share_.rows.whole();
+    At const streamed = share_.columns.first(me), end = streams ? share_.columns.first(me + 1) : 0;
+    for (At row = 0; row < size; row += lines_between_tests) {
+        At const lines = std::min(lines_between_tests, size - row);
+        share_.plan.transform_rows(rows_, {to_.data(), streamed, end}, lines, share_.scratch.data());
+        for (auto& one : rows_) one.in += 2 * lines * one.pitch;
+        for (auto& one : to_) one += 2 * lines;
+        if (chunk > 0) under_way(to_blocks, chunk - 1).test();
+    }
+}
+
+// What came of other ranks' rows of the transform, to where it belongs.
+void Messages::unpack(At chunk) {
+    auto const mark = share_.context.phase(copy);
+    Parcels const& in = under_way(to_blocks, chunk).in;
+    At const pitch = share_.plan.rows();
+    for (int rank = 0; rank < share_.ranks; ++rank) {
+        if (in.numbers(rank) == 0) continue;
+        auto const [first, size] = rows_of(rank, chunk);
+        Rows const to{reach_.mine().y + share_.rows.first(rank) + first, pitch};
+        if (share_.streaming && share_.rows.whole())
+            stream_rows(to, {in.of(rank), size}, share_.columns.size(share_.rank), size);
+        else
+            copy_rows(to, {in.of(rank), size}, share_.columns.size(share_.rank), size);
+    }
+}
+
+void Messages::send(Which which, At chunk) {
     auto const mark = share_.context.phase(exchange);
-    of.wait();
+    under_way(which, chunk).send(share_.context.group, order_, tag_of[which]);
+}
+
+void Messages::expect(Which which, At chunk) {
+    auto const mark = share_.context.phase(exchange);
+    under_way(which, chunk).expect(share_.context.group, order_, tag_of[which]);
+}
+
+void Messages::wait(Which which, At chunk) {
+    auto const mark = share_.context.phase(exchange);
+    under_way(which, chunk).wait();
+}
+
+void Messages::give_columns(At chunk) {
+    expect(to_columns, chunk);
+    pack(chunk);
+    send(to_columns, chunk);
 }
 
 void Messages::forward() {
-    octant::Comm const& group = share_.context.group;
-    auto const send_packed = [&](std::int64_t chunk) {
-        pack(chunk);
-        auto const mark = share_.context.phase(exchange);
-        std::int64_t const size = share_.plan.rows() * width_, piece = share_.rows() * width_;
-        to_columns_[static_cast<std::size_t>(chunk)].start(
-            group, order_, tag_columns + static_cast<int>(chunk),
-            {in_chunk(a_, chunk, size), in_chunk(b_, chunk, size), piece, piece, false});
-    };
-    send_packed(0);
-    for (std::int64_t chunk = 0; chunk < column_chunks_; ++chunk) {
-        if (chunk + 1 < column_chunks_) send_packed(chunk + 1);
-        wait(to_columns_[static_cast<std::size_t>(chunk)]);
+    for (At chunk = 0; chunk < std::min(depth - 1, column_chunks_); ++chunk) give_columns(chunk);
+    for (At chunk = 0; chunk < column_chunks_; ++chunk) {
+        if (chunk + depth - 1 < column_chunks_) give_columns(chunk + depth - 1);
+        expect(to_rows, chunk);
+        wait(to_columns, chunk);
+        if (chunk >= depth) wait(to_rows, chunk - depth);
         columns(chunk);
-        auto const mark = share_.context.phase(exchange);
-        send_columns(chunk);
+        send(to_rows, chunk);
     }
-    for (auto& one : to_rows_) wait(one);
-    for (std::int64_t chunk = 0; chunk < row_chunks_; ++chunk) {
-        rows(chunk);
-        {
-            auto const mark = share_.context.phase(exchange);
-            std::int64_t const size = share_.plan.columns() * height_, piece = share_.columns() * height_;
-            to_blocks_[static_cast<std::size_t>(chunk)].start(
-                group, order_, tag_blocks + static_cast<int>(chunk),
-                {in_chunk(b_, chunk, size), in_chunk(a_, chunk, size), piece, piece, false});
+    for (At chunk = std::max<At>(0, column_chunks_ - depth); chunk < column_chunks_; ++chunk) wait(to_rows, chunk);
+    meet();
+    for (At chunk = 0; chunk < row_chunks_ + depth - 1; ++chunk) {
+        if (chunk < row_chunks_) {
+            expect(to_blocks, chunk);
+            rows(chunk);
+            send(to_blocks, chunk);
         }
-        if (chunk == 0) continue;
-        wait(to_blocks_[static_cast<std::size_t>(chunk - 1)]);
-        unpack(chunk - 1);
+        At const before = chunk - (depth - 1);
+        if (before < 0 || before >= row_chunks_) continue;
+        wait(to_blocks, before);
+        unpack(before);
     }
-    wait(to_blocks_.back());
-    unpack(row_chunks_ - 1);
+    meet();
+}
+
+void Messages::meet() const {
+    auto const mark = share_.context.phase(exchange);
+    reach_.meet();
 }
 
 }  // namespace gfft

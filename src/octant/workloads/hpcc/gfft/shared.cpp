@@ -14,20 +14,25 @@ constexpr std::int64_t tickets_of_rank = 16;
 
 constexpr std::size_t line_bytes = 64;
 
+double* doubles(Number* numbers) { return reinterpret_cast<double*>(numbers); }
+
 }  // namespace
 
 Shared::Shared(Share& share) : share_(share), dynamic_(share.context.knobs.word("lines") == "dynamic") {
-    share.context.claim(3.0 * static_cast<double>(share.size() * sizeof(Number)) + 4 * line_bytes);
+    share.context.claim(static_cast<double>((2 * share.in() + share.out()) * sizeof(Number)) + 4 * line_bytes);
 }
 
 void Shared::set_up() {
     octant::Comm const& group = share_.context.group;
-    std::size_t const bytes = share_.size() * sizeof(Number);
+    std::size_t const more = share_.rank == 0 ? line_bytes : 0;
     for (auto* window : {&x_, &work_, &y_}) {
-        window->emplace(group, bytes + (share_.rank == 0 ? line_bytes : 0), true);
+        bool const last = window == &y_;
+        window->emplace(group, (last ? share_.out() : share_.in()) * sizeof(Number) + more, true);
         (*window)->touch(group);
-        std::ranges::fill(mine(**window), Number(0));  // each page where the rank is that owns it
-        share_.context.watched.emplace_back(std::as_bytes(mine(**window)));
+        std::span<Number> const mine{all(**window) + (last ? share_.first_out() : share_.first_in()),
+                                     last ? share_.out() : share_.in()};
+        std::ranges::fill(mine, Number(0));  // each page where the rank is that owns it
+        share_.context.watched.emplace_back(std::as_bytes(mine));
     }
     counters_.emplace(group, line_bytes);
     counters_->touch(group);
@@ -35,14 +40,10 @@ void Shared::set_up() {
     counters_->publish(group);
 }
 
-double* Shared::all(octant::NodeWindow const& window) {
+Number* Shared::all(octant::NodeWindow const& window) {
     void* at = window.of(0).data();  // aligned to a page; but MPICH takes the window of a rank alone from the heap
     std::size_t room = window.of(0).size();
-    return static_cast<double*>(std::align(line_bytes, 1, at, room));
-}
-
-std::span<Number> Shared::mine(octant::NodeWindow const& window) const {
-    return {reinterpret_cast<Number*>(all(window)) + share_.rank * share_.each(), share_.size()};
+    return static_cast<Number*>(std::align(line_bytes, 1, at, room));
 }
 
 std::int64_t& Shared::counter(std::size_t which) const {
@@ -50,9 +51,9 @@ std::int64_t& Shared::counter(std::size_t which) const {
 }
 
 template <class Body>
-void Shared::each(std::int64_t lines, std::size_t which, Body const& body) const {
-    std::int64_t const mine = lines / share_.ranks;
-    if (!dynamic_) return body(share_.rank * mine, mine);
+void Shared::each(Split const& split, std::size_t which, Body const& body) const {
+    if (!dynamic_) return body(split.first(share_.rank), split.size(share_.rank));
+    std::int64_t const lines = split.first(share_.ranks), mine = lines / share_.ranks;
     std::int64_t const lanes = share_.plan.lanes();
     std::int64_t const ticket = std::max<std::int64_t>(1, mine / tickets_of_rank / lanes) * lanes;
     std::atomic_ref<std::int64_t> const next(counter(which));
@@ -62,14 +63,15 @@ void Shared::each(std::int64_t lines, std::size_t which, Body const& body) const
 
 void Shared::columns(std::int64_t first, std::int64_t lines) const {
     std::int64_t const pitch = share_.plan.columns();
-    share_.plan.transform_columns({all(*x_) + 2 * first, pitch, all(*work_) + 2 * first, pitch}, first, lines,
+    share_.plan.transform_columns({doubles(all(*x_) + first), pitch, doubles(all(*work_) + first), pitch}, first, lines,
                                   share_.streaming, share_.scratch.data());
 }
 
 void Shared::rows(std::int64_t first, std::int64_t lines) const {
     std::int64_t const pitch = share_.plan.columns();
-    share_.plan.transform_rows({all(*work_) + 2 * first * pitch, pitch, all(*y_) + 2 * first, share_.plan.rows()},
-                               lines, {pitch, 0}, share_.streaming, share_.scratch.data());
+    share_.plan.transform_rows(
+        {doubles(all(*work_) + first * pitch), pitch, doubles(all(*y_) + first), share_.plan.rows()}, lines,
+        share_.streaming, share_.scratch.data());
 }
 
 // Each counter is set back by the first rank while nobody takes from it.
@@ -78,7 +80,7 @@ void Shared::forward() {
     {
         auto const mark = context.phase(pass_columns);
         if (share_.rank == 0) std::atomic_ref(counter(1)).store(0);
-        each(share_.plan.columns(), 0, [this](std::int64_t first, std::int64_t lines) { columns(first, lines); });
+        each(share_.columns, 0, [this](std::int64_t first, std::int64_t lines) { columns(first, lines); });
     }
     {
         auto const mark = context.phase(exchange);
@@ -87,7 +89,7 @@ void Shared::forward() {
     {
         auto const mark = context.phase(pass_rows);
         if (share_.rank == 0) std::atomic_ref(counter(0)).store(0);
-        each(share_.plan.rows(), 1, [this](std::int64_t first, std::int64_t lines) { rows(first, lines); });
+        each(share_.rows, 1, [this](std::int64_t first, std::int64_t lines) { rows(first, lines); });
     }
     auto const mark = context.phase(exchange);
     y_->publish(context.group);

@@ -1,16 +1,20 @@
 """gfft: its limit by hand, the running program over ranks, transports and schedules, and what it refuses."""
 
+from math import log2
+
 import pytest
 
 from fake_run import machine, point
 from kernel_run import MORE_RANKS, QUICK, KernelRuns
 from octant.limit import FMA, Best, Known
+from octant.network.hpcc import sent
 from octant.record import Point
 from octant.workload import NoTraffic
 from octant.workloads.hpcc.gfft import WORKLOAD
 
 ONE = frozenset({("node", 0)})
-WORDS = ("n=36,8100", "transport=shared,messages")
+WORDS = ("n=36,8100", "transport=shared,messages,hierarchical", "seconds=0.01", "least=5", "samples=10")
+MANY = [4, 7] if MORE_RANKS == [4, 5] else [3, 4, 6, 7, 8]  # as MORE_RANKS; seven cannot have equal blocks
 
 
 def transform(n: int, transport: str = "shared") -> Point:
@@ -42,32 +46,43 @@ def test_a_rate_of_transforms_says_nothing_of_links() -> None:
     "words",
     [
         ("lines=static,dynamic", "stores=plain,streaming"),
-        ("schedule=ring,xor,library", "chunks=1,3", "width=128"),
+        ("schedule=ring,xor,library", "chunks=3", "width=128", "team=1"),
     ],
 )
 def test_every_way_gives_the_transform(run_kernel: KernelRuns, ranks: int, words: tuple[str, ...]) -> None:
-    done = run_kernel("hpcc/gfft", *WORDS, *words, "seconds=0.01", "least=5", ranks=ranks)
+    done = run_kernel("hpcc/gfft", *WORDS, *words, ranks=ranks)
     wrong = [(point.knobs, point.checks) for point in done.points if not point.passed]
     assert not wrong, wrong
     assert done.code == 0, done.stderr
-    assert len(done.points) >= 8
+    assert len(done.points) >= 12
     assert all(point.passed and len(point.checks) == 3 for point in done.points)
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", sorted({*MORE_RANKS, 6} - {5}))
-def test_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int) -> None:
-    """576 numbers leave eight ranks lines of three; 14400 leave them lines that fill vectors in part."""
-    words = ("n=576,14400", "transport=shared,messages", "lines=static,dynamic", "schedule=prime,library")
-    done = run_over_openmpi("hpcc/gfft", *words, "chunks=3", "seconds=0.01", "least=5", "samples=10", ranks=ranks)
+@pytest.mark.parametrize("ranks", MANY)
+def test_any_number_of_ranks_alone_and_in_teams(run_over_openmpi: KernelRuns, ranks: int) -> None:
+    """576 numbers leave eight ranks lines of three; 14400 leave them lines that fill vectors in part.
+
+    Teams of two: what goes from rank to rank of another team is counted, of blocks that are equal.
+    """
+    words = ("n=576,14400", "transport=shared,messages,hierarchical", "schedule=prime,library", "chunks=3", "team=2")
+    done = run_over_openmpi("hpcc/gfft", *words, "seconds=0.01", "least=5", "samples=10", ranks=ranks)
     assert done.code == 0, done.stderr
-    assert len(done.points) == 16
+    assert len(done.points) == 12
     assert all(len(point.checks) == 3 and point.passed for point in done.points)
+    near = {"shared": ranks**2, "messages": ranks, "hierarchical": 4 * (ranks // 2) + ranks % 2}
+    for found in done.points:
+        n, far = int(found.knobs["n"]), ranks**2 - near[found.knobs["transport"]]
+        equal = int(n**0.5) % ranks == 0
+        assert equal == (ranks != 7)
+        assert found.count("nominal_flops") == pytest.approx(5 * n * log2(n), abs=ranks)
+        assert not equal or found.count("bytes_sent") == 3 * 16 * n * far / ranks**2
+        assert (found.count("bytes_sent") > 0) == (far > 0)
 
 
 @pytest.mark.mpi
 def test_groups_transform_numbers_of_their_own(run_kernel: KernelRuns) -> None:
-    done = run_kernel("hpcc/gfft", "n=4096", "transport=messages,shared", "groups=1", *QUICK, ranks=2)
+    done = run_kernel("hpcc/gfft", "n=4096", "transport=messages,shared,hierarchical", "groups=1", *QUICK, ranks=2)
     assert done.code == 0, done.stderr
     assert all(len(point.groups) == 2 for point in done.points)
     (one,) = {point.count("nominal_flops") for point in done.points}
@@ -77,26 +92,42 @@ def test_groups_transform_numbers_of_their_own(run_kernel: KernelRuns) -> None:
 @pytest.mark.mpi
 def test_what_is_sent_is_counted_from_the_blocks(run_kernel: KernelRuns) -> None:
     """Of 4096 numbers on two ranks, half of each rank's go to the other in each of three exchanges."""
-    done = run_kernel("hpcc/gfft", "n=4096", "transport=messages,shared", "chunks=2", *QUICK, ranks=2)
-    by_transport = {point.knobs["transport"]: point for point in done.points}
-    assert by_transport["messages"].count("bytes_sent") == 3 * 2 * 1024 * 16
-    assert by_transport["messages"].count("messages") == 2 * 6
-    assert by_transport["shared"].count("bytes_sent") == 0
+    words = ("n=4096", "transport=messages,shared,hierarchical", "chunks=2", "team=0,1")
+    done = run_kernel("hpcc/gfft", *words, *QUICK, ranks=2)
+    assert len(done.points) == 6
+    for found in done.points:
+        alone = found.knobs["transport"] == "messages" or (
+            found.knobs["transport"] == "hierarchical" and found.knobs["team"] == "1"
+        )
+        assert found.count("bytes_sent") == (3 * 2 * 1024 * 16 if alone else 0)
+        assert found.count("messages") == (2 * 6 if alone else 0)
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("transport", ["shared", "messages"])
+def test_the_model_counts_the_messages_that_are_sent(run_kernel: KernelRuns) -> None:
+    """Of 2^14 numbers one chunk, of 2^18 four: 512 KiB each."""
+    done = run_kernel("hpcc/gfft", "n=16384,262144", "transport=messages", *QUICK, ranks=2)
+    assert [point.count("messages") for point in done.points] == [6, 24]
+    for found in done.points:
+        (model,) = sent("gfft", int(found.knobs["n"]), 2)
+        assert found.count("messages") == 2 * model.messages
+        assert found.count("bytes_sent") == 2 * model.bytes
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("check", [0, 1, 2])
-def test_each_check_fails_by_itself(run_kernel: KernelRuns, transport: str, check: int) -> None:
-    done = run_kernel("hpcc/gfft", "n=1024", f"transport={transport}", *QUICK, fault=f"wrong:{check}", ranks=2)
+def test_each_check_fails_by_itself(run_kernel: KernelRuns, check: int) -> None:
+    words = ("n=1024", "transport=shared,messages,hierarchical")
+    done = run_kernel("hpcc/gfft", *words, *QUICK, fault=f"wrong:{check}", ranks=2)
     assert done.code == 2
-    (found,) = done.points
-    assert [index for index, one in enumerate(found.checks) if not one.passed] == [check]
+    assert len(done.points) == 3
+    for found in done.points:
+        assert [index for index, one in enumerate(found.checks) if not one.passed] == [check]
 
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    ("words", "tried"), [(("n=4098",), "try n=4096"), (("n=28",), "try n=24"), (("n=16", "chunks=0"), "chunks=0")]
+    ("words", "tried"), [(("n=4098",), "try n=4096"), (("n=2",), "try n=4"), (("n=16", "chunks=65537"), "chunks=65537")]
 )
 def test_a_length_that_ranks_cannot_share_is_refused(
     run_kernel: KernelRuns, words: tuple[str, ...], tried: str
