@@ -1,6 +1,6 @@
 #include "folder.hpp"
 
-#include "kernels/file_system.hpp"
+#include "kernels/files/file_system.hpp"
 #include "octant/clock.hpp"
 #include "octant/failure.hpp"
 
@@ -14,22 +14,9 @@
 namespace mpiio {
 namespace {
 
-constexpr std::int64_t share_of_free = 10;  // of what is free, at most a tenth is used
-
-octant::Refusal refused(std::string const& why) {
-    return octant::Refusal("cannot write files there (" + why + ")", octant::Exit::not_supported);
-}
-
 std::string checked(std::string const& folder, std::int64_t bytes) {
-    std::error_code ignored;
-    if (folder[0] != '/' || !std::filesystem::is_directory(folder, ignored))
-        throw refused(folder + " is no folder; try an absolute path of one that exists");
-    if (access(folder.c_str(), W_OK | X_OK) != 0)
-        throw refused("you may not write to " + folder + "; try a folder of yours");
-    std::int64_t const free = octant::free_bytes(folder);
-    if (bytes > free / share_of_free)
-        throw refused(std::to_string(bytes >> 20) + " MiB are more than a tenth of the " + std::to_string(free >> 20) +
-                      " MiB that are free in " + folder + "; try smaller bytes or aggregate");
+    std::string const why = octant::why_not_written(folder, bytes);
+    if (!why.empty()) throw octant::Refusal("cannot write files there (" + why + ")", octant::Exit::not_supported);
     return folder;
 }
 

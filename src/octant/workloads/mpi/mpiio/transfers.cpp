@@ -1,7 +1,8 @@
 #include "transfers.hpp"
 
+#include "kernels/files/page_cache.hpp"
+
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -221,35 +222,18 @@ void Transfers::fill_file(int pass) {
     if (plays()) sync();
 }
 
-// Pages that the system is still reading ahead stay: once more until none is left, or for a while.
 void Transfers::drop_from_cache() const {
-    constexpr int tries = 50;
-    constexpr useconds_t pause_us = 200;
     int const file = open(folder_.path(file_of(group_.rank())).c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    for (int i = 0; i < tries; ++i) {
-        if (fdatasync(file) == 0) static_cast<void>(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
-        if (folder_.in_memory() || cached_share() == 0) break;
-        usleep(pause_us);
-    }
+    octant::drop_from_cache(file, folder_.in_memory());
     close(file);
 }
 
 // Of the pages of this rank's file; 1 where the system does not say.
 double Transfers::cached_share() const {
     int const file = open(folder_.path(file_of(group_.rank())).c_str(), O_RDONLY | O_CLOEXEC);
-    auto const size = static_cast<std::size_t>(std::max<off_t>(0, file < 0 ? 0 : lseek(file, 0, SEEK_END)));
-    void* const pages = size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+    double const share = octant::cached_share(file);
     if (file >= 0) close(file);
-    if (pages == MAP_FAILED) return 1;
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::vector<unsigned char> resident((size + page - 1) / page);
-    double share = 1;
-    if (mincore(pages, size, resident.data()) == 0)
-        share =
-            static_cast<double>(std::ranges::count_if(resident, [](unsigned char one) { return (one & 1U) != 0; })) /
-            static_cast<double>(resident.size());
-    munmap(pages, size);
     return share;
 }
 

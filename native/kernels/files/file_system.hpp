@@ -1,0 +1,43 @@
+// Which file system a folder is on, where what is written to it goes first, and whether it has room.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace octant {
+
+struct FileSystem {
+    std::string name;     // "ext4"; a number where it is not known
+    std::string caching;  // in words: where written data are before and after a sync
+    bool in_memory;       // it has no disk
+};
+
+// Of an existing folder; "" as its name where the system does not say.
+[[nodiscard]] FileSystem file_system_of(std::string const& folder);
+
+// Bytes that a user may still write there; 0 where the system does not say.
+[[nodiscard]] std::int64_t free_bytes(std::string const& folder);
+
+// Why `bytes` more are not written to `folder`, and what to try: "PATH is no folder; try …". Empty where they may be.
+// Of what is free at most a tenth is used.
+[[nodiscard]] std::string why_not_written(std::string const& folder, std::int64_t bytes);
+
+struct Mount {
+    std::string point, type, source, options;
+};
+
+// What /proc/self/mountinfo says, in its order; lines that say nothing are left out.
+[[nodiscard]] std::vector<Mount> mounts_in(std::string const& mountinfo);
+// The mount that an absolute path without links is on: the last of the longest ones; nullptr: none.
+[[nodiscard]] Mount const* mount_of(std::vector<Mount> const& mounts, std::string const& path);
+// "ext4 of /dev/vda at /"; of an overlay with what lies beneath, where that can be seen. Empty: not known.
+[[nodiscard]] std::string mount_text(std::string const& folder);
+
+// Whether it is the name of a file system that is known, or "parallel": any that hosts share under locks of its own.
+[[nodiscard]] bool is_file_system(std::string const& kind);
+// A folder that this user may write to on a file system of that kind. Looks at HOME, SCRATCH, WORK, TMPDIR and the
+// points of mounts. `found`: the file systems that are mounted. Empty: there is none.
+[[nodiscard]] std::string folder_on(std::string const& kind, std::string& found);
+
+}  // namespace octant
