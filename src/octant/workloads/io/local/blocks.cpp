@@ -1,0 +1,210 @@
+#include "blocks.hpp"
+
+#include "kernels/files/page_cache.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+namespace local {
+namespace {
+
+constexpr int passes = 2;
+constexpr std::int64_t piece = std::int64_t{1} << 20;  // of a file that is looked at
+enum Faults { exchanged, lost, unsynced };             // two blocks; the last of them; the sync
+
+std::size_t rounded(std::int64_t bytes) {
+    return static_cast<std::size_t>((bytes + direct_bytes - 1) / direct_bytes * direct_bytes);
+}
+
+octant::Refusal cannot(std::string const& text) {
+    return octant::Refusal("cannot " + text, octant::Exit::not_supported);
+}
+
+}  // namespace
+
+std::vector<octant::Knob> knobs() {
+    using octant::KnobKind;
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    return {
+        {"bytes", KnobKind::bytes, "64MiB", "length of the file of each rank", {}, 1, most},
+        {"block", KnobKind::bytes, "1MiB", "length of a transfer", {}, 1, std::int64_t{1} << 30},
+        {"mode",
+         KnobKind::word,
+         "buffered",
+         "buffered: through the page cache; direct: past it; mmap: as memory",
+         {"buffered", "direct", "mmap"}},
+        {"engine",
+         KnobKind::word,
+         "auto",
+         "calls: blocking; uring: io_uring; threads: blocking calls of other threads; auto: calls, beside other work "
+         "io_uring, or threads where there is none",
+         {"auto", "calls", "uring", "threads"}},
+        {"depth", KnobKind::integer, "2", "transfers under way at once, by io_uring and threads", {}, 1, 1024},
+        {"fsync", KnobKind::word, "yes", "of writes: wait until all is on the disk", {"yes", "no"}},
+        {"file",
+         KnobKind::word,
+         "fresh",
+         "of writes, fresh: into an empty file; kept: over what is there",
+         {"fresh", "kept"}},
+        {"cache",
+         KnobKind::word,
+         "dropped",
+         "of reads, dropped: the file was asked to leave the page cache; kept: it may lie there",
+         {"dropped", "kept"}},
+        {"drain", KnobKind::bytes, "1MiB", "of memory-first: length of a transfer out of memory", {}, 1, most},
+        {"beside",
+         KnobKind::word,
+         "computing",
+         "what a rank does while blocks move: computing, or messages with the rank beside it",
+         {"computing", "messages"}},
+        {"folder", KnobKind::word, "scratch",
+         "scratch: beside the records; the absolute path of a folder; or a file system (nfs, lustre, …; parallel: any "
+         "such) of which a folder is looked for"}};
+}
+
+Blocks::Blocks(octant::Context& context, bool writes, bool background)
+    : context_(context),
+      writes_(writes),
+      fsync_(context.knobs.word("fsync") == "yes"),
+      fresh_(context.knobs.word("file") == "fresh"),
+      cold_(context.knobs.word("cache") == "dropped"),
+      block_(context.knobs.integer("block")),
+      file_(context, context.knobs.integer("bytes")),
+      memory_(context.buffer<std::byte>(rounded(file_.bytes()))) {
+    std::string engine = context.knobs.word("engine"), used;
+    if (file_.mode() == Mode::mapped && engine != "auto" && engine != "calls")
+        throw cannot("hand stores to memory to another engine (mode=mmap has no transfers); try engine=calls");
+    if (file_.mode() == Mode::direct && block_ % direct_bytes != 0)
+        throw cannot("go past the page cache by blocks of " + std::to_string(block_) +
+                     " bytes (they are no multiple of " + std::to_string(direct_bytes) + "); try block=4KiB");
+    if (engine == "auto") engine = background && file_.mode() != Mode::mapped ? "background" : "calls";
+    engine_ = engine_of(engine, static_cast<unsigned>(context.knobs.integer("depth")), used);
+    context.notes.emplace_back("engine", used);
+    octant::fill_contents(whole(), 0, stream(0));
+    context.watched = {memory_.mapping().bytes()};
+}
+
+std::uint64_t Blocks::stream(int pass) const noexcept {
+    return static_cast<std::uint64_t>(context_.world.rank()) * 16 + static_cast<std::uint64_t>(pass);
+}
+
+void Blocks::set_up() {
+    if (!writes_ || !fresh_) fill_file(0);
+}
+
+void Blocks::prepare() {
+    if (writes_ && fresh_) file_.empty();
+    if (!writes_ && cold_) cached_ = std::max(cached_, file_.drop());
+}
+
+octant::Counts Blocks::work() const {
+    return {{"blocks", count()}, {writes_ ? "bytes_written" : "bytes_read", file_.bytes()}};
+}
+
+// Of a direct transfer, what is no multiple goes the plain way when all others have ended: at most the end of the file.
+void Blocks::move(std::byte* memory, std::int64_t block, std::int64_t number, std::int64_t place) {
+    auto const at = [&](std::int64_t n) { return n * block; };
+    auto const length = static_cast<std::size_t>(std::min(block, file_.bytes() - at(std::max(number, place))));
+    std::byte* const mine = memory + at(number);
+    if (file_.mode() == Mode::mapped) {
+        std::byte* const there = file_.mapped() + at(place);
+        std::memcpy(writes_ ? there : mine, writes_ ? mine : there, length);
+        return;
+    }
+    bool const direct = file_.mode() == Mode::direct;
+    std::size_t const past = direct ? length / direct_bytes * direct_bytes : length;
+    Transfer one{direct ? file_.direct() : file_.plain(), writes_, mine, past, at(place)};
+    if (past > 0) engine_->post(one);
+    if (past == length) return;
+    engine_->finish();
+    one.advance(past);
+    one.file = file_.plain();
+    one.bytes = length - past;
+    move_whole(one);
+}
+
+void Blocks::move_all(std::byte* memory, std::int64_t block, std::function<void()> const& meanwhile) {
+    std::int64_t const blocks = (file_.bytes() + block - 1) / block, whole_blocks = file_.bytes() / block;
+    exchanges_ = whole_blocks > 1;
+    for (std::int64_t k = 0; k < blocks; ++k) {
+        std::int64_t const place = fault_ == exchanged && exchanges_ && k < 2 ? 1 - k : k;
+        if (fault_ != lost || k + 1 < blocks) move(memory, block, k, place);
+        if (meanwhile) meanwhile();
+    }
+    engine_->finish();
+}
+
+void Blocks::sync() {
+    if (syncs() && fault_ != unsynced) file_.sync();
+}
+
+void Blocks::fill_file(int pass) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(piece, file_.bytes())));
+    for (std::int64_t at = 0; at < file_.bytes(); at += piece) {
+        std::span const part(bytes.data(), static_cast<std::size_t>(std::min(piece, file_.bytes() - at)));
+        octant::fill_contents(part, static_cast<std::uint64_t>(at), stream(pass));
+        move_whole({file_.plain(), true, part.data(), part.size(), at});
+    }
+    file_.sync();
+}
+
+void Blocks::compare_file(int pass) {
+    static_cast<void>(file_.drop());
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(piece, file_.bytes())));
+    std::int64_t const there = std::min(file_.size(), file_.bytes());
+    for (std::int64_t at = 0; at < there; at += piece) {
+        std::span const part(bytes.data(), static_cast<std::size_t>(std::min(piece, there - at)));
+        move_whole({file_.plain(), false, part.data(), part.size(), at});
+        if (fault_ == exchanged && !exchanges_ && at == 0) part[0] ^= std::byte{1};
+        wrong_.compare(part, static_cast<std::uint64_t>(at), stream(pass));
+    }
+}
+
+octant::Results Blocks::verify(std::function<void()> const& step) {
+    wrong_ = {};
+    double size_off = 0, unsynced_things = 0;
+    for (int pass = 1; pass <= passes; ++pass) {
+        if (writes_) {
+            octant::fill_contents(whole(), 0, stream(pass));
+            file_.empty();
+            std::int64_t const before = file_.syncs();
+            step();
+            if (syncs() && file_.syncs() == before) unsynced_things += 1;
+            if (syncs())
+                unsynced_things += static_cast<double>(std::max<std::int64_t>(0, octant::dirty_pages(file_.plain())));
+            size_off += std::fabs(static_cast<double>(file_.size() - file_.bytes()));
+            compare_file(pass);
+        } else {
+            fill_file(pass);
+            octant::fill_contents(whole(), 0, stream(passes + pass));  // none of it is what it should become
+            prepare();
+            step();
+            if (fault_ == exchanged && !exchanges_) whole()[0] ^= std::byte{1};
+            wrong_.compare(whole(), 0, stream(pass));
+        }
+    }
+    octant::Results checks = {{"bytes that differ from what was written", static_cast<double>(wrong_.count()), "1", 0,
+                               "rank " + std::to_string(context_.world.rank()) + ", byte " +
+                                   std::to_string(wrong_.first()) + " of " + std::to_string(file_.bytes())}};
+    if (!writes_) return checks;
+    checks.push_back({"difference from the size of the file", size_off, "B", 0});
+    checks.push_back({"syncs that were not made, and pages that still wait for the disk", unsynced_things, "1", 0});
+    return checks;
+}
+
+octant::Results Blocks::results() {
+    bool const past = file_.mode() == Mode::direct && (writes_ || cold_);
+    if (writes_ && !past) return {};
+    double const share = past    ? octant::cached_share(file_.plain(), file_.bytes() / direct_bytes * direct_bytes)
+                         : cold_ ? cached_
+                                 : 1;
+    bool const copied = past || file_.mode() != Mode::direct;  // a direct read leaves pages of others where they are
+    if (share > 0.01 && copied && !file_.in_memory())
+        context_.notes.emplace_back("memory_copy", past ? "mode=direct went through the page cache of this host"
+                                                        : "read from the page cache of this host: a copy of memory");
+    return {{"in the page cache", share, "1"}};
+}
+
+}  // namespace local

@@ -1,0 +1,67 @@
+// One rank's file and the memory that it is written from or read into: moved block by block, and compared.
+#pragma once
+
+#include "data_file.hpp"
+#include "kernels/files/contents.hpp"
+#include "octant/kernel.hpp"
+#include "transfer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace local {
+
+[[nodiscard]] std::vector<octant::Knob> knobs();
+
+class Blocks {
+  public:
+    // `background`: blocking calls are not what engine=auto takes.
+    Blocks(octant::Context& context, bool writes, bool background);
+
+    void set_up();   // fills what is to be read
+    void prepare();  // an empty file, or a cold cache, where asked for
+
+    [[nodiscard]] bool writes() const noexcept { return writes_; }
+    [[nodiscard]] bool syncs() const noexcept { return writes_ && fsync_; }
+    [[nodiscard]] std::int64_t count() const noexcept { return (file_.bytes() + block_ - 1) / block_; }
+    [[nodiscard]] octant::Counts work() const;
+
+    // All blocks between `memory` and the file, to their ends; `meanwhile` is called after each of them was begun.
+    void move_all(std::byte* memory, std::int64_t block, std::function<void()> const& meanwhile);
+    void move_all() { move_all(memory_.data(), block_, {}); }
+    void sync();  // where asked for
+    [[nodiscard]] std::byte* memory() const noexcept { return memory_.data(); }
+    [[nodiscard]] std::int64_t block() const noexcept { return block_; }
+    [[nodiscard]] std::int64_t bytes() const noexcept { return file_.bytes(); }
+
+    // Other contents, moved once more by `step`, and compared with what a read through the page cache finds.
+    octant::Results verify(std::function<void()> const& step);
+    void corrupt(std::size_t fault) noexcept { fault_ = static_cast<int>(fault); }
+    [[nodiscard]] octant::Results results();
+
+  private:
+    void move(std::byte* memory, std::int64_t block, std::int64_t number, std::int64_t place);
+    [[nodiscard]] std::uint64_t stream(int pass) const noexcept;
+    void fill_file(int pass);
+    void compare_file(int pass);
+    [[nodiscard]] std::span<std::byte> whole() const noexcept {
+        return {memory_.data(), static_cast<std::size_t>(file_.bytes())};
+    }
+
+    octant::Context& context_;
+    bool writes_, fsync_, fresh_, cold_;
+    std::int64_t block_;
+    DataFile file_;
+    octant::Buffer<std::byte> memory_;
+    std::unique_ptr<Engine> engine_;
+    octant::WrongBytes wrong_;
+    double cached_ = 0;  // the greatest share that a read found in the page cache
+    int fault_ = -1;
+    bool exchanges_ = false;  // there are two blocks for it
+};
+
+}  // namespace local

@@ -1,0 +1,211 @@
+// A file of each rank: written, read, collected in memory first, and moved while the rank computes or exchanges
+// messages.
+#include "blocks.hpp"
+#include "kernels/busy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace local {
+namespace {
+
+octant::KernelInfo info_with(std::vector<std::string> phases) {
+    return {.knobs = knobs(),
+            .pace = octant::Pace::steps,
+            .sync = octant::Sync::dissemination,
+            .phases = std::move(phases),
+            .defaults = {{"seconds", "1"}, {"least", "5"}, {"samples", "1000"}}};
+}
+
+template <bool writes>
+class Plain {
+  public:
+    enum Phases : std::size_t { transfer, sync };
+    static octant::KernelInfo info() { return info_with({"transfer", "sync"}); }
+    explicit Plain(octant::Context& context) : context_(context), blocks_(context, writes, false) {
+        if (!blocks_.syncs()) context.without_phases();
+    }
+    void set_up() { blocks_.set_up(); }
+    void prepare() { blocks_.prepare(); }
+    void step() {
+        {
+            auto const mark = context_.phase(transfer);
+            blocks_.move_all();
+        }
+        if (!blocks_.syncs()) return;
+        auto const mark = context_.phase(sync);
+        blocks_.sync();
+    }
+    [[nodiscard]] octant::Counts work(std::size_t) const { return blocks_.work(); }
+    [[nodiscard]] octant::Results results() { return blocks_.results(); }
+    octant::Results verify() {
+        return blocks_.verify([this] { step(); });
+    }
+    void corrupt(std::size_t fault) { blocks_.corrupt(fault); }
+
+  private:
+    octant::Context& context_;
+    Blocks blocks_;
+};
+
+// Blocks are made one after the other and collected; large transfers empty the memory.
+class MemoryFirst {
+  public:
+    enum Phases : std::size_t { fill, drain, sync };
+    static octant::KernelInfo info() { return info_with({"fill", "drain", "sync"}); }
+    explicit MemoryFirst(octant::Context& context)
+        : context_(context),
+          blocks_(context, true, false),
+          drain_(context.knobs.integer("drain")),
+          collected_(context.buffer<std::byte>(static_cast<std::size_t>(blocks_.bytes()))) {
+        if (drain_ % direct_bytes != 0 && context.knobs.word("mode") == "direct")
+            throw octant::Refusal("cannot go past the page cache by " + std::to_string(drain_) +
+                                      " bytes at a time (they are no multiple of 4096); try drain=1MiB",
+                                  octant::Exit::not_supported);
+        std::memset(collected_.data(), 0, collected_.size());
+    }
+    void set_up() { blocks_.set_up(); }
+    void prepare() { blocks_.prepare(); }
+    void step() {
+        {
+            auto const mark = context_.phase(fill);
+            for (std::int64_t at = 0; at < blocks_.bytes(); at += blocks_.block())
+                std::memcpy(collected_.data() + at, blocks_.memory() + at,
+                            static_cast<std::size_t>(std::min(blocks_.block(), blocks_.bytes() - at)));
+        }
+        {
+            auto const mark = context_.phase(drain);
+            blocks_.move_all(collected_.data(), drain_, {});
+        }
+        auto const mark = context_.phase(sync);
+        blocks_.sync();
+    }
+    [[nodiscard]] octant::Counts work(std::size_t) const { return blocks_.work(); }
+    [[nodiscard]] octant::Results results() { return blocks_.results(); }
+    octant::Results verify() {
+        return blocks_.verify([this] { step(); });
+    }
+    void corrupt(std::size_t fault) { blocks_.corrupt(fault); }
+
+  private:
+    octant::Context& context_;
+    Blocks blocks_;
+    std::int64_t drain_;
+    octant::Buffer<std::byte> collected_;
+};
+
+// What a rank does between the beginnings of two transfers: a number of units, which all ranks have in common.
+class OtherWork {
+  public:
+    explicit OtherWork(octant::Context& context)
+        : group_(context.group), messages_(context.knobs.word("beside") == "messages"), out_(words), in_(words) {}
+
+    // As long for each block as `block_s`. Collective.
+    void fit(octant::Context const& context, double block_s) {
+        if (messages_ && group_.size() % 2 != 0)
+            throw octant::Refusal("cannot exchange messages (a rank is left over); try --ranks 2, or beside=computing",
+                                  octant::Exit::not_supported);
+        auto const seconds_of = [&](std::function<void()> const& body) { return context.seconds_of(body); };
+        double const unit_s = messages_ ? octant::median_seconds(seconds_of, [this] { exchange(); })
+                                        : octant::unit_seconds(seconds_of, value_);
+        double const slowest_s = group_.max(unit_s);
+        units_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(group_.max(block_s) / slowest_s));
+    }
+    void operator()() {
+        if (!messages_) value_ = octant::busy(value_, units_);
+        for (std::int64_t i = 0; messages_ && i < units_; ++i) exchange();
+    }
+    [[nodiscard]] double wrong() const noexcept { return wrong_; }  // messages
+
+  private:
+    static constexpr std::size_t words = 8192;  // 64 KiB
+    static std::uint64_t token(int rank, std::uint64_t number) noexcept {
+        return octant::file_word(number, static_cast<std::uint64_t>(rank));
+    }
+    void exchange() {
+        int const mine = group_.rank(), other = mine ^ 1;
+        out_.front() = out_.back() = token(mine, ++number_);
+        octant::check(MPI_Sendrecv(out_.data(), static_cast<int>(words), MPI_UINT64_T, other, 0, in_.data(),
+                                   static_cast<int>(words), MPI_UINT64_T, other, 0, group_.get(), MPI_STATUS_IGNORE));
+        if (in_.front() != token(other, number_) || in_.back() != in_.front()) wrong_ += 1;
+    }
+
+    octant::Comm const& group_;
+    bool messages_;
+    std::int64_t units_ = 1;
+    double value_ = 1, wrong_ = 0;
+    std::uint64_t number_ = 0;
+    std::vector<std::uint64_t> out_, in_;
+};
+
+// The transfers alone, other work alone for as long, and both at once; of writes both with the sync.
+template <bool writes>
+class Beside {
+  public:
+    enum Phases : std::size_t { pure, compute, whole };
+    static octant::KernelInfo info() { return info_with({"pure", "compute", "whole"}); }
+    explicit Beside(octant::Context& context) : context_(context), blocks_(context, writes, true), other_(context) {}
+
+    void set_up() {
+        blocks_.set_up();
+        auto const begun = [&](std::function<void()> const& body) {
+            blocks_.prepare();
+            return context_.seconds_of(body);
+        };
+        std::array<double, 3> alone_s{};
+        for (double& one : alone_s) one = begun([this] { run(false); });
+        std::ranges::sort(alone_s);
+        other_.fit(context_, alone_s[1] / static_cast<double>(blocks_.count()));
+    }
+    void prepare() { blocks_.prepare(); }
+    void step() {
+        {
+            auto const mark = context_.phase(pure);
+            run(false);
+        }
+        context_.synchronise();
+        {
+            auto const mark = context_.phase(compute);
+            for (std::int64_t k = 0; k < blocks_.count(); ++k) other_();
+        }
+        blocks_.prepare();
+        context_.synchronise();
+        auto const mark = context_.phase(whole);
+        run(true);
+    }
+    [[nodiscard]] octant::Counts work(std::size_t) const { return blocks_.work(); }
+    [[nodiscard]] octant::Results results() { return blocks_.results(); }
+    octant::Results verify() {
+        auto checks = blocks_.verify([this] { run(true); });
+        checks.push_back({"messages that differ from what was sent", other_.wrong(), "1", 0});
+        return checks;
+    }
+    void corrupt(std::size_t fault) { blocks_.corrupt(fault); }
+
+  private:
+    void run(bool beside) {
+        if (beside)
+            blocks_.move_all(blocks_.memory(), blocks_.block(), [this] { other_(); });
+        else
+            blocks_.move_all();
+        blocks_.sync();
+    }
+
+    octant::Context& context_;
+    Blocks blocks_;
+    OtherWork other_;
+};
+
+}  // namespace
+}  // namespace local
+
+int main(int argc, char** argv) {
+    using namespace local;
+    return octant::run_rows(
+        argc, argv, "pattern",
+        {octant::row<Plain<true>>("write"), octant::row<Plain<false>>("read"), octant::row<MemoryFirst>("memory-first"),
+         octant::row<Beside<true>>("write-beside"), octant::row<Beside<false>>("read-beside")});
+}

@@ -1,0 +1,230 @@
+"""Figures by hand; every mode and engine, each fault in each, what a disk refuses, and files that nobody finds."""
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fake_run import lane, point
+from kernel_run import KernelRun, KernelRuns
+from octant.analysis.figures import figure
+from octant.build import program_name
+from octant.record import Head, Point, Series
+from octant.workloads.io.local import WORKLOAD
+
+SHORT = ("bytes=20000", "block=4096", "drain=8192", "seconds=0.001", "least=5", "samples=5")
+PATTERNS = "pattern=write,read,memory-first,write-beside,read-beside"
+STAND_IN = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static long full_from(void) { char const *text = getenv("FULL_FROM"); return text ? atol(text) : 1L << 40; }
+ssize_t pwrite64(int file, void const *from, size_t bytes, off_t at) {
+    if (at + (long)bytes > full_from()) return errno = ENOSPC, -1;
+    return syscall(SYS_pwrite64, file, from, bytes > 1000 ? bytes / 2 : bytes, at);
+}
+ssize_t pread64(int file, void *to, size_t bytes, off_t at) {
+    return syscall(SYS_pread64, file, to, bytes > 1000 ? bytes / 2 : bytes, at);
+}
+ssize_t pwrite(int file, void const *from, size_t bytes, off_t at) { return pwrite64(file, from, bytes, at); }
+ssize_t pread(int file, void *to, size_t bytes, off_t at) { return pread64(file, to, bytes, at); }
+int fdatasync(int file) {
+    int log = open(getenv("SYNCS"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (log < 0 || write(log, "s", 1) != 1) abort();
+    close(log);
+    return syscall(SYS_fdatasync, file);
+}
+__attribute__((constructor)) static void no_ring(void) {
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {4, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) abort();
+}
+"""
+
+
+def phase(name: str, ns: int) -> Series:
+    series = lane([ns] * 8)
+    return Series(Head(f"phase/{name}"), series.values, entries=series.values * 0)
+
+
+def value(found: Point, metric: str) -> float:
+    estimate = figure(WORKLOAD, [found], metric).value
+    assert estimate is not None
+    return estimate.middle
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if not path.name.startswith("records"))
+
+
+def refuses_io_uring(done: KernelRun) -> bool:
+    return any("cannot use io_uring" in failure.reason for failure in done.failures)
+
+
+def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
+    """Of two ranks, 4 MB each: 4 ms until they are accepted, 10 ms until they are on the disk."""
+    lanes = (lane([10_000_000] * 8), phase("transfer", 4_000_000), phase("sync", 6_000_000))
+    found = point("steps", counts={"blocks": 4, "bytes_written": 8_000_000}, lanes=lanes, ranks=2)
+    assert value(found, "bandwidth") == pytest.approx(800e6)
+    assert value(found, "accepted") == pytest.approx(2e9)
+    assert value(found, "sync") == pytest.approx(6e-3)
+    assert figure(WORKLOAD, [found], "overlap").value is None
+
+
+def test_a_file_alone_and_beside_computing() -> None:
+    lanes = (lane([9_000_000] * 8), phase("pure", 3_000_000), phase("compute", 2_000_000), phase("whole", 4_000_000))
+    found = point("steps", counts={"blocks": 4, "bytes_read": 6_000_000}, lanes=lanes)
+    assert value(found, "bandwidth") == pytest.approx(2e9)
+    assert value(found, "whole") == pytest.approx(4e-3)
+    assert value(found, "overlap") == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "words", [("mode=buffered,direct", "engine=calls,uring,threads"), ("mode=mmap", "bytes=20000,7")]
+)
+def test_every_mode_and_engine_is_right_and_leaves_no_file(
+    run_kernel: KernelRuns, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """20,000 bytes are four blocks and a part that no direct transfer may have."""
+    named = {word.partition("=")[0] for word in words}
+    done = run_kernel("io/local", PATTERNS, *words, *(word for word in SHORT if word.partition("=")[0] not in named))
+    assert done.code == 0 or refuses_io_uring(done), done.stderr
+    assert len(done.points) == (10 if "mode=mmap" in words else 20 if refuses_io_uring(done) else 30)
+    assert all(found.passed for found in done.points)
+    assert left_in(tmp_path) == []
+
+
+@pytest.mark.mpi
+def test_ranks_that_exchange_messages_meanwhile_are_right(run_kernel: KernelRuns) -> None:
+    words = ("pattern=write-beside,read-beside", "beside=messages", "mode=direct", *SHORT)
+    done = run_kernel("io/local", *words, ranks=2)
+    assert done.code == 0, done.stderr
+    assert [found.checks[-1].name for found in done.points] == ["messages that differ from what was sent"] * 2
+
+
+@pytest.mark.parametrize(("fault", "finds"), [(0, "bytes"), (1, "size"), (2, "syncs")])
+def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, finds: str) -> None:
+    """Blocks exchanged, the last part lost, and no sync."""
+    patterns = "pattern=write,memory-first,write-beside" if fault == 2 else PATTERNS
+    done = run_kernel("io/local", patterns, "engine=calls,uring,threads", *SHORT, fault=f"wrong:{fault}")
+    assert done.code == 2, done.stderr
+    assert len(done.points) >= (6 if fault == 2 else 10)
+    for found in done.points:
+        failed = " ".join(check.name for check in found.failed_checks)
+        assert finds in failed or (fault == 1 and found.knobs["pattern"].startswith("read") and "bytes" in failed)
+
+
+@pytest.fixture
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, str]]:
+    """Calls of the system that move half of what they are given, a full disk, a count of syncs, and no io_uring."""
+    folder = tmp_path_factory.mktemp("stand-in")
+    source, library = folder / "calls.c", folder / "calls.so"
+    source.write_text(STAND_IN)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    return lambda **more: {"LD_PRELOAD": str(library), "SYNCS": str(folder / "syncs"), **more}
+
+
+def test_calls_that_move_a_part_are_repeated_and_threads_stand_in_for_io_uring(
+    run_kernel: KernelRuns, stand_in: Callable[..., dict[str, str]]
+) -> None:
+    environment = stand_in()
+    done = run_kernel(
+        "io/local", PATTERNS, *SHORT[:-3], "seconds=1", "samples=20", "precision=0", environment=environment
+    )
+    assert done.code == 0, done.stderr
+    assert done.points[-1].notes["engine"] == "threads; io_uring: Operation not permitted"
+    steps = [1, 0, 1, 2, 0]  # syncs of one step, by pattern: writing beside other work is done twice
+    assert len(Path(environment["SYNCS"]).read_text()) >= 20 * sum(steps)
+
+
+def test_a_full_disk_is_a_refusal_that_leaves_nothing(
+    run_kernel: KernelRuns, stand_in: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    done = run_kernel("io/local", "pattern=write-beside", *SHORT, environment=stand_in(FULL_FROM="9000"))
+    assert done.code == 1
+    assert "cannot write to a file (No space left on device at byte 8192); free some space" in done.failures[0].reason
+    assert left_in(tmp_path) == []
+
+
+def test_a_file_that_may_not_grow_is_a_refusal_of_io_uring_too(run_kernel: KernelRuns, tmp_path: Path) -> None:
+    """A first call may write a part: the limit lies within a block."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6_500_000, before[1]))
+    try:
+        done = run_kernel("io/local", "bytes=8MiB", "engine=uring", "depth=1")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    if refuses_io_uring(done):
+        pytest.skip(done.failures[0].reason)
+    assert done.code == 1
+    assert "cannot write to a file (File too large at byte 6500000)" in done.failures[0].reason
+    assert left_in(tmp_path) == []
+
+
+def test_a_figure_says_where_it_comes_from_and_which_mode_means_nothing(run_kernel: KernelRuns, tmp_path: Path) -> None:
+    memory = Path("/dev/shm")  # noqa: S108 - a file system in memory
+    if not os.access(memory, os.W_OK):
+        pytest.skip("no /dev/shm here")
+    words = ("pattern=read", "mode=direct,buffered", "cache=kept,dropped", f"folder={memory},scratch")
+    done = run_kernel("io/local", *words, *SHORT)
+    for found in done.points:
+        noted = found.notes.get("memory_copy", "")
+        direct, kept = found.knobs["mode"] == "direct", found.knobs["cache"] == "kept"
+        if found.knobs["folder"] != "scratch":
+            assert noted.startswith("tmpfs lies in memory")
+            assert noted.endswith("mode=direct is taken and means nothing") == direct
+            assert found.notes["mount"].startswith("tmpfs of ")
+        elif found.notes["file_system"] in ("ext4", "xfs"):
+            assert value(found, "in the page cache") == kept
+            assert noted == ("read from the page cache of this host: a copy of memory" if kept and not direct else "")
+
+
+def test_what_cannot_be_is_refused_with_what_was_looked_for(run_kernel: KernelRuns) -> None:
+    done = run_kernel("io/local", "folder=/nowhere/at/all,beegfs", "bytes=1000")
+    assert done.code == 3
+    assert "/nowhere/at/all is no folder" in done.failures[0].reason
+    assert "cannot write files on beegfs (no folder there in which you may; mounted are " in done.failures[1].reason
+    done = run_kernel("io/local", "mode=mmap,direct", "engine=threads", "block=5000", "bytes=100000")
+    done = run_kernel("io/local", "bytes=1TB")
+    assert [failure.reason.partition("(")[2].partition(")")[0] for failure in done.failures[2:4]] == [
+        "mode=mmap has no transfers",
+        "they are no multiple of 4096",
+    ]
+    assert "MiB are more than a tenth of the " in done.failures[4].reason
+
+
+def test_a_killed_launch_leaves_nothing(kernels: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "chosen"
+    folder.mkdir()
+    words = ["bytes=1MiB", f"folder={folder}", "seconds=30", "precision=0", "samples=1000000"]
+    command = [str(kernels / program_name("io/local")), *words, "--output", str(tmp_path / "records.jsonl")]
+    with subprocess.Popen(command) as process:
+        files: list[str] = []
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                descriptors = Path(f"/proc/{process.pid}/fd").glob("*")
+                files = [where for one in descriptors if (where := str(one.readlink())).startswith(str(folder))]
+            if files:
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    assert files, "it was at work"
+    assert list(folder.iterdir()) == []
