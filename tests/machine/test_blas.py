@@ -22,6 +22,7 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(blas, "FOLDERS", (str(tmp_path / "lib"),))
     monkeypatch.setattr("sys.prefix", str(tmp_path / "python"))
     monkeypatch.setattr(blas, "openblas_path", lambda: None)
+    monkeypatch.setattr(blas, "_folders_of", lambda package: [tmp_path / package])
     return tmp_path / "lib"
 
 
@@ -38,11 +39,28 @@ def test_each_library_is_found_by_its_name_and_each_file_once(system: Path, tmp_
     assert blas.libraries()["system"] == reference
 
 
+def test_what_alternatives_choose_among_and_what_wheels_carry_is_found_too(system: Path, tmp_path: Path) -> None:
+    chosen = library(system, "openblas-pthread/libopenblasp-r0.3.21.so")
+    (system / "openblas-pthread/libopenblas.so.0").symlink_to(chosen)
+    (system / "libopenblas.so.0").symlink_to(system / "openblas-pthread/libopenblas.so.0")
+    openmp = library(system, "openblas-openmp/libblas.so.3")
+    blis = library(system, "blis-pthread/libblis.so.4")
+    library(system, "blis-pthread/libblas.so.3")
+    reference = library(system, "blas/libblas.so.3.11.0")
+    (system / "blas/libblas.so.3").symlink_to(reference)
+    numpy = library(tmp_path / "numpy", "numpy.libs/libscipy_openblas64_-32a4.so")
+    library(tmp_path / "numpy", "numpy.libs/libgfortran-0400.so.5.0.0")
+    assert blas.libraries() == {
+        "openblas": chosen, "openblas-openmp": openmp, "blis-pthread": blis, "reference": reference, "numpy": numpy,
+    }  # fmt: skip
+
+
 def test_the_wheel_comes_before_the_system_s(system: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    library(system, "libopenblas.so.0")
+    other = library(system, "openblas-pthread/libopenblas.so.0")
+    (system / "libopenblas.so.0").symlink_to(other)
     wheel = library(tmp_path, "libscipy_openblas.so")
     monkeypatch.setattr(blas, "openblas_path", lambda: wheel)
-    assert blas.libraries() == {"openblas": wheel}
+    assert blas.libraries() == {"openblas": wheel, "openblas-pthread": other}
 
 
 def test_kernels_find_the_list_in_their_environment(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,10 @@ library was not built with is ignored without a message, so each is tried in a p
 """
 
 import importlib.util
+import itertools
 import statistics
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from octant.machine import Processor
@@ -29,8 +30,18 @@ _NAMED = {
     "mkl": "libmkl_rt.so*",
     "armpl": "libarmpl_lp64.so",
     "nvpl": "libnvpl_blas_core.so.[0-9]*",
+    "essl": "libessl.so*",
+    "cblas": "libcblas.so.[0-9]*",
 }
-"""Name to the file of a library that speaks CBLAS with 32-bit integers."""
+"""Name to the file of a library, in the folders of the system and of this Python."""
+_WHEELS = {"numpy": "numpy.libs/lib*blas*", "scipy": "scipy.libs/lib*blas*", "nvpl": "nvpl/lib/libnvpl_blas_core.so*"}
+"""Name of a package to the file of the library that its wheel carries."""
+_CHOICES = (
+    "openblas-pthread", "openblas-openmp", "openblas-serial", "blis-pthread", "blis-openmp", "blis-serial", "atlas",
+    "blas",
+)  # fmt: skip
+"""Folders of the libraries among which Debian's alternatives choose; the last has the reference."""
+_CHOICE_FILES = ("libopenblas.so.[0-9]*", "libblis.so.[0-9]*", "libblas.so.3")
 _CORES = (  # OpenBLAS's names, newest first, with the instructions that show that a processor has all of theirs
     ("SapphireRapids", "amx_tile"),
     ("Cooperlake", "avx512_bf16"),
@@ -72,15 +83,32 @@ def libraries() -> dict[str, Path]:
 
     `openblas` is the wheel's where that is installed. A file has one name, the first.
     """
-    folders = (Path(sys.prefix) / "lib", Path("/usr/local/lib"), *map(Path, FOLDERS))
     found: dict[str, Path] = {}
-    for name, pattern in _NAMED.items():
-        wheel = openblas_path() if name == "openblas" else None
-        files = [wheel] if wheel else [file for folder in folders for file in sorted(folder.glob(pattern))]
-        real = next((file.resolve() for file in files if file.exists()), None)
-        if real is not None and real not in found.values():
+    for name, file in _candidates():
+        real = file.resolve()
+        if name not in found and real.is_file() and real not in found.values():
             found[name] = real
     return found
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    """Name and file, the file that a name stands for first; some may be links to each other."""
+    folders = (Path(sys.prefix) / "lib", Path("/usr/local/lib"), *map(Path, FOLDERS))
+    if wheel := openblas_path():
+        yield "openblas", wheel
+    for name, pattern in _NAMED.items():
+        yield from ((name, file) for folder in folders for file in sorted(folder.glob(pattern)))
+    for name, folder in itertools.product(_CHOICES, folders):
+        files = (file for pattern in _CHOICE_FILES for file in sorted((folder / name).glob(pattern)))
+        yield from (("reference" if name == "blas" else name, file) for file in files)
+    for name, pattern in _WHEELS.items():
+        yield from ((name, file) for folder in _folders_of(name) for file in sorted(folder.glob(pattern)))
+
+
+def _folders_of(package: str) -> list[Path]:
+    """Where a package lies, without importing it."""
+    spec = importlib.util.find_spec(package)
+    return [Path(folder).parent for folder in (spec.submodule_search_locations if spec else None) or ()]
 
 
 def named(found: Mapping[str, Path]) -> str:
