@@ -189,6 +189,9 @@ class Workload:
     alone: tuple[str, ...] = ()
     """Knobs whose values are started one by one, each in processes of its own with a tight time limit: what hangs or
     crashes in one library is lost, and nothing else."""
+    apart: tuple[str, ...] = ()
+    """Knobs whose values are started one by one too, with as much time as any: libraries that a process can load once,
+    and that may crash it."""
 
     @property
     def family(self) -> str:

@@ -103,6 +103,23 @@ def test_a_crash_is_told_whatever_the_launcher_makes_of_it(store: Store, code: i
     assert {point.knobs["pattern"] for point in run.points} == {"b"}
 
 
+def test_a_library_that_crashes_is_a_result_and_the_others_are_measured(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workloads, "alone_knobs", lambda _name: ())
+    monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library", "isa"))
+    run = store.create("q", machine(), [ask(2, library="a,b,c", n="16,32")])
+    kernel = Kernel({1: Outcome(-11, False, 0.2, "")})
+    run = go_on(store, run, kernel)
+    assert [words[-1] for words in kernel.starts[:3]] == ["n=16,32"] * 3
+    assert len(kernel.starts) == 3 + 2, "one process each, and not again what crashed"
+    assert {failure.reason for failure in run.failures} == {
+        "crashes here (library=b: SIGSEGV) and is not started again"
+    }
+    assert {point.knobs["library"] for point in run.points} == {"a", "c"}
+    assert run.complete
+
+
 @pytest.mark.parametrize("code", [1, 137, -9])
 def test_what_ends_from_outside_is_no_crash_and_is_tried_again(store: Store, code: int) -> None:
     run = store.create("q", machine(), [ask(1, ranks=2, pattern="a,b")])

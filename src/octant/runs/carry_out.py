@@ -161,8 +161,9 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        alone = workloads.alone_knobs(launch.ask.subject.workload)
-        starts = [start for rest in left for start in rest.starts(alone)]
+        subject = launch.ask.subject.workload
+        apart = (*workloads.alone_knobs(subject), *workloads.apart_knobs(subject))
+        starts = [start for rest in left for start in rest.starts(apart)]
         while starts:
             for start in self._worth_starting(starts.pop(0)):
                 if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
@@ -261,11 +262,22 @@ class _Session:
         alone = workloads.alone_knobs(launch.ask.subject.workload)
         misread = kernel and outcome.code == Exit.WRONG_WORD and not refused
         lasting = (outcome.code == Exit.NOT_SUPPORTED or misread) and not killed
-        if alone and (text := mpi_faults.unfinished_text(launch, outcome)):
+        text = mpi_faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome)
+        if text:
             failure = _failure(launch, text, Exit.NOT_SUPPORTED)
         else:
             failure = _failure(launch, outcome.reason, outcome.code if lasting else Exit.CANNOT_RUN)
         return replace(failure, share=reached.share, phase=reached.phase) if reached else failure
+
+
+def _crash_text(launch: Launch, outcome: Outcome) -> str:
+    """Of a library that crashed its process: which, and how. Empty of all other workloads, and of all other ends."""
+    apart = workloads.apart_knobs(launch.ask.subject.workload)
+    crash = mpi_faults.crash_signal(outcome.code)
+    if not apart or not crash or outcome.timed_out:
+        return ""
+    said = ", ".join(f"{name}={launch.started_knobs[name]}" for name in apart if name in launch.started_knobs)
+    return f"crashes here ({said + ': ' if said else ''}{crash}) and is not started again"
 
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:

@@ -40,6 +40,12 @@ def alone_knobs(name: str) -> tuple[str, ...]:
     return known.alone if known else ()
 
 
+def apart_knobs(name: str) -> tuple[str, ...]:
+    """The knobs of a workload whose values are started one by one without a limit of their own."""
+    known = workloads().get(name)
+    return known.apart if known else ()
+
+
 def full_name(name: str, known: Iterable[str]) -> str:
     """The one among the `known` workloads that `family/name` or a bare name means, or an old name of either kind.
 
