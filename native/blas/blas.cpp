@@ -1,11 +1,10 @@
 #include "blas/blas.hpp"
 
+#include "blas/isa.hpp"
 #include "blas/plain.hpp"
 #include "kernels/random.hpp"
 #include "octant/clock.hpp"
 #include "octant/failure.hpp"
-
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
@@ -20,27 +19,8 @@ namespace {
 
 constexpr int trial_n = 512;  // of the product that is timed: some 6 ms
 constexpr int trial_rounds = 5;
-
-class Symbols {
-  public:
-    explicit Symbols(std::string const& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-        if (handle_ == nullptr)
-            throw Refusal("cannot load the library " + path + " (" + dlerror() +
-                              "); try library=openblas or the path of a CBLAS library",
-                          Exit::not_supported);
-    }
-    // By its plain name or with the prefix that SciPy's builds carry.
-    template <class Function>
-    [[nodiscard]] Function find(std::string const& name) const {
-        for (std::string const prefix : {"", "scipy_"})
-            if (void* const symbol = dlsym(handle_, (prefix + name).c_str()); symbol != nullptr)
-                return reinterpret_cast<Function>(symbol);
-        return nullptr;
-    }
-
-  private:
-    void* handle_;  // stays loaded: libraries keep threads of their own
-};
+constexpr double clearly = 1.03;  // faster than one before it in the list: of equals always the same is taken
+constexpr double hopeless = 0.4;  // of the best rate in the first round: not tried again
 
 std::string names_of(std::vector<Named> const& libraries) {
     std::string text;
@@ -59,7 +39,7 @@ std::string path_of(std::string const& name) {
                           "library=/path/to/libopenblas.so",
                       Exit::not_supported);
     throw Refusal("cannot use library=" + name + " (no such library was found); try " + names_of(known) +
-                      "plain or the path of a CBLAS library",
+                      "plain or the path of a BLAS library",
                   Exit::not_supported);
 }
 
@@ -93,23 +73,71 @@ void add_facts(Symbols const& symbols, Library& library) {
         std::string_view const found = line.data();
         library.facts.emplace_back("library_version", found.substr(0, found.find_last_not_of(' ') + 1));
     }
-    if (auto const core = symbols.find<Text>("openblas_get_corename"))
-        library.facts.emplace_back("library_core", core());
-    auto const number = symbols.find<int (*)()>("bli_arch_query_id");
-    if (auto const name = symbols.find<char const* (*)(int)>("bli_arch_string"); name != nullptr && number != nullptr)
-        library.facts.emplace_back("library_core", name(number()));
+    if (std::string const core = core_of(symbols); !core.empty()) library.facts.emplace_back("library_core", core);
+    library.facts.emplace_back("library_integers", library.wide ? "64 bits" : "32 bits");
+    if (library.dgemm.fortran) library.facts.emplace_back("library_interface", "Fortran");
 }
 
-// Whether a product and a triangular system have the results of the definitions.
-bool right_answers(Library const& library) {
-    std::array<double, 6> const a{1, 2, 3, 4, 5, 6}, b{7, 8, 9, 10, 11, 12};
-    std::array<double, 4> got{1, 2, 3, 4}, expected = got, solved{1, 2, 3, 4}, solution = solved;
-    library.dgemm(row_major, as_is, as_is, 2, 2, 3, 2, a.data(), 3, b.data(), 2, -1, got.data(), 2);
-    plain::dgemm(row_major, as_is, as_is, 2, 2, 3, 2, a.data(), 3, b.data(), 2, -1, expected.data(), 2);
-    library.dtrsm(row_major, left, lower, as_is, any_diagonal, 2, 2, 2, a.data(), 3, solved.data(), 2);
+// Whether A B with small integers, rows of another length than the matrix, and C kept is what the definition gives.
+template <class T>
+bool right_product(Gemm<T> const& gemm) {
+    std::array<T, 8> a{}, b{}, got{}, expected{};
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        auto const x = static_cast<float>(i);
+        if constexpr (is_complex<T>)
+            a[i] = T(x, x - 3), b[i] = T(2 - x, x);
+        else
+            a[i] = x - 3, b[i] = 2 - x;
+        got[i] = expected[i] = a[i] + b[i];
+    }
+    T const two(2), minus(-1);
+    gemm(row_major, as_is, as_is, 2, 2, 3, two, a.data(), 4, b.data(), 2, minus, got.data(), 3);
+    plain::gemm<T>(row_major, as_is, as_is, 2, 2, 3, factor(two), a.data(), 4, b.data(), 2, factor(minus),
+                   expected.data(), 3);
+    return got == expected;  // exact in every precision
+}
+
+bool right_system(Dtrsm const& dtrsm) {
+    std::array<double, 6> const a{1, 2, 3, 4, 5, 6};
+    std::array<double, 4> solved{1, 2, 3, 4}, solution = solved;
+    dtrsm(row_major, left, lower, as_is, any_diagonal, 2, 2, 2, a.data(), 3, solved.data(), 2);
     plain::dtrsm(row_major, left, lower, as_is, any_diagonal, 2, 2, 2, a.data(), 3, solution.data(), 2);
-    auto const near = [](double x, double y) { return std::abs(x - y) < 1e-12; };
-    return std::ranges::equal(got, expected, near) && std::ranges::equal(solved, solution, near);
+    return std::ranges::equal(solved, solution, [](double x, double y) { return std::abs(x - y) < 1e-12; });
+}
+
+bool right_answers(Library const& library) {
+    return right_product(library.dgemm) && right_product(library.sgemm) && right_system(library.dtrsm) &&
+           (!library.zgemm || right_product(library.zgemm)) && (!library.cgemm || right_product(library.cgemm));
+}
+
+template <class Call>
+void find_call(Symbols const& symbols, bool wide, std::string const& name, Call& call) {
+    using Narrow = decltype(call.narrow);
+    using Wide = decltype(call.wide);
+    using Fortran = decltype(call.fortran);
+    if (wide)
+        call.wide = symbols.find<Wide>("cblas_" + name);
+    else
+        call.narrow = symbols.find<Narrow>("cblas_" + name);
+    if (!call) call.fortran = symbols.find<Fortran>(name + "_");
+    call.wide_fortran = wide;
+}
+
+Library open(std::string const& path) {
+    Symbols const symbols(path);
+    Library found;
+    found.facts = {{"library", path}};
+    found.symbols = symbols;
+    return found;
+}
+
+void find_calls(Library& library) {
+    library.wide = library.symbols.wide_integers();
+    find_call(library.symbols, library.wide, "dgemm", library.dgemm);
+    find_call(library.symbols, library.wide, "sgemm", library.sgemm);
+    find_call(library.symbols, library.wide, "zgemm", library.zgemm);
+    find_call(library.symbols, library.wide, "cgemm", library.cgemm);
+    find_call(library.symbols, library.wide, "dtrsm", library.dtrsm);
 }
 
 class Trial {  // of products on the same operands
@@ -135,10 +163,10 @@ struct Quickest {
 };
 
 // In turn, so that other work on the machine slows all alike; the best of each.
-Quickest quickest(std::vector<Named> const& known, int threads) {
+Quickest quickest(std::vector<Named> const& known, int threads, std::string const& isa) {
     std::vector<std::pair<std::size_t, Library>> usable;
     for (std::size_t i = 0; i < known.size(); ++i) try {
-            usable.emplace_back(i, load(known[i].path, threads));
+            usable.emplace_back(i, load(known[i].path, threads, isa));
         } catch (Refusal const&) {
             continue;  // where it is asked for by name, the reason is told
         }
@@ -146,6 +174,7 @@ Quickest quickest(std::vector<Named> const& known, int threads) {
     Trial trial;
     for (int round = 0; round <= trial_rounds; ++round)
         for (std::size_t i = 0; i < usable.size(); ++i) {
+            if (round > 1 && rates[i] < hopeless * std::ranges::max(rates)) continue;
             double const rate = trial.flops_per_s(usable[i].second);
             if (round > 0) rates[i] = std::max(rates[i], rate);  // the first allocates and starts threads
         }
@@ -155,7 +184,8 @@ Quickest quickest(std::vector<Named> const& known, int threads) {
         std::array<char, 32> text{};
         std::snprintf(text.data(), text.size(), " %.1f", rates[i] * 1e-9);
         best.trials += (best.trials.empty() ? "" : ", ") + known[usable[i].first].name + text.data();
-        if (rates[i] > best_rate) best_rate = rates[i], best.place = static_cast<std::int64_t>(usable[i].first);
+        if (rates[i] > clearly * best_rate)
+            best_rate = rates[i], best.place = static_cast<std::int64_t>(usable[i].first);
     }
     if (best.place >= 0) best.trials += " Gflop/s";
     return best;
@@ -190,48 +220,51 @@ std::vector<Named> available() {
     return found;
 }
 
-Library load(std::string const& name, int threads) {
+Library load(std::string const& name, int threads, std::string const& isa) {
     if (name == "plain") {
         if (threads != 1)
             throw Refusal("cannot use library=plain with threads=" + std::to_string(threads) +
                           " (it has one); try threads=1");
-        return {plain::dgemm, plain::sgemm, plain::dtrsm, {{"library", "plain"}}};
+        if (isa != "native") throw Refusal("cannot use isa=" + isa + " with library=plain; try isa=native");
+        return {.dgemm = {.narrow = plain::gemm<double>},
+                .sgemm = {.narrow = plain::gemm<float>},
+                .dtrsm = {.narrow = plain::dtrsm},
+                .facts = {{"library", "plain"}},
+                .zgemm = {.narrow = plain::gemm<std::complex<double>>},
+                .cgemm = {.narrow = plain::gemm<std::complex<float>>}};
     }
     std::string const path = path_of(name);
-    Symbols const symbols(path);
-    Library found{symbols.find<Dgemm>("cblas_dgemm"),
-                  symbols.find<Sgemm>("cblas_sgemm"),
-                  symbols.find<Dtrsm>("cblas_dtrsm"),
-                  {{"library", path}}};
-    if (found.dgemm == nullptr || found.sgemm == nullptr || found.dtrsm == nullptr)
-        throw Refusal("cannot use " + path +
-                          " (it has no cblas_dgemm, cblas_sgemm and cblas_dtrsm with 32-bit integers); try "
-                          "library=openblas",
+    announce(isa);
+    Library found = open(path);
+    choose(found.symbols, isa, path);
+    find_calls(found);
+    if (!found.dgemm || !found.sgemm || !found.dtrsm)
+        throw Refusal("cannot use " + path + " (it has no dgemm, sgemm and dtrsm); try library=openblas",
                       Exit::not_supported);
-    if (!take_threads(symbols, threads))
+    if (!take_threads(found.symbols, threads))
         throw Refusal(
             "cannot set " + std::to_string(threads) + " threads in " + path + "; try threads=1, or OMP_NUM_THREADS",
             Exit::not_supported);
     if (!right_answers(found))
-        throw Refusal("cannot use " + path + " (a product of 2 x 2 numbers is wrong); try library=openblas",
-                      Exit::not_supported);
-    add_facts(symbols, found);
+        throw Refusal("cannot use " + path + " (a small product is wrong); try library=openblas", Exit::not_supported);
+    check_choice(found.symbols, isa, path);
+    add_facts(found.symbols, found);
     return found;
 }
 
-Library load(Comm const& group, std::string const& name, int threads) {
+Library load(Comm const& group, std::string const& name, int threads, std::string const& isa) {
     std::int64_t place = 0;
     Quickest found;
     auto const known = available();
     if (name == "auto") {
         if (group.rank() == 0 && known.size() == 1) found.place = 0;
-        if (group.rank() == 0 && known.size() > 1) found = quickest(known, threads);
+        if (group.rank() == 0 && known.size() > 1) found = quickest(known, threads, isa);
         place = group.broadcast(found.place);  // whatever this host's list is: the others wait for it
     }
     Library library;
     std::string reason;
     try {
-        library = load(name == "auto" ? name_at(known, place) : name, threads);
+        library = load(name == "auto" ? name_at(known, place) : name, threads, isa);
     } catch (Refusal const& refusal) {
         if (refusal.code() != Exit::not_supported) throw;  // of the words, which all ranks have
         reason = refusal.what();

@@ -1,32 +1,34 @@
-// A BLAS library, loaded while the program runs: whoever speaks CBLAS with 32-bit integers will do.
+// A BLAS library, loaded while the program runs: CBLAS or Fortran's interface, integers of 32 or of 64 bits.
 #pragma once
 
+#include "blas/calls.hpp"
+#include "blas/isa.hpp"
 #include "octant/mpi.hpp"
 
+#include <complex>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace octant::blas {
 
-enum Order { row_major = 101, column_major = 102 };
-enum Transpose { as_is = 111, transposed = 112 };
-enum Triangle { upper = 121, lower = 122 };
-enum Diagonal { any_diagonal = 131, unit_diagonal = 132 };
-enum Side { left = 141, right = 142 };
-
-using Dgemm = void (*)(int order, int ta, int tb, int m, int n, int k, double alpha, double const* a, int lda,
-                       double const* b, int ldb, double beta, double* c, int ldc);
-using Sgemm = void (*)(int order, int ta, int tb, int m, int n, int k, float alpha, float const* a, int lda,
-                       float const* b, int ldb, float beta, float* c, int ldc);
-using Dtrsm = void (*)(int order, int side, int triangle, int transpose, int diagonal, int m, int n, double alpha,
-                       double const* a, int lda, double* b, int ldb);
-
 struct Library {
-    Dgemm dgemm = nullptr;
-    Sgemm sgemm = nullptr;
-    Dtrsm dtrsm = nullptr;
-    std::vector<std::pair<std::string, std::string>> facts;  // path, version, processor kernel
+    Gemm<double> dgemm;
+    Gemm<float> sgemm;
+    Dtrsm dtrsm;
+    std::vector<std::pair<std::string, std::string>> facts;  // path, version, processor kernel, width of integers
+    Gemm<std::complex<double>> zgemm = {};
+    Gemm<std::complex<float>> cgemm = {};
+    Symbols symbols = {};  // of the loops of our own: none
+    bool wide = false;     // its integers have 64 bits
+
+    template <class T>
+    [[nodiscard]] Gemm<T> const& gemm() const {
+        if constexpr (std::is_same_v<T, double>) return dgemm;
+        if constexpr (std::is_same_v<T, float>) return sgemm;
+        if constexpr (std::is_same_v<T, std::complex<double>>) return zgemm;
+        if constexpr (std::is_same_v<T, std::complex<float>>) return cgemm;
+    }
 };
 
 struct Named {
@@ -36,13 +38,14 @@ struct Named {
 // What the environment variable OCTANT_BLAS names: NAME=PATH, joined by colons; a path alone has the name openblas.
 [[nodiscard]] std::vector<Named> available();
 
-// `name`: "plain" (loops of our own, the oracle), a name of `available()`, or a path. Throws octant::Refusal: not
-// found, not CBLAS, it does not take the number of threads, or a small product is wrong (64-bit integers).
-[[nodiscard]] Library load(std::string const& name, int threads);
+// `name`: "plain" (loops of our own, the oracle), a name of `available()`, or a path. `isa`: of `instruction_sets()`;
+// it takes effect where the process has not loaded the library before. Throws octant::Refusal: not found, no BLAS, it
+// does not take the number of threads or the instructions, or a small product is wrong.
+[[nodiscard]] Library load(std::string const& name, int threads, std::string const& isa = "native");
 
 // The same, collectively over `group`, with one name more: "auto" is the library of `available()` that multiplies two
 // small matrices fastest on the group's first rank, which loads all of them. Those that cannot be used are passed over.
 // The facts name the rates. Throws Refusal on all ranks, also of what one of them alone lacks.
-[[nodiscard]] Library load(Comm const& group, std::string const& name, int threads);
+[[nodiscard]] Library load(Comm const& group, std::string const& name, int threads, std::string const& isa = "native");
 
 }  // namespace octant::blas

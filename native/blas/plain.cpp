@@ -1,7 +1,6 @@
 #include "blas/plain.hpp"
 
-#include "blas/blas.hpp"
-
+#include <complex>
 #include <cstddef>
 #include <utility>
 
@@ -15,36 +14,66 @@ struct Steps {  // from one row, and from one column, to the next
 
 Steps steps(int order, int transpose, int leading) {
     Steps found = order == row_major ? Steps{leading, 1} : Steps{1, leading};
-    if (transpose == transposed) std::swap(found.row, found.column);
+    if (transpose != as_is) std::swap(found.row, found.column);
     return found;
 }
 
-// The loops are ordered so that all accesses are contiguous where the order is row-major and nothing is transposed.
-template <class Real>
-void multiply(int order, int ta, int tb, int m, int n, int k, Real alpha, Real const* a, int lda, Real const* b,
-              int ldb, Real beta, Real* c, int ldc) {
-    Steps const of_a = steps(order, ta, lda), of_b = steps(order, tb, ldb), of_c = steps(order, as_is, ldc);
-    for (std::ptrdiff_t i = 0; i < m; ++i) {
-        for (std::ptrdiff_t j = 0; j < n; ++j) {
-            Real& value = c[of_c.at(i, j)];
-            value = beta == 0 ? 0 : beta * value;
-        }
-        for (std::ptrdiff_t l = 0; l < k; ++l)
-            for (std::ptrdiff_t j = 0; j < n; ++j) c[of_c.at(i, j)] += alpha * a[of_a.at(i, l)] * b[of_b.at(l, j)];
-    }
+template <class T>
+T value_of(Factor<T> factor) {
+    if constexpr (is_complex<T>)
+        return *factor;
+    else
+        return factor;
+}
+
+// By hand: the operator of std::complex looks for infinities, which takes most of the time.
+template <class T>
+void add_product(T& sum, T const& x, T const& y) {
+    if constexpr (is_complex<T>)
+        sum += T(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
+    else
+        sum += x * y;
+}
+
+template <class T>
+T conjugate_if(bool asked, T const& value) {
+    if constexpr (is_complex<T>)
+        return asked ? std::conj(value) : value;
+    else
+        return value;
 }
 
 }  // namespace
 
-void dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, double const* a, int lda, double const* b,
-           int ldb, double beta, double* c, int ldc) {
-    multiply<double>(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+// The loops are ordered so that all accesses are contiguous where the order is row-major and nothing is transposed.
+template <class T>
+void gemm(int order, int ta, int tb, int m, int n, int k, Factor<T> alpha, T const* a, int lda, T const* b, int ldb,
+          Factor<T> beta, T* c, int ldc) {
+    T const scale = value_of<T>(alpha), keep = value_of<T>(beta);
+    Steps const of_a = steps(order, ta, lda), of_b = steps(order, tb, ldb), of_c = steps(order, as_is, ldc);
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+        for (std::ptrdiff_t j = 0; j < n; ++j) {
+            T& value = c[of_c.at(i, j)];
+            value = keep == T{} ? T{} : keep * value;
+        }
+        for (std::ptrdiff_t l = 0; l < k; ++l) {
+            T const left_factor = scale * conjugate_if(ta == conjugate_transposed, a[of_a.at(i, l)]);
+            for (std::ptrdiff_t j = 0; j < n; ++j)
+                add_product(c[of_c.at(i, j)], left_factor, conjugate_if(tb == conjugate_transposed, b[of_b.at(l, j)]));
+        }
+    }
 }
 
-void sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, float const* a, int lda, float const* b,
-           int ldb, float beta, float* c, int ldc) {
-    multiply<float>(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
+template void gemm<float>(int, int, int, int, int, int, float, float const*, int, float const*, int, float, float*,
+                          int);
+template void gemm<double>(int, int, int, int, int, int, double, double const*, int, double const*, int, double,
+                           double*, int);
+template void gemm<std::complex<float>>(int, int, int, int, int, int, std::complex<float> const*,
+                                        std::complex<float> const*, int, std::complex<float> const*, int,
+                                        std::complex<float> const*, std::complex<float>*, int);
+template void gemm<std::complex<double>>(int, int, int, int, int, int, std::complex<double> const*,
+                                         std::complex<double> const*, int, std::complex<double> const*, int,
+                                         std::complex<double> const*, std::complex<double>*, int);
 
 // From the right, the system is that of the transposed matrices from the left.
 void dtrsm(int order, int side, int triangle, int transpose, int diagonal, int m, int n, double alpha, double const* a,

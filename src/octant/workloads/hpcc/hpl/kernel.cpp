@@ -28,7 +28,7 @@ class Hpl {
                           {"block", KnobKind::integer, "128", "rows and columns of a block", {}, 1, 1024},
                           {"grid", KnobKind::word, "auto", "processes PxQ, or auto: the squarest with P <= Q"},
                           {"library", KnobKind::word, "auto",
-                           "auto (the quickest in a short trial), openblas, blis, mkl, system, the path of a CBLAS "
+                           "auto (the quickest in a short trial), openblas, blis, mkl, system, the path of a BLAS "
                            "library, or plain (loops of our own)"},
                           {"transport",
                            KnobKind::word,

@@ -2,28 +2,37 @@
 
 from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
-from octant.metric import Metric, rate
+from octant.metric import Metric, derived, per, rate
 from octant.record import Point
 from octant.workload import Curve, Workload
 
+_BYTES = {"double": 8, "single": 4, "double-complex": 16, "single-complex": 8}
+
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
-    """The rate of multiply-adds that this run measured on the same hardware threads, of the same element if it did."""
-    return fma_limit(known, point, point.knobs["element"])
+    """The rate of multiply-adds that this run measured on the same hardware threads, of this precision if it did."""
+    return fma_limit(known, point, point.knobs["element"].partition("-")[0])
 
 
 def _footprint(_machine: Machine, point: Point) -> int:
     """Three square matrices in each rank."""
-    element = 4 if point.knobs["element"] == "single" else 8
-    return 3 * element * int(point.knobs["n"]) ** 2 * point.working_ranks
+    n = int(point.knobs["n"])
+    return 3 * _BYTES[point.knobs["element"]] * n * (n + int(point.knobs.get("padding", 0))) * point.working_ranks
 
 
 WORKLOAD = Workload(
-    summary="Matrix times matrix, double and single, by a tuned library that is loaded at run time",
-    metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="2 n³, whatever the library does"),),
+    summary="Matrix times matrix, real and complex, by any tuned library, which is loaded at run time",
+    metrics=(
+        Metric("rate", "flop/s", "higher", rate("flops"), note="2 n³, of complex numbers 8 n³, whatever is computed"),
+        Metric(
+            "rate per rank", "flop/s", "higher", derived(lambda seconds: 1 / seconds, per("flops")),
+            note="of a call: the median of all ranks together",
+        ),
+    ),
     bounded_by=tuple(FMA.values()),
     least_seconds=_least_seconds,
     pictures=(Curve("n", title="Matrix multiply by size"),),
     footprint=_footprint,
     smoke={"n": "100", "library": "plain"},
-)
+    apart=("library", "isa"),
+)  # fmt: skip

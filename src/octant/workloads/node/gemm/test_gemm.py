@@ -1,5 +1,6 @@
 """The limit of gemm by hand and by property."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
 from kernel_run import QUICK, KernelRuns
-from octant.analysis.figures import figure
+from octant.analysis.figures import figure, figures_of
 from octant.analysis.summary import with_limit
 from octant.limit import Best, Known, Threads
+from octant.machine.blas import libraries
 from octant.record import Point
 from octant.workloads.node.gemm import WORKLOAD
 
@@ -59,12 +61,60 @@ def test_two_ranks_and_two_threads_share_one_limit(best: float) -> None:
     assert threads == pytest.approx(best)
 
 
-@pytest.mark.parametrize("element", ["double", "single"])
-def test_each_check_fails_alone(run_kernel: KernelRuns, element: str) -> None:
-    words = ("n=33", f"element={element}", "library=plain", *QUICK)
-    right = run_kernel("node/gemm", *words)
+def test_complex_numbers_have_the_limit_of_their_precision() -> None:
+    known_here = known(double={ONE: 110e9}, single={ONE: 200e9})
+    assert limit_of(product("double-complex"), known_here) == pytest.approx(110e9)
+    assert limit_of(product("single-complex"), known_here) == pytest.approx(200e9)
+
+
+def test_copies_have_a_rate_together_and_one_each() -> None:
+    of_metric = figures_of(WORKLOAD, [product(ranks=3)], WORKLOAD.metrics)
+    rates = {name: figure.value.middle for name, figure in of_metric.items() if figure.value}
+    assert rates == pytest.approx({"rate": 300e9, "rate per rank": 100e9})
+
+
+ELEMENTS = {"double": (8, 2), "single": (4, 2), "double-complex": (16, 8), "single-complex": (8, 8)}
+"""Bytes of an element, and operations of a product and a sum."""
+
+
+def test_every_type_and_form_is_right_and_counted_and_each_check_fails_alone(run_kernel: KernelRuns) -> None:
+    every = (f"element={','.join(ELEMENTS)}", "library=plain", "op=nn,tn,nc", "beta=0,0.5", "padding=0,7")
+    right = run_kernel("node/gemm", "n=33", *every, "seconds=0.001", "least=5", "samples=5")
     assert right.code == 0, right.stderr
+    assert len(right.points) == 4 * 3 * 2 * 2
+    for found in right.points:
+        size, flops = ELEMENTS[found.knobs["element"]]
+        assert found.count("flops") == flops * 33**3
+        assert found.count("bytes_read") == (2 if found.knobs["beta"] == "0" else 3) * size * 33**2
+        assert WORKLOAD.footprint(machine(), found) == 3 * size * 33 * (33 + int(found.knobs["padding"]))
+        assert all(check.value < 0.25 * check.bound for check in found.checks if check.bound), found.checks
     for check in range(2):
-        done = run_kernel("node/gemm", *words, fault=f"wrong:{check}")
+        done = run_kernel(
+            "node/gemm", "n=33", f"element={','.join(ELEMENTS)}", "library=plain", *QUICK, fault=f"wrong:{check}"
+        )
         assert done.code == 2, done.stderr
-        assert [one.passed for one in done.points[-1].checks] == [check != 0, check != 1]
+        spoilt = done.points[-len(ELEMENTS) :]
+        assert {tuple(one.passed for one in found.checks) for found in spoilt} == {(check != 0, check != 1)}
+
+
+def test_libraries_that_are_here_say_what_they_are(run_kernel: KernelRuns) -> None:
+    """Those of wheels, one with integers of 64 bits among them."""
+    found = libraries()
+    for name in sorted({"openblas", "numpy"} & set(found)):
+        words = ("n=65", "element=double,double-complex", "op=nn,cn", "padding=3", f"library={found[name]}", *QUICK)
+        done = run_kernel("node/gemm", *words)
+        assert done.code == 0, done.stderr
+        notes = done.points[-1].notes
+        wanted = "64 bits" if "64_" in found[name].name else "32 bits"
+        assert (notes["library"], notes["library_integers"]) == (str(found[name]), wanted)
+        assert notes["library_core"]
+        assert notes["library_version"].startswith("OpenBLAS")
+
+
+def test_instructions_are_asked_for_and_read_back(run_kernel: KernelRuns) -> None:
+    if os.uname().machine != "x86_64" or "openblas" not in libraries():
+        pytest.skip("needs the OpenBLAS of a wheel on x86-64")
+    done = run_kernel("node/gemm", "n=65", "isa=avx2,sse", *QUICK)
+    assert done.code == 3, "a process has loaded the library once"
+    assert done.points[-1].notes["library_core"] == "Haswell"
+    assert ["it uses its kernels for Haswell" in failure.reason for failure in done.failures] == [True]

@@ -5,7 +5,7 @@ import numpy as np
 from octant.limit import FMA, SCALAR, Known, Limit, Provides
 from octant.machine import Machine, Processor
 from octant.machine.facts import facts
-from octant.metric import Metric, rate
+from octant.metric import Metric, derived, per, rate
 from octant.record import Point
 from octant.workload import Bars, Workload
 
@@ -67,9 +67,15 @@ def _is_scalar(_machine: Machine, point: Point) -> bool:
 
 WORKLOAD = Workload(
     summary="Multiply-adds on registers alone, for every vector width and precision: the compute limit",
-    metrics=(Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts two"),),
+    metrics=(
+        Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts two"),
+        Metric(
+            "rate per thread", "flop/s", "higher", derived(lambda seconds: 1 / seconds, per("flops")),
+            note="of a chunk: the median of all threads together",
+        ),
+    ),
     least_seconds=_least_seconds,
     provides=(_of("double"), _of("single"), Provides(SCALAR, "rate", _is_scalar)),
     pictures=(Bars("width", title="Peak by vector width"),),
     smoke={"element": "double"},
-)
+)  # fmt: skip

@@ -1,0 +1,23 @@
+// Which instructions a library uses: asked for in the ways of its maker, before its first call.
+#pragma once
+
+#include "blas/symbols.hpp"
+
+#include <string>
+#include <vector>
+
+namespace octant::blas {
+
+[[nodiscard]] std::vector<std::string> instruction_sets();
+
+// What has to be in the environment before the library is loaded.
+void announce(std::string const& isa);
+// What has to be told after that. Throws Refusal: the library has no such choice.
+void choose(Symbols const& symbols, std::string const& isa, std::string const& path);
+// Reads back what can be: throws Refusal where the library has chosen kernels for another core.
+void check_choice(Symbols const& symbols, std::string const& isa, std::string const& path);
+
+// The core whose kernels the library uses; empty where it does not say.
+[[nodiscard]] std::string core_of(Symbols const& symbols);
+
+}  // namespace octant::blas
