@@ -57,7 +57,8 @@ def test_what_two_ranks_send_by_hand() -> None:
     assert direct == Sent(2**19 / HALF_BATCH, 8 * 2**20 / 4)
     assert cube.bytes == direct.bytes
     (panels,) = sent("hpl", 4096, 2)
-    assert panels.bytes == 8 * 4096**2 / 4  # half of the lower triangle
+    diagonal = 4096 * 128 + 4096 * 129  # half of its blocks in the triangle, then all of them again with the pivots
+    assert panels.bytes == 8 * (4096**2 / 2 + diagonal - 4096 * 64) / 2  # every other panel
     assert [one.bytes for test in SIZES for one in sent(test, 1024, 1)] == [0.0] * 4
 
 

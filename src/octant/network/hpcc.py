@@ -110,20 +110,15 @@ def _fft_chunks(size: float, ranks: int) -> int:
 def sent(test: Test, size: float, ranks: int) -> tuple[Sent, ...]:
     """What each rank sends, by every algorithm that the workload offers for many ranks; the first is its default.
 
-    hpl: each panel goes along the row of ranks; rows that change places and those of U go along the columns. ptrans:
-    of the blocks of residues modulo the grid, one in lcm(P, Q) stays. gfft: three exchanges of all with all.
-    randomaccess: a half-batch is sent in a message to each other rank, or goes through a hypercube of ranks, in each
-    of whose dimensions half of what a rank holds is sent.
+    hpl: see `hpl_sent`. ptrans: of the blocks of residues modulo the grid, one in lcm(P, Q) stays. gfft: three
+    exchanges of all with all. randomaccess: a half-batch is sent in a message to each other rank, or goes through a
+    hypercube of ranks, in each of whose dimensions half of what a rank holds is sent.
     """
     if ranks < 2:
         return (Sent(0.0, 0.0),)
     rows, columns = grid(ranks)
     if test == "hpl":
-        panels = NUMBER_BYTES * size**2 / (2 * rows) * (columns - 1) / columns
-        swaps = NUMBER_BYTES * size**2 / columns * (rows - 1) / rows
-        steps = size / HPL_BLOCK
-        pivots = size / columns * 2 * math.ceil(math.log2(rows))
-        return (Sent(steps * ((columns > 1) + (rows > 1)) + pivots, panels + swaps),)
+        return (hpl_sent(size, rows, columns),)
     if test == "ptrans":
         leaves = NUMBER_BYTES * size**2 / ranks * (1 - 1 / math.lcm(rows, columns))
         return (Sent(max(1.0, leaves / PTRANS_MESSAGE_BYTES), leaves),)
@@ -135,6 +130,21 @@ def sent(test: Test, size: float, ranks: int) -> tuple[Sent, ...]:
     dimensions = math.ceil(math.log2(ranks))
     cube = Sent(rounds / 2 * dimensions, NUMBER_BYTES * size / ranks * dimensions / 2)
     return direct, cube
+
+
+def hpl_sent(size: float, rows: int, columns: int, block: int = HPL_BLOCK) -> Sent:
+    """What a rank of hpcc/hpl sends by messages on a grid, the mean over ranks; the starts are those of each panel.
+
+    A panel goes along the row of ranks, with its block on the diagonal and its pivots in each. Along the columns go the
+    rows of U and those whose places they take, of which the last panels have fewer; and for each pivot a reduction of
+    two rows of the panel and three numbers, which halves the ranks step by step.
+    """
+    steps, halvings = size / block, math.ceil(math.log2(rows))
+    panels = (size * (size + block) / (2 * rows) + size * (block + 1)) * (columns - 1) / columns
+    swaps = max(0.0, size * (size - 2 * block)) / columns * (rows - 1) / rows
+    pivots = size / columns * halvings
+    messages = steps * ((columns > 1) + (rows > 1)) + pivots
+    return Sent(messages, NUMBER_BYTES * (panels + swaps + pivots * (2 * block + 3)))
 
 
 def rate(

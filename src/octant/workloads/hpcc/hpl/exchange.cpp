@@ -58,6 +58,8 @@ void Exchange::move(Panel const& panel, Moves const& moves, std::int64_t begin, 
     auto const lengths = scaled(counts), offsets = scaled(places);
     octant::check(MPI_Allgatherv(mine, lengths[static_cast<std::size_t>(layout_.row)], MPI_DOUBLE, all, lengths.data(),
                                  offsets.data(), MPI_DOUBLE, along_column_.get()));
+    if (lengths[static_cast<std::size_t>(layout_.row)] > 0)
+        sent_.add(along_column_.size() - 1, lengths[static_cast<std::size_t>(layout_.row)]);
     for (std::size_t i = 0; i < slot.size(); ++i)
         std::copy_n(all + (places[owner(moves.sources[i])] + slot[i]) * count, count,
                     u + static_cast<std::int64_t>(i) * leading);

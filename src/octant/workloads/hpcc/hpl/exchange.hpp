@@ -28,8 +28,8 @@ struct Moves {
 // them send, at most two panels' rows, and for what this one does, at most as much.
 class Exchange {
   public:
-    Exchange(Layout const& layout, octant::Comm const& along_column, std::span<double> scratch)
-        : layout_(layout), along_column_(along_column), scratch_(scratch) {}
+    Exchange(Layout const& layout, octant::Comm const& along_column, std::span<double> scratch, Sent& sent)
+        : layout_(layout), along_column_(along_column), scratch_(scratch), sent_(sent) {}
     [[nodiscard]] static std::int64_t scratch_numbers(Layout const& layout, int processes);
 
     // Of the local columns [begin, end): the rows that become those of U to `u` (`leading` from one to the next), the
@@ -46,6 +46,7 @@ class Exchange {
     Layout const& layout_;
     octant::Comm const& along_column_;
     std::span<double> scratch_;
+    Sent& sent_;
 };
 
 }  // namespace hpl

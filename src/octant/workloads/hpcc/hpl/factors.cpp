@@ -37,8 +37,8 @@ Factors::Factors(octant::Context& context, Process const& process, blas::Library
       library_(library),
       memory_(std::move(memory)),
       look_ahead_(look_ahead && process.along_row.size() > 1),
-      exchange_(layout_, process.along_column, memory_.scratch),
-      choice_(layout_, process.along_column) {}
+      exchange_(layout_, process.along_column, memory_.scratch, sent_),
+      choice_(layout_, process.along_column, sent_) {}
 
 // Where panels are shared, a process writes its next but one over one that nobody reads any more: each of the others
 // has made a panel since, which it does after what the one before that brought.
@@ -63,6 +63,9 @@ void Factors::make(Panel& panel, std::int64_t first) {
 void Factors::send(Panel const& panel) {
     if (process_.along_row.size() == 1) return;
     auto const mark = context_.phase(in_broadcast);
+    auto const message = panel.message();
+    if (layout_.has_column(panel.first()))
+        sent_.add(process_.along_row.size() - 1, memory_.shared ? 1 : static_cast<std::int64_t>(message.size()));
     if (memory_.shared) {
         ready_ = panel.first();
         memory_.shared->sync();
@@ -70,7 +73,6 @@ void Factors::send(Panel const& panel) {
                                  process_.along_row.get(), &sending_));
         return;
     }
-    auto const message = panel.message();
     octant::check(MPI_Ibcast(message.data(), static_cast<int>(message.size()), MPI_DOUBLE,
                              layout_.columns.owner(panel.first()), process_.along_row.get(), &sending_));
 }
@@ -152,6 +154,7 @@ void Factors::factorise() {
     std::int64_t const n = layout_.n();
     Panel now(layout_), next(layout_);
     pivots_.clear();
+    sent_ = {};
     make(now, 0);
     send(now);
     while (true) {

@@ -46,6 +46,7 @@ class Factors {
     [[nodiscard]] std::vector<double> solve();
 
     [[nodiscard]] std::vector<std::int64_t> const& pivots() const { return pivots_; }
+    [[nodiscard]] Sent sent() const { return sent_; }  // by this process in the last factorisation
 
   private:
     [[nodiscard]] std::span<double> memory_of(std::int64_t first) const;
@@ -71,6 +72,7 @@ class Factors {
     Memory memory_;
     bool look_ahead_;
     Transposition transpose_ = widest_transposition();
+    Sent sent_;
     Exchange exchange_;
     PivotChoice choice_;
     MPI_Request sending_ = MPI_REQUEST_NULL;

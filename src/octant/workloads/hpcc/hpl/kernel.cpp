@@ -89,10 +89,13 @@ class Hpl {
         x_ = factors_->solve();
     }
 
-    // HPL's count, divided among the ranks.
+    // HPL's count of operations, divided among the ranks; what this one sent.
     [[nodiscard]] octant::Counts work(std::size_t) const {
         std::int64_t const n = layout_.n(), ranks = context_.group.size(), flops = (4 * n * n * n + 9 * n * n) / 6;
-        return {{"flops", flops / ranks + (context_.group.rank() == 0 ? flops % ranks : 0)}};
+        hpl::Sent const sent = factors_->sent();
+        return {{"flops", flops / ranks + (context_.group.rank() == 0 ? flops % ranks : 0)},
+                {"bytes_sent", static_cast<std::int64_t>(sizeof(double)) * sent.numbers},
+                {"messages", sent.messages}};
     }
 
     octant::Results verify() {

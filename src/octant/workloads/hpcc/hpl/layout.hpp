@@ -42,6 +42,17 @@ struct Layout {
     return lines % 512 == 0 ? lines + 8 : lines;
 }
 
+// What a process gives to others: of a collective call what goes to each that gets it, of a reduction what it gives at
+// each halving of the processes. The solution is left out: it gives less by a factor of n.
+struct Sent {
+    std::int64_t messages = 0, numbers = 0;
+
+    void add(std::int64_t others, std::int64_t count) {
+        messages += others;
+        numbers += others * count;
+    }
+};
+
 struct Process {
     Layout layout;
     octant::Comm along_row, along_column;  // the processes of this one's row by their columns, and the reverse

@@ -143,9 +143,10 @@ std::span<double> Panel::message() const {
     return memory_.first(static_cast<std::size_t>(below() - memory_.data() + leading_ * width_));
 }
 
-PivotChoice::PivotChoice(Layout const& layout, octant::Comm const& along_column)
+PivotChoice::PivotChoice(Layout const& layout, octant::Comm const& along_column, Sent& sent)
     : layout_(layout),
       along_column_(along_column),
+      sent_(sent),
       in_(static_cast<std::size_t>(rows_at + 2 * layout.block())),
       out_(in_.size()) {
     octant::check(MPI_Op_create(take_larger, 1, &op_));
@@ -181,6 +182,7 @@ PivotChoice::Found PivotChoice::choose(Panel const& panel, int column, double ma
     double* found = in_.data();
     if (along_column_.size() > 1) {
         octant::check(MPI_Allreduce(in_.data(), out_.data(), 1, type_of(width), op_, along_column_.get()));
+        sent_.add(std::bit_width(static_cast<unsigned>(along_column_.size() - 1)), rows_at + 2 * width);
         found = out_.data();
     }
     auto const count = static_cast<std::size_t>(width);

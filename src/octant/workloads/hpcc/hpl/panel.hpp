@@ -44,7 +44,7 @@ class Panel {
 // The choice of a pivot among the processes of a column, with the rows that change places, as one reduction.
 class PivotChoice {
   public:
-    PivotChoice(Layout const& layout, octant::Comm const& along_column);
+    PivotChoice(Layout const& layout, octant::Comm const& along_column, Sent& sent);
     PivotChoice(PivotChoice const&) = delete;
     PivotChoice& operator=(PivotChoice const&) = delete;
     ~PivotChoice();
@@ -62,6 +62,7 @@ class PivotChoice {
 
     Layout const& layout_;
     octant::Comm const& along_column_;
+    Sent& sent_;
     MPI_Op op_ = MPI_OP_NULL;
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
     int width_of_type_ = -1;
