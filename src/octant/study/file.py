@@ -74,6 +74,7 @@ class Study(Part):
     factors: Mapping[str, Mapping[str, Level]] = Field(min_length=1)
     baseline: Levels
     combinations: tuple[Levels, ...] = ()  # none: all of them
+    scale: tuple[str, ...] = ()  # factors that say how large what is asked is, such as ranks: no setting to propose
     published: tuple[PublishedTable, ...] = ()
     findings: tuple[FindingTest, ...] = ()
     notes: tuple[str, ...] = ()
@@ -82,6 +83,10 @@ class Study(Part):
     def full(self, levels: Levels) -> tuple[str, ...]:
         """The level of every factor, in the file's order."""
         return tuple({**self.baseline, **levels}[factor] for factor in self.factors)
+
+    def is_scaled(self, levels: tuple[str, ...]) -> bool:
+        """Whether a combination differs from the baseline in what is asked, so that it is no other setting of it."""
+        return any(self.baseline[f] != level for f, level in zip(self.factors, levels, strict=True) if f in self.scale)
 
     def cell(self, measure: str, levels: Levels) -> Cell:
         """The cell of a measure; factors left out are at the baseline."""

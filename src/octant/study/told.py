@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 def told(study: Study, values: StudyValues) -> Mapping[Place, Verdict]:
     """The verdict on each place against the baseline at the same axis value, corrected for their number.
 
-    Left out: places of a model, without a baseline, in doubt of grade 3, and combinations that are here the same launch
-    as the baseline.
+    Left out: places of a model, without a baseline, in doubt of grade 3, of another scale, and combinations that are
+    here the same launch as the baseline.
     """
     rounds: dict[Place, Rounds] = {}
     for cell, curve in values.by_cell.items():
         base = Cell(cell.measure, study.full({}))
-        if cell in values.same or cell == values.same.get(base, base):
+        if cell in values.same or cell == values.same.get(base, base) or study.is_scaled(cell.levels):
             continue
         for at, value in curve.items():
             origin = values.by_cell.get(base, {}).get(at)

@@ -69,6 +69,17 @@ def rules(found: Outcome) -> list[str]:
     return [step.rule for step in steps(found)]
 
 
+def test_what_is_larger_is_no_setting_to_propose(study: Study) -> None:
+    """However much more it does; a factor that is none is refused."""
+    scaled = study(1.9, text=f'scale = ["which"]\n{STUDY}')
+    assert rules(study(1.9)) == ["adopt"]
+    assert "adopt" not in rules(scaled)
+    assert not scaled.told
+    assert answer(scaled).startswith("Here which b has × 1.90 of which a.")
+    with pytest.raises(file.StudyError, match="no factor 'what'; it has which"):
+        study(1.9, text=f'scale = ["what"]\n{STUDY}')
+
+
 @pytest.mark.parametrize(
     ("gain", "spread", "rule", "says"),
     [

@@ -13,7 +13,7 @@ from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import (
     adopted_settings,
     baseline,
-    best_of_model,
+    best_of_all,
     middle,
     of_measure,
     ratio,
@@ -189,8 +189,13 @@ def waiting(outcome: Outcome) -> dict[str, tuple[str, list[Verdict]]]:
 def _model_steps(outcome: Outcome) -> Iterator[Finding]:
     if outcome.run is not None:
         return
-    best = best_of_model(outcome)
-    if best and best[1].low > 1 + MARGIN and outcome.study.picture != "years":
+    best = best_of_all(outcome)
+    if (
+        best
+        and not outcome.study.is_scaled(best[0][0].levels)
+        and best[1].low > 1 + MARGIN
+        and outcome.study.picture != "years"
+    ):
         name, gained = units.capital(setting(outcome, best[0])), f"{factor_text(best[1])} over {baseline(outcome)}"
         title = f"{name}: {times(best[1].middle)} in the model{of_measure(outcome, best[0])}"
         yield Finding("model", title, f"{gained}. It is a model's word: measure it where such a machine stands.", ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant import stats, units
+from octant import units
 from octant.report.run.answer import DOUBTS, Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
 from octant.report.study.rows import gain_here, machines_there
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict as Told
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
+    from octant.study.values import Bounded
 
 _TIMES = 2.0  # from here on a gain is written as a factor
 
@@ -45,6 +46,8 @@ def _measured(outcome: Outcome) -> str:
     if adopted := adopted_settings(outcome):
         place, verdict = adopted[0].place, adopted[0].told
         return f"Here {setting(outcome, place)} brings {ratio(verdict)}{of_measure(outcome, place)} over {base}."
+    if not told and (best := best_of_all(outcome)):
+        return f"Here {_scaled(outcome, *best)}."
     if not told:
         return "Here nothing could be compared with the baseline."
     if words == {"same"}:
@@ -68,17 +71,24 @@ def _measured(outcome: Outcome) -> str:
 
 
 def _modelled(outcome: Outcome) -> str:
-    best, base = best_of_model(outcome), baseline(outcome)
+    best, base = best_of_all(outcome), baseline(outcome)
     if best is None:
         return _held_in_model(outcome)
     place, gained = best
     if outcome.study.picture == "years":
         system = units.capital(", ".join(place[0].levels))
         return f"{system} has {times(gained.middle)}{of_measure(outcome, place)} of {base}."
+    if outcome.study.is_scaled(place[0].levels):
+        return f"In the model {_scaled(outcome, place, gained)}."
     if gained.middle > 1 + MARGIN:
         where = of_measure(outcome, place)
         return f"In the model {setting(outcome, place)} brings {times(gained.middle)}{where} over {base}."
     return f"In the model nothing is better than {base} by more than {percent(MARGIN)}."
+
+
+def _scaled(outcome: Outcome, place: Place, gained: Bounded) -> str:
+    """Of what is larger than the baseline, not better: `ranks 2 has × 1.90 for fft of ranks 1`."""
+    return f"{setting(outcome, place)} has {times(gained.middle)}{of_measure(outcome, place)} of {baseline(outcome)}"
 
 
 def _held_in_model(outcome: Outcome) -> str:
@@ -119,15 +129,17 @@ def adopted_settings(outcome: Outcome) -> list[Adopted]:
     return sorted(found, key=lambda one: -middle(one.told))
 
 
-def best_of_model(outcome: Outcome) -> tuple[Place, stats.Interval] | None:
-    """The place of a model that is surest to be better than the baseline at the same axis value, with its gain."""
-    gains: dict[Place, stats.Interval] = {}
+def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:
+    """The place that is surest to be better than the baseline at the same axis value, with its gain."""
+    gains: dict[Place, Bounded] = {}
     base = outcome.study.full({})
     for cell, curve in outcome.values.by_cell.items():
         origins = outcome.values.by_cell.get(Cell(cell.measure, base), {})
         for at, value in curve.items() if cell.levels != base else ():
+            if any(doubt.grade >= Grade.INVALID for doubt in value.doubts):
+                continue
             found = gain_here(outcome, cell.measure, value, origins.get(at))
-            if isinstance(found, stats.Interval):
+            if found is not None:
                 gains[cell, at] = found
     place = max(gains, key=lambda one: gains[one].low, default=None)
     return (place, gains[place]) if place else None
