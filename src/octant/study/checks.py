@@ -43,7 +43,7 @@ def problems(study: Study) -> Iterator[Problem]:
     yield from _with_prefix("baseline", levels_problems(study, study.baseline))
     for name in study.scale:
         if name not in study.factors:
-            yield "scale", f"no factor {name!r}; it has {', '.join(study.factors)}"
+            yield "scale", f"no factor {name!r}; try one of {', '.join(study.factors)}"
     for n, combination in enumerate(study.combinations):
         yield from _with_prefix(f"combinations.{n}", levels_problems(study, combination))
     for name, measure in study.measures.items():
