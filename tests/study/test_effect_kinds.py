@@ -8,6 +8,7 @@ import pytest
 from fake_run import machine
 from judged_study import AXIS, DOUBTS, FLOPS, RATE, SIZES, A, B, C, curve, judged, measured, study
 from octant.stats import Interval, doubt
+from octant.study import file
 from octant.study.cells import Cell
 from octant.study.factors import factor_text
 from octant.study.values import StudyValue, StudyValues
@@ -15,6 +16,22 @@ from octant.study.verdict import (
     verdicts,
 )
 from octant.units import si_text
+
+TWO_UNITS = """
+question = "?"
+[baseline]
+which = "a"
+[measures.m]
+workload = "stream"
+[measures.n]
+workload = "latency"
+[factors.which]
+a = {}
+b = {}
+[[findings]]
+id = "p6-locality-best"
+test = { kind = "share", measure = "m", whole = "n", bar = { above = 0.1 } }
+"""
 
 
 def test_an_interaction_compares_gains() -> None:
@@ -238,3 +255,24 @@ def test_what_a_finding_needs_is_looked_for_on_this_machine() -> None:
     assert here.finding.id == "p6-locality-best"
     assert verdicts(asked, values, machine(nodes=2))[0].why.startswith("one hardware thread")
     assert verdicts(asked, values, None)[0].status == "holds", "a model needs no machine"
+
+
+def test_a_share_is_of_the_same_combination_and_falls_with_the_rate() -> None:
+    """m is 10 of the 20 of n, and 20 of 10."""
+    values = {"m a": A, "n a": B, "m b": B, "n b": A}
+    asked = 'kind = "share", measure = "m", whole = "n", {}bar = {{ within = [0.4, 0.6] }}'
+    found = judged(asked.format(""), values)
+    assert found.status == "holds"
+    assert found.here is not None
+    assert found.here.middle == pytest.approx(0.5, rel=1e-3)
+    other = judged(asked.format('of = { which = "b" }, '), values)
+    assert other.status == "does not hold"
+    assert other.here is not None
+    assert other.here.middle == pytest.approx(2, rel=1e-3)
+
+
+def test_a_share_of_what_has_another_unit_or_of_itself_is_refused() -> None:
+    with pytest.raises(file.StudyError, match="compared with itself"):
+        study('kind = "share", measure = "m", whole = "m", bar = { above = 0.1 }')
+    with pytest.raises(file.StudyError, match=r"m is in B/s \(higher is better\), n in s"):
+        file.parse(TWO_UNITS, "test")

@@ -131,7 +131,7 @@ class PublishedRange(Part):
     table: str
     metric: str
     where: Mapping[str, str] = {}
-    means: Literal["gain", "percent"] = "gain"  # percent: a gain of 15 is a factor of 1.15
+    means: Literal["gain", "percent", "share"] = "gain"  # of 15: 15 times as good; by a factor of 1.15; 0.15 of it
 
 
 class Bar(Part):

@@ -97,7 +97,8 @@ def published_range(study: Study, asked: FindingTest) -> tuple[float, float] | N
     if asked.there is not None:
         table = catalogue.results()[asked.there.table]
         values = [o.value for o in table.find(asked.there.metric, asked.there.where) if o.value is not None]
-        factors = [1 + value / 100 if asked.there.means == "percent" else value for value in values]
+        scale = {"gain": (0.0, 1.0), "percent": (1.0, 0.01), "share": (0.0, 0.01)}[asked.there.means]
+        factors = [scale[0] + scale[1] * value for value in values]
         return (min(factors), max(factors)) if factors else None
     evidence = catalogue.findings()[asked.id].evidence
     known = [value for one in study.published if one.table in evidence for value in _values_of(study, one)]

@@ -1,0 +1,51 @@
+"""How much of one measure another one reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from octant.study import checks
+from octant.study.factors import gain, gain_in_rounds
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import quantity_of
+from octant.study.verdict import Effect, Judgement, judge_effect
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+
+class Share(KindOfTest):
+    """`measure` over `whole`, a measure in the same unit, both in the combination `of`: a rate over the peak, say."""
+
+    kind: Literal["share"]
+    measure: str
+    whole: str
+    of: Levels = BASELINE
+    at: str = ""
+    whole_at: str = ""
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there, or measures that cannot be divided."""
+        yield from checks.shared_problems(study, (self.measure, self.whole), (self.of,), self.bar)
+        if self.measure == self.whole:
+            yield "", "a measure is compared with itself; give `measure` and `whole` that differ"
+        one, other = quantity_of(study.measures[self.measure]), quantity_of(study.measures[self.whole])
+        if one != other:
+            yield "", f"{self.measure} is in {one.unit} ({one.better} is better), {self.whole} in {other.unit}"
+        yield from checks.place_problems(study, self.measure, self.at)
+        yield from checks.place_problems(study, self.whole, self.whole_at)
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The share with its interval against the bar."""
+        part = values.value(study.cell(self.measure, self.of), self.at)
+        whole = values.value(study.cell(self.whole, self.of), self.whole_at)
+        doubts = part.doubts + whole.doubts
+        at, whole_at = (f" at {place}" if place else "" for place in (self.at, self.whole_at))
+        what = f" for {self.measure}{at} over {self.whole}{whole_at}"
+        if part.modelled is not None and whole.modelled is not None:
+            return judge_effect(Effect(gain(part, whole, "higher"), 0, doubts), self.bar, what)
+        rounds = gain_in_rounds(part, whole, "higher")
+        return judge_effect(Effect(rounds.ratio, len(rounds.logs), doubts, rounds=rounds), self.bar, what)
