@@ -76,7 +76,7 @@ def test_what_is_larger_is_no_setting_to_propose(study: Study) -> None:
     assert "adopt" not in rules(scaled)
     assert not scaled.told
     assert answer(scaled).startswith("Here which b has × 1.90 of which a.")
-    with pytest.raises(file.StudyError, match="no factor 'what'.*try one of which"):
+    with pytest.raises(file.StudyError, match=r"no factor 'what'.*try one of which"):
         study(1.9, text=f'scale = ["what"]\n{STUDY}')
 
 
