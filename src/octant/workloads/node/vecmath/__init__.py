@@ -1,0 +1,57 @@
+"""Mathematical functions over vectors: how fast, and how exact, in one result."""
+
+import math
+
+import numpy as np
+
+from octant.limit import Known, Limit, memory_limit
+from octant.machine import Machine
+from octant.metric import Metric, custom, per, rate, result
+from octant.record import Point, Samples
+from octant.workload import Curve, Workload
+
+LEAST_ARGUMENTS = 4096
+"""Short vectors lie one behind the other until there are as many."""
+
+
+def _per_cycle(point: Point, samples: Samples) -> float:
+    """Elements of all threads in a cycle of the clock that was observed beside them."""
+    steps = [
+        np.median(series.values) / point.batch_of(series.head.group, series.head.role)
+        for series in samples.series
+        if series.head.name == "step"
+    ]
+    if not steps or point.clock_hz is None:
+        return math.nan
+    elements = point.count("elements") / point.lanes
+    return float(sum(elements / (step * 1e-9) for step in steps)) / point.clock_hz
+
+
+def footprint(_machine: Machine, point: Point) -> int:
+    """Arguments and results of all ranks and threads."""
+    return point.count("bytes_read", "bytes_written") * math.ceil(LEAST_ARGUMENTS / int(point.knobs["n"]))
+
+
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
+    """Beyond the caches the arguments come from memory and the results go there; within, no limit is known."""
+    moved = point.count("bytes_read", "bytes_written")
+    return memory_limit(known, machine, point, footprint(machine, point), moved, "arguments and results")
+
+
+WORKLOAD = Workload(
+    summary="Mathematical functions over vectors by libm, libmvec, SLEEF, VML and the compiler: speed with accuracy",
+    metrics=(
+        Metric("rate", "element/s", "higher", rate("elements")),
+        Metric("time", "s", "lower", per("elements"), note="of one element"),
+        Metric("elements a cycle", "1", "higher", custom(_per_cycle), note="of the clock observed beside it"),
+        Metric("largest error", "ulp", "lower", result("largest error"), note="of 2048 arguments, against true values"),
+        Metric("error exceeded by 0.1 %", "ulp", "lower", result("error exceeded by 0.1 %")),
+        Metric("not correctly rounded", "1", "lower", result("not correctly rounded"), note="share of 2048 results"),
+        Metric("special values unlike libm's", "1", "lower", result("special values unlike libm's")),
+    ),
+    bounded_by=("memory traffic",),
+    least_seconds=_least_seconds,
+    pictures=(Curve("n", title="Mathematical functions by length of the vector"),),
+    footprint=footprint,
+    smoke={"function": "sin", "n": "1003", "library": "strict,relaxed"},
+)
