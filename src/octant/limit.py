@@ -149,7 +149,7 @@ def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None
     """The nearest level that holds data which these hardware threads go through again and again, by stated sizes.
 
     Each thread has an equal part. Memory is what lies well beyond every cache; between it and the last cache, and in a
-    last cache whose size sources dispute, there is no answer.
+    last cache whose size sources dispute or no ladder shows, there is no answer.
 
     Args:
         footprint: bytes of all threads together.
@@ -158,7 +158,8 @@ def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None
     each = footprint / max(1, len(used))
     caches = [cache for cache in machine.topology.caches if cache.kind != "instruction"]
     last = max((cache.level for cache in caches), default=0)
-    disputed = any(one.subject == LAST_CACHE for one in machine.disagreements)
+    unseen = machine.measured_cache_bytes is not None
+    disputed = unseen or any(one.subject == LAST_CACHE for one in machine.disagreements)
     for number, level in enumerate(LEVELS[:-1], 1):
         sharing = [cache for cache in caches if cache.level == number and cache.cpus & set(used)]
         if not sharing or (number == last and disputed):

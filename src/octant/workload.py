@@ -1,6 +1,6 @@
 """What a workload folder declares: metrics, limits, pictures, its traffic on a network, and a tiny complete run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -166,6 +166,18 @@ class NoTraffic:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """A short look at the machine. Runs that measure a workload of the same family have it first and last."""
+
+    title: str
+    knobs: Mapping[str, str]
+    metric: str  # what the looks are judged by
+    doubt: Callable[[Machine, Sequence[float]], str]
+    """What the metric in all looks of a run says against what was measured between them; "": nothing."""
+    kind: str  # of that doubt, in `stats.GRADES`
+
+
+@dataclass(frozen=True)
 class Workload:
     """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
 
@@ -192,6 +204,8 @@ class Workload:
     apart: tuple[str, ...] = ()
     """Knobs whose values are started one by one too, with as much time as any: libraries that a process can load once,
     and that may crash it."""
+
+    probe: Probe | None = None
 
     @property
     def family(self) -> str:

@@ -213,6 +213,7 @@ def test_measurements_are_set_against_what_is_stated() -> None:
     measured = with_measured(machine, clock_hz=3.9e9, cache_bytes=30e6)
     subjects = [entry.subject for entry in measured.disagreements]
     assert subjects[-2:] == ["measured clock", "measured last-level cache"]
+    assert measured.may_be_cached_bytes() == 30_000_000
     assert with_measured(measured, 2.6e9) == machine  # agrees again: nothing measured is left to say
     turbo = trees.machine("xeon-2s-smt2-snc4")  # 2.0 GHz stated, up to 3.5
     assert with_measured(turbo, 3.4e9) == turbo

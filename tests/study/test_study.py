@@ -82,6 +82,20 @@ def test_what_the_system_cannot_do_is_recorded_with_its_reason(where: Store) -> 
     assert run.complete
 
 
+def test_with_probes_it_begins_and_ends_with_a_look_and_has_the_same_cells(where: Store) -> None:
+    plain, looked = (
+        outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=2, probes=probes)
+        for probes in (False, True)
+    )
+    assert looked.asks[:-1] == plain.asks
+    assert looked.order[1:-1] == plain.order
+    last = len(plain.asks)
+    assert (looked.order[0], looked.order[-1]) == ((last, 0), (last, 1))
+    assert looked.study is not None
+    assert plain.study is not None
+    assert looked.study.cells == plain.study.cells
+
+
 def test_a_stopped_study_goes_on_where_it_stopped(where: Store) -> None:
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=2)
     answered: list[str] = []

@@ -82,6 +82,7 @@ class Figure:
     label: str = ""  # of the ask
     title: str = ""  # the label and the values of the knobs that the ask swept
     show: Presentation = field(default_factory=Presentation)
+    beside: tuple[Doubt, ...] = ()  # what looks at the machine, at both ends of the run, say against it
     equal: tuple[Figure, ...] = ()  # of other asks of this run, whose launches count as launches of this one
 
     @property
@@ -180,7 +181,7 @@ class Figure:
         found = [one for launch in self.counted for one in launch.doubts]
         if self.value is None:
             return tuple(found)
-        found += self._left_out
+        found += [*self.beside, *self._left_out]
         found += doubts_about_seats([launch.point for launch in self.counted])
         return (
             *found,

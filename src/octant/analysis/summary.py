@@ -11,6 +11,8 @@ from octant import units, workloads
 from octant.analysis.figures import figures_of, includes, known_limits
 from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload
+from octant.analysis.levels import cached_by_ladder
+from octant.analysis.probes import doubts_by_probes
 from octant.analysis.series import series_metrics
 from octant.ask import cell_key
 from octant.limit import Known
@@ -89,12 +91,16 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     for ask, points in _cells(run, installed):
         known_one = installed.get(points[0].workload)
         workload = imported_workload(points, known_one) if run.imported or not known_one else known_one
+        if ask and workload.probe and ask.show.title == workload.probe.title:
+            continue  # a look at the machine is no figure of the run
         wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         of_cell = figures_of(workload, points, wanted, given).values()
         failed = _failed_launches(run, ask, next(iter(of_cell))) if ask else 0
         made += [(ask, _with_label(replace(figure, failed=failed), ask)) for figure in of_cell]
-    every = _with_equal_ones(made)
+    beside = doubts_by_probes(run, installed)
+    every = [replace(figure, beside=beside) for figure in _with_equal_ones(made)]
+    run = replace(run, machine=_measured(run.machine, every))
     limits = known_limits(_provided_limits(every, run.machine), run.machine)
     every = [with_limit(figure, limits, run.machine) for figure in every]
     figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
@@ -102,9 +108,14 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     others = {(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest}
     unknown = sorted(() if run.imported else {point.workload for point in run.points} - set(installed))
     clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
-    if alone := [clock for clock, threads in clocks if threads == 1]:
-        run = replace(run, machine=with_measured(run.machine, float(np.median(alone))))
     return Summary(run, figures, limits, tuple(sorted(clock for clock, _ in clocks)), tuple(unknown), others)
+
+
+def _measured(machine: Machine, figures: Sequence[Figure]) -> Machine:
+    """The machine with what a core's clock and the ladders say of it; unchanged where no single core was busy."""
+    headlines = (one for one in figures if one.metric is one.workload.metrics[0])
+    clocks = [hz for one in headlines if len(one.point.hardware_threads) == 1 and (hz := clock_hz(one))]
+    return with_measured(machine, float(np.median(clocks)), cached_by_ladder(figures, machine)) if clocks else machine
 
 
 def clock_hz(figure: Figure) -> float | None:

@@ -41,11 +41,14 @@ def create(
     settings: Sequence[ProvenSetting] = (),
     screen: DeclaredScreen | None = None,
 ) -> StoredRun:
-    """A run whose launches start in rounds."""
+    """A run whose launches start in rounds; what a suite asks, between two looks at the machine."""
+    from octant.runs.probes import with_probes
     from octant.runs.rounds import drawn_order, new_seed
 
     seed = new_seed()
     order = drawn_order([ask.repeats for ask in asks], seed)
+    if who == "evaluate":
+        asks, order = with_probes(asks, order)
     return where.create(title, machine, asks, order, who, seed=seed, settings=settings, screen=screen)
 
 

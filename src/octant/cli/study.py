@@ -64,7 +64,7 @@ def run(
     from octant.study import outcome
 
     where = open_store(store)
-    begun = measure(where, outcome.begin(where, name, discover(), seed, repeats), timeout)
+    begun = measure(where, outcome.begin(where, name, discover(), seed, repeats, probes=True), timeout)
     found = outcome.outcome_of_run(begun)
     _show(found, json)
     if not json:

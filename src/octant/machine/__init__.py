@@ -145,6 +145,7 @@ class Machine:
     system: dict[str, str] = field(default_factory=dict)  # kernel, thp, governor, virtualisation, clock source, …
     software: dict[str, str] = field(default_factory=dict)  # MPI and library versions
     disagreements: tuple[Disagreement, ...] = ()
+    measured_cache_bytes: int | None = None  # of all caches together, where a ladder of a run contradicts the system
 
     def cache_bytes(self, level: int) -> int | None:
         """Size of one data or unified cache of that level; `None` if there is none."""
@@ -158,5 +159,5 @@ class Machine:
         return sum(c.size_bytes for c in data if c.level == last)
 
     def may_be_cached_bytes(self) -> int:
-        """What caches may hold: the last-level ones together, or 128 MiB where the system shows none."""
-        return self.last_level_cache_bytes() or 2**27
+        """What caches may hold: as a ladder showed, else the last-level ones together; 128 MiB where none is known."""
+        return self.measured_cache_bytes or self.last_level_cache_bytes() or 2**27

@@ -167,8 +167,9 @@ def _is_data(cache: Cache, level: int) -> bool:
 def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:
     """`machine` with measured values compared with stated ones; earlier measurements are replaced.
 
-    `clock_hz`: from a loop of known cycles (one core busy). `cache_bytes`: the footprint up to which the
-    latency ladder shows the last-level cache. Differences within 5 % (clock) or a factor of two (cache) are ignored.
+    `clock_hz`: from a loop of known cycles (one core busy). `cache_bytes`: what a latency ladder shows that all caches
+    hold at most; footprints beyond twice as much are in memory. Differences within 5 % (clock) or a factor of two
+    (cache) are ignored.
 
     Raises:
         ValueError: a measurement is not positive.
@@ -195,4 +196,5 @@ def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None =
                 "measured: it is what this process can use; the stated size may be the host's",
             )
         )
-    return replace(machine, disagreements=tuple(found))
+        return replace(machine, disagreements=tuple(found), measured_cache_bytes=round(cache_bytes))
+    return replace(machine, disagreements=tuple(found), measured_cache_bytes=None)

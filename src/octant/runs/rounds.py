@@ -84,8 +84,16 @@ def seed_within(seed: int, what: str) -> int:
 
 
 def rounds_of(run: Asked) -> dict[str, int]:
-    """The round of each launch of a run, by the launch's key; empty where its order has no rounds."""
-    due = due_rounds([ask.repeats for ask in run.asks])
-    found = [due[ask][repeat] for ask, repeat in run.order]
-    launches = (Launch(run.asks[ask], repeat).key for ask, repeat in run.order)
+    """The round of each launch of a run, by the launch's key; empty where its order has no rounds.
+
+    Of a probe, the last ask, whose two launches stand at the ends, they are the first round and the last.
+    """
+    order, asks = run.order, run.asks
+    launches = [Launch(asks[ask], repeat).key for ask, repeat in order]
+    due = due_rounds([ask.repeats for ask in asks])
+    found = [due[ask][repeat] for ask, repeat in order]
+    if found != sorted(found) and order[0] == (len(asks) - 1, 0) and order[-1] == (len(asks) - 1, 1):
+        due = due_rounds([ask.repeats for ask in asks[:-1]])
+        within = [due[ask][repeat] for ask, repeat in order[1:-1]]
+        found = [0, *within, max(within, default=0)]
     return dict(zip(launches, found, strict=True)) if found == sorted(found) else {}

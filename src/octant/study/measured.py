@@ -1,11 +1,12 @@
 """The values of a study from the launches of a stored run, made from the same figures as everywhere else."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from octant import workloads
 from octant.analysis.figures import Figure, LaunchFigure, figures_of
 from octant.analysis.given import mismatches_of
+from octant.analysis.probes import doubts_by_probes
 from octant.ask import canonical
 from octant.record import Failure, Point, RecordError
 from octant.stats import Doubt, doubt, worst_of_each_kind
@@ -43,6 +44,7 @@ def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyVal
             same[cell] = first
     points = _points_by_cell(study, owners, run)
     failures = _failures_by_cell(owners, run)
+    beside = doubts_by_probes(run, workloads.workloads())
     by_cell: dict[Cell, dict[str, StudyValue]] = {}
     gaps: dict[tuple[Cell, str], str] = {}
     for cell in firsts.values():
@@ -51,6 +53,7 @@ def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyVal
             reasons = _reasons(failures.get(cell, ()), axis.knob if axis else "", at)
             value = _value(study.measures[cell.measure], points.get((cell, canonical(at)), {}), reasons, run)
             if isinstance(value, StudyValue):
+                value = replace(value, doubts=worst_of_each_kind((*value.doubts, *beside)))
                 by_cell.setdefault(cell, {})[at] = value
             else:
                 gaps[cell, at] = value

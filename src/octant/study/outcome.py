@@ -15,6 +15,7 @@ from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
 from octant.record import Failure
 from octant.runs.knobs import check_asks
+from octant.runs.probes import with_probes
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
@@ -67,10 +68,23 @@ class Outcome:
         return sorted((cell for cell in known if cell.measure == measure), key=lambda cell: order[cell.levels])
 
 
-def begin(where: Store, name: str, machine: Machine, seed: int | None = None, repeats: int | None = None) -> StoredRun:
+def begin(
+    where: Store,
+    name: str,
+    machine: Machine,
+    seed: int | None = None,
+    repeats: int | None = None,
+    *,
+    probes: bool = False,
+) -> StoredRun:
     """A new run of the store that asks what the study asks; nothing is measured yet.
 
     What this system cannot do is recorded as not supported, with the reason.
+
+    Args:
+        seed: of the order; `None`: a new one.
+        repeats: of each combination; `None`: the study's.
+        probes: looks at the machine come first and last.
 
     Raises:
         StudyError: no such study, or one that asks a model.
@@ -91,10 +105,11 @@ def begin(where: Store, name: str, machine: Machine, seed: int | None = None, re
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
         raise Refusal(f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", 3)
-    check_asks(plan.asks)
+    every, order = with_probes(plan.asks, plan.order) if probes else (plan.asks, plan.order)
+    check_asks(every)
     asks, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
     this = StudyAsked(found, seed, text, library.name, dict(library.lacking), asks, absent, axes)
-    run = where.create(f"study {found}", machine, plan.asks, plan.order, f"study {found}", this)
+    run = where.create(f"study {found}", machine, every, order, f"study {found}", this)
     failures = [
         # Not under the ask's key: here it may be the key of another combination, which can be asked.
         Failure(

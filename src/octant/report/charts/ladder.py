@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.levels import doubted_levels, stated_sizes, unseen_levels
 from octant.analysis.plateaus import APART, level_name, plateaus, reach
 from octant.report import claims
-from octant.report.charts.caches import cache_marks, doubted_levels, size_text, stated_sizes, unseen_levels
+from octant.report.charts.caches import cache_marks, size_text
 from octant.report.charts.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
 from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
 from octant.report.charts.picture import Band, Level, Mark, Note, Panel, Picture, thin, thinned_text

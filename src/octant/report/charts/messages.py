@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
+from octant.analysis.levels import stated_sizes
 from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
 from octant.ask import EFFORT
 from octant.report import claims
-from octant.report.charts.caches import stated_sizes
 from octant.report.charts.curve import (
     along_axis,
     dressed_models,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.levels import doubted_levels, stated_sizes, unseen_levels
 from octant.analysis.plateaus import level_name, plateaus
 from octant.report import claims
-from octant.report.charts.caches import doubted_levels, stated_sizes, unseen_levels
 from octant.report.charts.lines import Line
 from octant.report.run.chosen import matching
 

@@ -1,12 +1,12 @@
 """What one core can do: latency and throughput of operations, its window, misses in flight, and a branch's cost."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, custom, first_of, per
 from octant.record import Point
-from octant.workload import Bars, Workload
+from octant.workload import Bars, Probe, Workload
 from octant.workloads.node.core import parameters
 
 LEAST_CYCLES: Mapping[str, int] = {
@@ -14,6 +14,19 @@ LEAST_CYCLES: Mapping[str, int] = {
     "fadd": 2, "fmul": 3, "fma": 3, "divide": 6, "sqrt": 6, "reciprocal": 2, "rsqrt": 2, "compare": 3,
 }  # fmt: skip
 """Latencies that no core in scope undercuts: a chain that is quicker was broken, or merged by the core."""
+
+
+HALVED = 0.6
+"""Of a window: less is half of it, and what the places of the fillers leave open."""
+
+
+def documented_window(machine: Machine) -> int | None:
+    """Instructions in flight of processors that say what they are, for one thread; `None`: not known here."""
+    if machine.processor.vendor == "GenuineIntel" and "amx_tile" in machine.processor.flags:
+        return 512  # Golden Cove and later
+    if machine.processor.vendor == "AuthenticAMD" and machine.system.get("family") == "26":
+        return 448  # Zen 5
+    return None
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
@@ -24,6 +37,19 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
     least = LEAST_CYCLES[operation]
     text = f"no known core takes less than {least} cycle{'s' * (least > 1)}, at {clock_hz / 1e9:.2f} GHz (measured)"
     return Limit(point.count("operations") / point.lanes * least / clock_hz, text)
+
+
+def _shared(machine: Machine, windows: Sequence[float]) -> str:
+    """Whether some look saw about half of the window, as where two hardware threads of a core are both at work.
+
+    That of the processor, where it is known; else the largest that was seen.
+    """
+    known = documented_window(machine)
+    whole, least = known or max(windows), min(windows)
+    if least > HALVED * whole:
+        return ""
+    of = f"the {whole:.0f} of this processor" if known else f"the {whole:.0f} at another time of this run"
+    return f"the core looked {least:.0f} instructions ahead instead of {of}: another thread was probably at work on it"
 
 
 WORKLOAD = Workload(
@@ -48,5 +74,12 @@ WORKLOAD = Workload(
     ),
     least_seconds=_least_seconds,
     pictures=(Bars("operation", "cycles", title="Cycles of an operation"),),
+    probe=Probe(
+        "core probe",
+        {"pattern": "window,misses", "bytes": "64MiB", "pages": "try-thp", "seconds": "0.05"},
+        "window",
+        _shared,
+        "core shared",
+    ),
     smoke={"pattern": "operations,window,misses,branch"},
 )  # fmt: skip

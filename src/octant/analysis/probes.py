@@ -1,0 +1,41 @@
+"""What the looks at the machine at both ends of a run say against what was measured between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.analysis.figures import figure
+from octant.ask import canonical
+from octant.stats import Doubt, doubt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.record import Point
+    from octant.store import StoredRun
+    from octant.workload import Probe, Workload
+
+
+def doubts_by_probes(run: StoredRun, known: Mapping[str, Workload]) -> tuple[Doubt, ...]:
+    """The doubts that hold for all figures of a run; none where it has no looks that give their metric.
+
+    Raises:
+        RecordError: the samples of a look cannot be read.
+    """
+    found = []
+    for workload in known.values():
+        probe = workload.probe
+        if probe is None or run.imported:
+            continue
+        looks = [point for point in run.points if point.workload == workload.name and _is_look(point, probe)]
+        values = [one.value.middle for point in looks if (one := figure(workload, [point], probe.metric)).value]
+        if values and (text := probe.doubt(run.machine, values)):
+            found.append(doubt(probe.kind, text))
+    return tuple(found)
+
+
+def _is_look(point: Point, probe: Probe) -> bool:
+    """Whether a point has the probe's knobs, of which some are lists."""
+    return point.passed and all(
+        canonical(point.knobs.get(name, "")) in canonical(values).split(",") for name, values in probe.knobs.items()
+    )
