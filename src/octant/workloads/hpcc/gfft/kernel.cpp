@@ -49,7 +49,8 @@ Split split_of(std::int64_t lines, int ranks) {
 
 // Stores past the caches pay where a rank's arrays are far larger than its second cache: of what is sent or read by
 // others soon, so much must be written that it would have left the caches anyway. By messages, two ranks (Sapphire
-// Rapids, L2 of 2 MiB): 0.85 of the rate of plain stores at n = 2^20, 1.2 at 2^22.
+// Rapids, L2 of 2 MiB): 0.85 of the rate of plain stores at n = 2^20, 1.2 at 2^22; measured when what is sent was
+// streamed, too, which no longer is.
 bool streams(Context const& context, std::int64_t n) {
     std::string const& word = context.knobs.word("stores");
     if (word != "auto") return word == "streaming";
