@@ -11,8 +11,8 @@ from octant import catalogue
 
 def test_the_counts_are_those_of_the_transcription() -> None:
     assert len(catalogue.machines()) == 14
-    assert len(catalogue.results()) == 46
-    assert sum(len(result.observations) for result in catalogue.results().values()) == 1076
+    assert len(catalogue.results()) == 47
+    assert sum(len(result.observations) for result in catalogue.results().values()) == 1091
     assert len(catalogue.findings()) == 220
     assert len(catalogue.settings()) == 202
     assert len(catalogue.documents()) == 5

@@ -88,5 +88,8 @@ def test_needs_say_what_is_missing() -> None:
     assert facts.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
     assert facts.missing(facts.check_need("two-nodes"), here) == "one node"
     assert facts.wanted("collective-network") == "a machine whose network carries collectives in its hardware"
+    assert facts.missing(facts.check_need("processor=POWER6"), here) == "no POWER6 processor"
+    assert not facts.missing(facts.check_need("processor=fake 9000"), here)
+    assert facts.wanted("processor=POWER5+") == "a node with a POWER5+ processor"
     assert not facts.missing("thp", here)
     assert not facts.missing("cores>=2", here)

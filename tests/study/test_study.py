@@ -94,6 +94,8 @@ def test_with_probes_it_begins_and_ends_with_a_look_and_has_the_same_cells(where
     assert looked.study is not None
     assert plain.study is not None
     assert looked.study.cells == plain.study.cells
+    once = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1, probes=True)
+    assert outcome.outcome_of_run(once).repeats == 1
 
 
 def test_a_stopped_study_goes_on_where_it_stopped(where: Store) -> None:

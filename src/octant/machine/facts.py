@@ -37,8 +37,10 @@ _BEYOND_A_NODE = {
     ),
 }
 """What no node's own description can meet: why it is missing here, and the machine that is wanted."""
+_PROCESSOR = "processor="
 _NEED = re.compile(
-    rf"(cores|smt|numa|packages)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{'|'.join(_BEYOND_A_NODE)}"
+    rf"(cores|smt|numa|packages)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{_PROCESSOR}[A-Za-z0-9+ ]{{1,40}}"
+    rf"|{'|'.join(_BEYOND_A_NODE)}"
 )
 _NOUNS = {
     "cores": ("usable core", "usable cores"),
@@ -157,15 +159,16 @@ def count(text: str, known: Mapping[str, int]) -> int:
 
 
 def check_need(text: str) -> str:
-    """The same text, if it is a need: a number of cores, threads per core, NUMA domains or packages, pages, or what
-    is beyond a node.
+    """The same text, if it is a need: a number of cores, threads per core, NUMA domains or packages, pages, words of a
+    processor's name, or what is beyond a node.
 
     Raises:
         ValueError: it is none.
     """
     if not _NEED.fullmatch(text):
         raise ValueError(
-            f"no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB, thp, {', '.join(_BEYOND_A_NODE)}"
+            "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB, thp, processor=POWER6, "
+            f"{', '.join(_BEYOND_A_NODE)}"
         )
     return text
 
@@ -177,6 +180,8 @@ def wanted(need: str) -> str:
         return f"a node with at {_LIMIT[comparison[2]]} {comparison[3]} {_NOUNS[comparison[1]][comparison[3] != '1']}"
     if need in _BEYOND_A_NODE:
         return _BEYOND_A_NODE[need][1]
+    if need.startswith(_PROCESSOR):
+        return f"a node with a {need.removeprefix(_PROCESSOR)} processor"
     size = "transparent huge" if need == "thp" else units.bytes_text(units.parse_bytes(need.removeprefix("pages=")))
     return f"a node with {size} pages"
 
@@ -192,6 +197,10 @@ def missing(need: str, machine: Machine) -> str:
         return f"one {one}" if have == 1 else f"{have} {several}, at {_LIMIT[comparison[2]]} {wanted} needed"
     if need in _BEYOND_A_NODE:
         return _BEYOND_A_NODE[need][0]
+    if need.startswith(_PROCESSOR):
+        name = need.removeprefix(_PROCESSOR)
+        words = re.split(r"[^A-Za-z0-9+]+", machine.processor.model.upper())
+        return "" if set(name.upper().split()) <= set(words) else f"no {name} processor"
     if need == "thp":
         return "no transparent huge pages" if machine.system.get("thp", "never") == "never" else ""
     size = units.parse_bytes(need.removeprefix("pages="))

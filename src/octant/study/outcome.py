@@ -61,6 +61,15 @@ class Outcome:
         """How many times as good as the baseline each place was there."""
         return published_gains(self.study)
 
+    @property
+    def repeats(self) -> int:
+        """Launches of each combination that its run asks for; looks at the machine are none. 0 of a model."""
+        if self.run is None or self.run.study is None:
+            return 0
+        asked = set(self.run.study.cells.values())
+        launches = (launch for launch in self.run.launches if not asked or launch.ask.key in asked)
+        return 1 + max((launch.repeat for launch in launches), default=-1)
+
     def cells(self, measure: str) -> list[Cell]:
         """The cells of a measure, in the order of the file."""
         known = dict.fromkeys([*self.values.by_cell, *self.values.absent])

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
-    from octant.store import StoredRun
     from octant.study.cells import Cell
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
@@ -114,7 +113,7 @@ def _more_launches(outcome: Outcome) -> Iterator[Finding]:
     run = outcome.run
     if run is None:
         return
-    have = _repeats(run)
+    have = outcome.repeats
     open_ones = [one for one in outcome.verdicts if one.status == "undecided"]
     unclear = [told for told in outcome.told.values() if told.needed]
     if open_ones:
@@ -132,11 +131,6 @@ def _more_launches(outcome: Outcome) -> Iterator[Finding]:
     yield Finding("launches", title, body, (line,))
 
 
-def _repeats(run: StoredRun) -> int:
-    """Launches of each combination that a run asks for."""
-    return 1 + max((launch.repeat for launch in run.launches), default=0)
-
-
 def _quiet_machine(outcome: Outcome) -> Iterator[Finding]:
     """What lost over half of its time: one step for all findings that rest on it."""
     spoiled = [one for one in outcome.verdicts if one.doubt in LOST]
@@ -152,7 +146,7 @@ def _quiet_machine(outcome: Outcome) -> Iterator[Finding]:
     title = f"{took if by_others else was}: {wait} for a quiet machine"
     body = "They rest" if len(spoiled) > 1 else "It rests"
     body += " on launches that lost over half of their time. Find what takes it, then measure again."
-    repeats = max(_repeats(outcome.run), outcome.study.repeats, LEAST_ROUNDS)
+    repeats = max(outcome.repeats, outcome.study.repeats, LEAST_ROUNDS)
     lines = ("octant doctor", f"octant study run {_word(outcome)} --repeats {repeats}")
     yield Finding("lost time", title, body, lines)
 

@@ -139,10 +139,9 @@ def about(outcome: Outcome) -> str:
     if run is None or run.study is None:
         own = f"; this machine: {outcome.own.machine}, run {outcome.own.id}" if outcome.own.id else ""
         return f"values of a model; nothing was measured{own}"
-    launches = 1 + max((launch.repeat for launch in run.launches), default=-1)
     state = "" if run.complete else f", INCOMPLETE (octant resume {run.id})"
     return (
-        f"run {run.id} on {run.machine.name}: {launches} launches of each combination, "
+        f"run {run.id} on {run.machine.name}: {outcome.repeats} launches of each combination, "
         f"in random order (seed {run.study.seed}){state}"
     )
 
