@@ -113,7 +113,10 @@ def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypat
     found = outcome.outcome_of_run(made)
     assert not found.predictions.by_cell
     shown = " ".join(report_text(found).split())
-    assert "No prediction: no messages were measured between ranks of one node; try octant study run" in shown
+    assert (
+        "No prediction: no three lengths of messages were measured well between ranks of one node; try octant study run"
+        in shown
+    )
 
 
 def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> None:

@@ -81,7 +81,7 @@ def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValu
     way = ways.of(hosts, ask.shape.link)
     if way is None:
         where = f"over a link of {ask.shape.link}" if ask.shape.link else "between ranks of one node"
-        raise CannotTest(f"no messages were measured {where}; try {HOW}")
+        raise CannotTest(f"no three lengths of messages were measured well {where}; try {HOW}")
     if test == "random-ring":
         return rate(test, 0.0, ranks, 0.0, way).per_s
     alone = values.value(study.cell(cell.measure, {}), "").value.middle

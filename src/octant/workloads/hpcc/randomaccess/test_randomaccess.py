@@ -45,6 +45,16 @@ def test_no_update_is_lost_where_none_may_be(run_kernel: KernelRuns, ranks: int,
         assert found.count("updates") == 4 * bytes_ // 8
 
 
+def test_small_tables_of_which_most_words_are_never_reached_are_right(run_kernel: KernelRuns) -> None:
+    """Of a start from place 0: one update for each word of 16 KiB reaches 8 % of them."""
+    sizes = "bytes=4KiB,8KiB,16KiB,32KiB,64KiB"
+    done = run_kernel("hpcc/randomaccess", sizes, "updates=1,2", "seconds=0.001", "least=5", "samples=5", ranks=1)
+    assert done.code == 0, done.stderr
+    name = "share of the words that no update reached"
+    found = {(one.knobs["bytes"], one.knobs["updates"]): value(one, name) for one in done.points}
+    assert max(found.values()) == found["16KiB", "1"] == pytest.approx(0.922, abs=0.001)
+
+
 @pytest.mark.mpi
 def test_updates_are_atomic_by_themselves_where_ranks_share_a_small_part(run_kernel: KernelRuns) -> None:
     """In teams of one rank none can be lost, however small its part is."""
