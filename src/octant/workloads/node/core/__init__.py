@@ -21,11 +21,11 @@ HALVED = 0.6
 
 
 def documented_window(machine: Machine) -> int | None:
-    """Instructions in flight of processors that say what they are, for one thread; `None`: not known here."""
+    """Fillers of one thread, alone on its core, on processors that say what they are; `None`: not known here."""
     if machine.processor.vendor == "GenuineIntel" and "amx_tile" in machine.processor.flags:
         return 512  # Golden Cove and later
     if machine.processor.vendor == "AuthenticAMD" and machine.system.get("family") == "26":
-        return 448  # Zen 5
+        return 448  # Zen 5: 224 entries for each thread, of two instructions each
     return None
 
 
