@@ -1,5 +1,6 @@
 """Expressions over facts of the machine, by hand."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -93,3 +94,13 @@ def test_needs_say_what_is_missing() -> None:
     assert facts.wanted("processor=POWER5+") == "a node with a POWER5+ processor"
     assert not facts.missing("thp", here)
     assert not facts.missing("cores>=2", here)
+
+
+def test_a_file_system_that_is_not_mounted_is_told_with_what_was_looked_for_and_found() -> None:
+    need = facts.check_need("mounted=nfs")
+    here = dataclasses.replace(machine(), system={"file_systems": "ext4 tmpfs"})
+    assert facts.missing(need, here) == "no NFS (looked for mounts of nfs, nfs4; found ext4, tmpfs)"
+    assert facts.missing(need, machine()).endswith("found no record of mounts)")
+    assert not facts.missing("mounted=local", here)
+    assert not facts.missing(need, dataclasses.replace(here, system={"file_systems": "ext4 nfs4"}))
+    assert facts.wanted("mounted=parallel") == "a node with parallel file systems mounted"

@@ -63,6 +63,7 @@ std::string own_mountinfo() {
 
 bool is_of(std::string const& folder, std::string const& kind) {
     FileSystem const system = file_system_of(folder);
+    if (kind == "local") return system.caching == local || system.caching == beneath;
     return kind == "parallel" ? system.caching == locked : system.name == kind;
 }
 
@@ -144,13 +145,15 @@ std::string mount_text(std::string const& folder) {
 }
 
 bool is_file_system(std::string const& kind) {
-    return kind == "parallel" || std::ranges::any_of(known, [&](Known const& one) { return kind == one.name; });
+    return kind == "local" || kind == "parallel" ||
+           std::ranges::any_of(known, [&](Known const& one) { return kind == one.name; });
 }
 
 std::string folder_on(std::string const& kind, std::string& found) {
     std::vector<std::string> folders;
-    for (char const* name : {"HOME", "SCRATCH", "WORK", "TMPDIR"})
+    for (char const* name : {"SCRATCH", "WORK", "TMPDIR", "HOME"})
         if (char const* const value = std::getenv(name)) folders.emplace_back(value);
+    folders.insert(folders.end(), {"/tmp", "/var/tmp"});
     std::set<std::string> types;
     for (Mount const& one : mounts_in(own_mountinfo())) {
         folders.push_back(one.point);

@@ -34,10 +34,11 @@ struct Mount {
 // "ext4 of /dev/vda at /"; of an overlay with what lies beneath, where that can be seen. Empty: not known.
 [[nodiscard]] std::string mount_text(std::string const& folder);
 
-// Whether it is the name of a file system that is known, or "parallel": any that hosts share under locks of its own.
+// Whether it is the name of a file system that is known, "local": any of a disk of this host, or "parallel": any that
+// hosts share under locks of its own.
 [[nodiscard]] bool is_file_system(std::string const& kind);
-// A folder that this user may write to on a file system of that kind. Looks at HOME, SCRATCH, WORK, TMPDIR and the
-// points of mounts. `found`: the file systems that are mounted. Empty: there is none.
+// A folder that this user may write to on a file system of that kind. Looks at SCRATCH, WORK, TMPDIR, HOME,
+// /tmp, /var/tmp and the points of mounts. `found`: the file systems that are mounted. Empty: there is none.
 [[nodiscard]] std::string folder_on(std::string const& kind, std::string& found);
 
 }  // namespace octant

@@ -17,7 +17,7 @@ from octant.machine.layout import affinity, cgroup_cpus, topology
 from octant.machine.processor import processor
 from octant.machine.software import hwloc_xml, software
 from octant.machine.surroundings import Process, Surroundings
-from octant.machine.system import memory_table, page_sizes, system
+from octant.machine.system import memory_table, mounts, page_sizes, system
 from octant.machine.tree import Tree
 from octant.machine.trials import tried
 
@@ -87,7 +87,7 @@ def record(folder: Path, root: Path = Path("/")) -> list[Path]:
     """Copies the files that discovery reads below `root` to `folder`, to be sent to others.
 
     The host's name becomes the folder's; of `smaps` only the page size is kept, of process 1's environment
-    only the container's kind, of `status` only the masks,
+    only the container's kind, of mounts only the kinds, of `status` only the masks,
     and control groups are numbered. Returns the paths written, sorted.
 
     Raises:
@@ -122,6 +122,8 @@ def _impersonal(path: str, text: str, name: str, groups: Mapping[str, str]) -> s
         return "".join(re.findall(r"(?m)^(?:Size|KernelPageSize|MMUPageSize):.*\n", text)[:3])
     if path == "proc/self/status":
         return "".join(re.findall(r"(?m)^(?:Cpus|Mems)_allowed_list:.*\n", text))
+    if path == "proc/self/mountinfo":
+        return "".join(f"1 1 0:1 / / rw - {kind} / rw\n" for kind, _ in mounts(text))
     if path == "proc/self/cgroup":
         heads = (line.rpartition(":") for line in text.splitlines())
         return "".join(

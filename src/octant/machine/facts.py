@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from octant import units
 from octant.machine import Machine
@@ -38,9 +38,16 @@ _BEYOND_A_NODE = {
 }
 """What no node's own description can meet: why it is missing here, and the machine that is wanted."""
 _PROCESSOR = "processor="
+_MOUNTED = "mounted="
+_FILE_SYSTEMS = {
+    "local": ("local file systems", ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "overlay")),
+    "nfs": ("NFS", ("nfs", "nfs4")),
+    "parallel": ("parallel file systems", ("lustre", "gpfs", "beegfs", "ceph")),
+}
+"""What is looked for among mounts: its name for people, and the kinds that the kernel has for it."""
 _NEED = re.compile(
     rf"(cores|smt|numa|packages)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{_PROCESSOR}[A-Za-z0-9+ ]{{1,40}}"
-    rf"|{'|'.join(_BEYOND_A_NODE)}"
+    rf"|{_MOUNTED}({'|'.join(_FILE_SYSTEMS)})|{'|'.join(_BEYOND_A_NODE)}"
 )
 _NOUNS = {
     "cores": ("usable core", "usable cores"),
@@ -160,14 +167,14 @@ def count(text: str, known: Mapping[str, int]) -> int:
 
 def check_need(text: str) -> str:
     """The same text, if it is a need: a number of cores, threads per core, NUMA domains or packages, pages, words of a
-    processor's name, or what is beyond a node.
+    processor's name, a file system, or what is beyond a node.
 
     Raises:
         ValueError: it is none.
     """
     if not _NEED.fullmatch(text):
         raise ValueError(
-            "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB, thp, processor=POWER6, "
+            "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB, thp, processor=POWER6, mounted=nfs, "
             f"{', '.join(_BEYOND_A_NODE)}"
         )
     return text
@@ -182,6 +189,8 @@ def wanted(need: str) -> str:
         return _BEYOND_A_NODE[need][1]
     if need.startswith(_PROCESSOR):
         return f"a node with a {need.removeprefix(_PROCESSOR)} processor"
+    if need.startswith(_MOUNTED):
+        return f"a node with {_FILE_SYSTEMS[need.removeprefix(_MOUNTED)][0]} mounted"
     size = "transparent huge" if need == "thp" else units.bytes_text(units.parse_bytes(need.removeprefix("pages=")))
     return f"a node with {size} pages"
 
@@ -201,6 +210,8 @@ def missing(need: str, machine: Machine) -> str:
         name = need.removeprefix(_PROCESSOR)
         words = re.split(r"[^A-Za-z0-9+]+", machine.processor.model.upper())
         return "" if set(name.upper().split()) <= set(words) else f"no {name} processor"
+    if need.startswith(_MOUNTED):
+        return _not_mounted(need.removeprefix(_MOUNTED), machine.system.get("file_systems", "").split())
     if need == "thp":
         return "no transparent huge pages" if machine.system.get("thp", "never") == "never" else ""
     size = units.parse_bytes(need.removeprefix("pages="))
@@ -209,3 +220,10 @@ def missing(need: str, machine: Machine) -> str:
         return ""
     why = "this system has no pages of that size" if pool is None else "the pool has no free pages"
     return f"no {units.bytes_text(size)} pages ({why})"
+
+
+def _not_mounted(what: str, found: Sequence[str]) -> str:
+    name, kinds = _FILE_SYSTEMS[what]
+    if set(found) & set(kinds):
+        return ""
+    return f"no {name} (looked for mounts of {', '.join(kinds)}; found {', '.join(found) or 'no record of mounts'})"

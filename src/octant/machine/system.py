@@ -22,6 +22,7 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `steal_fraction` | share of processor time since boot that the hypervisor gave to others |
 | `perf_event_paranoid`, `pmu` | the kernel's number; `yes` with hardware counters, `no` with only software's |
 | `aslr` | `0`, `1`, `2` as the kernel numbers it |
+| `file_systems` | kinds that are mounted, of those that hold files: `ext4 nfs4 tmpfs` |
 | `swap_bytes`, `swap_used_bytes`, `available_memory_bytes`, `load_1min` | from /proc, when looked at |
 | `family`, `model`, `stepping` | the processor's numbers on x86 |
 """
@@ -41,6 +42,7 @@ VOLATILE = frozenset(
         "steal_fraction",
         "swap_used_bytes",
         "available_memory_bytes",
+        "file_systems",
         "load_1min",
         "limit_memlock_bytes",
         "limit_stack_bytes",
@@ -53,6 +55,12 @@ def system(tree: Tree) -> dict[str, str]:
     """Every fact of the table above that the files below `tree` contain."""
     facts = [*_kernel(tree), *_pages(tree), *_clock(tree), *_host(tree), *_limits(tree), *_time(tree)]
     return {key: value for key, value in facts if value} | model_numbers(tree)
+
+
+def mounts(mountinfo: str) -> list[tuple[str, str]]:
+    """Kind and source of each mount that holds files: of a device, of a server, or in memory."""
+    found = re.findall(r"(?m)^\d.* - (\S{1,64}) (\S+) \S+$", mountinfo)
+    return [(kind, source) for kind, source in found if kind in ("tmpfs", "overlay") or re.search("[/:]", source)]
 
 
 def chosen(text: str | None) -> str:
@@ -90,6 +98,7 @@ def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
     units = [name for name in sources if re.fullmatch(r"cpu|cpu_core|cpu_atom|armv\d.*|power\d+|hv_24x7", name)]
     present = [name for name in units if tree.text(f"sys/bus/event_source/devices/{name}/type") is not None]
     yield "pmu", "yes" if present else "no" if sources else ""
+    yield "file_systems", " ".join(sorted({kind for kind, _ in mounts(tree.text("proc/self/mountinfo") or "")}))
     yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"
 
 

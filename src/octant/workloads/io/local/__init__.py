@@ -3,7 +3,13 @@
 from octant.metric import Metric, derived, first_of, overlap_of, per, rate, result, seconds
 from octant.workload import Bars, Curve, Stacked, Workload
 
-PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
+PURE, COMPUTE, WHOLE, TURN = "phase/pure", "phase/compute", "phase/whole", "phase/in turn"
+
+
+def gain_of(turn_s: float, whole_s: float) -> float:
+    """How many times as quick a program is that does not wait for its file."""
+    return turn_s / whole_s
+
 
 WORKLOAD = Workload(
     summary="Files of one host: buffered, direct, mapped, memory first, in the background; accepted and durable",
@@ -30,6 +36,8 @@ WORKLOAD = Workload(
             "overlap", "1", "higher", derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(WHOLE)),
             note="of transfers and other work, of the shorter of both; below 0: they disturb each other",
         ),
+        Metric("in turn", "s", "lower", seconds(TURN), note="the same, a part of the work after each blocking call"),
+        Metric("gain", "1", "higher", derived(gain_of, seconds(TURN), seconds(WHOLE)), note="in turn over whole"),
         Metric(
             "in the page cache", "1", "lower", result("in the page cache"),
             note="of the file: of reads before, of direct transfers after them",

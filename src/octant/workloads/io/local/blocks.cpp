@@ -41,7 +41,7 @@ std::vector<octant::Knob> knobs() {
          "calls: blocking; uring: io_uring; threads: blocking calls of other threads; auto: calls, beside other work "
          "io_uring, or threads where there is none",
          {"auto", "calls", "uring", "threads"}},
-        {"depth", KnobKind::integer, "2", "transfers under way at once, by io_uring and threads", {}, 1, 1024},
+        {"depth", KnobKind::integer, "4", "transfers under way at once, by io_uring and threads", {}, 1, 1024},
         {"fsync", KnobKind::word, "yes", "of writes: wait until all is on the disk", {"yes", "no"}},
         {"file",
          KnobKind::word,
@@ -60,8 +60,8 @@ std::vector<octant::Knob> knobs() {
          "what a rank does while blocks move: computing, or messages with the rank beside it",
          {"computing", "messages"}},
         {"folder", KnobKind::word, "scratch",
-         "scratch: beside the records; the absolute path of a folder; or a file system (nfs, lustre, …; parallel: any "
-         "such) of which a folder is looked for"}};
+         "scratch: beside the records; the absolute path of a folder; or a file system (nfs, lustre, …; local or "
+         "parallel: any such) of which a folder is looked for"}};
 }
 
 Blocks::Blocks(octant::Context& context, bool writes, bool background)
@@ -82,6 +82,7 @@ Blocks::Blocks(octant::Context& context, bool writes, bool background)
     if (engine == "auto") engine = background && file_.mode() != Mode::mapped ? "background" : "calls";
     engine_ = engine_of(engine, static_cast<unsigned>(context.knobs.integer("depth")), used);
     context.notes.emplace_back("engine", used);
+    calls_ = engine_of("calls", 1, used);
     octant::fill_contents(whole(), 0, stream(0));
     context.watched = {memory_.mapping().bytes()};
 }
@@ -104,7 +105,7 @@ octant::Counts Blocks::work() const {
 }
 
 // Of a direct transfer, what is no multiple goes the plain way when all others have ended: at most the end of the file.
-void Blocks::move(std::byte* memory, std::int64_t block, std::int64_t number, std::int64_t place) {
+void Blocks::move(std::byte* memory, std::int64_t block, std::int64_t number, std::int64_t place, Engine& engine) {
     auto const at = [&](std::int64_t n) { return n * block; };
     auto const length = static_cast<std::size_t>(std::min(block, file_.bytes() - at(std::max(number, place))));
     std::byte* const mine = memory + at(number);
@@ -116,24 +117,24 @@ void Blocks::move(std::byte* memory, std::int64_t block, std::int64_t number, st
     bool const direct = file_.mode() == Mode::direct;
     std::size_t const past = direct ? length / direct_bytes * direct_bytes : length;
     Transfer one{direct ? file_.direct() : file_.plain(), writes_, mine, past, at(place)};
-    if (past > 0) engine_->post(one);
+    if (past > 0) engine.post(one);
     if (past == length) return;
-    engine_->finish();
+    engine.finish();
     one.advance(past);
     one.file = file_.plain();
     one.bytes = length - past;
     move_whole(one);
 }
 
-void Blocks::move_all(std::byte* memory, std::int64_t block, std::function<void()> const& meanwhile) {
+void Blocks::move_all(std::byte* memory, std::int64_t block, Engine& engine, std::function<void()> const& meanwhile) {
     std::int64_t const blocks = (file_.bytes() + block - 1) / block, whole_blocks = file_.bytes() / block;
     exchanges_ = whole_blocks > 1;
     for (std::int64_t k = 0; k < blocks; ++k) {
         std::int64_t const place = fault_ == exchanged && exchanges_ && k < 2 ? 1 - k : k;
-        if (fault_ != lost || k + 1 < blocks) move(memory, block, k, place);
+        if (fault_ != lost || k + 1 < blocks) move(memory, block, k, place, engine);
         if (meanwhile) meanwhile();
     }
-    engine_->finish();
+    engine.finish();
 }
 
 void Blocks::sync() {

@@ -30,9 +30,16 @@ class Blocks {
     [[nodiscard]] std::int64_t count() const noexcept { return (file_.bytes() + block_ - 1) / block_; }
     [[nodiscard]] octant::Counts work() const;
 
-    // All blocks between `memory` and the file, to their ends; `meanwhile` is called after each of them was begun.
-    void move_all(std::byte* memory, std::int64_t block, std::function<void()> const& meanwhile);
-    void move_all() { move_all(memory_.data(), block_, {}); }
+    // All blocks between `memory` and the file, to their ends.
+    void move_all(std::byte* memory, std::int64_t block) { move_all(memory, block, *engine_, {}); }
+    void move_all() { move_all(memory_.data(), block_); }
+    // `meanwhile` is called after each of them was begun, or, in turn, after it has ended.
+    void move_all_beside(std::function<void()> const& meanwhile) {
+        move_all(memory_.data(), block_, *engine_, meanwhile);
+    }
+    void move_all_in_turn(std::function<void()> const& meanwhile) {
+        move_all(memory_.data(), block_, *calls_, meanwhile);
+    }
     void sync();  // where asked for
     [[nodiscard]] std::byte* memory() const noexcept { return memory_.data(); }
     [[nodiscard]] std::int64_t block() const noexcept { return block_; }
@@ -44,7 +51,8 @@ class Blocks {
     [[nodiscard]] octant::Results results();
 
   private:
-    void move(std::byte* memory, std::int64_t block, std::int64_t number, std::int64_t place);
+    void move_all(std::byte* memory, std::int64_t block, Engine& engine, std::function<void()> const& meanwhile);
+    void move(std::byte* memory, std::int64_t block, std::int64_t number, std::int64_t place, Engine& engine);
     [[nodiscard]] std::uint64_t stream(int pass) const noexcept;
     void fill_file(int pass);
     void compare_file(int pass);
@@ -57,7 +65,7 @@ class Blocks {
     std::int64_t block_;
     DataFile file_;
     octant::Buffer<std::byte> memory_;
-    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<Engine> engine_, calls_;
     octant::WrongBytes wrong_;
     double cached_ = 0;  // the greatest share that a read found in the page cache
     int fault_ = -1;

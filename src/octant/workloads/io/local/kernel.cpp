@@ -78,7 +78,7 @@ class MemoryFirst {
         }
         {
             auto const mark = context_.phase(drain);
-            blocks_.move_all(collected_.data(), drain_, {});
+            blocks_.move_all(collected_.data(), drain_);
         }
         auto const mark = context_.phase(sync);
         blocks_.sync();
@@ -141,12 +141,12 @@ class OtherWork {
     std::vector<std::uint64_t> out_, in_;
 };
 
-// The transfers alone, other work alone for as long, and both at once; of writes both with the sync.
+// The transfers alone, other work alone for as long, both at once, and both in turn; of writes all with the sync.
 template <bool writes>
 class Beside {
   public:
-    enum Phases : std::size_t { pure, compute, whole };
-    static octant::KernelInfo info() { return info_with({"pure", "compute", "whole"}); }
+    enum Phases : std::size_t { pure, compute, whole, turn };
+    static octant::KernelInfo info() { return info_with({"pure", "compute", "whole", "in turn"}); }
     explicit Beside(octant::Context& context) : context_(context), blocks_(context, writes, true), other_(context) {}
 
     void set_up() {
@@ -156,7 +156,7 @@ class Beside {
             return context_.seconds_of(body);
         };
         std::array<double, 3> alone_s{};
-        for (double& one : alone_s) one = begun([this] { run(false); });
+        for (double& one : alone_s) one = begun([this] { transfers(); });
         std::ranges::sort(alone_s);
         other_.fit(context_, alone_s[1] / static_cast<double>(blocks_.count()));
     }
@@ -164,7 +164,7 @@ class Beside {
     void step() {
         {
             auto const mark = context_.phase(pure);
-            run(false);
+            transfers();
         }
         context_.synchronise();
         {
@@ -173,24 +173,42 @@ class Beside {
         }
         blocks_.prepare();
         context_.synchronise();
-        auto const mark = context_.phase(whole);
-        run(true);
+        {
+            auto const mark = context_.phase(whole);
+            at_once();
+        }
+        blocks_.prepare();
+        context_.synchronise();
+        auto const mark = context_.phase(turn);
+        in_turn();
     }
     [[nodiscard]] octant::Counts work(std::size_t) const { return blocks_.work(); }
     [[nodiscard]] octant::Results results() { return blocks_.results(); }
     octant::Results verify() {
-        auto checks = blocks_.verify([this] { run(true); });
+        bool first = true;
+        auto checks = blocks_.verify([&] {
+            if (first)
+                at_once();
+            else
+                in_turn();
+            first = false;
+        });
         checks.push_back({"messages that differ from what was sent", other_.wrong(), "1", 0});
         return checks;
     }
     void corrupt(std::size_t fault) { blocks_.corrupt(fault); }
 
   private:
-    void run(bool beside) {
-        if (beside)
-            blocks_.move_all(blocks_.memory(), blocks_.block(), [this] { other_(); });
-        else
-            blocks_.move_all();
+    void transfers() {
+        blocks_.move_all();
+        blocks_.sync();
+    }
+    void at_once() {
+        blocks_.move_all_beside([this] { other_(); });
+        blocks_.sync();
+    }
+    void in_turn() {
+        blocks_.move_all_in_turn([this] { other_(); });
         blocks_.sync();
     }
 

@@ -90,10 +90,12 @@ def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
 
 
 def test_a_file_alone_and_beside_computing() -> None:
-    lanes = (lane([9_000_000] * 8), phase("pure", 3_000_000), phase("compute", 2_000_000), phase("whole", 4_000_000))
+    phases = (("pure", 3_000_000), ("compute", 2_000_000), ("whole", 4_000_000), ("in turn", 6_000_000))
+    lanes = (lane([15_000_000] * 8), *(phase(name, ns) for name, ns in phases))
     found = point("steps", counts={"blocks": 4, "bytes_read": 6_000_000}, lanes=lanes)
     assert value(found, "bandwidth") == pytest.approx(2e9)
     assert value(found, "whole") == pytest.approx(4e-3)
+    assert value(found, "gain") == pytest.approx(1.5)
     assert value(found, "overlap") == pytest.approx(0.5)
 
 
@@ -151,7 +153,7 @@ def test_calls_that_move_a_part_are_repeated_and_threads_stand_in_for_io_uring(
     )
     assert done.code == 0, done.stderr
     assert done.points[-1].notes["engine"] == "threads; io_uring: Operation not permitted"
-    steps = [1, 0, 1, 2, 0]  # syncs of one step, by pattern: writing beside other work is done twice
+    steps = [1, 0, 1, 3, 0]  # syncs of one step, by pattern: writing alone, beside other work, and in turn with it
     assert len(Path(environment["SYNCS"]).read_text()) >= 20 * sum(steps)
 
 
