@@ -121,8 +121,8 @@ def on_nodes(run: StoredRun, nodes: Sequence[int]) -> Larger:
     way = next(iter(ways.between.values()), ways.inside)
     if way is None:
         names = {name for name, one in workloads.workloads().items() if one.duplex}
-        lost = "its messages are of fewer than three lengths, or lost too much of their time to other processes"
-        why = lost if any(point.workload in names for point in run.points) else "it measured no messages"
+        few = "fewer than three lengths of its messages are measurable; octant report says why"
+        why = few if any(point.workload in names for point in run.points) else "it measured no messages"
         raise Refusal(f"cannot say what {run.id} would do on more nodes ({why}); try {HOW}", Exit.WRONG_WORD)
     node = node_rates(run)
     ranks = max((one.ranks for one in node.values()), default=1)
