@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import typer
 from typer.main import get_command
+from typer.testing import CliRunner
 
-from octant.cli import model
+from octant.cli import application, model
+from octant.failure import Refusal
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -38,3 +40,15 @@ def test_each_option_that_a_hint_names_exists(path: Path) -> None:
     said = STRING.findall(text) if path.suffix == ".cpp" else [text]
     named = {word for part in said for word in OPTION.findall(part)}
     assert named - options() - {"--help"} == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("power775", "--run", "last"), "cannot use --run beside power775"),
+        (("power775", "--nodes", "1"), "cannot ask for 1 nodes"),
+    ],
+)
+def test_what_contradicts_in_a_question_about_hpcc_is_refused(words: tuple[str, ...], why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        CliRunner().invoke(application(), ["model", "hpcc", *words], catch_exceptions=False)

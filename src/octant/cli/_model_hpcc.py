@@ -19,8 +19,10 @@ def hpcc(
     ] = "8,64,1944",
     run: Annotated[
         str,
-        typer.Option(help="Without a network: a run with messages and tests.", rich_help_panel=MEASURED),
-    ] = "last",
+        typer.Option(
+            help="Without a network: a run with messages and tests [default: last].", rich_help_panel=MEASURED
+        ),
+    ] = "",
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -38,8 +40,12 @@ def hpcc(
     counts = read_sizes(nodes)
     if min(counts) < 2:
         raise Refusal(f"cannot ask for {min(counts)} nodes (messages need two); try --nodes 2 or more", Exit.WRONG_WORD)
+    if network and run:
+        raise Refusal(
+            f"cannot use --run beside {network} (a described network needs no run); try one of the two", Exit.WRONG_WORD
+        )
     if not network:
-        found = on_nodes(find_run(store, run), counts)
+        found = on_nodes(find_run(store, run or "last"), counts)
         print(report.as_json(found) if json else answers_text(measured_answers(found)))
         return
     systems = [on_system(load(network), count) for count in counts]
