@@ -188,7 +188,8 @@ PagesGiven pages_given(std::span<std::byte const> memory) {
         if (std::sscanf(line.c_str(), "KernelPageSize: %ld kB", &kib) == 1)
             found.page_bytes = std::max(found.page_bytes, kib * std::int64_t{1024});
         if (std::sscanf(line.c_str(), "AnonHugePages: %ld kB", &kib) == 1 ||
-            std::sscanf(line.c_str(), "ShmemPmdMapped: %ld kB", &kib) == 1)
+            std::sscanf(line.c_str(), "ShmemPmdMapped: %ld kB", &kib) == 1 ||
+            std::sscanf(line.c_str(), "FilePmdMapped: %ld kB", &kib) == 1)
             found.huge_bytes += kib * 1024;
         if (std::sscanf(line.c_str(), "Private_Hugetlb: %ld kB", &kib) == 1 ||
             std::sscanf(line.c_str(), "Shared_Hugetlb: %ld kB", &kib) == 1) {

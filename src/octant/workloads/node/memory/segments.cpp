@@ -1,0 +1,145 @@
+#include "segments.hpp"
+
+#include "kernels/random.hpp"
+#include "octant/failure.hpp"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+extern "C" char const __executable_start, etext;  // of the linker: where this program's text is
+
+namespace memory {
+namespace {
+
+constexpr std::uintptr_t large = std::uintptr_t{2} << 20;
+constexpr std::size_t page = 4096;
+constexpr int collapse_advice = 25;  // MADV_COLLAPSE, Linux 6.1; headers of older systems do not name it
+
+using Touch = std::function<void(std::function<void()> const&)>;
+using Look = std::function<void(Segment const&)>;
+
+std::string advised(std::span<std::byte> bytes, int advice) {
+    auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+    std::uintptr_t const first = (begin + large - 1) / large * large, last = (begin + bytes.size()) / large * large;
+    if (first >= last) return "it has no whole large page";
+    return madvise(bytes.data() + (first - begin), last - first, advice) == 0 ? "" : std::strerror(errno);
+}
+
+// Writes, asks, looks and compares: the same for each segment.
+class Round {
+  public:
+    Round(Request request, Touch const& touch, Look const& look) : request_(request), touch_(touch), look_(look) {}
+
+    void go(std::string const& name, std::span<std::byte> bytes) {
+        Segment segment{name, bytes, {}};
+        if (request_ == Request::madvise) segment.refused = advised(bytes, MADV_HUGEPAGE);
+        touch_([&] {
+            for (std::size_t at = 0; at < bytes.size(); at += page) bytes[at] = mark_of(at);
+        });
+        if (request_ == Request::collapse) segment.refused = advised(bytes, collapse_advice);
+        look_(segment);
+        for (std::size_t at = 0; at < bytes.size(); at += page) wrong_ += bytes[at] == mark_of(at) ? 0 : 1;
+    }
+    // What is there already and may not be written.
+    void go_through_text() {
+        auto* const first = const_cast<char*>(&__executable_start);
+        Segment segment{"text", {reinterpret_cast<std::byte*>(first), static_cast<std::size_t>(&etext - first)}, {}};
+        if (request_ == Request::madvise) segment.refused = advised(segment.bytes, MADV_HUGEPAGE);
+        if (request_ == Request::collapse) segment.refused = advised(segment.bytes, collapse_advice);
+        look_(segment);
+    }
+    [[nodiscard]] std::int64_t wrong() const noexcept { return wrong_; }
+
+  private:
+    static std::byte mark_of(std::size_t at) noexcept { return static_cast<std::byte>(octant::mixed(at) | 1U); }
+    Request request_;
+    Touch const& touch_;
+    Look const& look_;
+    std::int64_t wrong_ = 0;
+};
+
+// As what malloc has for small objects: it moves the end of the heap, here for one of all the bytes.
+void go_through_heap(Round& round, std::size_t bytes) {
+    constexpr int usual_maps = 65536;
+    mallopt(M_MMAP_MAX, 0);
+    auto* const block = static_cast<std::byte*>(std::malloc(bytes));
+    mallopt(M_MMAP_MAX, usual_maps);
+    if (block == nullptr || block > static_cast<std::byte*>(sbrk(0)))
+        throw octant::Refusal("cannot find the heap (malloc gave memory elsewhere); try smaller bytes");
+    round.go("heap", {block, bytes});
+    std::free(block);
+    malloc_trim(0);
+}
+
+void go_through_mapping(Round& round, std::size_t bytes) {
+    auto* const mapping = static_cast<std::byte*>(std::malloc(bytes));  // so large that malloc maps it
+    if (mapping == nullptr) throw octant::Refusal("cannot allocate memory (malloc has none); try smaller bytes");
+    round.go("mapping", {mapping, bytes});
+    std::free(mapping);
+}
+
+[[gnu::noinline]] void go_through_stack(Round& round, char const* name) {
+    std::array<std::byte, stack_bytes> deep;  // NOLINT: not initialised, the round writes it
+    round.go(name, deep);
+}
+
+struct OnThread {
+    Round& round;
+    std::exception_ptr failed = {};
+};
+
+void* run_on_thread(void* given) {
+    auto* const one = static_cast<OnThread*>(given);
+    try {
+        go_through_stack(one->round, "own stack");
+    } catch (...) {
+        one->failed = std::current_exception();
+    }
+    return nullptr;
+}
+
+// A stack that a program lays out itself begins where a large page does; that of the main thread grows page by page.
+void go_through_own_stack(Round& round) {
+    constexpr std::size_t bytes = 4 * stack_bytes;
+    void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (address == MAP_FAILED) throw octant::Refusal("cannot map a stack (no memory); try again");
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    OnThread given{round};
+    pthread_t thread{};
+    bool const runs = pthread_attr_setstack(&attributes, address, bytes) == 0 &&
+                      pthread_create(&thread, &attributes, run_on_thread, &given) == 0;
+    pthread_attr_destroy(&attributes);
+    if (runs) pthread_join(thread, nullptr);
+    munmap(address, bytes);
+    if (!runs)
+        throw octant::Refusal("cannot start a thread on a stack of its own (" + std::string(std::strerror(errno)) +
+                              "); try again");
+    if (given.failed) std::rethrow_exception(given.failed);
+}
+
+}  // namespace
+
+std::int64_t go_through(Request request, std::size_t bytes, Touch const& touch, Look const& look) {
+    static std::array<std::byte, data_bytes> data;  // the segment itself is what is looked at
+    Round round(request, touch, look);
+    round.go_through_text();
+    round.go("data", std::span(data).first(std::min(bytes, data_bytes)));
+    go_through_heap(round, bytes);
+    go_through_mapping(round, bytes);
+    go_through_stack(round, "stack");
+    go_through_own_stack(round);
+    static_cast<void>(madvise(data.data(), data.size(), MADV_DONTNEED));
+    return round.wrong();
+}
+
+}  // namespace memory
