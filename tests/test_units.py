@@ -65,3 +65,8 @@ def _value(kind: str, text: str) -> str:
     except ValueError:
         return "refused"
     return str(found) if kind in ("bytes", "whole") else f"{found:.17g}"
+
+
+def test_units_in_the_last_place_have_no_prefix() -> None:
+    assert units.si_text(0.5008, "ulp") == "0.501 ulp"
+    assert units.si_text(2048.1, "ulp") == "2048 ulp"

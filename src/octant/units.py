@@ -151,13 +151,16 @@ def si_text(value: float, unit: str, digits: int = 3) -> str:
         return f"{value} {unit}"
     if value == 0:
         return f"0 {unit}"
-    scale, prefix = si_scale(value, digits)
+    scale, prefix = si_scale(value, digits, unit)
     return f"{value / scale:.{decimals(value / scale, digits)}f} {prefix}{unit}"
 
 
-def si_scale(value: float, digits: int = 3) -> tuple[float, str]:
-    """The power of 1000 that leaves 1 … 999 of a value once it is rounded to `digits`, and its prefix: `(1e9, "G")`."""
-    if value == 0 or not math.isfinite(value):
+def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]:
+    """The power of 1000 that leaves 1 … 999 of a value once it is rounded to `digits`, and its prefix: `(1e9, "G")`.
+
+    Units in the last place (`ulp`) have no prefix.
+    """
+    if value == 0 or not math.isfinite(value) or unit == "ulp":
         return 1.0, ""
     exponent = min(max(math.floor(math.log10(abs(value)) / 3), -4), 6)
     if abs(float(f"{value / 1000.0**exponent:.{digits}g}")) >= 1000 and exponent < 6:

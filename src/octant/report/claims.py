@@ -87,7 +87,7 @@ def _scale(value: float, unit: str, share: bool) -> tuple[float, str]:
     if unit == "B":
         power = min(4, max(0, math.floor(math.log2(abs(value)) / 10))) if value and math.isfinite(value) else 0
         return 1024.0**power, ("B", "KiB", "MiB", "GiB", "TiB")[power]
-    scale, prefix = units.si_scale(value, 4)
+    scale, prefix = units.si_scale(value, 4, unit)
     return (1.0, unit) if unit == "s" and scale > 1 else (scale, prefix + unit)
 
 

@@ -20,7 +20,7 @@ def si_ticks(unit: str) -> Callable[[float], str]:
     def text(value: float) -> str:
         if unit == "1":
             return f"{value:g}"
-        scale, prefix = units.si_scale(value)
+        scale, prefix = units.si_scale(value, unit=unit)
         return f"{value / scale:g} {prefix}{unit}"
 
     return text
@@ -30,7 +30,7 @@ def with_unit(title: str, log: bool, ticks: Sequence[tuple[float, str]], unit: s
     """An axis that names its unit once, in its title; at the ticks where these need several prefixes."""
     at = [tick for tick, _ in ticks]
     some = [tick for tick in at if tick > 0] or [1.0]
-    scale, prefix = (1.0, "") if unit == "1" else units.si_scale(some[len(some) // 2])
+    scale, prefix = (1.0, "") if unit == "1" else units.si_scale(some[len(some) // 2], unit=unit)
     if unit == "1" or (min(some) >= 0.1 * scale and max(some) < 1e4 * scale):
         named = title if unit == "1" else f"{title}, {prefix}{unit}"
         return Axis(named, log, tuple((tick, f"{tick / scale:g}") for tick in at), unit)

@@ -47,7 +47,7 @@
 
   const si = (value, unit) => {
     if (unit === "1" || value === 0) return `${Number(value.toPrecision(4))}${unit === "1" ? "" : ` ${unit}`}`;
-    const exponent = Math.min(Math.max(Math.floor(Math.log10(Math.abs(value)) / 3), -4), 6);
+    const exponent = unit === "ulp" ? 0 : Math.min(Math.max(Math.floor(Math.log10(Math.abs(value)) / 3), -4), 6);
     return `${Number((value / 1000 ** exponent).toPrecision(4))} ${["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"][exponent + 4]}${unit}`;
   };
   const steps = (low, high) => {  // three to seven round steps

@@ -130,7 +130,7 @@ def _values(one: Comparison) -> str:
     """Both medians in one scale: `93.80 → 89.11 Gflop/s`."""
     before, after = (row.value.middle if row and row.value else 0.0 for row in (one.before, one.after))
     base = one.figure.metric.unit
-    scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4)
+    scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
     numbers = [f"{value / scale:.{units.decimals(value / scale, 4)}f}" for value in (before, after)]
     return f"{numbers[0]} → {numbers[1]} {'' if base == '1' else prefix + base:<7}"
 

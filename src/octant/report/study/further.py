@@ -27,6 +27,12 @@ class FurtherTable:
     rows: tuple[tuple[str, ...], ...]
 
 
+def _machine(name: str, table: catalogue.Result) -> str:
+    """The machine's name; of one that no document names what is known of it."""
+    known = catalogue.machines().get(name)
+    return known.name if known else table.machine_attribution
+
+
 def further_tables(study: Study) -> tuple[FurtherTable, ...]:
     """The tables that findings name for what is published, without those whose values or ratios stand beside ours."""
     beside = {one.table for one in study.published}
@@ -39,7 +45,7 @@ def further_tables(study: Study) -> tuple[FurtherTable, ...]:
             columns = [
                 c for c in table.configuration_columns if len({row.configuration.get(c, "") for row in rows}) > 1
             ]
-            machines = ", ".join(dict.fromkeys(catalogue.machines()[row.machine].name for row in rows))
+            machines = ", ".join(dict.fromkeys(_machine(row.machine, table) for row in rows))
             document = catalogue.documents()[table.document].title
             found.setdefault(
                 table.id,

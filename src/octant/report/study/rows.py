@@ -102,7 +102,7 @@ def range_of_model(value: stats.Interval, unit: str) -> str:
     """What a model says, as the ends of its range: `1.20 … 1.70 GB/s`; one value where they are one."""
     if value.low == value.high:
         return units.si_text(value.middle, unit)
-    scale, prefix = units.si_scale(value.high)
+    scale, prefix = units.si_scale(value.high, unit=unit)
     return f"{digits(value.low / scale)} … {digits(value.high / scale)} {prefix}{unit}"
 
 

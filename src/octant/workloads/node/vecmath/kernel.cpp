@@ -257,7 +257,7 @@ class VecMath {
         octant::Results found{
             {"largest error", job.accuracy(spoilt_ == error).largest_ulp, "ulp", promise + of_neighbour_ulp},
             {"difference from libm", job.difference(spoilt_ == from_libm), "ulp", promise + job.function.libm_ulp},
-            {"special values unlike libm's", job.unlike(spoilt_ == specials), "1"},
+            {"special values differ", job.unlike(spoilt_ == specials), "1"},
             {"threads whose rounding or zeros were changed", changed_controls(), "1", 0}};
         if (job.by.keeps_specials) found[specials].bound = 0;
         return found;

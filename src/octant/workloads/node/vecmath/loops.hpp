@@ -43,15 +43,22 @@ inline V loaded(Real const* from) {
     return value;
 }
 
-// The last elements are put into a vector of ones: the logarithm of a zero would take the slow way.
-template <class V, class Real>
-inline V loaded_part(Real const* from, std::size_t n) {
-    V value = V{} + Real{1};
-    std::memcpy(&value, from, n * sizeof(Real));
-    return value;
-}
+// How the last elements are put into a vector, and taken from it. It is one of ones else: the logarithm of a zero would
+// take the slow way. By copies where the processor has no masks.
+struct Copied {
+    template <class V, class Real>
+    static V loaded(Real const* from, std::size_t n) {
+        V value = V{} + Real{1};
+        std::memcpy(&value, from, n * sizeof(Real));
+        return value;
+    }
+    template <class V, class Real>
+    static void store(Real* to, V value, std::size_t n) {
+        std::memcpy(to, &value, n * sizeof(Real));
+    }
+};
 
-template <class Real, int bits, class F>
+template <class Part, class Real, int bits, class F>
 inline void over_one(F f, Real const* a, Real* y, std::size_t n) {
     using V = octant::Vector<Real, bits>;
     constexpr std::size_t lanes = sizeof(V) / sizeof(Real);
@@ -60,12 +67,10 @@ inline void over_one(F f, Real const* a, Real* y, std::size_t n) {
         V const value = f(loaded<V>(a + i));
         std::memcpy(y + i, &value, sizeof(V));
     }
-    if (i == n) return;
-    V const value = f(loaded_part<V>(a + i, n - i));
-    std::memcpy(y + i, &value, (n - i) * sizeof(Real));
+    if (i < n) Part::store(y + i, f(Part::template loaded<V>(a + i, n - i)), n - i);
 }
 
-template <class Real, int bits, class F>
+template <class Part, class Real, int bits, class F>
 inline void over_two(F f, Real const* a, Real const* b, Real* y, std::size_t n) {
     using V = octant::Vector<Real, bits>;
     constexpr std::size_t lanes = sizeof(V) / sizeof(Real);
@@ -74,27 +79,26 @@ inline void over_two(F f, Real const* a, Real const* b, Real* y, std::size_t n) 
         V const value = f(loaded<V>(a + i), loaded<V>(b + i));
         std::memcpy(y + i, &value, sizeof(V));
     }
-    if (i == n) return;
-    V const value = f(loaded_part<V>(a + i, n - i), loaded_part<V>(b + i, n - i));
-    std::memcpy(y + i, &value, (n - i) * sizeof(Real));
+    if (i < n)
+        Part::store(y + i, f(Part::template loaded<V>(a + i, n - i), Part::template loaded<V>(b + i, n - i)), n - i);
 }
 
-template <class Real, int bits>
+template <class Part, class Real, int bits>
 void call_one(Called called, Real const* a, Real const* /*b*/, Real* y, std::size_t n) {
     using V = octant::Vector<Real, bits>;
-    over_one<Real, bits>(reinterpret_cast<V (*)(V)>(called.entry), a, y, n);
+    over_one<Part, Real, bits>(reinterpret_cast<V (*)(V)>(called.entry), a, y, n);
 }
 
-template <class Real, int bits>
+template <class Part, class Real, int bits>
 void call_two(Called called, Real const* a, Real const* b, Real* y, std::size_t n) {
     using V = octant::Vector<Real, bits>;
-    over_two<Real, bits>(reinterpret_cast<V (*)(V, V)>(called.entry), a, b, y, n);
+    over_two<Part, Real, bits>(reinterpret_cast<V (*)(V, V)>(called.entry), a, b, y, n);
 }
 
-template <int bits_double, int bits_single>
+template <class Part, int bits_double, int bits_single>
 constexpr Calls calls() {
-    return {{call_one<double, bits_double>, call_two<double, bits_double>},
-            {call_one<float, bits_single>, call_two<float, bits_single>}};
+    return {{call_one<Part, double, bits_double>, call_two<Part, double, bits_double>},
+            {call_one<Part, float, bits_single>, call_two<Part, float, bits_single>}};
 }
 
 // Newton's iteration on an estimate that has 1/2^12 to 1/2^14 of error; each step doubles the right bits. No input may
@@ -112,19 +116,19 @@ inline V refined_root(V x, V estimate, int steps) {  // of 1/sqrt(x)
 }
 
 // `Of` gives the processor's estimates: Of::reciprocal, Of::root and the steps that they need.
-template <class Of, class Real, int bits>
+template <class Part, class Of, class Real, int bits>
 struct Estimated {
     using V = octant::Vector<Real, bits>;
     static V reciprocal(V x) { return refined_reciprocal(x, Of::reciprocal(x), Of::steps); }
     static V root(V x) { return refined_root(x, Of::root(x), Of::steps); }
     static void recip(Called, Real const* a, Real const*, Real* y, std::size_t n) {
-        over_one<Real, bits>([](V x) { return reciprocal(x); }, a, y, n);
+        over_one<Part, Real, bits>([](V x) { return reciprocal(x); }, a, y, n);
     }
     static void rsqrt(Called, Real const* a, Real const*, Real* y, std::size_t n) {
-        over_one<Real, bits>([](V x) { return root(x); }, a, y, n);
+        over_one<Part, Real, bits>([](V x) { return root(x); }, a, y, n);
     }
     static void div(Called, Real const* a, Real const* b, Real* y, std::size_t n) {
-        over_two<Real, bits>(
+        over_two<Part, Real, bits>(
             [](V top, V x) {
                 V const r = reciprocal(x), quotient = top * r;
                 return quotient + r * (top - quotient * x);
@@ -132,7 +136,7 @@ struct Estimated {
             a, b, y, n);
     }
     static void sqrt(Called, Real const* a, Real const*, Real* y, std::size_t n) {
-        over_one<Real, bits>(
+        over_one<Part, Real, bits>(
             [](V x) {
                 V const r = root(x), s = x * r;
                 return s + 0.5F * r * (x - s * s);

@@ -3,6 +3,21 @@
 
 namespace {
 
+struct Masked {
+    static __mmask8 first(std::size_t n, double) { return static_cast<__mmask8>((1U << n) - 1); }
+    static __mmask16 first(std::size_t n, float) { return static_cast<__mmask16>((1U << n) - 1); }
+    template <class V>
+    static V loaded(double const* from, std::size_t n) {
+        return _mm512_mask_loadu_pd(_mm512_set1_pd(1), first(n, 0.0), from);
+    }
+    template <class V>
+    static V loaded(float const* from, std::size_t n) {
+        return _mm512_mask_loadu_ps(_mm512_set1_ps(1), first(n, 0.0F), from);
+    }
+    static void store(double* to, __m512d value, std::size_t n) { _mm512_mask_storeu_pd(to, first(n, 0.0), value); }
+    static void store(float* to, __m512 value, std::size_t n) { _mm512_mask_storeu_ps(to, first(n, 0.0F), value); }
+};
+
 // With zeros in lanes that are left out, of which there are none: the plain forms have a warning in gcc 12.
 struct Double {
     static constexpr int steps = 2;
@@ -18,6 +33,6 @@ struct Single {
 
 }  // namespace
 
-vecmath::Calls vecmath::calls_512() { return calls<512, 512>(); }
-vecmath::Estimates<double> vecmath::estimates_double_512() { return Estimated<Double, double, 512>::loops(); }
-vecmath::Estimates<float> vecmath::estimates_single_512() { return Estimated<Single, float, 512>::loops(); }
+vecmath::Calls vecmath::calls_512() { return calls<Masked, 512, 512>(); }
+vecmath::Estimates<double> vecmath::estimates_double_512() { return Estimated<Masked, Double, double, 512>::loops(); }
+vecmath::Estimates<float> vecmath::estimates_single_512() { return Estimated<Masked, Single, float, 512>::loops(); }

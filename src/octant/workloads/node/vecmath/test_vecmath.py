@@ -22,7 +22,7 @@ from octant.workloads.node.vecmath import WORKLOAD, footprint
 
 ALL = ",".join(function.name for function in vecmath_truth.functions())
 BRIEF = ("seconds=0.002", "least=5", "samples=10")
-SPECIAL = "special values unlike libm's"
+SPECIAL = "special values differ"
 CONTROL = "threads whose rounding or zeros were changed"
 FAKES = """
 #include <math.h>

@@ -1,0 +1,67 @@
+"""How exact results are that were fast: the largest error of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from octant import stats
+from octant.study import checks
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import CannotTest, quantity_of
+from octant.study.verdict import Effect, Judgement, judge_value
+from octant.units import counted
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValue, StudyValues
+
+_UNIT = "ulp"
+
+
+class Accuracy(KindOfTest):
+    """The largest of measures of errors, in units in the last place: of all launches, since one bad result is bad.
+
+    The same arguments have the same errors in every launch, so that one launch is enough for a verdict.
+    """
+
+    kind: Literal["accuracy"]
+    measures: tuple[str, ...] = Field(min_length=1)
+    of: Levels = BASELINE
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure or combination that is not there, or a measure that is no error in ulp."""
+        yield from checks.shared_problems(study, self.measures, (self.of,), self.bar)
+        for name in self.measures:
+            unit = quantity_of(study.measures[name]).unit
+            if unit != _UNIT:
+                yield "measures", f"accuracy is in {_UNIT}, and {name} in {unit}; give a measure of errors"
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The largest error against the bar; what could not be measured is left out, unless nothing could."""
+        found: dict[str, float] = {}
+        reasons: list[CannotTest] = []
+        for name in self.measures:
+            axis = study.measures[name].axis
+            try:
+                curve = values.curve(study.cell(name, self.of), axis.values if axis else ("",))
+            except CannotTest as reason:
+                reasons.append(reason)
+            else:
+                found[name] = max(map(_largest, curve))
+        if not found:
+            raise reasons[0]
+        worst = max(found, key=found.__getitem__)
+        effect = Effect(stats.Interval(found[worst], found[worst], found[worst]), 0)
+        others = f", the largest of {counted(len(found), 'measure')}" if len(found) > 1 else ""
+        judgement = judge_value(effect, self.bar, _UNIT, f" at most for {worst}{others}")
+        if reasons and judgement.status == "holds":  # what is absent might be worse
+            raise reasons[0]
+        return judgement
+
+
+def _largest(value: StudyValue) -> float:
+    return max((launch.value.middle for launch in value.launches), default=value.value.high)
