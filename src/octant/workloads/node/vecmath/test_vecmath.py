@@ -114,7 +114,7 @@ def test_every_function_is_as_exact_as_promised(run_kernel: KernelRuns) -> None:
 @pytest.mark.skipif(not find_library("mvec"), reason="glibc's libmvec is not here")
 def test_every_length_and_width_of_libmvec_is_right(run_kernel: KernelRuns) -> None:
     words = ("library=libmvec", "arguments=mixed", "width=128,256,512", *BRIEF)
-    done = run_kernel("node/vecmath", "function=pow", "n=1,7,1003", "element=double,single", *words)
+    done = run_kernel("node/vecmath", "function=log,pow", "n=1,1003", "element=double,single", *words)
     assert done.points
     assert all(found.passed for found in done.points)
     assert all("width=" in failure.reason for failure in done.failures), "vectors that this processor has not"
