@@ -128,7 +128,7 @@ class Launch:
         """What has to be started: a kernel takes all its cells at once, a command line one at a time.
 
         Args:
-            alone: knobs of the kernel's whose values are started one by one (`Workload.alone`).
+            alone: knobs of the kernel's whose values are started one by one (`Workload.alone` and `apart`).
         """
         knobs = self.started_knobs
         apart = {name: values for name, values in knobs.items() if self.ask.subject.command or name in alone}

@@ -204,7 +204,8 @@ class Workload:
     apart: tuple[str, ...] = ()
     """Knobs whose values are started one by one too, with as much time as any: libraries that a process can load once,
     and that may crash it."""
-
+    ours: tuple[str, ...] = ()
+    """Values of these that are code of this project: where one of them crashes, no library is to blame."""
     probe: Probe | None = None
 
     @property

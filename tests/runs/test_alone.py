@@ -114,10 +114,28 @@ def test_a_library_that_crashes_is_a_result_and_the_others_are_measured(
     assert [words[-1] for words in kernel.starts[:3]] == ["n=16,32"] * 3
     assert len(kernel.starts) == 3 + 2, "one process each, and not again what crashed"
     assert {failure.reason for failure in run.failures} == {
-        "crashes here (library=b: SIGSEGV) and is not started again"
+        "crashes here (library=b: SIGSEGV) and is not started again; try another library"
     }
     assert {point.knobs["library"] for point in run.points} == {"a", "c"}
     assert run.complete
+
+
+def test_code_of_ours_that_crashes_is_no_librarys_result_and_is_started_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workloads, "alone_knobs", lambda _name: ())
+    monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library", "isa"))
+    monkeypatch.setattr(workloads, "is_ours", lambda _name, values: "plain" in values)
+    run = store.create("q", machine(), [ask(1, library="plain,b")])
+    run = go_on(store, run, Kernel({0: Outcome(-11, False, 0.2, "")}))
+    assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN]
+    assert [launch.started_knobs["library"] for launch in run.remaining()] == ["plain"]
+
+
+def test_ours_are_values_that_a_workload_names() -> None:
+    assert workloads.is_ours("node/gemm", ["plain", "auto"])
+    assert not workloads.is_ours("node/gemm", ["openblas"])
+    assert not workloads.is_ours("node/absent", ["plain"])
 
 
 @pytest.mark.parametrize("code", [1, 137, -9])

@@ -274,10 +274,12 @@ def _crash_text(launch: Launch, outcome: Outcome) -> str:
     """Of a library that crashed its process: which, and how. Empty of all other workloads, and of all other ends."""
     apart = workloads.apart_knobs(launch.ask.subject.workload)
     crash = mpi_faults.crash_signal(outcome.code)
-    if not apart or not crash or outcome.timed_out:
+    knobs = {name: launch.started_knobs[name] for name in apart if name in launch.started_knobs}
+    ours = workloads.is_ours(launch.ask.subject.workload, knobs.values())
+    if not apart or not crash or outcome.timed_out or ours:
         return ""
-    said = ", ".join(f"{name}={launch.started_knobs[name]}" for name in apart if name in launch.started_knobs)
-    return f"crashes here ({said + ': ' if said else ''}{crash}) and is not started again"
+    said = ", ".join(f"{name}={value}" for name, value in knobs.items())
+    return f"crashes here ({said + ': ' if said else ''}{crash}) and is not started again; try another library"
 
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:

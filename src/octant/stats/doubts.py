@@ -20,7 +20,7 @@ GRADES: Mapping[str, Grade] = {
     "not as asked": Grade.INVALID,
     "fault-injection build": Grade.INVALID,
     "cores shared": Grade.DOUBTFUL,
-    "core shared": Grade.DOUBTFUL,
+    "window halved": Grade.DOUBTFUL,
     "lanes rarely together": Grade.DOUBTFUL,
     "short phase": Grade.DOUBTFUL,
     "long samples": Grade.DOUBTFUL,

@@ -46,6 +46,12 @@ def apart_knobs(name: str) -> tuple[str, ...]:
     return known.apart if known else ()
 
 
+def is_ours(name: str, values: Iterable[str]) -> bool:
+    """Whether one of the values of such knobs is code of this project and no library's."""
+    known = workloads().get(name)
+    return known is not None and not set(values).isdisjoint(known.ours)
+
+
 def full_name(name: str, known: Iterable[str]) -> str:
     """The one among the `known` workloads that `family/name` or a bare name means, or an old name of either kind.
 

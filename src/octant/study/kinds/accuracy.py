@@ -41,7 +41,7 @@ class Accuracy(KindOfTest):
                 yield "measures", f"accuracy is in {_UNIT}, and {name} in {unit}; give a measure of errors"
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The largest error against the bar; what could not be measured is left out, unless nothing could."""
+        """The largest error against the bar; what could not be measured is left out only where the rest fails."""
         found: dict[str, float] = {}
         reasons: list[CannotTest] = []
         for name in self.measures:

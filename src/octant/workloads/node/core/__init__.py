@@ -79,7 +79,7 @@ WORKLOAD = Workload(
         {"pattern": "window,misses", "bytes": "64MiB", "pages": "try-thp", "seconds": "0.05"},
         "window",
         _shared,
-        "core shared",
+        "window halved",
     ),
     smoke={"pattern": "operations,window,misses,branch"},
 )  # fmt: skip

@@ -35,4 +35,5 @@ WORKLOAD = Workload(
     footprint=_footprint,
     smoke={"n": "100", "library": "plain"},
     apart=("library", "isa"),
+    ours=("plain",),
 )  # fmt: skip

@@ -54,4 +54,6 @@ WORKLOAD = Workload(
     pictures=(Curve("n", title="Mathematical functions by length of the vector"),),
     footprint=footprint,
     smoke={"function": "sin", "n": "1003", "library": "strict,relaxed"},
+    apart=("library", "path"),
+    ours=("strict", "relaxed", "estimate"),
 )
