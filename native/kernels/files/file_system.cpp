@@ -87,15 +87,15 @@ std::int64_t free_bytes(std::string const& folder) {
     return static_cast<std::int64_t>(found.f_bavail) * static_cast<std::int64_t>(found.f_bsize);
 }
 
-std::string why_not_written(std::string const& folder, std::int64_t bytes) {
+std::string why_not_written(std::string const& folder, std::int64_t bytes, std::string const& smaller) {
     std::error_code ignored;
     if (folder.empty() || folder[0] != '/' || !std::filesystem::is_directory(folder, ignored))
-        return folder + " is no folder; try an absolute path of one that exists";
-    if (access(folder.c_str(), W_OK | X_OK) != 0) return "you may not write to " + folder + "; try a folder of yours";
+        return "(" + folder + " is no folder); try an absolute path of one that exists";
+    if (access(folder.c_str(), W_OK | X_OK) != 0) return "(you may not write to " + folder + "); try a folder of yours";
     std::int64_t const free = free_bytes(folder);
     if (bytes > free / share_of_free)
-        return std::to_string(bytes >> 20) + " MiB are more than a tenth of the " + std::to_string(free >> 20) +
-               " MiB that are free in " + folder + "; try less";
+        return "(" + std::to_string(bytes >> 20) + " MiB are more than a tenth of the " + std::to_string(free >> 20) +
+               " MiB that are free in " + folder + "); try " + smaller;
     return "";
 }
 
@@ -162,7 +162,7 @@ std::string folder_on(std::string const& kind, std::string& found) {
     }
     for (auto const& type : types) found += (found.empty() ? "" : ", ") + type;
     for (auto const& folder : folders)
-        if (is_of(folder, kind) && why_not_written(folder, 0).empty()) return folder;
+        if (is_of(folder, kind) && why_not_written(folder, 0, "").empty()) return folder;
     return "";
 }
 

@@ -19,9 +19,9 @@ struct FileSystem {
 // Bytes that a user may still write there; 0 where the system does not say.
 [[nodiscard]] std::int64_t free_bytes(std::string const& folder);
 
-// Why `bytes` more are not written to `folder`, and what to try: "PATH is no folder; try …". Empty where they may be.
-// Of what is free at most a tenth is used.
-[[nodiscard]] std::string why_not_written(std::string const& folder, std::int64_t bytes);
+// Why `bytes` more are not written to `folder`, and what to try: "(PATH is no folder); try …". Empty where they may be.
+// Of what is free at most a tenth is used; `smaller`: what to try where they are more.
+[[nodiscard]] std::string why_not_written(std::string const& folder, std::int64_t bytes, std::string const& smaller);
 
 struct Mount {
     std::string point, type, source, options;
