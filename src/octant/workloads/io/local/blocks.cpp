@@ -18,10 +18,6 @@ std::size_t rounded(std::int64_t bytes) {
     return static_cast<std::size_t>((bytes + direct_bytes - 1) / direct_bytes * direct_bytes);
 }
 
-octant::Refusal cannot(std::string const& text) {
-    return octant::Refusal("cannot " + text, octant::Exit::not_supported);
-}
-
 }  // namespace
 
 std::vector<octant::Knob> knobs() {
@@ -64,7 +60,7 @@ std::vector<octant::Knob> knobs() {
          "parallel: any such) of which a folder is looked for"}};
 }
 
-Blocks::Blocks(octant::Context& context, bool writes, bool background)
+Blocks::Blocks(octant::Context& context, bool writes, bool background, std::string const& length)
     : context_(context),
       writes_(writes),
       fsync_(context.knobs.word("fsync") == "yes"),
@@ -75,10 +71,11 @@ Blocks::Blocks(octant::Context& context, bool writes, bool background)
       memory_(context.buffer<std::byte>(rounded(file_.bytes()))) {
     std::string engine = context.knobs.word("engine"), used;
     if (file_.mode() == Mode::mapped && engine != "auto" && engine != "calls")
-        throw cannot("hand stores to memory to another engine (mode=mmap has no transfers); try engine=calls");
-    if (file_.mode() == Mode::direct && block_ % direct_bytes != 0)
-        throw cannot("go past the page cache by blocks of " + std::to_string(block_) +
-                     " bytes (they are no multiple of " + std::to_string(direct_bytes) + "); try block=4KiB");
+        throw cannot("hand stores to memory to another engine", "mode=mmap has no transfers", "engine=calls");
+    std::int64_t const each = context.knobs.integer(length);
+    if (file_.mode() == Mode::direct && each % direct_bytes != 0)
+        throw cannot("go past the page cache by " + std::to_string(each) + " bytes at a time",
+                     "they are no multiple of " + std::to_string(direct_bytes), length + "=1MiB");
     if (engine == "auto") engine = background && file_.mode() != Mode::mapped ? "background" : "calls";
     engine_ = engine_of(engine, static_cast<unsigned>(context.knobs.integer("depth")), used);
     context.notes.emplace_back("engine", used);

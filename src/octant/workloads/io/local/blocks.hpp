@@ -19,8 +19,8 @@ namespace local {
 
 class Blocks {
   public:
-    // `background`: blocking calls are not what engine=auto takes.
-    Blocks(octant::Context& context, bool writes, bool background);
+    // `background`: blocking calls are not what engine=auto takes. `length`: the knob of how long transfers are.
+    Blocks(octant::Context& context, bool writes, bool background, std::string const& length = "block");
 
     void set_up();   // fills what is to be read
     void prepare();  // an empty file, or a cold cache, where asked for

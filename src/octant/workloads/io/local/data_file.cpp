@@ -18,10 +18,6 @@
 namespace local {
 namespace {
 
-octant::Refusal cannot(std::string const& what, std::string const& why) {
-    return octant::Refusal("cannot " + what + " (" + why + ")", octant::Exit::not_supported);
-}
-
 Mode mode_of(std::string const& word) {
     return word == "direct" ? Mode::direct : word == "mmap" ? Mode::mapped : Mode::buffered;
 }
@@ -36,15 +32,19 @@ std::string folder_of(octant::Context& context, std::int64_t bytes) {
         std::string found;
         folder = octant::folder_on(kind, found);
         if (folder.empty())
-            throw cannot("write files on " + kind,
-                         "no folder there in which you may; mounted are " + found + "; try folder=/path");
+            throw cannot("write files on " + kind, "no folder there in which you may; mounted are " + found,
+                         "folder=/path");
     }
-    std::string const why = octant::why_not_written(folder, bytes);
-    if (!why.empty()) throw cannot("write files there", why);
+    std::string const why = octant::why_not_written(folder, bytes, "smaller bytes");
+    if (!why.empty()) throw octant::Refusal("cannot write files there " + why, octant::Exit::not_supported);
     return folder;
 }
 
 }  // namespace
+
+octant::Refusal cannot(std::string const& what, std::string const& why, std::string const& hint) {
+    return octant::Refusal("cannot " + what + " (" + why + "); try " + hint, octant::Exit::not_supported);
+}
 
 DataFile::DataFile(octant::Context& context, std::int64_t bytes)
     : folder_(folder_of(context, bytes * context.group.size())),
@@ -79,18 +79,17 @@ int DataFile::unnamed() const {
 void DataFile::open() {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the call
     plain_ = octant::Descriptor(unnamed());
-    if (plain() < 0) throw cannot("make a file in " + folder_, std::strerror(errno));
+    if (plain() < 0) throw cannot("make a file in " + folder_, std::strerror(errno), "another folder=/path");
     std::string const again = "/proc/self/fd/" + std::to_string(plain());
     if (mode_ == Mode::direct) {
         direct_ = octant::Descriptor(::open(again.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC));
-        if (direct() < 0)
-            throw cannot("go past the page cache", std::string(std::strerror(errno)) + "; try mode=buffered");
+        if (direct() < 0) throw cannot("go past the page cache", std::strerror(errno), "mode=buffered");
     }
     if (mode_ != Mode::mapped) return;
     empty();
     void* const address =
         mmap(nullptr, static_cast<std::size_t>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, plain(), 0);
-    if (address == MAP_FAILED) throw cannot("map a file", std::string(std::strerror(errno)) + "; try mode=buffered");
+    if (address == MAP_FAILED) throw cannot("map a file", std::strerror(errno), "mode=buffered");
     mapped_ = static_cast<std::byte*>(address);
 }
 

@@ -3,6 +3,7 @@
 
 #include "kernels/files/descriptor.hpp"
 #include "octant/context.hpp"
+#include "octant/failure.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,9 @@ namespace local {
 
 enum class Mode { buffered, direct, mapped };
 inline constexpr std::int64_t direct_bytes = 4096;  // memory, places and lengths of direct transfers are multiples
+
+// What this place does not support: "cannot WHAT (WHY); try HINT".
+[[nodiscard]] octant::Refusal cannot(std::string const& what, std::string const& why, std::string const& hint);
 
 class DataFile {
   public:

@@ -58,13 +58,9 @@ class MemoryFirst {
     static octant::KernelInfo info() { return info_with({"fill", "drain", "sync"}); }
     explicit MemoryFirst(octant::Context& context)
         : context_(context),
-          blocks_(context, true, false),
+          blocks_(context, true, false, "drain"),
           drain_(context.knobs.integer("drain")),
           collected_(context.buffer<std::byte>(static_cast<std::size_t>(blocks_.bytes()))) {
-        if (drain_ % direct_bytes != 0 && context.knobs.word("mode") == "direct")
-            throw octant::Refusal("cannot go past the page cache by " + std::to_string(drain_) +
-                                      " bytes at a time (they are no multiple of 4096); try drain=1MiB",
-                                  octant::Exit::not_supported);
         std::memset(collected_.data(), 0, collected_.size());
     }
     void set_up() { blocks_.set_up(); }

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -80,6 +81,8 @@ class Uring final : public Engine {
     }
 
   private:
+    static constexpr std::size_t most = std::size_t{1} << 30;  // of one transfer, whose length has 32 bits
+
     void submit(unsigned slot) {
         Transfer const& one = under_way_[slot];
         unsigned const tail = *sq_tail_, index = tail & sq_mask_;  // only this thread moves it
@@ -88,7 +91,7 @@ class Uring final : public Engine {
         entry.opcode = one.writes ? IORING_OP_WRITE : IORING_OP_READ;
         entry.fd = one.file;
         entry.addr = reinterpret_cast<std::uintptr_t>(one.memory);
-        entry.len = static_cast<std::uint32_t>(one.bytes);
+        entry.len = static_cast<std::uint32_t>(std::min(one.bytes, most));
         entry.off = static_cast<std::uint64_t>(one.offset);
         entry.user_data = slot;
         sq_array_[index] = index;
