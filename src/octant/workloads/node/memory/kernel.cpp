@@ -45,10 +45,8 @@ class Release {
         return info_with({"touch", "release", "again"}, {{"kept", "1"}, {"resident", "1"}});
     }
     explicit Release(octant::Context& context)
-        : context_(context),
-          bytes_(context.knobs.integer("bytes")),
-          region_(way, bytes_, context.knobs.integer("block")) {
-        context.claim(static_cast<double>(bytes_) * 1.1);
+        : context_(context), bytes_(claimed(context)), region_(way, bytes_, context.knobs.integer("block")) {
+        static_cast<void>(resident());  // where it is not to be seen, nothing is begun
     }
 
     void step() {
@@ -101,6 +99,12 @@ class Release {
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 
   private:
+    static std::int64_t claimed(octant::Context& context) {
+        std::int64_t const bytes = context.knobs.integer("bytes");
+        context.claim(Region::bytes_for(way, bytes, context.knobs.integer("block")));
+        return bytes;
+    }
+
     octant::Context& context_;
     std::int64_t bytes_;
     Region region_;
@@ -125,7 +129,6 @@ class OnLargePages {
     }
 
     void step() {
-        refused_.clear();
         std::size_t number = 0;
         wrong_ += go(
             [this](std::function<void()> const& write) {
@@ -174,7 +177,7 @@ class OnLargePages {
     octant::Context& context_;
     std::size_t bytes_;
     Request request_ = Request::nothing;
-    std::map<std::string, std::string> refused_;
+    std::map<std::string, std::string> refused_;  // in any step
     std::int64_t wrong_ = 0;
     int fault_ = -1;
 };

@@ -18,12 +18,20 @@ namespace memory {
 
 Resident resident() {
     Resident found;
+    bool is_there = false;
     std::ifstream rollup("/proc/self/smaps_rollup");
     for (std::string line; std::getline(rollup, line);) {
         long kib = 0;
-        if (std::sscanf(line.c_str(), "Rss: %ld kB", &kib) == 1) found.bytes = kib * std::int64_t{1024};
+        if (std::sscanf(line.c_str(), "Rss: %ld kB", &kib) == 1) {
+            found.bytes = kib * std::int64_t{1024};
+            is_there = true;
+        }
         if (std::sscanf(line.c_str(), "LazyFree: %ld kB", &kib) == 1) found.lazy = kib * std::int64_t{1024};
     }
+    if (!is_there)
+        throw octant::Refusal(
+            "cannot see what of a process is resident (/proc/self/smaps_rollup does not say); try Linux 4.14 or later",
+            octant::Exit::not_supported);
     return found;
 }
 
@@ -43,16 +51,24 @@ std::int64_t bytes_there(std::byte const* begin, std::byte const* end) {
     return static_cast<std::int64_t>(there) * static_cast<std::int64_t>(page);
 }
 
+// What glibc takes for a block: a word beside it, in multiples of two words, at least four.
+double Region::bytes_for(Way way, std::int64_t bytes, std::int64_t block) noexcept {
+    if (maps(way)) return static_cast<double>(bytes);
+    constexpr std::int64_t word = sizeof(void*);
+    std::int64_t const taken = std::max(4 * word, (block + 3 * word - 1) / (2 * word) * (2 * word));
+    return static_cast<double>(bytes / block) * static_cast<double>(taken + word);
+}
+
 Region::Region(Way way, std::int64_t bytes, std::int64_t block)
     : way_(way), bytes_(static_cast<std::size_t>(bytes)), block_(static_cast<std::size_t>(block)) {
-    if (!maps()) blocks_.reserve(bytes_ / block_);
+    if (!maps(way_)) blocks_.reserve(bytes_ / block_);
 }
 
 Region::~Region() { end(); }
 
 void Region::take() {
     if (is_mapped_) return;
-    if (maps()) {
+    if (maps(way_)) {
         void* const address = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (address == MAP_FAILED)
             throw octant::Refusal(std::string("cannot map memory (") + std::strerror(errno) + "); try smaller bytes");

@@ -13,7 +13,7 @@ struct Resident {  // as the kernel counts it
     std::int64_t lazy = 0;  // of them, the kernel may take at any time (MADV_FREE)
 };
 
-[[nodiscard]] Resident resident();
+[[nodiscard]] Resident resident();  // throws Refusal: the kernel does not say
 
 // Whether a page is there, by the page table and not by the kernel's counters; of what is not mapped none is.
 [[nodiscard]] std::int64_t bytes_there(std::byte const* begin, std::byte const* end);
@@ -26,6 +26,8 @@ class Region {  // `bytes` in blocks from malloc, or in one mapping
     Region(Region const&) = delete;
     Region& operator=(Region const&) = delete;
     ~Region();
+    // What it takes, with the allocator's words and a pointer to each block.
+    [[nodiscard]] static double bytes_for(Way way, std::int64_t bytes, std::int64_t block) noexcept;
 
     void take();                                                 // throws Refusal; touches nothing
     void write(std::uint64_t seed) const;                        // a word of its own on each page
@@ -37,7 +39,7 @@ class Region {  // `bytes` in blocks from malloc, or in one mapping
     [[nodiscard]] std::int64_t there() const { return bytes_there(begin_, end_); }  // of where it is, or was
 
   private:
-    [[nodiscard]] bool maps() const noexcept { return way_ >= Way::unmap; }
+    [[nodiscard]] static bool maps(Way way) noexcept { return way >= Way::unmap; }
     void free_blocks();
     void unmap();
     template <class Body>
@@ -54,7 +56,7 @@ class Region {  // `bytes` in blocks from malloc, or in one mapping
 template <class Body>
 void Region::each_page(Body const& body) const {
     constexpr std::size_t page = 4096;
-    if (maps()) {
+    if (maps(way_)) {
         for (std::byte* at = begin_; at < end_; at += page) body(reinterpret_cast<std::uint64_t*>(at));
         return;
     }

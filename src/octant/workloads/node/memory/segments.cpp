@@ -34,6 +34,16 @@ std::string advised(std::span<std::byte> bytes, int advice) {
     return madvise(bytes.data() + (first - begin), last - first, advice) == 0 ? "" : std::strerror(errno);
 }
 
+// Else what one round moved to large pages is on them in the next, whatever that asks for.
+void give_back(std::span<std::byte> bytes) {
+    auto const size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+    std::uintptr_t const first = (begin + size - 1) / size * size, last = (begin + bytes.size()) / size * size;
+    if (madvise(bytes.data() + (first - begin), last - first, MADV_DONTNEED) != 0)
+        throw octant::Refusal("cannot give the pages of data back (" + std::string(std::strerror(errno)) +
+                              "); try again where memory is not locked");
+}
+
 // Writes, asks, looks and compares: the same for each segment.
 class Round {
   public:
@@ -116,13 +126,13 @@ void go_through_own_stack(Round& round) {
     pthread_attr_init(&attributes);
     OnThread given{round};
     pthread_t thread{};
-    bool const runs = pthread_attr_setstack(&attributes, address, bytes) == 0 &&
-                      pthread_create(&thread, &attributes, run_on_thread, &given) == 0;
+    int failed = pthread_attr_setstack(&attributes, address, bytes);
+    if (failed == 0) failed = pthread_create(&thread, &attributes, run_on_thread, &given);
     pthread_attr_destroy(&attributes);
-    if (runs) pthread_join(thread, nullptr);
+    if (failed == 0) pthread_join(thread, nullptr);
     munmap(address, bytes);
-    if (!runs)
-        throw octant::Refusal("cannot start a thread on a stack of its own (" + std::string(std::strerror(errno)) +
+    if (failed != 0)
+        throw octant::Refusal("cannot start a thread on a stack of its own (" + std::string(std::strerror(failed)) +
                               "); try again");
     if (given.failed) std::rethrow_exception(given.failed);
 }
@@ -138,7 +148,7 @@ std::int64_t go_through(Request request, std::size_t bytes, Touch const& touch, 
     go_through_mapping(round, bytes);
     go_through_stack(round, "stack");
     go_through_own_stack(round);
-    static_cast<void>(madvise(data.data(), data.size(), MADV_DONTNEED));
+    give_back(data);
     return round.wrong();
 }
 
