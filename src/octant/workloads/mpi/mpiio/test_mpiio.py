@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,11 @@ from kernel_run import MORE_RANKS, KernelRuns
 from octant.analysis.figures import figure
 from octant.build import program_name
 from octant.metric import overlap_of
-from octant.record import Head, Point, Series
+from octant.record import Head, Series
 from octant.workloads.mpi.mpiio import WORKLOAD
+from point_figures import middle
+
+value = partial(middle, WORKLOAD)
 
 HOW = (
     "s-{}-indv",
@@ -47,12 +51,6 @@ def is_of(command_line: Path, word: str) -> bool:
 def phase(name: str, ns: int, samples: int = 8) -> Series:
     series = lane([ns] * samples)
     return Series(Head(f"phase/{name}"), series.values, entries=series.values * 0)
-
-
-def value(found: Point, metric: str) -> float:
-    estimate = figure(WORKLOAD, [found], metric).value
-    assert estimate is not None
-    return estimate.middle
 
 
 def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
