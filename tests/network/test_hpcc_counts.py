@@ -34,7 +34,10 @@ def test_random_updates_go_in_half_batches(run_kernel: KernelRuns) -> None:
 
 
 def test_the_transform_exchanges_all_with_all_three_times(run_kernel: KernelRuns) -> None:
-    for point, messages, size in counted(run_kernel, "hpcc/gfft", "n=16384,262144"):
+    """Of 2^14 numbers one chunk, of 2^18 four: 512 KiB each."""
+    found = counted(run_kernel, "hpcc/gfft", "n=16384,262144")
+    assert [messages for _, messages, _ in found] == [3, 12]
+    for point, messages, size in found:
         (said,) = sent("gfft", float(point.knobs["n"]), 2)
         assert (messages, size) == (said.messages, said.bytes)
 

@@ -7,7 +7,7 @@ from octant.record import Point
 from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload
 
 NUMBER_BYTES = 16
-ARRAYS = 3  # input, output, and what lies between the passes; chunks under way are few beside them
+ARRAYS = 3  # input, output, and what lies between the passes; fewer than nine chunks of messages take up to three more
 
 
 def footprint(_machine: Machine, point: Point) -> int:

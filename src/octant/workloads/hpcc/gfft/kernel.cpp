@@ -19,6 +19,7 @@ using octant::Refusal;
 using octant::fft::Exact;
 
 constexpr std::uint64_t seed = 1;
+constexpr std::int64_t longest_piece = std::int64_t{1} << 30;  // of a message: MPI's counts have 32 bits
 enum Check : std::size_t { inverse, direct, tones, checks };
 
 // Refuses what the three vectors would not fit into before a plan makes tables for it.
@@ -172,23 +173,32 @@ class Gfft {
 
     // Numbers of all ranks that lie as the transform does, to where the input has them.
     void to_input(std::span<Number const> from, std::span<Number> to) const {
-        auto const count = static_cast<std::size_t>(share_.ranks);
-        std::vector<int> sent(count), sent_at(count), come(count), come_at(count);
-        auto const common = [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
-            return std::pair(std::max(a, c), std::max<std::int64_t>(0, std::min(b, d) - std::max(a, c)));
+        using At = std::int64_t;
+        auto const in = [&](At rank) { return share_.rows.first(rank) * share_.plan.columns(); };
+        auto const out = [&](At rank) { return share_.columns.first(rank) * share_.plan.rows(); };
+        auto const common = [](At first, At end, At other, At other_end) {  // where it begins, and its length
+            At const begin = std::max(first, other), length = std::min(end, other_end) - begin;
+            return length > 0 ? std::pair(begin - first, length) : std::pair(At{0}, At{0});
         };
-        auto const in = [&](std::int64_t rank) { return share_.rows.first(rank) * share_.plan.columns(); };
-        auto const out = [&](std::int64_t rank) { return share_.columns.first(rank) * share_.plan.rows(); };
-        std::int64_t const me = share_.rank;
-        for (std::size_t i = 0; i < count; ++i) {
-            auto const rank = static_cast<std::int64_t>(i);
+        std::vector<MPI_Request> requests;
+        int const me = share_.rank;
+        for (int rank = 0; rank < share_.ranks; ++rank) {
             auto const [go, going] = common(out(me), out(me + 1), in(rank), in(rank + 1));
             auto const [take, coming] = common(in(me), in(me + 1), out(rank), out(rank + 1));
-            sent[i] = static_cast<int>(going), sent_at[i] = going > 0 ? static_cast<int>(go - out(me)) : 0;
-            come[i] = static_cast<int>(coming), come_at[i] = coming > 0 ? static_cast<int>(take - in(me)) : 0;
+            if (rank == me) {
+                std::copy_n(from.data() + go, going, to.data() + take);
+                continue;
+            }
+            for (At at = 0; at < coming; at += longest_piece)
+                octant::check(MPI_Irecv(to.data() + take + at, static_cast<int>(std::min(longest_piece, coming - at)),
+                                        MPI_C_DOUBLE_COMPLEX, rank, 0, share_.context.group.get(),
+                                        &requests.emplace_back()));
+            for (At at = 0; at < going; at += longest_piece)
+                octant::check(MPI_Isend(from.data() + go + at, static_cast<int>(std::min(longest_piece, going - at)),
+                                        MPI_C_DOUBLE_COMPLEX, rank, 0, share_.context.group.get(),
+                                        &requests.emplace_back()));
         }
-        octant::check(MPI_Alltoallv(from.data(), sent.data(), sent_at.data(), MPI_C_DOUBLE_COMPLEX, to.data(),
-                                    come.data(), come_at.data(), MPI_C_DOUBLE_COMPLEX, share_.context.group.get()));
+        octant::check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
     }
 
     double error_of_sums() {

@@ -34,10 +34,8 @@ Messages::Messages(Share& share, bool of_node)
         throw Refusal("cannot exchange " + std::to_string(share.in()) +
                       " numbers of a rank (MPI's counts have 32 bits); try more ranks, or transport=shared");
     if (library_) order_.clear();
-    plan_exchanges();
     share.context.notes.emplace_back(
         "chunks", std::to_string(column_chunks_) + " of columns, " + std::to_string(row_chunks_) + " of rows");
-    share.context.notes.emplace_back("ranks_within_reach", std::to_string(reach_.ranks()));
 }
 
 // By bytes, unless a number is asked for: what the caches hold, but with many ranks messages that are worth starting.
@@ -71,7 +69,7 @@ Parcels Messages::parcels(auto const& numbers_of) const {
     return made;
 }
 
-// What goes and comes in each chunk; and the slots, in which what is under way lies.
+// What goes and comes in each chunk, and how much room that takes while it is under way.
 void Messages::plan_exchanges() {
     int const me = share_.rank;
     At const mine = share_.rows.size(me), width = share_.columns.size(me);
@@ -100,9 +98,23 @@ void Messages::plan_exchanges() {
     after_first_ = std::max(first, third);
     after_second_ = after_first_ + std::max(second, block);
     slot_ = after_second_ + second;
-    if (slot_ == 0) return;
-    At const slots = std::min(depth, std::max(column_chunks_, row_chunks_));
-    slots_.emplace(share_.context.buffer<Number>(static_cast<std::size_t>(slots * slot_)));
+}
+
+// On all ranks or on none: a rank that has no room must not leave while others wait for it.
+void Messages::make_slots() {
+    std::string reason;
+    try {
+        At const slots = std::min(depth, std::max(column_chunks_, row_chunks_));
+        if (slot_ > 0) slots_.emplace(share_.context.buffer<Number>(static_cast<std::size_t>(slots * slot_)));
+    } catch (Refusal const& refusal) {
+        if (refusal.code() != octant::Exit::not_supported) throw;
+        reason = refusal.what();
+    }
+    octant::Comm const& group = share_.context.group;
+    if (group.max(std::int64_t{reason.empty() ? 0 : 1}) > 0)
+        for (auto const& text : group.gather(reason))
+            if (!text.empty()) throw Refusal(text, octant::Exit::not_supported);
+    if (!slots_) return;
     std::ranges::fill(slots_->span(), Number(0));
     share_.context.watched.emplace_back(slots_->mapping().bytes());
 }
@@ -111,6 +123,9 @@ Number* Messages::slot(At chunk) const { return slots_ ? slots_->data() + chunk 
 
 void Messages::set_up() {
     reach_.set_up();
+    share_.context.notes.emplace_back("ranks_within_reach", std::to_string(reach_.ranks()));
+    plan_exchanges();
+    make_slots();
     for (At chunk = 0; chunk < column_chunks_; ++chunk) {
         under_way(to_columns, chunk).out.begin = slot(chunk);
         under_way(to_columns, chunk).in.begin = slot(chunk) + after_first_;

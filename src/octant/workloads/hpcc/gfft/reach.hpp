@@ -12,7 +12,7 @@ namespace gfft {
 class Reach {
   public:
     Reach(Share const& share, bool of_node, std::int64_t team);  // `team`: ranks that share; 0: all of a node
-    void set_up();                                               // collective
+    void set_up();                                               // collective; who is within reach is known then
 
     struct Vectors {  // of ranks out of reach none
         Number *x, *work, *y;
@@ -27,6 +27,8 @@ class Reach {
     [[nodiscard]] std::size_t numbers() const;  // of this rank's memory
 
     Share const& share_;
+    bool of_node_;
+    std::int64_t team_;
     std::optional<octant::Comm> node_;  // or the team of it
     std::vector<int> mates_;            // its ranks
     std::vector<bool> within_;          // by rank

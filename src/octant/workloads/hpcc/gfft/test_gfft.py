@@ -7,13 +7,13 @@ import pytest
 from fake_run import machine, point
 from kernel_run import MORE_RANKS, QUICK, KernelRuns
 from octant.limit import FMA, Best, Known
-from octant.network.hpcc import sent
 from octant.record import Point
 from octant.workload import NoTraffic
 from octant.workloads.hpcc.gfft import WORKLOAD
 
 ONE = frozenset({("node", 0)})
-WORDS = ("n=36,8100", "transport=shared,messages,hierarchical", "seconds=0.01", "least=5", "samples=10")
+# Of 375 numbers, 15 x 25, two ranks have other blocks of the input than of the result.
+WORDS = ("n=375,8100", "transport=shared,messages,hierarchical", "seconds=0.01", "least=5", "samples=10")
 MANY = [4, 7] if MORE_RANKS == [4, 5] else [3, 4, 6, 7, 8]  # as MORE_RANKS; seven cannot have equal blocks
 
 
@@ -101,17 +101,6 @@ def test_what_is_sent_is_counted_from_the_blocks(run_kernel: KernelRuns) -> None
         )
         assert found.count("bytes_sent") == (3 * 2 * 1024 * 16 if alone else 0)
         assert found.count("messages") == (2 * 6 if alone else 0)
-
-
-@pytest.mark.mpi
-def test_the_model_counts_the_messages_that_are_sent(run_kernel: KernelRuns) -> None:
-    """Of 2^14 numbers one chunk, of 2^18 four: 512 KiB each."""
-    done = run_kernel("hpcc/gfft", "n=16384,262144", "transport=messages", *QUICK, ranks=2)
-    assert [point.count("messages") for point in done.points] == [6, 24]
-    for found in done.points:
-        (model,) = sent("gfft", int(found.knobs["n"]), 2)
-        assert found.count("messages") == 2 * model.messages
-        assert found.count("bytes_sent") == 2 * model.bytes
 
 
 @pytest.mark.mpi
