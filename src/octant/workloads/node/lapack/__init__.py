@@ -6,8 +6,8 @@ from octant.metric import Metric, rate, seconds
 from octant.record import Point
 from octant.workload import Curve, Workload
 
-_MATRICES = {"svd": 4}
-"""Of n x n numbers in a rank; others have the matrix and what becomes of it."""
+_MATRICES = {"svd": 8, "eigenvectors": 4}
+"""Of n x n numbers in a rank: the matrix and what becomes of it; singular vectors (2); work space (4 and 2)."""
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:

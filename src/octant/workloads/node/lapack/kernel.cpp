@@ -2,6 +2,7 @@
 #include "octant/kernel.hpp"
 #include "routines.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -14,9 +15,21 @@ using octant::Refusal;
 // The one that the system puts beside its BLAS.
 constexpr char const* lapack_of_system = "liblapack.so.3";
 
+constexpr std::int64_t most_rows = 46'340;
+
+// Rows of the largest matrix for which integers of that width count the work space.
+template <class Routine>
+constexpr std::int64_t most_rows_of(bool wide) {
+    std::int64_t n = most_rows;
+    while (!wide && Routine::work(n) > std::numeric_limits<std::int32_t>::max()) --n;
+    return n;
+}
+static_assert(most_rows_of<lapack::Svd>(false) == 23'169 && most_rows_of<lapack::Svd>(true) == most_rows);
+static_assert(most_rows_of<lapack::Eigenvectors>(false) == 32'766 && most_rows_of<lapack::Lu>(false) == most_rows);
+
 octant::KernelInfo declared() {
     using octant::KnobKind;
-    return {.knobs = {{"n", KnobKind::integer, "512", "rows and columns of the matrix", {}, 2, 46'340},
+    return {.knobs = {{"n", KnobKind::integer, "512", "rows and columns of the matrix", {}, 2, most_rows},
                       {"library", KnobKind::word, "openblas",
                        "openblas, mkl, system, numpy or the path of a BLAS library that has LAPACK"},
                       {"isa", KnobKind::word, "native", "instructions that the library is told to use",
@@ -33,7 +46,7 @@ class Solver {
 
     explicit Solver(Context& context)
         : context_(context),
-          n_(static_cast<std::size_t>(context.knobs.integer("n"))),
+          n_(claimed(context)),
           before_(context.buffer<double>(n_ * n_)),
           after_(context.buffer<double>(n_ * n_)) {
         context.watched = {after_.mapping().bytes()};
@@ -47,6 +60,11 @@ class Solver {
         if (!has_routine() && name == "system") library_.symbols = octant::blas::Symbols(lapack_of_system);
         if (!has_routine())
             throw Refusal("cannot use library=" + name + " (it has no LAPACK); try library=openblas",
+                          Exit::not_supported);
+        if (std::int64_t const most = most_rows_of<Routine>(library_.wide); static_cast<std::int64_t>(n_) > most)
+            throw Refusal("cannot use " + context_.knobs.word("routine") + " of LAPACK for n=" + std::to_string(n_) +
+                              " (integers of 32 bits do not count its work space); try n=" + std::to_string(most) +
+                              ", or a library with integers of 64 bits, as library=numpy mostly is",
                           Exit::not_supported);
         context_.notes.insert(context_.notes.end(), library_.facts.begin(), library_.facts.end());
         context_.notes.emplace_back("lapack", library_.symbols.file_of(Routine::function));
@@ -74,6 +92,12 @@ class Solver {
     void corrupt(std::size_t check) { spoilt_ = check; }
 
   private:
+    // Refuses what vectors and work space would not fit beside before the matrices are made.
+    static std::size_t claimed(Context& context) {
+        std::int64_t const n = context.knobs.integer("n");
+        context.claim(static_cast<double>(Routine::more(n)) * sizeof(double));
+        return static_cast<std::size_t>(n);
+    }
     [[nodiscard]] bool has_routine() const {
         return library_.symbols.template find<void*>(Routine::function) != nullptr;
     }

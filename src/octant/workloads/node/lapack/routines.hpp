@@ -12,11 +12,17 @@ namespace lapack {
 
 inline constexpr double bound = 30;  // of errors, in units of the order times the relative precision
 
-// Each has: the name of its function; `flops(n)`; a constructor that takes its work space; `fill`, the matrix; `run`,
-// which overwrites it and returns what the library reports (0: all is well); `check`, of the result against the matrix
-// as it was; `spoil`, which falsifies what one of these checks looks at.
+// Each has: the name of its function; `flops(n)`; `work(n)`, the numbers of work space whose count LAPACK takes as an
+// integer, and `more(n)`, all that it takes beside two matrices, where these grow with n²; a constructor that takes its
+// work space; `fill`, the matrix; `run`, which overwrites it and returns what the library reports (0: all is well);
+// `check`, of the result against the matrix as it was; `spoil`, which falsifies what one of these checks looks at.
 
-class Lu {
+struct SmallWork {  // of a few columns
+    static constexpr std::int64_t work(std::int64_t) { return 0; }
+    static constexpr std::int64_t more(std::int64_t) { return 0; }
+};
+
+class Lu : public SmallWork {
   public:
     static constexpr char const* function = "dgetrf_";
     static constexpr bool counts_all = true;
@@ -34,7 +40,7 @@ class Lu {
     std::vector<std::int64_t> pivots_;  // in 32 or 64 bits
 };
 
-class Cholesky {
+class Cholesky : public SmallWork {
   public:
     static constexpr char const* function = "dpotrf_";
     static constexpr bool counts_all = true;
@@ -51,7 +57,7 @@ class Cholesky {
     bool wide_;
 };
 
-class Qr {
+class Qr : public SmallWork {
   public:
     static constexpr char const* function = "dgeqrf_";
     static constexpr bool counts_all = true;
@@ -90,13 +96,15 @@ class Eigen {
     std::vector<std::int64_t> integers_;
 };
 
-struct Eigenvalues : Eigen {
+struct Eigenvalues : Eigen, SmallWork {
     static constexpr bool counts_all = true;
     static std::int64_t flops(std::int64_t n) { return 4 * n * n * n / 3; }
     Eigenvalues(octant::blas::Library const& library, std::size_t n) : Eigen(library, n, false) {}
 };
 
 struct Eigenvectors : Eigen {
+    static constexpr std::int64_t work(std::int64_t n) { return 2 * n * n + 6 * n + 1; }
+    static constexpr std::int64_t more(std::int64_t n) { return work(n); }
     static constexpr bool counts_all = false;  // a convention: by QR iterations it would take so many
     static std::int64_t flops(std::int64_t n) { return 9 * n * n * n; }
     Eigenvectors(octant::blas::Library const& library, std::size_t n) : Eigen(library, n, true) {}
@@ -108,6 +116,8 @@ class Svd {
     static constexpr char const* function = "dgesdd_";
     static constexpr bool counts_all = false;  // a convention, as of the eigenvectors
     static std::int64_t flops(std::int64_t n) { return 21 * n * n * n; }
+    static constexpr std::int64_t work(std::int64_t n) { return 4 * n * n + 7 * n; }
+    static constexpr std::int64_t more(std::int64_t n) { return work(n) + 2 * n * n; }  // with U and V'
     Svd(octant::blas::Library const& library, std::size_t n);
     static void fill(Matrix a);
     std::int64_t run(Matrix a);

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fake_run import machine
+from fake_run import machine, point
 from kernel_run import KernelRuns
 from octant.limit import Best, Known
 from octant.workloads.node.lapack import WORKLOAD
@@ -14,6 +14,13 @@ COUNTS = {
     "svd": ("nominal_flops", 21 * 37**3),
 }  # fmt: skip
 FEW = ("seconds=0.001", "least=5", "samples=5")
+
+
+def test_vectors_and_work_space_are_part_of_what_is_used() -> None:
+    assert WORKLOAD.footprint is not None
+    for routine, matrices in {"lu": 2, "eigenvalues": 2, "eigenvectors": 4, "svd": 8}.items():
+        asked = point(counts={"flops": 1}, knobs={"n": "1000", "routine": routine}, ranks=2)
+        assert WORKLOAD.footprint(machine(), asked) == 2 * matrices * 8 * 1000**2
 
 
 def test_every_routine_is_right_and_counted(run_kernel: KernelRuns) -> None:
