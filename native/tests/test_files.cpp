@@ -34,6 +34,11 @@ void mounts(octant::Checks& checks) {
     checks.that(type_at("/dev/shm") == "tmpfs" && type_at("/dev/shm/a") == "tmpfs", "a mount and what is below it");
     checks.that(type_at("/data/a") == "overlay", "of two in one place the later one hides the other");
     checks.that(type_at("/data/my files/a") == "lustre", "blanks are escaped");
+    auto const holds = [](char const* type, char const* source) {
+        return octant::holds_files({"/", type, source, ""});
+    };
+    checks.that(holds("zfs", "tank") && holds("gpfs", "gpfs0"), "known kinds, whatever the source is called");
+    checks.that(holds("odd", "/dev/vda") && !holds("proc", "proc"), "others by a device or a server");
     checks.that(octant::mount_of({}, "/") == nullptr, "nothing is mounted");
     checks.that(octant::is_file_system("lustre") && octant::is_file_system("parallel"), "kinds have names");
     checks.that(!octant::is_file_system("scratch") && !octant::is_file_system(""), "others have none");

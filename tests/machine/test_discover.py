@@ -276,6 +276,7 @@ def test_a_recording_holds_nothing_personal(tmp_path: Path) -> None:
     (root / "sys/fs/cgroup/users/alice").mkdir(parents=True)
     (root / "sys/fs/cgroup/users/alice/cpu.max").write_text("100000 100000\n")
     mounts = "22 1 254:0 / /home/alice rw - ext4 /dev/alice rw\n25 22 0:22 / /data rw s:2 - nfs4 alice:/export rw\n"
+    mounts += "28 22 0:25 / /work rw - gpfs alice0 rw\n29 22 0:26 / /tank rw - zfs alice rw\n"
     pseudo = "26 22 0:23 / /proc rw - proc proc rw\n27 22 0:24 / /dev/shm rw - tmpfs tmpfs rw\n"
     (root / "proc/self/mountinfo").write_text(mounts + pseudo)
     written = record(tmp_path / "sent", root)
@@ -283,7 +284,7 @@ def test_a_recording_holds_nothing_personal(tmp_path: Path) -> None:
     assert not any(word in everything for word in ("alice", "SECRET", "container-4of32\n"))
     assert discover(tmp_path / "sent").system["cgroup_cpu_quota"] == "1"
     assert discover(tmp_path / "sent").system["container"] == "podman"
-    assert discover(tmp_path / "sent").system["file_systems"] == "ext4 nfs4 tmpfs"
+    assert discover(tmp_path / "sent").system["file_systems"] == "ext4 gpfs nfs4 tmpfs zfs"
 
 
 def test_the_live_machine() -> None:

@@ -149,6 +149,11 @@ bool is_file_system(std::string const& kind) {
            std::ranges::any_of(known, [&](Known const& one) { return kind == one.name; });
 }
 
+// By its kind where that is known: the source of a pool or a cluster's file system is any name.
+bool holds_files(Mount const& mount) {
+    return is_file_system(mount.type) || mount.source.starts_with('/') || mount.source.find(':') != std::string::npos;
+}
+
 std::string folder_on(std::string const& kind, std::string& found) {
     std::vector<std::string> folders;
     for (char const* name : {"SCRATCH", "WORK", "TMPDIR", "HOME"})
@@ -157,8 +162,7 @@ std::string folder_on(std::string const& kind, std::string& found) {
     std::set<std::string> types;
     for (Mount const& one : mounts_in(own_mountinfo())) {
         folders.push_back(one.point);
-        if (one.source.starts_with('/') || one.source.find(':') != std::string::npos || one.type == "tmpfs")
-            types.insert(one.type);
+        if (holds_files(one)) types.insert(one.type);
     }
     for (auto const& type : types) found += (found.empty() ? "" : ", ") + type;
     for (auto const& folder : folders)

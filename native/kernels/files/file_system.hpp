@@ -29,6 +29,8 @@ struct Mount {
 
 // What /proc/self/mountinfo says, in its order; lines that say nothing are left out.
 [[nodiscard]] std::vector<Mount> mounts_in(std::string const& mountinfo);
+// Whether it holds files of a device, of a server or in memory, and is no view of the kernel (proc, cgroup).
+[[nodiscard]] bool holds_files(Mount const& mount);
 // The mount that an absolute path without links is on: the last of the longest ones; nullptr: none.
 [[nodiscard]] Mount const* mount_of(std::vector<Mount> const& mounts, std::string const& path);
 // "ext4 of /dev/vda at /"; of an overlay with what lies beneath, where that can be seen. Empty: not known.

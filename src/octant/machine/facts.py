@@ -39,7 +39,7 @@ _BEYOND_A_NODE = {
 """What no node's own description can meet: why it is missing here, and the machine that is wanted."""
 _PROCESSOR = "processor="
 _MOUNTED = "mounted="
-_FILE_SYSTEMS = {
+FILE_SYSTEMS = {
     "local": ("local file systems", ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "overlay")),
     "nfs": ("NFS", ("nfs", "nfs4")),
     "parallel": ("parallel file systems", ("lustre", "gpfs", "beegfs", "ceph")),
@@ -47,7 +47,7 @@ _FILE_SYSTEMS = {
 """What is looked for among mounts: its name for people, and the kinds that the kernel has for it."""
 _NEED = re.compile(
     rf"(cores|smt|numa|packages)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{_PROCESSOR}[A-Za-z0-9+ ]{{1,40}}"
-    rf"|{_MOUNTED}({'|'.join(_FILE_SYSTEMS)})|{'|'.join(_BEYOND_A_NODE)}"
+    rf"|{_MOUNTED}({'|'.join(FILE_SYSTEMS)})|{'|'.join(_BEYOND_A_NODE)}"
 )
 _NOUNS = {
     "cores": ("usable core", "usable cores"),
@@ -190,7 +190,7 @@ def wanted(need: str) -> str:
     if need.startswith(_PROCESSOR):
         return f"a node with a {need.removeprefix(_PROCESSOR)} processor"
     if need.startswith(_MOUNTED):
-        return f"a node with {_FILE_SYSTEMS[need.removeprefix(_MOUNTED)][0]} mounted"
+        return f"a node with {FILE_SYSTEMS[need.removeprefix(_MOUNTED)][0]} mounted"
     size = "transparent huge" if need == "thp" else units.bytes_text(units.parse_bytes(need.removeprefix("pages=")))
     return f"a node with {size} pages"
 
@@ -223,7 +223,7 @@ def missing(need: str, machine: Machine) -> str:
 
 
 def _not_mounted(what: str, found: Sequence[str]) -> str:
-    name, kinds = _FILE_SYSTEMS[what]
+    name, kinds = FILE_SYSTEMS[what]
     if set(found) & set(kinds):
         return ""
     return f"no {name} (looked for mounts of {', '.join(kinds)}; found {', '.join(found) or 'no record of mounts'})"

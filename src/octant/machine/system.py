@@ -31,6 +31,7 @@ import re
 from collections.abc import Iterator
 
 from octant.machine import PageSize
+from octant.machine.facts import FILE_SYSTEMS
 from octant.machine.layout import CPU, cgroup_folders
 from octant.machine.processor import model_numbers
 from octant.machine.tree import Tree, cpus_text
@@ -58,9 +59,13 @@ def system(tree: Tree) -> dict[str, str]:
 
 
 def mounts(mountinfo: str) -> list[tuple[str, str]]:
-    """Kind and source of each mount that holds files: of a device, of a server, or in memory."""
+    """Kind and source of each mount that holds files: of a device, of a server, or in memory.
+
+    Known kinds count whatever their source: that of a pool or of a cluster's file system is any name.
+    """
+    known = {"tmpfs", "overlay", *(kind for _, kinds in FILE_SYSTEMS.values() for kind in kinds)}
     found = re.findall(r"(?m)^\d.* - (\S{1,64}) (\S+) \S+$", mountinfo)
-    return [(kind, source) for kind, source in found if kind in ("tmpfs", "overlay") or re.search("[/:]", source)]
+    return [(kind, source) for kind, source in found if kind in known or re.search("[/:]", source)]
 
 
 def chosen(text: str | None) -> str:
