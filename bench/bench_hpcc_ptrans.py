@@ -44,7 +44,7 @@ def hpcc(program: Path, n: int, block: int, ranks: int, maps: int, before: list[
     rows = max(p for p in range(1, math.isqrt(ranks) + 1) if ranks % p == 0)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "hpccinf.txt").write_text(settings(OTHER_N, block, rows, ranks // rows, ptrans=(n,)))
-        command = [*before, str(program.with_name("mpirun")), "--allow-run-as-root", "--oversubscribe"]
+        command = [*before, str(program.with_name("mpirun.openmpi")), "--allow-run-as-root", "--oversubscribe"]
         started = subprocess.Popen([*command, "-n", str(ranks), str(program)], cwd=folder, stdout=subprocess.DEVNULL)
         try:
             found = executions(started, Path(folder) / "hpccoutf.txt", n, maps)
