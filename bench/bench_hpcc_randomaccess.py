@@ -39,7 +39,13 @@ def hpcc(program: Path, order: int, ranks: int, prefix: Sequence[str]) -> dict[s
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "hpccoutf.txt"
         (Path(folder) / "hpccinf.txt").write_text(settings(order, BLOCK, 1, ranks))
-        launcher = [str(program.with_name("mpirun.openmpi")), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
+        launcher = [
+            str(program.with_name("mpirun.openmpi")),
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "-n",
+            str(ranks),
+        ]
         started = subprocess.Popen(
             [*launcher, *prefix, str(program)], cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL
         )
