@@ -1,6 +1,8 @@
 // A chain of additions, which take a cycle each: beside other phases of a step it tells the clock that they had.
 #pragma once
 
+#include "octant/kernel.hpp"
+
 #include <cstdint>
 
 namespace core {
@@ -13,7 +15,9 @@ class Additions {
         sum_ = add_up(sum_, each);
         ++runs_;
     }
-    [[nodiscard]] double wrong() const { return sum_ == by * static_cast<std::uint64_t>(runs_ * each) ? 0 : 1; }
+    [[nodiscard]] octant::Result check() const {
+        return {"difference of the sum", sum_ == by * static_cast<std::uint64_t>(runs_ * each) ? 0.0 : 1.0, "1", 0};
+    }
     void spoil() { ++sum_; }
 
   private:

@@ -35,10 +35,13 @@ class Cycle {
     void count(int chains, std::int64_t loads);  // that each of the first chains followed so many
 
     // Lines that the cycle leaves out, visits twice or links elsewhere, and chains that are not where their loads lead.
-    [[nodiscard]] double wrong() const;
+    [[nodiscard]] octant::Result check() const {
+        return {"lines off the cycle, or chains that went astray", wrong(), "1", 0};
+    }
     void spoil() { nodes_[lines_ / 2].next = nodes_.data() + lines_ / 2; }
 
   private:
+    [[nodiscard]] double wrong() const;
     [[nodiscard]] std::uint64_t mixed(std::uint64_t x) const;
     [[nodiscard]] std::uint64_t unmixed(std::uint64_t x) const;
 
