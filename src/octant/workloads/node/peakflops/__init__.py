@@ -9,6 +9,9 @@ from octant.metric import Metric, derived, per, rate
 from octant.record import Point
 from octant.workload import Bars, Workload
 
+CLOCK_ERROR = 1.1
+"""A rate may exceed what its units do at the observed clock by so much: the clock of the work was higher."""
+
 
 def units_known(processor: Processor, bits: int) -> int | None:
     """Multiply-add units of that width, where its flags say; `None` where they do not.
@@ -35,7 +38,7 @@ def _units(machine: Machine, point: Point, clock_hz: float) -> tuple[int, str]:
         if series.head.name == "step"
     ]
     per_cycle = flops / (float(np.median(np.concatenate(steps))) * 1e-9) / (2 * int(point.notes["lanes"]) * clock_hz)
-    units = next((n for n in (1, 2, 4) if per_cycle <= 1.02 * n), 8)
+    units = next((n for n in (1, 2, 4) if per_cycle <= CLOCK_ERROR * n), 8)
     return units, f"{units} units inferred from the {per_cycle:.2f} per cycle measured, rounded up"
 
 

@@ -57,6 +57,12 @@ def test_unknown_units_are_inferred_and_the_limit_says_so() -> None:
     assert "inferred from the 1.84 per cycle" in two.source
 
 
+def test_a_clock_that_was_observed_too_low_adds_no_units() -> None:
+    """112.6 Gflop/s are 2.07 per cycle: two units, whose clock was 3.5 % higher, and not four."""
+    _, limit = limit_of(on("AuthenticAMD", "avx2", "avx512f"), busy(112.6))
+    assert limit == pytest.approx(108.8e9)
+
+
 def test_a_known_processor_that_reaches_half_is_seen_to() -> None:
     fake = on("GenuineIntel", "avx2", "avx512f", "amx_tile")
     found = with_limit(figure(WORKLOAD, [busy(50)]), NOTHING, fake)
