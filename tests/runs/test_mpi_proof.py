@@ -1,6 +1,7 @@
 """What a probe proves of MPI settings: read-back is spelling, an effect is proof, and a fall back to TCP is a doubt."""
 
 import dataclasses
+import itertools
 import json
 import os
 import subprocess
@@ -31,7 +32,7 @@ PLAIN = Probed(2, 2, "single", 2, {}, 5e-7, 8112, 0, 4, {**QUIET, "yields": 50_0
 
 def proven(*words: str, outside: Mapping[str, str] | None = None, **seen: Any) -> tuple[ProvenSetting, ...]:
     """What a probe proves that sees these things; all else it sees as it is by default."""
-    answers = iter([PLAIN, dataclasses.replace(PLAIN, **seen)])
+    answers = itertools.chain([PLAIN], itertools.repeat(dataclasses.replace(PLAIN, **seen)))
     read = mpi_settings.read(words, MPICH, {})
     return mpi_proof.prove(read, LIBRARY, lambda _variables, _words: next(answers), outside or {})
 
@@ -94,6 +95,19 @@ def test_a_fall_back_to_the_network_is_a_doubt_unless_it_was_asked() -> None:
     assert one.variables == {"UCX_TLS": "tcp,self"}
     assert "leave shared memory" in one.doubt
     assert proven(outside={"UCX_TLS": "sm,self"}) == ()
+
+
+def test_memory_that_is_slow_for_a_while_is_no_network() -> None:
+    """A busy machine: 85 ns and then 266 ns through the same memory, or 900 ns in one of two looks."""
+    read = mpi_settings.read(["eager-limit=64KiB"], MPICH, {})
+
+    def doubt(*latencies_s: float) -> str:
+        looks = (dataclasses.replace(PLAIN, edge=65536, latency_s=s) for s in latencies_s)
+        return mpi_proof.prove(read, LIBRARY, lambda _variables, _words: next(looks), {})[0].doubt
+
+    assert doubt(85e-9, 266e-9) == ""
+    assert doubt(85e-9, 900e-9, 90e-9) == ""
+    assert "leave shared memory" in doubt(85e-9, 900e-9, 800e-9)
 
 
 def test_settings_with_which_mpi_does_not_start_are_refused_with_what_it_said() -> None:
