@@ -155,7 +155,7 @@ def test_a_read_says_whether_it_copied_memory_and_where_the_file_was(run_kernel:
     assert value(kept, "in the page cache") == 1
     assert "copy of memory" in kept.notes["memory_copy"] or kept.notes["file_system"] == "tmpfs"
     if kept.notes["file_system"] in ("ext4", "xfs", "btrfs"):
-        assert value(dropped, "in the page cache") < 0.01
+        assert value(dropped, "in the page cache") < 0.1  # a page or two can be read ahead again
         assert "memory_copy" not in dropped.notes
     memory = Path("/dev/shm")  # noqa: S108 - a file system in memory
     if not os.access(memory, os.W_OK):
