@@ -2,13 +2,14 @@
 
 import dataclasses
 import itertools
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import GIB, KIB, MIB, machine
-from octant.machine import facts
+from octant.machine import Machine, facts
 
 KNOWN = facts.facts(machine(cores=4))
 
@@ -80,27 +81,79 @@ def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
             facts.value(f"{factor}*{word}", known)
 
 
-def test_needs_say_what_is_missing() -> None:
-    here = machine()
-    assert facts.missing("numa>=2", here) == "one NUMA domain"
-    assert facts.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
-    assert facts.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
-    assert facts.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
-    assert facts.missing("pages=16MiB", here) == "no 16 MiB pages (this system has no pages of that size)"
-    assert facts.missing(facts.check_need("two-nodes"), here) == "one node"
+NOT_HERE = {  # need: what is said of it on a machine with 2 cores, 1 NUMA domain, an empty pool and ext4
+    "cores>=4": "needs 4 usable cores; this machine has 2",
+    "cores<=1": "needs at most 1 usable core; this machine has 2",
+    "smt>=2": "needs 2 hardware threads per core; this machine has 1",
+    "numa>=2": "needs 2 NUMA domains; this machine has 1",
+    "packages>=2": "needs 2 packages; this machine has 1",
+    "nodes>=2": "needs 2 nodes; this is one node",
+    "pages=2MiB": "needs 2 MiB pages; of the 0 in the pool 0 are free",
+    "pages=16MiB": "needs 16 MiB pages; this system has 4 KiB, 2 MiB",
+    "thp": "needs transparent huge pages; they are switched off (never)",
+    "processor=POWER6": "needs a POWER6 processor; this one is Fake CPU 9000",
+    "mounted=local": "needs local file systems mounted; among mounts of ext2, ext3, ext4, xfs, btrfs, f2fs, zfs, "
+    "overlay found tmpfs",
+    "mounted=nfs": "needs NFS mounted; among mounts of nfs, nfs4 found tmpfs",
+    "mounted=parallel": "needs parallel file systems mounted; among mounts of lustre, gpfs, beegfs, ceph found tmpfs",
+    "hwprefetch": "needs a hardware prefetcher that this process may switch; there is no /dev/cpu/0/msr",
+    "mpi-io": "needs an MPI library with MPI-IO; of mpich, openmpi, intelmpi none was found",
+    "two-nodes": "needs two nodes with a network between them; this is one node",
+    "collective-network": "needs a machine whose network carries collectives in its hardware; this is one node",
+    "rdma-adapter": "needs two nodes with adapters that read and write each other's memory (RDMA); this is one node",
+    "lossy-network": "needs nodes whose network may lose packets and counts them; this is one node",
+    "second-machine": "needs a second machine of another generation; this is one machine",
+}  # fmt: skip
+HERE = {
+    "thp": "madvise", "smt": "notsupported", "file_systems": "ext4 nfs4 lustre tmpfs", "hwprefetch": "msr",
+}  # fmt: skip
+
+
+def _bare() -> Machine:
+    bare = {"thp": "never", "file_systems": "tmpfs", "hwprefetch_why": "there is no /dev/cpu/0/msr"}
+    return dataclasses.replace(machine(), system=bare, software={})
+
+
+@pytest.mark.parametrize("need", NOT_HERE)
+def test_a_need_that_is_not_met_says_what_was_looked_for_and_what_was_found(need: str) -> None:
+    assert facts.missing(facts.check_need(need), _bare()) == NOT_HERE[need]
+    assert facts.wanted(need)
+
+
+def test_no_need_lacks_a_test() -> None:
+    with pytest.raises(ValueError, match="no such need") as refused:
+        facts.check_need("colour")
+    named = str(refused.value).partition("try ")[2].split(", ")
+    assert {re.split("[<>=]", need)[0] for need in named} == {re.split("[<>=]", need)[0] for need in NOT_HERE}
+
+
+@pytest.mark.parametrize(
+    "need",
+    ["cores>=2", "cores<=2", "smt<=1", "numa<=1", "nodes<=1", "thp", "processor=fake 9000", "mounted=local",
+     "mounted=nfs", "mounted=parallel", "hwprefetch", "mpi-io", "pages=4KiB"],
+)  # fmt: skip
+def test_a_need_that_is_met_says_nothing(need: str) -> None:
+    here = dataclasses.replace(machine(), system=HERE, software={"openmpi": "5.0"})
+    assert not facts.missing(facts.check_need(need), here)
+
+
+def test_cores_that_may_not_be_used_and_threads_that_are_switched_off_are_told_apart() -> None:
+    of_four = machine(cores=4)
+    two = dataclasses.replace(of_four, topology=dataclasses.replace(of_four.topology, allowed=frozenset({0, 1})))
+    missing = facts.missing("cores>=3", two)
+    assert missing == "needs 3 usable cores; this machine has 2 (of 4, the others may not be used by this process)"
+    off = dataclasses.replace(machine(), system={"smt": "off"})
+    assert facts.missing("smt>=2", off).endswith("this machine has 1 (they are switched off)")
+
+
+def test_transparent_pages_of_a_kernel_without_them() -> None:
+    assert facts.missing("thp", dataclasses.replace(machine(), system={})).endswith("; this kernel has none")
+
+
+def test_the_machine_that_is_wanted() -> None:
     assert facts.wanted("collective-network") == "a machine whose network carries collectives in its hardware"
-    assert facts.missing(facts.check_need("processor=POWER6"), here) == "no POWER6 processor"
-    assert not facts.missing(facts.check_need("processor=fake 9000"), here)
     assert facts.wanted("processor=POWER5+") == "a node with a POWER5+ processor"
-    assert not facts.missing("thp", here)
-    assert not facts.missing("cores>=2", here)
-
-
-def test_a_file_system_that_is_not_mounted_is_told_with_what_was_looked_for_and_found() -> None:
-    need = facts.check_need("mounted=nfs")
-    here = dataclasses.replace(machine(), system={"file_systems": "ext4 tmpfs"})
-    assert facts.missing(need, here) == "no NFS (looked for mounts of nfs, nfs4; found ext4, tmpfs)"
-    assert facts.missing(need, machine()).endswith("found no record of mounts)")
-    assert not facts.missing("mounted=local", here)
-    assert not facts.missing(need, dataclasses.replace(here, system={"file_systems": "ext4 nfs4"}))
+    assert facts.wanted("numa>=2") == "a node with at least 2 NUMA domains"
+    assert facts.wanted("nodes>=2") == "at least 2 nodes"
+    assert facts.wanted("pages=1GiB") == "a node with 1 GiB pages"
     assert facts.wanted("mounted=parallel") == "a node with parallel file systems mounted"

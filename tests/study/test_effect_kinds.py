@@ -251,9 +251,9 @@ def test_what_a_finding_needs_is_looked_for_on_this_machine() -> None:
     cells = {Cell("m", ("a",)): A, Cell("m", ("b",)): B}
     values = StudyValues({"m": RATE, "n": RATE}, cells, {}, {})
     (here,) = verdicts(asked, values, machine())
-    assert (here.status, here.why) == ("cannot be tested here", "one NUMA domain")
+    assert (here.status, here.why) == ("cannot be tested here", "needs 2 NUMA domains; this machine has 1")
     assert here.finding.id == "p6-locality-best"
-    assert verdicts(asked, values, machine(nodes=2))[0].why.startswith("one hardware thread")
+    assert verdicts(asked, values, machine(nodes=2))[0].why.startswith("needs 9 hardware threads")
     assert verdicts(asked, values, None)[0].status == "holds", "a model needs no machine"
 
 

@@ -100,12 +100,18 @@ def test_what_cannot_be_tested_names_what_is_missing() -> None:
         return {verdict.finding.id: verdict.why for verdict in verdicts(study, values, machine())}
 
     offload = reasons("barrier-collective-offload")
-    assert offload["bgp-barrier-20x"] == "no network that carries collectives in its hardware"
-    assert offload["bgp-barrier-cores-2x"] == "one node"
-    assert reasons("bulk-exchange-protocol")["p775-fifo-full-is-loss"].startswith("no network that may lose packets")
-    assert reasons("mpi-barrier-pmb")["pmb-barrier-p690-log"] == "2 usable cores, at least 32 needed"
-    assert reasons("mpi-rdma")["p6-rdma-more-memory"] == "no adapter that reads and writes the memory of another node"
-    assert reasons("mpi-buffer-size")["p6-large-fifo-for-large-jobs"] == "2 usable cores, at least 16 needed"
+    assert offload["bgp-barrier-20x"] == (
+        "needs a machine whose network carries collectives in its hardware; this is one node"
+    )
+    assert offload["bgp-barrier-cores-2x"] == "needs two nodes with a network between them; this is one node"
+    assert reasons("bulk-exchange-protocol")["p775-fifo-full-is-loss"].startswith(
+        "needs nodes whose network may lose packets"
+    )
+    assert reasons("mpi-barrier-pmb")["pmb-barrier-p690-log"] == "needs 32 usable cores; this machine has 2"
+    assert reasons("mpi-rdma")["p6-rdma-more-memory"] == (
+        "needs two nodes with adapters that read and write each other's memory (RDMA); this is one node"
+    )
+    assert reasons("mpi-buffer-size")["p6-large-fifo-for-large-jobs"] == "needs 16 usable cores; this machine has 2"
 
 
 def test_the_handbook_says_how_each_finding_is_tested() -> None:

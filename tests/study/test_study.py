@@ -61,14 +61,16 @@ def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: 
         "holds: ×2.15 there, ×2.15 [2.15, 2.16] here for triad, binding yes over no, memory local over anywhere "
         "(the bar: above 2; in brackets: 95 % interval for the ratio over 6 paired rounds "
     )
-    assert by_id["p7-affinity-not-on-smp"].why == "4 NUMA domains, at most 1 needed"
+    assert by_id["p7-affinity-not-on-smp"].why == "needs at most 1 NUMA domain; this machine has 4"
 
 
 def test_one_domain_cannot_tell_and_says_so(where: Store) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9)
     by_id = {verdict.finding.id: verdict.text for verdict in outcome.outcome_of_run(run).verdicts}
-    assert by_id["p7-affinity-doubles-stream"] == "cannot be tested here: one NUMA domain"
-    assert by_id["p7-smt-no-stream-gain"] == "cannot be tested here: one hardware thread per core"
+    assert by_id["p7-affinity-doubles-stream"] == "cannot be tested here: needs 2 NUMA domains; this machine has 1"
+    assert by_id["p7-smt-no-stream-gain"] == (
+        "cannot be tested here: needs 2 hardware threads per core; this machine has 1"
+    )
     assert by_id["p7-affinity-not-on-smp"].startswith("holds: ×1.00")  # no table is about such nodes
 
 
@@ -76,8 +78,8 @@ def test_what_the_system_cannot_do_is_recorded_with_its_reason(where: Store) -> 
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     reasons = Counter((failure.exit, failure.reason) for failure in run.failures)
     assert reasons == {
-        (3, "no 2 MiB pages (the pool has no free pages)"): 1,
-        (3, "one hardware thread per core"): 2,
+        (3, "needs 2 MiB pages; of the 0 in the pool 0 are free"): 1,
+        (3, "needs 2 hardware threads per core; this machine has 1"): 2,
     }
     assert run.complete
 
@@ -219,7 +221,7 @@ def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_
 def test_a_study_that_cannot_ask_anything_here_is_refused(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text('needs = ["numa>=2"]\n' + STUDY)
-    with pytest.raises(Refusal, match=r"cannot run mine here \(one NUMA domain\)") as refusal:
+    with pytest.raises(Refusal, match=r"cannot run mine here \(needs 2 NUMA domains; this machine has 1\)") as refusal:
         outcome.begin(where, str(mine), machine())
     assert refusal.value.code == 3
 
@@ -271,8 +273,8 @@ def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.Mon
     assert again.values.by_cell.keys() == before.values.by_cell.keys() != set()
     assert again.values.absent == before.values.absent
     assert set(again.values.absent.values()) == {
-        "no 2 MiB pages (the pool has no free pages)",
-        "one hardware thread per core",
+        "needs 2 MiB pages; of the 0 in the pool 0 are free",
+        "needs 2 hardware threads per core; this machine has 1",
     }
 
 

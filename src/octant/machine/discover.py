@@ -14,6 +14,7 @@ from octant.machine.blas import VARIABLE, openblas, openblas_path, with_trials
 from octant.machine.crosscheck import disagreements, with_hwloc
 from octant.machine.hwloc import read_xml
 from octant.machine.layout import affinity, cgroup_cpus, topology
+from octant.machine.prefetcher import prefetch_switch
 from octant.machine.processor import processor
 from octant.machine.software import hwloc_xml, software
 from octant.machine.surroundings import Process, Surroundings
@@ -53,6 +54,8 @@ def from_tree(tree: Tree) -> Machine:
     )
     if tree.live and not machine.processor.architecture:
         machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine()))
+    if tree.live:
+        machine = replace(machine, system=machine.system | prefetch_switch(machine))
     machine = replace(machine, disagreements=disagreements(machine, _further(tree)))
     return _with_disagreements(machine) if tree.live else machine
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from octant import units
 from octant.machine import Machine
@@ -20,23 +20,18 @@ _LADDER = re.compile(r"(.+) to (.+) by (\d+)")
 _MOST_STEPS = 200
 _LONGEST = 200  # characters of an expression
 _VECTORS = (("avx512f", 512), ("avx2", 256))
-_COMPARISON = re.compile(r"(cores|smt|numa|packages)(>=|<=)(\d+)")
+_COMPARISON = re.compile(r"(cores|smt|numa|packages|nodes)(>=|<=)(\d+)")
 _BEYOND_A_NODE = {
-    "two-nodes": ("one node", "two nodes with a network between them"),
-    "collective-network": (
-        "no network that carries collectives in its hardware",
-        "a machine whose network carries collectives in its hardware",
-    ),
-    "rdma-adapter": (
-        "no adapter that reads and writes the memory of another node",
-        "two nodes with adapters that read and write each other's memory (RDMA)",
-    ),
-    "lossy-network": (
-        "no network that may lose packets and counts them",
-        "nodes whose network may lose packets and counts them",
-    ),
+    "two-nodes": "two nodes with a network between them",
+    "collective-network": "a machine whose network carries collectives in its hardware",
+    "rdma-adapter": "two nodes with adapters that read and write each other's memory (RDMA)",
+    "lossy-network": "nodes whose network may lose packets and counts them",
+    "second-machine": "a second machine of another generation",
 }
-"""What no node's own description can meet: why it is missing here, and the machine that is wanted."""
+"""What no node's own description can meet: the machine that is wanted."""
+_PREFETCH = "hwprefetch"
+_MPI_IO = "mpi-io"
+_MPI_LIBRARIES = ("mpich", "openmpi", "intelmpi")
 _PROCESSOR = "processor="
 _MOUNTED = "mounted="
 FILE_SYSTEMS = {
@@ -46,14 +41,15 @@ FILE_SYSTEMS = {
 }
 """What is looked for among mounts: its name for people, and the kinds that the kernel has for it."""
 _NEED = re.compile(
-    rf"(cores|smt|numa|packages)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{_PROCESSOR}[A-Za-z0-9+ ]{{1,40}}"
-    rf"|{_MOUNTED}({'|'.join(FILE_SYSTEMS)})|{'|'.join(_BEYOND_A_NODE)}"
+    rf"(cores|smt|numa|packages|nodes)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{_PROCESSOR}[A-Za-z0-9+ ]{{1,40}}"
+    rf"|{_MOUNTED}({'|'.join(FILE_SYSTEMS)})|{_PREFETCH}|{_MPI_IO}|{'|'.join(_BEYOND_A_NODE)}"
 )
 _NOUNS = {
     "cores": ("usable core", "usable cores"),
     "smt": ("hardware thread per core", "hardware threads per core"),
     "numa": ("NUMA domain", "NUMA domains"),
     "packages": ("package", "packages"),
+    "nodes": ("node", "nodes"),
 }
 _LIMIT = {">=": "least", "<=": "most"}
 
@@ -174,8 +170,8 @@ def check_need(text: str) -> str:
     """
     if not _NEED.fullmatch(text):
         raise ValueError(
-            "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, pages=2MiB, thp, processor=POWER6, mounted=nfs, "
-            f"{', '.join(_BEYOND_A_NODE)}"
+            "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, nodes>=2, pages=2MiB, thp, processor=POWER6, "
+            f"mounted=nfs, {_PREFETCH}, {_MPI_IO}, {', '.join(_BEYOND_A_NODE)}"
         )
     return text
 
@@ -184,46 +180,89 @@ def wanted(need: str) -> str:
     """The machine that a need asks for, for people: `a node with at least 2 NUMA domains`."""
     comparison = _COMPARISON.fullmatch(need)
     if comparison:
-        return f"a node with at {_LIMIT[comparison[2]]} {comparison[3]} {_NOUNS[comparison[1]][comparison[3] != '1']}"
+        many = f"at {_LIMIT[comparison[2]]} {comparison[3]} {_NOUNS[comparison[1]][comparison[3] != '1']}"
+        return many if comparison[1] == "nodes" else f"a node with {many}"
     if need in _BEYOND_A_NODE:
-        return _BEYOND_A_NODE[need][1]
-    if need.startswith(_PROCESSOR):
-        return f"a node with a {need.removeprefix(_PROCESSOR)} processor"
-    if need.startswith(_MOUNTED):
-        return f"a node with {FILE_SYSTEMS[need.removeprefix(_MOUNTED)][0]} mounted"
-    size = "transparent huge" if need == "thp" else units.bytes_text(units.parse_bytes(need.removeprefix("pages=")))
-    return f"a node with {size} pages"
+        return _BEYOND_A_NODE[need]
+    return f"a node with {_looked_for(need)}"
 
 
 def missing(need: str, machine: Machine) -> str:
-    """Why a need is not met here, for people; empty when it is."""
+    """Why a need is not met here, for people: what was looked for, and what was found; empty when it is met."""
     comparison = _COMPARISON.fullmatch(need)
     if comparison:
-        have, wanted = facts(machine)[comparison[1]], int(comparison[3])
-        if have >= wanted if comparison[2] == ">=" else have <= wanted:
-            return ""
-        one, several = _NOUNS[comparison[1]]
-        return f"one {one}" if have == 1 else f"{have} {several}, at {_LIMIT[comparison[2]]} {wanted} needed"
+        return _not_so_many(comparison[1], comparison[2], int(comparison[3]), machine)
     if need in _BEYOND_A_NODE:
-        return _BEYOND_A_NODE[need][0]
+        this = "one machine" if need == "second-machine" else "one node"
+        return f"needs {_BEYOND_A_NODE[need]}; this is {this}"
+    found = _found_instead(need, machine)
+    return f"needs {_looked_for(need)}; {found}" if found else ""
+
+
+def _not_so_many(what: str, sign: str, limit: int, machine: Machine) -> str:
+    have = 1 if what == "nodes" else facts(machine)[what]
+    if have >= limit if sign == ">=" else have <= limit:
+        return ""
+    least = "" if sign == ">=" else "at most "
+    if what == "nodes":
+        return f"needs {least}{limit} {_NOUNS[what][limit != 1]}; this is one node"
+    return f"needs {least}{limit} {_NOUNS[what][limit != 1]}; this machine has {have}{_why_so_many(what, machine)}"
+
+
+def _why_so_many(what: str, machine: Machine) -> str:
+    """That there are more which this process may not use, or that they are switched off."""
+    topology = machine.topology
+    every = {"cores": len(topology.groups("core")), "smt": topology.smt()}.get(what, 0)
+    if every > facts(machine).get(what, every):
+        return f" (of {every}, the others may not be used by this process)"
+    off = what == "smt" and machine.system.get("smt") in ("off", "forceoff")
+    return " (they are switched off)" if off else ""
+
+
+def _looked_for(need: str) -> str:
+    """What a node is searched for, other than numbers of parts."""
+    if need.startswith(_PROCESSOR):
+        return f"a {need.removeprefix(_PROCESSOR)} processor"
+    if need.startswith(_MOUNTED):
+        return f"{FILE_SYSTEMS[need.removeprefix(_MOUNTED)][0]} mounted"
+    if need == _PREFETCH:
+        return "a hardware prefetcher that this process may switch"
+    if need == _MPI_IO:
+        return "an MPI library with MPI-IO"
+    return "transparent huge pages" if need == "thp" else f"{_page_text(need)} pages"
+
+
+def _page_text(need: str) -> str:
+    return units.bytes_text(units.parse_bytes(need.removeprefix("pages=")))
+
+
+def _found_instead(need: str, machine: Machine) -> str:
+    """What was found where that was looked for; empty where the need is met."""
     if need.startswith(_PROCESSOR):
         name = need.removeprefix(_PROCESSOR)
         words = re.split(r"[^A-Za-z0-9+]+", machine.processor.model.upper())
-        return "" if set(name.upper().split()) <= set(words) else f"no {name} processor"
+        met = set(name.upper().split()) <= set(words)
+        return "" if met else f"this one is {machine.processor.model or 'not named by the system'}"
     if need.startswith(_MOUNTED):
-        return _not_mounted(need.removeprefix(_MOUNTED), machine.system.get("file_systems", "").split())
+        kinds, found = FILE_SYSTEMS[need.removeprefix(_MOUNTED)][1], machine.system.get("file_systems", "").split()
+        met = bool(set(found) & set(kinds))
+        return "" if met else f"among mounts of {', '.join(kinds)} found {', '.join(found) or 'no record of mounts'}"
+    if need == _PREFETCH:
+        return (
+            "" if machine.system.get(_PREFETCH) else machine.system.get("hwprefetch_why", "a recording does not tell")
+        )
+    if need == _MPI_IO:
+        met = bool(set(machine.software) & set(_MPI_LIBRARIES))
+        return "" if met else f"of {', '.join(_MPI_LIBRARIES)} none was found"
     if need == "thp":
-        return "no transparent huge pages" if machine.system.get("thp", "never") == "never" else ""
-    size = units.parse_bytes(need.removeprefix("pages="))
+        setting = machine.system.get("thp", "this kernel has none")
+        return {"never": "they are switched off (never)"}.get(setting, "" if "thp" in machine.system else setting)
+    return _no_pages(units.parse_bytes(need.removeprefix("pages=")), machine)
+
+
+def _no_pages(size: int, machine: Machine) -> str:
     pool = next((page for page in machine.page_sizes if page.size_bytes == size), None)
-    if pool is not None and (pool.pool_pages is None or pool.free_pages):
-        return ""
-    why = "this system has no pages of that size" if pool is None else "the pool has no free pages"
-    return f"no {units.bytes_text(size)} pages ({why})"
-
-
-def _not_mounted(what: str, found: Sequence[str]) -> str:
-    name, kinds = FILE_SYSTEMS[what]
-    if set(found) & set(kinds):
-        return ""
-    return f"no {name} (looked for mounts of {', '.join(kinds)}; found {', '.join(found) or 'no record of mounts'})"
+    if pool is None:
+        return f"this system has {', '.join(units.bytes_text(page.size_bytes) for page in machine.page_sizes)}"
+    met = pool.pool_pages is None or bool(pool.free_pages)
+    return "" if met else f"of the {pool.pool_pages} in the pool {pool.free_pages or 0} are free"

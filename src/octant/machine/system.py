@@ -24,6 +24,7 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `aslr` | `0`, `1`, `2` as the kernel numbers it |
 | `file_systems` | kinds that are mounted, of those that hold files: `ext4 nfs4 tmpfs` |
 | `swap_bytes`, `swap_used_bytes`, `available_memory_bytes`, `load_1min` | from /proc, when looked at |
+| `hwprefetch`, `hwprefetch_why` | what switches the hardware prefetcher here: `msr`, `dscr`; else why nothing does |
 | `family`, `model`, `stepping` | the processor's numbers on x86 |
 """
 
@@ -44,6 +45,8 @@ VOLATILE = frozenset(
         "swap_used_bytes",
         "available_memory_bytes",
         "file_systems",
+        "hwprefetch",
+        "hwprefetch_why",
         "load_1min",
         "limit_memlock_bytes",
         "limit_stack_bytes",

@@ -153,10 +153,10 @@ def test_verdicts_that_are_open_ask_for_launches(study: Study) -> None:
 def test_findings_that_wait_name_the_machine_that_they_wait_for(study: Study) -> None:
     text = STUDY + 'needs = ["numa>=2"]\n'
     found = study(1.5, text=text)
-    assert list(waiting(found)) == ["one NUMA domain"]
+    assert list(waiting(found)) == ["needs 2 NUMA domains; this machine has 1"]
     step = steps(found)[-1]
     assert step.title == "Carry the question to a node with at least 2 NUMA domains"
-    assert step.body == "1 finding waits for it: here is one NUMA domain."
+    assert step.body == "1 finding waits for it: needs 2 NUMA domains; this machine has 1."
     assert waiting(study(1.5, text=text, on=machine(nodes=2))) == {}
 
 

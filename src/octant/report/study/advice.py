@@ -158,7 +158,7 @@ def _waiting(outcome: Outcome) -> Iterator[Finding]:
             continue
         count = units.counted(len(wanting), "finding")
         if machine:
-            body = f"{count} wait{'s' * (len(wanting) == 1)} for it: here is {reason}."
+            body = f"{count} wait{'s' * (len(wanting) == 1)} for it: {reason}."
             line = f"octant study run {_word(outcome)}  # there"
             yield Finding("machine", f"Carry the question to {machine}", body, (line,))
         else:
