@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -58,3 +60,43 @@ def summary(program: Path, order: int, block: int, ranks: int, patience_s: float
     section = text.partition("Begin of Summary section.")[2].partition("End of Summary section.")[0]
     pairs = (line.partition("=") for line in section.splitlines() if "=" in line)
     return {key: float(value) for key, _, value in pairs if value.strip().lstrip("-").replace(".", "").isdigit()}
+
+
+def random_updates(
+    program: Path, order: int, ranks: int, prefix: Sequence[str], block: int = 80, patience_s: float = 120
+) -> dict[str, float]:
+    """Updates per second of the sections MPIRandomAccess and SingleRandomAccess; then the program is ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "hpccoutf.txt"
+        (Path(folder) / "hpccinf.txt").write_text(settings(order, block, 1, ranks))
+        launcher = [
+            str(program.with_name("mpirun.openmpi")),
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "-n",
+            str(ranks),
+        ]
+        started = subprocess.Popen(
+            [*launcher, *prefix, str(program)], cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL
+        )
+        try:
+            until = time.monotonic() + patience_s
+            text = ""
+            while (
+                started.poll() is None and time.monotonic() < until and "End of SingleRandomAccess section" not in text
+            ):
+                time.sleep(0.1)
+                text = output.read_text() if output.exists() else ""
+        finally:
+            os.killpg(started.pid, signal.SIGTERM)
+            started.wait()
+    found = {}
+    for name, words in (
+        ("MPIRandomAccess", r"([\d.eE+-]+) Billion\(10\^9\)"),
+        ("SingleRandomAccess", r"GUP/s +([\d.eE+-]+)"),
+    ):
+        section = re.search(rf"Begin of {name} section(.*?)End of {name} section", text, re.DOTALL)
+        rates = re.findall(words, section[1]) if section else []
+        if rates:
+            found[name] = 1e9 * float(rates[-1])
+    return found

@@ -10,66 +10,22 @@ that name) sizes its table by HPL's order `--hpl` and makes all its updates; it 
 """
 
 import argparse
-import os
-import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from _hpcc import settings
+from _hpcc import random_updates
 from _kernel import median
 from octant import units
 from octant.build import beside_python
 
-PATIENCE_S = 120
 UPDATES = 2_000_000  # of each rank, at least
-BLOCK = 80
 REALTIME = ("chrt", "-f", "1")
-
-
-def hpcc(program: Path, order: int, ranks: int, prefix: Sequence[str]) -> dict[str, float]:
-    """Updates per second of the sections MPIRandomAccess and SingleRandomAccess, as far as it came."""
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "hpccoutf.txt"
-        (Path(folder) / "hpccinf.txt").write_text(settings(order, BLOCK, 1, ranks))
-        launcher = [
-            str(program.with_name("mpirun.openmpi")),
-            "--allow-run-as-root",
-            "--oversubscribe",
-            "-n",
-            str(ranks),
-        ]
-        started = subprocess.Popen(
-            [*launcher, *prefix, str(program)], cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL
-        )
-        try:
-            until = time.monotonic() + PATIENCE_S
-            text = ""
-            while (
-                started.poll() is None and time.monotonic() < until and "End of SingleRandomAccess section" not in text
-            ):
-                time.sleep(0.1)
-                text = output.read_text() if output.exists() else ""
-        finally:
-            os.killpg(started.pid, signal.SIGTERM)
-            started.wait()
-    found = {}
-    for name, words in (
-        ("MPIRandomAccess", r"([\d.eE+-]+) Billion\(10\^9\)"),
-        ("SingleRandomAccess", r"GUP/s +([\d.eE+-]+)"),
-    ):
-        section = re.search(rf"Begin of {name} section(.*?)End of {name} section", text, re.DOTALL)
-        rates = re.findall(words, section[1]) if section else []
-        if rates:
-            found[name] = 1e9 * float(rates[-1])
-    return found
 
 
 def main() -> None:
@@ -128,7 +84,7 @@ def against_hpcc(
     last: dict[str, float] = {}
 
     def peer() -> float:
-        last.update(hpcc(program, order, ranks, prefix))
+        last.update(random_updates(program, order, ranks, prefix))
         return last.get("MPIRandomAccess", float("nan"))
 
     sides: dict[str, Callable[[], float]] = {

@@ -36,5 +36,5 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("bytes", marks="caches", along="footprint", title="Random updates by footprint"),),
     traffic=_traffic,
-    smoke={"bytes": "64KiB", "prefetch": "no,yes"},
+    smoke={"bytes": "64KiB", "streams": "128,1", "prefetch": "no,yes"},
 )

@@ -4,7 +4,11 @@
 #include "kernels/random_updates.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -20,6 +24,28 @@ using Word = std::uint64_t;
 constexpr std::int64_t steps = 32;
 constexpr std::int64_t updates = steps * static_cast<std::int64_t>(streams);
 constexpr Word apart = Word{1} << 40U;  // streams never meet: nobody takes 2^40 steps
+constexpr std::size_t most_ahead = 512;
+constexpr std::size_t slots = most_ahead / streams + 1;  // of a ring: the step that is applied, and those ahead of it
+
+// The sequence of a lane: its numbers are made a step of 128 at a time, some steps before they are applied.
+struct alignas(128) Lane {  // two lanes never share a cache line
+    Streams at;             // the last numbers that were made; where one stream is followed, only the first of these
+    std::array<Streams, slots> ring;
+    std::size_t made = 0;  // steps
+};
+
+using Make = void (*)(Streams& at, Streams& out);
+
+void make_of_many(Streams& at, Streams& out) {
+    octant::hpcc::advance<Polynomial>(at);
+    out = at;
+}
+
+void make_of_one(Streams& at, Streams& out) {
+    Word a = at[0];
+    for (Word& number : out) number = a = next(a);
+    at[0] = a;
+}
 
 // Two loops: vectors compute the numbers of a step, and nothing but the updates lies between two updates.
 void update(Word* __restrict table, Word mask, Streams& at) {
@@ -30,12 +56,27 @@ void update(Word* __restrict table, Word mask, Streams& at) {
     }
 }
 
-// A step behind: the words of the next one are asked for while this one's are updated.
-void update_prefetched(octant::hpcc::Words<Polynomial> words, Streams& at) {
+// The sequence as it is defined: a number, its update, the next number.
+void update_one_by_one(Word* __restrict table, Word mask, Word& at) {
+    Word a = at;
+    for (std::int64_t i = 0; i < updates; ++i) {
+        a = next(a);
+        table[a & mask] ^= a;
+    }
+    at = a;
+}
+
+// The word of each number is asked for while the number `ahead` places before is applied.
+void update_prefetched(octant::hpcc::Words<Polynomial> words, Lane& lane, Make make, std::size_t ahead) {
+    std::size_t const steps_ahead = (ahead + streams - 1) / streams, within = ahead % streams;
     for (std::int64_t step = 0; step < steps; ++step) {
-        Streams const now = at;
-        octant::hpcc::advance<Polynomial>(at);
-        octant::hpcc::prefetch_and_apply(words, at.data(), now.data(), streams);
+        Word const* const now = lane.ring[(lane.made - steps_ahead) % slots].data();
+        Streams& last = lane.ring[lane.made % slots];
+        make(lane.at, last);
+        ++lane.made;
+        std::size_t const near = within == 0 ? 0 : streams - within;  // updates whose partner is of the same step
+        octant::hpcc::prefetch_and_apply(words, now + within, now, near);
+        octant::hpcc::prefetch_and_apply(words, last.data(), now + near, streams - near);
     }
 }
 
@@ -48,31 +89,50 @@ class RandomAccess {
                            "tables of all threads of a rank; each takes the largest power of two that fits",
                            {},
                            4096},
+                          {"streams",
+                           octant::KnobKind::word,
+                           "128",
+                           "parts of the sequence that are followed at once; 1: number by number, as it is defined",
+                           {"128", "1"}},
                           {"prefetch",
                            octant::KnobKind::word,
                            "no",
-                           "yes: the word of an update is asked for from memory 128 updates before",
-                           {"no", "yes"}}}};
+                           "yes: the word of an update is asked for from memory some updates before",
+                           {"no", "yes"}},
+                          {"batch",
+                           octant::KnobKind::word,
+                           "auto",
+                           "updates between; auto: the quickest of 16, 64 and 128 in a short trial",
+                           {"auto", "16", "32", "64", "128", "256", "512"}}}};
     }
 
     explicit RandomAccess(Context& context)
-        : lanes_(context.threads),
+        : single_(context.knobs.word("streams") == "1"),
           prefetches_(context.knobs.word("prefetch") == "yes"),
           words_(table_words(context)),
-          table_(context.buffer<Word>(words_ * static_cast<std::size_t>(lanes_))),
-          at_(static_cast<std::size_t>(lanes_)) {
+          table_(context.buffer<Word>(words_ * static_cast<std::size_t>(context.threads))),
+          lanes_(static_cast<std::size_t>(context.threads)) {
+        std::string const& batch = context.knobs.word("batch");
+        if (batch != "auto" && !prefetches_)
+            throw octant::Refusal("cannot use batch=" + batch + " (nothing is asked for ahead); try prefetch=yes",
+                                  octant::Exit::not_supported);
         context.on_each_thread([&](int lane) { reset(lane); });
+        if (prefetches_) choose(context, batch);
         context.watched = {table_.mapping().bytes()};
-        context.notes = {{"table_bytes", std::to_string(words_ * sizeof(Word))}};
+        context.notes.emplace_back("table_bytes", std::to_string(words_ * sizeof(Word)));
+        if (prefetches_) context.notes.emplace_back("batch", std::to_string(ahead_));
         context.note_rounded(context.knobs.integer("bytes"), static_cast<std::int64_t>(table_.size() * sizeof(Word)));
     }
 
     void chunk(int lane, std::int64_t) {
-        Streams& at = at_[static_cast<std::size_t>(lane)].streams;
+        Lane& mine = lanes_[static_cast<std::size_t>(lane)];
         if (prefetches_)
-            update_prefetched({table(lane), 0, static_cast<unsigned>(std::countr_zero(words_))}, at);
+            update_prefetched({table(lane), 0, static_cast<unsigned>(std::countr_zero(words_))}, mine,
+                              single_ ? make_of_one : make_of_many, ahead_);
+        else if (single_)
+            update_one_by_one(table(lane), words_ - 1, mine.at[0]);
         else
-            update(table(lane), words_ - 1, at);
+            update(table(lane), words_ - 1, mine.at);
     }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {
@@ -83,8 +143,8 @@ class RandomAccess {
     octant::Results verify() {
         if (!corrupted_) run_forward();
         double wrong = jumps_agree() ? 0 : 1;
-        for (int lane = 0; lane < lanes_; ++lane) {
-            for (std::size_t stream = 0; stream < streams; ++stream) undo(lane, stream);
+        for (int lane = 0; lane < lanes(); ++lane) {
+            for (std::size_t stream = 0; stream < (single_ ? 1 : streams); ++stream) undo(lane, stream);
             for (Word i = 0; i < words_; ++i) wrong += table(lane)[i] == i ? 0 : 1;
         }
         return {{"table entries that undoing the updates does not restore", wrong, "1", 0}};
@@ -97,10 +157,6 @@ class RandomAccess {
     }
 
   private:
-    struct alignas(128) Place {  // two lanes never share a cache line
-        Streams streams;
-    };
-
     static std::size_t table_words(Context const& context) {
         auto const share = context.knobs.integer("bytes") / context.threads / static_cast<std::int64_t>(sizeof(Word));
         return std::bit_floor(static_cast<std::size_t>(std::max<std::int64_t>(share, 8)));
@@ -109,27 +165,62 @@ class RandomAccess {
     static Word start(int lane, std::size_t stream) {
         return jump((static_cast<Word>(lane) * streams + static_cast<Word>(stream)) * apart);
     }
+    [[nodiscard]] int lanes() const { return static_cast<int>(lanes_.size()); }
     [[nodiscard]] std::int64_t rounds() const {
         return std::clamp<std::int64_t>(static_cast<std::int64_t>(words_) / updates, 1, 1024);
     }
 
+    // The quickest of three distances, with all threads at work; each has its turn three times, and its best counts.
+    void choose(Context const& context, std::string const& batch) {
+        if (batch != "auto") {
+            place_ahead(context, std::stoul(batch));
+            return;
+        }
+        constexpr std::array<std::size_t, 3> known{16, 64, 128};
+        std::array<double, known.size()> least_s{};
+        least_s.fill(std::numeric_limits<double>::infinity());
+        for (int turn = 0; turn < 3; ++turn)
+            for (std::size_t i = 0; i < known.size(); ++i) {
+                place_ahead(context, known[i]);
+                double const took_s = context.seconds_of([&] {
+                    context.on_each_thread([&](int lane) {
+                        for (std::int64_t index = 0; index < trial_chunks; ++index) chunk(lane, index);
+                    });
+                });
+                least_s[i] = std::min(least_s[i], took_s);
+            }
+        place_ahead(context, known[static_cast<std::size_t>(std::ranges::min_element(least_s) - least_s.begin())]);
+    }
+    // The sequence goes on where it is: one that began again would find its words in the caches.
+    void place_ahead(Context const& context, std::size_t ahead) {
+        ahead_ = ahead;
+        context.on_each_thread([&](int lane) { make_first(lane); });
+    }
+
     void reset(int lane) {
         for (Word i = 0; i < words_; ++i) table(lane)[i] = i;
-        auto& at = at_[static_cast<std::size_t>(lane)].streams;
+        auto& at = lanes_[static_cast<std::size_t>(lane)].at;
         for (std::size_t stream = 0; stream < streams; ++stream) at[stream] = start(lane, stream);
+        make_first(lane);
+    }
+    // Where words are asked for ahead, the numbers of the first steps are made before the first chunk.
+    void make_first(int lane) {
+        Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+        mine.made = 0;
+        for (std::size_t step = 0; step < (ahead_ + streams - 1) / streams; ++step)
+            (single_ ? make_of_one : make_of_many)(mine.at, mine.ring[mine.made++]);
     }
     void run_forward() {
-        for (int lane = 0; lane < lanes_; ++lane) {
+        for (int lane = 0; lane < lanes(); ++lane) {
             reset(lane);
             for (std::int64_t round = 0; round < rounds(); ++round) chunk(lane, round);
         }
     }
     void undo(int lane, std::size_t stream) const {
         Word a = start(lane, stream);
-        for (std::int64_t i = 0; i < rounds() * steps; ++i) {
-            if (!prefetches_) a = next(a);
+        for (std::int64_t i = 0; i < rounds() * (single_ ? updates : steps); ++i) {
+            a = next(a);
             table(lane)[a & (words_ - 1)] ^= a;
-            if (prefetches_) a = next(a);  // which is asked for, but not applied
         }
     }
     static bool jumps_agree() {
@@ -139,11 +230,13 @@ class RandomAccess {
         return true;
     }
 
-    int lanes_;
-    bool prefetches_;
+    static constexpr std::int64_t trial_chunks = 8;  // half a millisecond from memory
+
+    bool single_, prefetches_;
+    std::size_t ahead_ = 0;  // updates between asking for a word and its update; 0: nothing is asked for
     std::size_t words_;
     Buffer<Word> table_;
-    std::vector<Place> at_;
+    std::vector<Lane> lanes_;
     bool corrupted_ = false;
 };
 
