@@ -30,10 +30,11 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(json: JsonOption = False) -> None:
-    """List the studies that come with Octant."""
+    """List the studies that come with Octant, and count the published findings that can be tested here."""
+    from octant.machine.discover import discover
     from octant.report.study import text as study
 
-    print(study.list_json() if json else study.list_text())
+    print(study.list_json(discover()) if json else study.list_text(discover()))
 
 
 def show(name: NameArgument, json: JsonOption = False) -> None:

@@ -64,6 +64,8 @@ def problems(study: Study) -> Iterator[Problem]:
         if finding.there:
             there = _row_problems(finding.there.table, finding.there.metric, finding.there.where)
             yield from _with_prefix(f"findings.{n}.there", there)
+            there = _row_problems(finding.there.table, finding.there.metric, finding.there.to)
+            yield from _with_prefix(f"findings.{n}.there.to", there)
         yield from _with_prefix(f"findings.{n}.test", finding.test.problems(study))
 
 

@@ -132,6 +132,7 @@ class PublishedRange(Part):
     metric: str
     where: Mapping[str, str] = {}
     means: Literal["gain", "percent", "share"] = "gain"  # of 15: 15 times as good; by a factor of 1.15; 0.15 of it
+    to: Mapping[str, str] = {}  # of times: columns of the one that takes so many times as long as that of `where`
 
 
 class Bar(Part):

@@ -99,6 +99,9 @@ def published_range(study: Study, asked: FindingTest) -> tuple[float, float] | N
         values = [o.value for o in table.find(asked.there.metric, asked.there.where) if o.value is not None]
         scale = {"gain": (0.0, 1.0), "percent": (1.0, 0.01), "share": (0.0, 0.01)}[asked.there.means]
         factors = [scale[0] + scale[1] * value for value in values]
+        if asked.there.to:
+            longer = [o.value for o in table.find(asked.there.metric, asked.there.to) if o.value is not None]
+            factors = [a / b for a in longer for b in values if b > 0]
         return (min(factors), max(factors)) if factors else None
     evidence = catalogue.findings()[asked.id].evidence
     known = [value for one in study.published if one.table in evidence for value in _values_of(study, one)]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Better: TypeAlias = Literal["higher", "lower"]
 Bounded: TypeAlias = stats.Interval | stats.Estimate
 """Of a model what it says with its own bounds; of launches what they claim, or a value without an interval."""
+SAME_LAUNCH = "both combinations are the same launch here"
+"""Why there is nothing to compare where two combinations ask the same."""
 
 
 class CannotTest(Exception):  # noqa: N818 - an outcome, not an error

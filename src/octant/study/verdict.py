@@ -13,7 +13,7 @@ from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
 from octant.study.factors import factor_text, gain, gain_in_rounds, range_text
 from octant.study.published_values import published_range
-from octant.study.values import CannotTest
+from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.units import si_text
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def gain_of(
     cells = study.cell(measure, of), study.cell(measure, to)
     first, second = values.value(cells[0], at), values.value(cells[1], to_at or at)
     if cells[0] != cells[1] and values.same.get(cells[0], cells[0]) == values.same.get(cells[1], cells[1]):
-        raise CannotTest("both combinations are the same launch here")
+        raise CannotTest(SAME_LAUNCH)
     doubts, better = first.doubts + second.doubts, values.better(measure)
     if first.modelled is not None and second.modelled is not None:
         return Effect(gain(first, second, better), 0, doubts)

@@ -41,7 +41,7 @@ def further_tables(study: Study) -> tuple[FurtherTable, ...]:
     for asked in study.findings:
         if asked.there and asked.there.table not in beside:
             table = catalogue.results()[asked.there.table]
-            rows = table.find(asked.there.metric, asked.there.where)
+            rows = table.find(asked.there.metric, {} if asked.there.to else asked.there.where)
             columns = [
                 c for c in table.configuration_columns if len({row.configuration.get(c, "") for row in rows}) > 1
             ]

@@ -196,5 +196,11 @@ def machines_there(outcome: Outcome, measure: str = "") -> str:
     for asked in outcome.study.findings if not seen else ():
         if asked.there and asked.test.compared(outcome.study):
             seen += catalogue.results()[asked.there.table].find(asked.there.metric, asked.there.where)
-    names = (catalogue.machines()[one.machine].name for one in seen)
+    known = catalogue.machines()
+    names = (known[one.machine].name if one.machine in known else _unnamed(one.machine) for one in seen)
     return ", ".join(dict.fromkeys(re.split(r" \(|;| at ", name)[0].removeprefix("IBM ") for name in names))
+
+
+def _unnamed(machine: str) -> str:
+    """Of a machine that its document does not name, what is known of it: `POWER7`."""
+    return machine.removeprefix("unspecified-").replace("plus", "+").replace("-", " ").upper()

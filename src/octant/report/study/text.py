@@ -24,6 +24,7 @@ from octant.study.cells import combinations
 from octant.study.design import design
 from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
+from octant.study.testable import count_lines, findings_asked
 from octant.study.values import quantities
 from octant.study.verdict import Verdict
 
@@ -32,22 +33,39 @@ WIDTH = 100  # columns into which the bars must fit, where no width is known
 SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
 
 
-def list_text() -> str:
-    """The studies that come with Octant."""
+def list_text(machine: Machine) -> str:
+    """The studies that come with Octant, and how many published findings they test here."""
     table = Table(box=None, pad_edge=False)
     table.add_column("study", no_wrap=True)
     table.add_column("findings", justify="right")
     table.add_column("question", overflow="fold")
     for name, study in ((name, file.load(name)) for name in file.names()):
-        table.add_row(name, str(len(study.findings)), study.question)
-    return render(table)
+        table.add_row(name, str(len({asked.id for asked in study.findings})), study.question)
+    counted = count_lines(findings_asked(machine, library_of, why_no_link))
+    width = max(60, screen_columns(WIDTH))
+    lines = (line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7))
+    return "\n".join([render(table), "", *lines])
 
 
-def list_json() -> str:
-    """The same, for programs."""
-    found = ((name, file.load(name)) for name in file.names())
+def list_json(machine: Machine) -> str:
+    """The same, for programs; with why findings cannot be tested here."""
+    why_not = {one.id: one.why_not for one in findings_asked(machine, library_of, why_no_link) if one.why_not}
+    found = (
+        (name, file.load(name), list(dict.fromkeys(one.id for one in file.load(name).findings)))
+        for name in file.names()
+    )
     return json.dumps(
-        [{"name": n, "question": s.question, "findings": [f.id for f in s.findings]} for n, s in found], indent=2
+        [
+            {
+                "name": name,
+                "question": study.question,
+                "findings": ids,
+                "cannot_be_tested_here": {one: why_not[one] for one in ids if one in why_not},
+            }
+            for name, study, ids in found
+        ],
+        indent=2,
+        ensure_ascii=False,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.metric import Metric, custom, first_of, per
+from octant.metric import Metric, custom, first_of, per, rate
 from octant.record import Point
 from octant.workload import Bars, Probe, Workload
 from octant.workloads.node.core import parameters
@@ -64,6 +64,10 @@ WORKLOAD = Workload(
                 per("branches_of_phase", of="phase/random"),
             ),
             note="of an operation; of a load alone (misses); of two with 64 fillers each (window); of a random branch",
+        ),
+        Metric(
+            "rate", "1/s", "higher", first_of(rate("operations"), rate("branches_of_phase", of="phase/random")),
+            note="operations, or random branches, of all threads",
         ),
         Metric("cycles", "1", "lower", custom(parameters.cycles), note="of an operation"),
         Metric("per cycle", "1", "higher", custom(parameters.per_cycle), note="operations"),

@@ -45,6 +45,7 @@ def test_cycles_are_the_time_at_the_clock_of_the_same_bursts() -> None:
     assert found["cycles"] == pytest.approx(4, rel=1e-3)
     assert found["per cycle"] == pytest.approx(0.25, rel=1e-3)
     assert found["time"] == pytest.approx(1e-9, rel=1e-3)
+    assert found["rate"] == pytest.approx(1e9, rel=1e-3)
     assert found["clock"] == 4e9
     assert not {"window", "misses", "miss cost"} & set(found)
 

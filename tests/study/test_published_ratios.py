@@ -1,0 +1,39 @@
+"""Ratios that a table of times gives without saying them."""
+
+import pytest
+
+from octant.report.study.further import further_tables
+from octant.study import file
+from octant.study.published_values import published_gains, published_range
+from study_text import STUDY
+
+THERE = 'there = { table = "p7-vsx-fmadd", metric = "time", where = { vsx = "enabled" }, to = { vsx = "disabled" } }'
+
+
+def test_times_of_two_rows_give_how_many_times_as_good_one_is() -> None:
+    study = file.load("vsx-fmadd")
+    found = [published_range(study, asked) for asked in study.findings]
+    assert found[0] == pytest.approx((23.2 / 15.0,) * 2)
+    assert found[1] == pytest.approx((22.6 / 7.8,) * 2)
+    assert found[2] is None
+    assert found[3] == pytest.approx((23.2 / 22.6,) * 2)
+    gains = {cell.measure: gain for (cell, _), gain in published_gains(study).items()}
+    assert gains == {"double": pytest.approx((1.547, 1.547), abs=1e-3), "single": pytest.approx((2.897,) * 2, abs=1e-3)}
+
+
+def test_several_rows_on_each_side_give_the_range_of_all_pairs() -> None:
+    study = file.parse(STUDY + THERE, "mine")
+    assert published_range(study, study.findings[0]) == pytest.approx((22.6 / 15.0, 23.2 / 7.8))
+    share = (
+        STUDY.replace('kind = "ratio"', 'kind = "most"')
+        .replace('measure = "m", ', "")
+        .replace(", bar = { above = 1.0 }", "")
+    )
+    (table,) = further_tables(file.parse(share + THERE, "mine"))
+    assert len(table.rows) == 4  # what is divided stands below, both rows of each
+
+
+def test_a_column_that_the_table_lacks_is_refused_by_its_key() -> None:
+    wrong = THERE.replace("to = { vsx", "to = { vxs")
+    with pytest.raises(file.StudyError, match=r"findings\.0\.there\.to: no column 'vxs'"):
+        file.parse(STUDY + wrong, "mine")

@@ -1,0 +1,96 @@
+"""Which published findings have a study, and which of them a machine can test: no study is run for it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from fake_run import machine
+from octant import catalogue
+from octant.launch.link import why_no_link
+from octant.machine import Machine
+from octant.machine.hwloc import load
+from octant.report.study.text import list_json, list_text
+from octant.study import file
+from octant.study.design import Library
+from octant.study.outcome import library_of
+from octant.study.testable import Asked, count_lines, findings_asked
+from paths import ROOT
+
+# Of the chapters on one node: cores, caches, memory, libraries, files, and how programs are placed.
+OF_ONE_NODE = (ROOT / "tests" / "data" / "findings-of-one-node.txt").read_text(encoding="utf-8").split()
+PARTS = ("-link", "-measured", "-model")
+"""A question may have a measured part and one of a model or of an emulated link, beside it under its name."""
+
+
+@pytest.fixture(scope="module")
+def asked() -> dict[str, Asked]:
+    """On a virtual machine with two cores, as recorded."""
+    clean = machine()
+    topology = load(ROOT / "machines" / "vm-2core.xml")
+    recorded = Machine("vm-2core", topology, clean.processor, 16 * 2**30, clean.page_sizes, {**clean.system}, {})
+    return {one.id: one for one in findings_asked(recorded)}
+
+
+def test_no_finding_loses_its_study(asked: dict[str, Asked]) -> None:
+    assert not set(OF_ONE_NODE) - set(asked)
+    assert len(asked) >= 75
+
+
+def test_a_finding_stands_in_one_study_and_its_parts(asked: dict[str, Asked]) -> None:
+    for one in asked.values():
+        stems = set()
+        for name in one.studies:
+            part = next((part for part in PARTS if name.endswith(part)), "")
+            stems.add(name.removesuffix(part))
+        assert len(stems) == 1, f"{one.id} stands in {', '.join(one.studies)}"
+
+
+def test_what_no_node_can_test_needs_another_machine_a_network_or_another_library() -> None:
+    node = machine(packages=4, cores=16, smt=4)
+    node = replace(node, system={**node.system, "file_systems": "ext4"})
+    left = {one.why_not.split(";")[0] for one in findings_asked(node, lambda _: Library("mpich")) if one.why_not}
+    assert left == {
+        "needs at most 1 NUMA domain",
+        "needs NFS mounted",
+        "needs a second machine of another generation",
+        "needs nodes whose network may lose packets and counts them",
+        "needs two nodes with a network between them",
+        "needs two nodes with adapters that read and write each other's memory (RDMA)",
+        "no such setting is known for mpich",
+    }
+
+
+def test_reasons_are_those_of_the_machine(asked: dict[str, Asked]) -> None:
+    assert asked["p7-affinity-doubles-stream"].why_not == "needs 2 NUMA domains; this machine has 1"
+    assert asked["p7-smt-no-stream-gain"].why_not == "needs 2 hardware threads per core; this machine has 1"
+    assert asked["p7-affinity-not-on-smp"].why_not == ""
+    assert asked["p775-gups-sawtooth"].why_not == ""  # a model's
+    two = {one.id: one for one in findings_asked(machine(nodes=2, smt=2))}
+    assert two["p7-affinity-doubles-stream"].why_not == ""
+    assert two["p7-affinity-not-on-smp"].why_not == "needs at most 1 NUMA domain; this machine has 2"
+
+
+def test_the_list_of_studies_ends_with_the_count() -> None:
+    told = " ".join(list_text(machine()).split())
+    counted = count_lines(findings_asked(machine(), library_of, why_no_link))
+    assert told.endswith(" ".join(" ".join(counted).split()))
+    assert f"of {len(catalogue.findings())} findings have a study" in told
+    listed = {one["name"]: one for one in json.loads(list_json(machine()))}
+    assert sorted(listed) == file.names()
+    assert (
+        listed["stream-affinity-pages"]["cannot_be_tested_here"]["p7-affinity-mandatory"]
+        == "needs 2 NUMA domains; this machine has 1"
+    )
+    assert listed["gups-scaling"]["cannot_be_tested_here"] == {}
+
+
+def test_the_count_says_why_others_cannot_be_tested() -> None:
+    every = [Asked("a", ("s",), "one core"), Asked("b", ("s",), ""), Asked("c", ("s",), "no pages")]
+    every += [Asked("d", ("s",), "one core")]
+    assert count_lines(every) == [
+        "4 of 220 findings have a study; 1 can be tested here, 3 cannot:",
+        "    2  one core",
+        "    1  no pages",
+    ]
+    assert count_lines(every[1:2]) == ["1 of 220 findings have a study; 1 can be tested here."]
