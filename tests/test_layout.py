@@ -115,6 +115,7 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
     own = {  # our data, the kernel's files, what our programs say
         "build/__init__.py", "build/describe.py", "build/smpi.py",  # programs of ours
         "catalogue/__init__.py", "catalogue/mpi_settings.py", "catalogue/neutral.py", "network/published_points.py",
+        "analysis/appendix/__init__.py",
         "catalogue/mpi_faults.py", "catalogue/mpi_patterns.py", "catalogue/hpcc_tests.py", "foreign/_names.py",
         "report/run/workloads.py", "report/run/tidy.py", "report/study/page.py", "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/submit.py", "launch/watch.py",

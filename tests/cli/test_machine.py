@@ -149,3 +149,39 @@ def test_the_page_of_a_rule() -> None:
     assert result.stdout.startswith("The frequency governor lets the clock follow the load.\n")
     wrong = RUN.invoke(application(), ["doctor", "--explain", "governer"])
     assert "did you mean governor?" in str(wrong.exception)
+
+
+def test_beside_a_published_machine(tmp_path: Path) -> None:
+    """The whole table of a recorded machine, aligned, without anything measured."""
+    root = trees.tree("power9-2s-smt4", tmp_path)
+    words = ["machine", "--from", str(root), "--beside", "power575", "--store", str(tmp_path / "none")]
+    shown = RUN.invoke(application(), words)
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    place = lines[2].index("power575")
+    columns = {line[:place].split("  ")[1]: line for line in lines if line.startswith("  ") and line[2:3] != " "}
+    assert columns["clock, stated"][place:] == "4.70 GHz"
+    assert columns["in flight, two threads"][place:] == "184"
+    assert "needs 2 hardware threads" not in shown.stdout
+    assert "     octant run core pattern=window\n" in shown.stdout
+    assert max(map(len, lines)) <= 100
+    data = json.loads(RUN.invoke(application(), [*words, "--json"]).stdout)
+    rows = {(row["group"], row["name"]): row for row in data["rows"]}
+    assert rows["Core", "clock, stated"]["there"]["value"] == 4.7e9
+    assert rows["Core", "in flight, one thread"]["here"] is None
+    assert rows["Peak", "one core, double"]["there"]["source"] == "assumed"
+    assert rows["Caches", "L2"]["here"]["source"] == "stated"
+
+
+def test_beside_a_recorded_machine_and_beside_nothing(tmp_path: Path) -> None:
+    root, nowhere = trees.tree("epyc-2s-nps4", tmp_path), ["--store", str(tmp_path / "none")]
+    shown = RUN.invoke(application(), ["machine", "--from", str(root), "--beside", str(root), *nowhere])
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    row, place = next(line for line in lines if line.startswith("  L3")), lines[2].rindex("epyc-2s-nps4")
+    assert row[place:] == "32 MiB, 8 cores"
+    assert row[:place].removeprefix("  L3").strip() == row[place:]
+    wrong = RUN.invoke(application(), ["machine", "--from", str(root), "--beside", "power57", *nowhere])
+    assert isinstance(wrong.exception, Refusal)
+    assert wrong.exception.code == 2
+    assert "did you mean power575 or power570" in str(wrong.exception)

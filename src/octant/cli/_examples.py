@@ -116,6 +116,7 @@ EXAMPLES = {
         Example("octant machine", "what this computer is made of"),
         Example("octant machine --record here", "its description, to send to others"),
         Example("octant machine --from here", "a machine that was recorded"),
+        Example("octant machine --beside power575", "row by row beside a published machine"),
     ),
     "doctor": (
         Example("octant doctor", "what disturbs, with evidence and fix"),

@@ -1,12 +1,22 @@
-"""`octant machine`: this computer, or a recorded one."""
+"""`octant machine`: this computer, or a recorded one; alone, or beside another."""
 
+from __future__ import annotations
+
+import contextlib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from octant.cli._help import MACHINE
-from octant.cli._options import JsonOption
+from octant.cli._options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from octant.analysis.appendix import Side
+    from octant.machine import Machine
+    from octant.store import Store
 
 
 def register(app: typer.Typer) -> None:
@@ -20,21 +30,87 @@ def machine(
         Path | None, typer.Option(help="Copy the files that discovery reads to this new folder, to be sent to others.")
     ] = None,
     source: Annotated[Path, typer.Option("--from", help="Show the machine recorded in this folder.")] = Path("/"),
+    other: Annotated[
+        str,
+        typer.Option(
+            "--beside", metavar="MACHINE", help="Row by row beside a published machine, a recorded one, or a run's."
+        ),
+    ] = "",
+    store: StoreOption = None,
 ) -> None:
     """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
-    from octant.failure import Exit, Refusal
     from octant.machine import discover
     from octant.report.machine import text as writer
 
-    try:
-        if record is not None:
+    if record is not None:
+        with _refusing():
             files = discover.record(record, source)
-            print(f"{len(files)} files of this machine are in {record}")
-            return
+        print(f"{len(files)} files of this machine are in {record}")
+        return
+    with _refusing():
         found = discover.discover(source)
+    if other:
+        print(_beside(found, other, store, json))
+    else:
+        print(writer.as_json(found) if json else writer.as_text(found))
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    """Says for people what files of a machine refuse.
+
+    Raises:
+        Refusal: a folder that cannot be read or written, or that holds no machine.
+    """
+    from octant.failure import Exit, Refusal
+
+    try:
+        yield
     except OSError as error:
         text = f"cannot use {error.filename} ({error.strerror}); try another folder" if error.strerror else str(error)
         raise Refusal(text) from error
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_WORD) from error
-    print(writer.as_json(found) if json else writer.as_text(found))
+
+
+def _beside(found: Machine, other: str, store: Path | None, json: bool) -> str:
+    from octant.analysis.appendix import beside
+    from octant.analysis.appendix.measured import with_measured
+    from octant.analysis.appendix.stated import of_machine
+    from octant.report.machine import beside as writer
+    from octant.store import open_store
+
+    where = open_store(store)
+    there = with_measured(_other(other, where), where)
+    here = with_measured(of_machine(found), where)
+    rows = beside(here, there)
+    return writer.as_json(rows, here, there) if json else writer.as_text(rows, here, there)
+
+
+def _other(name: str, where: Store) -> Side:
+    """The machine of that name: published, recorded in a folder, or that of a stored run.
+
+    Raises:
+        Refusal: there is none, with the nearest names.
+    """
+    from octant import catalogue
+    from octant.analysis.appendix.published import of_published
+    from octant.analysis.appendix.stated import of_machine
+    from octant.failure import Exit, Refusal, suggestion
+    from octant.machine import discover
+    from octant.untrusted import exists, is_file
+
+    published = catalogue.machines()
+    if name in published:
+        return of_published(published[name])
+    folder = Path(name)
+    if exists(folder / "sys") or exists(folder / "proc"):
+        with _refusing():
+            return of_machine(discover.discover(folder), folder.name)
+    ids = where.ids()
+    if name == "last" or is_file(folder / "asked.json") or sum(one.startswith(name) for one in ids) == 1:
+        run = where.find(name)
+        return of_machine(run.machine, run.id)
+    hint = suggestion(name, [*published, *ids[-5:]], "octant catalogue machines")
+    what = "no published machine, folder of a recorded one or run is called so"
+    raise Refusal(f"cannot find the machine {name!r} ({what}); {hint}", Exit.WRONG_WORD)

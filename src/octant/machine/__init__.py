@@ -33,6 +33,7 @@ class Cache:
     size_bytes: int
     line_bytes: int
     cpus: CpuSet
+    ways: int | None = None  # places that a line may take; `None`: not told
 
 
 @dataclass(frozen=True)

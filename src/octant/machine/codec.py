@@ -37,6 +37,7 @@ def to_json(machine: Machine) -> _Json:
                     "size_bytes": c.size_bytes,
                     "line_bytes": c.line_bytes,
                     "cpus": cpus_text(c.cpus),
+                    **({"ways": c.ways} if c.ways else {}),
                 }
                 for c in topology.caches
             ],
@@ -121,6 +122,7 @@ def _cache(data: _Json) -> Cache:
         _int(data["size_bytes"]),
         _int(data["line_bytes"]),
         parse_cpus(str(data["cpus"])),
+        _int(data["ways"]) if data.get("ways") else None,
     )
 
 

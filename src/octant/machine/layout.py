@@ -88,7 +88,8 @@ def _caches(tree: Tree, online: CpuSet) -> tuple[Cache, ...]:
             cpus = ((tree.cpus(f"{folder}/shared_cpu_list") or frozenset()) | {os}) & online
             size_bytes = int(size[1]) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}[size[2]]
             line_bytes = tree.number(f"{folder}/coherency_line_size") or 64
-            found.setdefault((level, kind, cpus), Cache(level, kind, size_bytes, line_bytes, cpus))
+            ways = tree.number(f"{folder}/ways_of_associativity") or None
+            found.setdefault((level, kind, cpus), Cache(level, kind, size_bytes, line_bytes, cpus, ways))
     return tuple(sorted(found.values(), key=lambda cache: (cache.level, cache.kind, min(cache.cpus))))
 
 

@@ -18,6 +18,7 @@ class _Cache(Struct):
     size_bytes: _Bytes
     line_bytes: _Bytes
     cpus: str
+    ways: Annotated[int, Meta(ge=1, le=2**31)] | None = None
 
 
 class _Node(Struct):

@@ -1,0 +1,183 @@
+"""What stored runs of a machine measured, as entries of the comparison: each of the newest run that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from octant import units, workloads
+from octant.analysis.appendix import Entry, Measure, RowSpec, Side, number, row_specs
+from octant.analysis.figures import Figure, figure
+from octant.analysis.levels import doubted_levels, stated_sizes
+from octant.analysis.plateaus import Plateau, level_name, plateaus, reach
+from octant.analysis.summary import clock_hz
+from octant.ask import canonical, cell_key
+from octant.failure import Refusal
+from octant.machine import Machine
+from octant.machine.codec import fingerprint
+from octant.machine.facts import usable_cores
+from octant.record import Point
+from octant.store import Store, StoredRun
+
+MOST_RUNS = 50
+"""Of a machine that are looked through, the newest first."""
+_BEYOND = 4
+"""Times what caches may hold: a footprint from which on loads are from memory."""
+
+
+def with_measured(side: Side, where: Store) -> Side:
+    """The side with what the store's runs of the same machine measured; a published machine has none."""
+    if side.machine is None:
+        return side
+    entries = dict(side.entries)
+    wanted = [spec for spec in row_specs() if spec.measure]
+    for run in islice(_runs(where, side.machine), MOST_RUNS):
+        for spec in wanted:
+            key = spec.group, spec.name
+            found = _entry(spec, run, side.machine)
+            if found and not (found.doubtful and key in entries):
+                entries[key] = replace(found, run=run.id)
+                wanted = wanted if found.doubtful else [one for one in wanted if one is not spec]
+        if not wanted:
+            break
+    return replace(side, entries=entries)
+
+
+def _runs(where: Store, machine: Machine) -> Iterable[StoredRun]:
+    """The runs of the machine that can be read, the newest first; imported ones are of no known machine."""
+    same = fingerprint(machine)
+    for row in reversed(where.list_runs()):
+        if row.fingerprint == same and row.points:
+            try:
+                run = where.read(row.id)
+            except Refusal:  # removed in between
+                continue
+            if not run.imported:
+                yield run
+
+
+def _entry(spec: RowSpec, run: StoredRun, machine: Machine) -> Entry | None:
+    """What a run says in a row, by its valid figures if it has any; nothing where no cell of it is of this question."""
+    measure = spec.measure
+    workload = measure and workloads.workloads().get(measure.workload)
+    if not measure or not workload:
+        return None
+    points = [point for point in run.points if _is_asked(point, measure, machine)]
+    figures = [one for cell in _cells(points) if (one := figure(workload, cell, measure.metric)).value]
+    valid = [one for one in figures if not one.invalid]
+    found = _PICKS[measure.pick](spec, valid, machine) if valid else None
+    if found or not figures:
+        return found
+    doubtful = _PICKS[measure.pick](spec, figures, machine)
+    return replace(doubtful, doubtful=True) if doubtful else None
+
+
+def _is_asked(point: Point, measure: Measure, machine: Machine) -> bool:
+    if point.workload != measure.workload or not point.passed or point.process.link:
+        return False
+    knobs = measure.knobs.items()
+    if any(canonical(point.knobs.get(name, "")) not in canonical(values).split(",") for name, values in knobs):
+        return False
+    hosts, lanes = {given.host for given in point.given}, len(point.hardware_threads)
+    if measure.mode == "one":
+        return point.ranks == 1 and point.threads == 1
+    if measure.mode == "every core":
+        return len(hosts) == 1 and lanes >= len(usable_cores(machine))
+    return point.ranks > 1 and (len(hosts) > 1) == (measure.mode == "between")
+
+
+def _cells(points: Sequence[Point]) -> list[list[Point]]:
+    cells: dict[tuple[object, ...], list[Point]] = {}
+    for point in points:
+        cells.setdefault(cell_key(point.workload, point.knobs, point.ranks), []).append(point)
+    return list(cells.values())
+
+
+def _middle(one: Figure) -> float:
+    return one.value.middle if one.value else float("nan")
+
+
+def _bytes(one: Figure) -> int:
+    try:
+        return units.parse_bytes(one.knobs.get("bytes", ""))
+    except ValueError:
+        return 0
+
+
+def _last(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry:
+    return number(spec, _middle(figures[-1]), "measured")
+
+
+def _best(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry:
+    values = list(map(_middle, figures))
+    return number(spec, max(values) if figures[0].metric.better == "higher" else min(values), "measured")
+
+
+def _from_memory(spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
+    """The best of footprints that no cache holds: of all threads together, three arrays of so many bytes."""
+    found = [one for one in figures if _bytes(one) >= machine.may_be_cached_bytes()]
+    return _best(spec, found, machine) if found else None
+
+
+def _ladder(figures: Sequence[Figure], pages: str) -> list[tuple[float, float]]:
+    """(bytes, seconds) of one page size, the bytes ascending."""
+    return sorted((float(_bytes(one)), _middle(one)) for one in figures if one.knobs.get("pages") == pages)
+
+
+def _found(figures: Sequence[Figure]) -> tuple[Plateau, ...]:
+    ladder = _ladder(figures, "thp")
+    return plateaus(ladder) if len(ladder) > 3 else ()
+
+
+def _names(found: Sequence[Plateau], machine: Machine) -> list[str]:
+    return [level_name(one, stated_sizes(machine), doubted_levels(machine)) for one in found]
+
+
+def _levels(_spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
+    """Each plateau of a ladder: its name, where it ends, and the time of a load."""
+    found = _found(figures)
+    texts = [
+        f"{name} {units.si_text(one.value, 's')}" + (f" to {units.bytes_text(one.last)}" if one.beyond else "")
+        for one, name in zip(found, _names(found, machine), strict=True)
+    ]
+    return Entry("; ".join(texts), source="measured") if texts else None
+
+
+def _reach(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry | None:
+    """From which footprint on base pages take longer than large ones."""
+    base, large = (dict(_ladder(figures, pages)) for pages in ("base", "thp"))
+    reached = reach([(size, base[size] / large[size]) for size in sorted(base.keys() & large.keys())])
+    return number(spec, reached, "measured", words="or less") if reached else None
+
+
+def _of_memory(figures: Sequence[Figure], machine: Machine) -> tuple[Figure, str] | None:
+    """The load with the largest footprint: of the ladder's last plateau, or beyond what caches may hold."""
+    found, largest = _found(figures), max(figures, key=_bytes)
+    if found and found[-1].beyond is None:
+        name = _names(found, machine)[-1]
+        named = name if name.startswith("beyond") else f"from {units.bytes_text(found[-1].first)} on"
+        return largest, "" if name == "memory" else f"({named})"
+    return (largest, "") if _bytes(largest) >= _BEYOND * machine.may_be_cached_bytes() else None
+
+
+def _memory(spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
+    found = _of_memory(figures, machine)
+    return number(spec, _middle(found[0]), "measured", words=found[1]) if found else None
+
+
+def _memory_cycles(spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
+    found = _of_memory(figures, machine)
+    hz = clock_hz(found[0]) if found else None
+    return number(spec, _middle(found[0]) * hz, "measured", words=found[1]) if found and hz else None
+
+
+_PICKS: Mapping[str, Callable[[RowSpec, Sequence[Figure], Machine], Entry | None]] = {
+    "last": _last,
+    "best": _best,
+    "from memory": _from_memory,
+    "levels": _levels,
+    "reach": _reach,
+    "memory": _memory,
+    "memory cycles": _memory_cycles,
+}

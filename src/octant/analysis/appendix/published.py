@@ -1,0 +1,104 @@
+"""What documents say of a published machine, as entries of the comparison."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from octant import units
+from octant.analysis.appendix import Entry, RowSpec, Side, number, row_specs
+from octant.catalogue import PublishedMachine
+
+
+def of_published(machine: PublishedMachine) -> Side:
+    """The machine with what its documents say, what follows from that, and what is assumed."""
+    members = machine.model_dump()
+    entries = {}
+    for spec in row_specs():
+        stated = (_member(members, spec, path) for path in spec.published)
+        if found := _text(members, spec) or next(filter(None, stated), None):
+            entries[spec.group, spec.name] = found
+    return Side(machine.id, machine.name, entries)
+
+
+def _text(members: Mapping[str, Any], spec: RowSpec) -> Entry | None:
+    text = _TEXTS[spec.text](members) if spec.text else ""
+    return Entry(text, source="published") if text else None
+
+
+def _member(members: Mapping[str, Any], spec: RowSpec, path: str) -> Entry | None:
+    found: Any = members
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if found is None or isinstance(found, bool):
+        return None
+    if isinstance(found, str):
+        return Entry(found, source="published")
+    if not isinstance(found, int | float):
+        return None
+    derived = any(formula.startswith(f"{path} =") for formula in members["derived"])
+    source = "assumed" if path.startswith("assumed.") else "derived" if derived else "published"
+    return number(spec, found * spec.scale, source, words="" if source == "published" else f"({source})")
+
+
+def _cache(level: str) -> Callable[[Mapping[str, Any]], str]:
+    def text(members: Mapping[str, Any]) -> str:
+        for one in members.get("caches") or ():
+            if one.get("level", "").upper() == level:
+                size = f"{one['size']:g} {_BINARY.get(one['unit'], one['unit'])}" if "size" in one else ""
+                return ", ".join(
+                    filter(None, [size, one.get("associativity", ""), _first_part(one.get("sharing", ""))])
+                )
+        return ""
+
+    return text
+
+
+def _first_part(text: str) -> str:
+    """A sharing without its explanations; a core's own is `each core`, as of this machine."""
+    first = text.partition(";")[0].partition(" (")[0]
+    return "each core" if first == "core" else first
+
+
+_BINARY = {"KB": "KiB", "MB": "MiB", "GB": "GiB"}
+"""Caches and pages are powers of two, however documents spell their unit."""
+
+
+def _pages(members: Mapping[str, Any]) -> str:
+    sizes = [text.split() for text in members.get("page_sizes") or ()]
+    return ", ".join(f"{words[0]} {_BINARY.get(words[-1], words[-1])}" for words in sizes)
+
+
+def _links(lists: Iterable[Any]) -> str:
+    texts = []
+    for links in lists:
+        for link in links or ():
+            gbs = link.get("bandwidth_gbs") or link.get("gbs_each_direction") or link.get("unidirectional_gbs")
+            bits = link.get("gbits")
+            rate = units.si_text(gbs * 1e9, "B/s") if gbs else f"{bits:g} Gbit/s" if bits else ""
+            texts.append(" ".join(filter(None, [link.get("name", ""), rate])))
+    return "; ".join(texts)
+
+
+def _node_links(members: Mapping[str, Any]) -> str:
+    return _links([(members.get("node_fabric") or {}).get("links"), _within(members, inside=True)])
+
+
+def _network_links(members: Mapping[str, Any]) -> str:
+    return _links([(members.get("interconnect") or {}).get("links"), _within(members, inside=False)])
+
+
+def _within(members: Mapping[str, Any], inside: bool) -> list[Any]:
+    """Of a list of all links those that join chips, or those that join nodes."""
+    links = members.get("links") or ()
+    return [link for link in links if ("chip" in link.get("connects", "")) == inside]
+
+
+_TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "L1I": _cache("L1I"),
+    "L1D": _cache("L1D"),
+    "L2": _cache("L2"),
+    "L3": _cache("L3"),
+    "page_sizes": _pages,
+    "node_links": _node_links,
+    "network_links": _network_links,
+}
+"""By the names of `rows.toml`."""

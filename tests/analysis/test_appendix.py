@@ -1,0 +1,177 @@
+"""Machines row by row: what is published, what is stated, and what the newest valid run measured."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fake_run import KIB, MIB, durations, lane, machine, point, stored, write_run
+from octant import catalogue, workloads
+from octant.analysis.appendix import Entry, Row, Side, beside, row_specs, value_text
+from octant.analysis.appendix.measured import with_measured
+from octant.analysis.appendix.published import of_published
+from octant.analysis.appendix.stated import of_machine
+from octant.ask import Ask, Subject
+from octant.store import Store
+
+_SECONDS = itertools.count(10)
+BUILD = {"compiler": "g++ 12.2.0", "optimised": True, "faults_compiled": False}
+
+
+def texts(side: Side) -> dict[str, str]:
+    return {f"{group}, {name}": entry.text for (group, name), entry in side.entries.items()}
+
+
+def test_the_published_side_says_what_the_appendix_says() -> None:
+    power = texts(of_published(catalogue.machines()["power575"]))
+    expected = {
+        "Core, clock, stated": "4.70 GHz",
+        "Core, threads of a core": "2",
+        "Core, dispatch, one thread, a cycle": "5",
+        "Core, dispatch, two threads, a cycle": "7",
+        "Core, in flight, one thread": "120",
+        "Core, in flight, two threads": "184",
+        "Core, integer units": "2",
+        "Core, stages of a multiply-add": "6 cycles",
+        "Caches, L1 instruction": "64 KiB, 4-way, each core",
+        "Caches, L1 data": "64 KiB, 8-way, each core",
+        "Caches, L2": "4 MiB, each core",
+        "Translation, page sizes": "4 KiB, 64 KiB, 16 MiB, 16 GiB",
+        "Translation, entries of the TLB": "2048",
+        "Memory, latency": "90.0 ns",
+        "Memory, latency in cycles": "420 cycles",
+        "Memory, bandwidth of a node": "544 GB/s (derived)",
+        "Peak, one core, double": "18.8 Gflop/s (assumed)",
+        "Links, inside a node": "X, Y, Z 4.70 GB/s; A, B; GX++",
+    }
+    assert {name: power.get(name) for name in expected} == expected
+    older = texts(of_published(catalogue.machines()["p575-power5plus"]))
+    assert (older["Core, in flight, one thread"], older["Core, in flight, two threads"]) == ("191", "215")
+
+
+@pytest.mark.parametrize("name", catalogue.machines())
+def test_every_published_machine_has_rows(name: str) -> None:
+    side = of_published(catalogue.machines()[name])
+    assert all(entry.text and "None" not in entry.text for entry in side.entries.values())
+
+
+def test_what_a_system_states() -> None:
+    here = machine(packages=2, cores=4, smt=2)
+    first = replace(here.topology.caches[0], ways=12)
+    here = replace(here, topology=replace(here.topology, caches=(first, *here.topology.caches[1:])))
+    said = texts(of_machine(replace(here, system={"thp_sizes": "64kB=madvise 2048kB=inherit"})))
+    assert said["Core, cores of a chip"] == "4"
+    assert said["Core, cores of a node"] == "8"
+    assert said["Core, threads of a core"] == "2"
+    assert said["Caches, L1 data"] == "48 KiB, 12-way, each core"
+    assert said["Caches, L3"] == "32 MiB, 4 cores"
+    assert said["Translation, page sizes"] == "4 KiB, 64 KiB, 2 MiB"
+
+
+def test_rows_name_what_there_is() -> None:
+    names = [(spec.group, spec.name) for spec in row_specs()]
+    assert len(names) == len(set(names))
+    for spec in row_specs():
+        assert spec.stated or spec.published or spec.text or spec.measure
+        if spec.measure:
+            assert workloads.workload(spec.measure.workload).metric(spec.measure.metric).name == spec.measure.metric
+            assert spec.command.startswith("octant ")
+
+
+def _ladder(where: Store, times_ns: Mapping[int, int], pages: str = "thp", invalid: bool = False) -> str:
+    """A stored run of loads from these footprints; its build makes its figures invalid where wanted."""
+    ask = Ask(Subject("node/latency"), {"bytes": ",".join(map(str, times_ns)), "pages": pages})
+    (launch,) = ask.launches()
+    points = [
+        point(
+            workload="node/latency",
+            launch=launch.key,
+            knobs={"bytes": str(size), "pages": pages},
+            lanes=(lane(durations(time * 1000), clock_hz=[3_000_000_000]),),
+            counts={"loads": 1000},
+            build={**BUILD, "faults_compiled": invalid},
+        )
+        for size, time in times_ns.items()
+    ]
+    return write_run(stored([launch], points, folder=Path(f"runs/20261121-2145{next(_SECONDS)}-3f2a")), where.root).id
+
+
+LADDER = {16 * KIB: 1, 24 * KIB: 1, 32 * KIB: 1, 256 * KIB: 4, 512 * KIB: 4, MIB: 4} | {
+    size * MIB: 100 for size in (64, 128, 256)
+}
+
+
+def _row(rows: Sequence[Row], name: str) -> Row:
+    return next(row for row in rows if f"{row.spec.group}, {row.spec.name}" == name)
+
+
+def test_a_measured_row_is_of_the_newest_run_that_is_valid(tmp_path: Path) -> None:
+    where, here = Store(tmp_path), of_machine(machine())
+    assert with_measured(here, where).entries == here.entries
+    doubtful = _ladder(where, LADDER, invalid=True)
+    latency = with_measured(here, where).entries["Memory", "latency"]
+    assert (latency.text, latency.doubtful, latency.run) == ("100 ns", True, doubtful)
+    first = _ladder(where, LADDER)
+    second = _ladder(where, {size: 2 * time for size, time in LADDER.items()})
+    _ladder(where, LADDER, invalid=True)
+    found = with_measured(here, where).entries
+    latency = found["Memory", "latency"]
+    assert latency == Entry("200 ns", latency.value, "measured", second)
+    assert latency.value == pytest.approx(2e-7, rel=0.01)
+    assert found["Memory", "latency in cycles"].text == "600 cycles"
+    assert found["Caches", "levels that a ladder shows"].text.startswith("L1 2.00 ns to 32 KiB; L2 8.00 ns to 1 MiB; ")
+    assert first != second
+
+
+def test_runs_of_another_machine_say_nothing(tmp_path: Path) -> None:
+    where = Store(tmp_path)
+    _ladder(where, LADDER)
+    other = with_measured(of_machine(machine(cores=4)), where)
+    assert ("Memory", "latency") not in other.entries
+
+
+def test_the_reach_of_base_pages_is_where_the_curves_part(tmp_path: Path) -> None:
+    where = Store(tmp_path)
+    ask = Ask(Subject("node/latency"), {"pages": "base,thp"})
+    (launch,) = ask.launches()
+    points = [
+        point(
+            workload="node/latency",
+            launch=launch.key,
+            knobs={"bytes": str(size), "pages": pages},
+            lanes=(lane(durations(time * 1000 * (2 if pages == "base" and size >= 512 * KIB else 1))),),
+            counts={"loads": 1000},
+        )
+        for pages in ("base", "thp")
+        for size, time in LADDER.items()
+    ]
+    write_run(stored([launch], points), where.root)
+    assert (
+        with_measured(of_machine(machine()), where)
+        .entries["Translation", "reach with base pages"]
+        .text.startswith("512 KiB")
+    )
+
+
+def test_what_is_not_known_has_the_command_that_measures_it_or_why_it_cannot() -> None:
+    rows = beside(of_machine(machine()), of_published(catalogue.machines()["power575"]))
+    window, two = _row(rows, "Core, in flight, one thread"), _row(rows, "Core, in flight, two threads")
+    assert (window.here, window.command) == (None, "octant run core pattern=window")
+    assert (two.command, two.reason) == ("", "needs 2 hardware threads per core; this machine has 1")
+    assert not _row(rows, "Caches, L2").command
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (4.7e9, "Hz", "4.70 GHz"),
+        (2.0, "1", "2"),
+        (1.333, "1", "1.33"),
+        (336, "cycles", "336 cycles"),
+        (2**20, "B", "1 MiB"),
+    ],
+)
+def test_numbers_in_the_unit_of_their_row(value: float, unit: str, text: str) -> None:
+    assert value_text(value, unit) == text
