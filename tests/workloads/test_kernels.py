@@ -98,9 +98,9 @@ def test_the_scalar_loops_of_stream_are_no_vectors(kernels: Path) -> None:
         pytest.skip("reads x86-64 instructions with objdump")
     words = ["objdump", "-d", "-C", "--no-show-raw-insn", str(kernels / "octant-node-stream")]
     functions = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split("\n\n")
-    wanted = re.compile(r".*stream::Loops<64>::(load\b|\w+<false>)")
+    wanted = re.compile(r".*stream::Loops<64>::(\w+)<\(stream::Form\)0, false>")
     loops = {match[1]: body for body in functions if (match := wanted.match(body))}
-    assert set(loops) == {"load", "copy<false>", "scale<false>", "add<false>", "triad<false>"}
+    assert set(loops) == {"load", "copy", "scale", "add", "triad", "write", "update"}
     for name, body in loops.items():
         # `load` stores its first zeroes as a vector.
         packed = r"(add|mul|fm\w+)pd" if name == "load" else r"(add|mul|fm\w+)pd|%[yz]mm"
@@ -115,7 +115,7 @@ def test_the_arrays_of_stream_fill_what_was_asked_for(
     done = run_kernel("node/stream", f"kernel={kernel}", f"bytes={size}", "threads=2", "seconds=0.01", "pages=base")
     buffers = done.points[0].given[0].buffers
     whole = buffers[0].bytes * arrays
-    assert 0.97 * size <= whole <= size
+    assert 0.97 * size <= whole <= size + 4096 * arrays, "a thread begins with a page of its own"
     assert {buffer.bytes for buffer in buffers} == {buffers[0].bytes}
 
 

@@ -29,6 +29,13 @@ inline constexpr bool has_streaming_stores = true;
 inline bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 inline bool has_avx512() { return __builtin_cpu_supports("avx512f"); }
 inline void drain_stores() { _mm_sfence(); }
+inline constexpr bool has_rep_strings = true;  // one instruction copies or fills
+inline void rep_copy(void* to, void const* from, long bytes) {
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+inline void rep_fill(void* to, unsigned char value, long bytes) {
+    asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
+}
 
 template <class V>
 inline void store_streaming(V* to, V value) {
@@ -47,6 +54,9 @@ inline constexpr bool has_streaming_stores = false;
 inline bool has_avx2() { return false; }
 inline bool has_avx512() { return false; }
 inline void drain_stores() {}
+inline constexpr bool has_rep_strings = false;
+inline void rep_copy(void*, void const*, long) {}
+inline void rep_fill(void*, unsigned char, long) {}
 
 template <class V>
 inline void store_streaming(V* to, V value) {

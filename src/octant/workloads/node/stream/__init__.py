@@ -1,4 +1,4 @@
-"""Sustained memory bandwidth: McCalpin's four loops, and one that only reads."""
+"""Sustained memory bandwidth: McCalpin's four loops and others of their kind, and reads in other orders."""
 
 import math
 
@@ -22,19 +22,35 @@ def footprint(_machine: Machine, point: Point) -> int:
     return units.parse_bytes(point.knobs["bytes"]) * point.working_ranks
 
 
+WHOLE = ("contiguous", "streams")
+"""Patterns that use all of each line, once."""
+MOVED = ("bytes_read", "bytes_written", "bytes_allocated", "bytes_unused")
+"""What the source reads and writes, lines that are read before they are written, and parts of lines without use."""
+
+
+def _uses_whole_lines(point: Point) -> bool:
+    """Whether each thread moves every byte of its own part once in a pass."""
+    return point.knobs.get("pattern", WHOLE[0]) in WHOLE and point.knobs.get("data", "private") == "private"
+
+
 def _in(level: Level) -> Provides:
     """The first cache holds the lines that are written already: nothing moves to read them first."""
     metric = "bandwidth" if level == LEVELS[0] else "traffic"
-    return Provides(
-        traffic_in(level), metric, lambda m, point: level_of(m, point.hardware_threads, footprint(m, point)) == level
-    )
+
+    def holds(machine: Machine, point: Point) -> bool:
+        lies_in = level_of(machine, point.hardware_threads, footprint(machine, point))
+        return _uses_whole_lines(point) and lies_in == level
+
+    return Provides(traffic_in(level), metric, holds)
 
 
 def _best_pass(point: Point, samples: Samples) -> float:
     """B/s of all lanes if each took as long as the quickest pass of any of them over its arrays.
 
-    A pass is so many samples in a row as cover the arrays; nothing where fewer were kept.
+    A pass is so many samples in a row as cover the arrays; nothing where fewer were kept, or a pass is another one.
     """
+    if not _uses_whole_lines(point):
+        return math.nan
     lanes = [one.values[point.warmup :] for one in samples.series if one.head.name == "step"]
     once = point.count("bytes_read", "bytes_written") * point.batch / max(1, point.lanes)  # of a lane's sample
     if not lanes or not once:
@@ -55,12 +71,12 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
     best = known.best("memory traffic", point.hardware_threads)
     if best is None or not from_memory(machine, point):
         return None
-    moved = point.count("bytes_read", "bytes_written", "bytes_allocated")
+    moved = point.count(*MOVED)
     return Limit(moved / best.value, "best memory traffic of this run, write-allocates counted")
 
 
 WORKLOAD = Workload(
-    summary="Sustained memory bandwidth: copy, scale, add and triad over arrays of doubles",
+    summary="Sustained memory bandwidth: copy, scale, add, triad and others over arrays of doubles, in several orders",
     metrics=(
         Metric(
             "bandwidth",
@@ -73,8 +89,8 @@ WORKLOAD = Workload(
             "traffic",
             "B/s",
             "higher",
-            rate("bytes_read", "bytes_written", "bytes_allocated"),
-            note="write-allocates counted",
+            rate(*MOVED),
+            note="write-allocates and whole lines counted",
         ),
         Metric(
             "HPCC bandwidth",
@@ -89,5 +105,5 @@ WORKLOAD = Workload(
     provides=tuple(map(_in, LEVELS)),
     pictures=(Ladder(),),
     footprint=footprint,
-    smoke={"bytes": "384KiB"},
+    smoke={"pattern": "contiguous,strided,gather,streams,transposed", "bytes": "384KiB"},
 )

@@ -1,201 +1,90 @@
-// Sustained memory bandwidth: McCalpin's four loops over arrays of doubles, and a loop that only reads.
-#include "loops.hpp"
+// Sustained memory bandwidth: McCalpin's four loops over arrays of doubles and others of their kind, and reads in other
+// orders: strided, gathered, of many streams side by side, and a transposition.
+#include "rows.hpp"
 
-#include "kernels/worst.hpp"
-#include "octant/kernel.hpp"
-#include "octant/width.hpp"
+namespace stream {
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
-
-namespace {
-
-using octant::Buffer;
-using octant::Context;
-using octant::Refusal;
-
-struct Kind {
-    char const* name;
-    int arrays_read, arrays_written, flops;
-    double (*plain)(double b, double c);  // the oracle
-};
-constexpr Kind kinds[] = {
-    {"load", 1, 0, 1, [](double b, double) { return b; }},
-    {"copy", 1, 1, 0, [](double b, double) { return b; }},
-    {"scale", 1, 1, 1, [](double b, double) { return stream::factor * b; }},
-    {"add", 2, 1, 1, [](double b, double c) { return b + c; }},
-    {"triad", 2, 1, 2, [](double b, double c) { return b + stream::factor * c; }},
-};
-
-std::size_t kind_index(std::string const& name) {
-    auto const found = std::ranges::find(kinds, name, &Kind::name);
-    return static_cast<std::size_t>(found - std::begin(kinds));
+std::vector<octant::Knob> knobs() {
+    using octant::KnobKind;
+    return {{"kernel",
+             KnobKind::word,
+             "triad",
+             "which loop of pattern=contiguous",
+             {"load", "copy", "scale", "add", "triad", "write", "update"}},
+            {"bytes", KnobKind::bytes, "256MiB", "footprint of all arrays and threads of a rank", {}, 3072},
+            {"store",
+             KnobKind::word,
+             "plain",
+             "plain; streaming past the caches; interleaved: streaming into four pages in turn; libc: memcpy or "
+             "memset; rep: "
+             "the processor's copy or fill of strings; best: what a trial before the samples finds quickest",
+             {"plain", "streaming", "interleaved", "libc", "rep", "best"}},
+            {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "scalar", "128", "256", "512"}},
+            {"prefetch",
+             KnobKind::bytes,
+             "0",
+             "software prefetch of what is read so many bytes later; 0: none",
+             {},
+             0,
+             4096},
+            {"offset",
+             KnobKind::bytes,
+             "0",
+             "each array begins so much further into its page than the one before",
+             {},
+             0,
+             8192},
+            {"align",
+             KnobKind::word,
+             "page",
+             "arrays begin with a page, or so many bytes after one",
+             {"page", "2048", "1024", "512", "256", "128", "64", "32", "16", "8"}},
+            {"data",
+             KnobKind::word,
+             "private",
+             "private: a part for each thread; shared: every thread reads all of one array (kernel=load)",
+             {"private", "shared"}},
+            {"stride", KnobKind::bytes, "64", "from load to load of pattern=strided", {}, 8, std::int64_t{1} << 30},
+            {"index",
+             KnobKind::word,
+             "random",
+             "of pattern=gather: anywhere, within a page of 4 KiB after the other, or those in ascending order",
+             {"random", "page", "sorted"}},
+            {"streams", KnobKind::integer, "1", "that pattern=streams reads side by side", {}, 1, most_streams},
+            {"tile", KnobKind::integer, "8", "rows and columns of the squares of pattern=transposed", {}, 1, 64}};
 }
 
-struct Width {
-    std::string name;
-    stream::Table loops;
-};
-
-// The vector widths of this processor, narrow to wide.
 std::vector<Width> widths() {
-    std::vector<Width> found{{"scalar", stream::scalar_loops()}, {"128", stream::loops_128()}};
+    std::vector<Width> found{{"scalar", scalar_loops()}, {"128", loops_128()}};
     if constexpr (octant::x86) {
-        if (octant::has_avx2()) found.push_back({"256", stream::loops_256()});
-        if (octant::has_avx512()) found.push_back({"512", stream::loops_512()});
+        if (octant::has_avx2()) found.push_back({"256", loops_256()});
+        if (octant::has_avx512()) found.push_back({"512", loops_512()});
     }
     return found;
 }
 
-bool streams(std::string const& store) {
-    if (store == "streaming" && !octant::has_streaming_stores)
-        throw Refusal("cannot use store=streaming (no such instruction in this build); try store=plain",
-                      octant::Exit::not_supported);
-    return store == "streaming";
+std::ptrdiff_t doubles(octant::Context const& context, char const* knob) {
+    std::ptrdiff_t const bytes = context.knobs.integer(knob);
+    if (bytes % 8 != 0)
+        throw octant::Refusal("cannot use " + std::string(knob) + "=" + std::to_string(bytes) +
+                                  " (doubles have 8 bytes); try a multiple of 8",
+                              octant::Exit::wrong_word);
+    return bytes / 8;
 }
 
-class Stream {
-  public:
-    static octant::KernelInfo info() {
-        using octant::KnobKind;
-        return {
-            .knobs = {{"kernel", KnobKind::word, "triad", "which loop", {"load", "copy", "scale", "add", "triad"}},
-                      {"bytes", KnobKind::bytes, "256MiB", "footprint of all arrays and threads of a rank", {}, 3072},
-                      {"store", KnobKind::word, "plain", "plain, or streaming past the caches", {"plain", "streaming"}},
-                      {"width",
-                       KnobKind::word,
-                       "auto",
-                       "vector bits; auto: the widest",
-                       {"auto", "scalar", "128", "256", "512"}}}};
-    }
+void enough_or_refuse(octant::Context const& context, std::ptrdiff_t have_bytes, std::ptrdiff_t least_bytes,
+                      std::string const& what) {
+    if (have_bytes >= least_bytes) return;
+    throw octant::Refusal("cannot use " + what + " with bytes=" + context.knobs.values().at("bytes") + " (it takes " +
+                              std::to_string(least_bytes) + " bytes for each of " + std::to_string(context.threads) +
+                              " threads); try bytes=" + std::to_string(least_bytes * context.threads),
+                          octant::Exit::not_supported);
+}
 
-    explicit Stream(Context& context)
-        : context_(context),
-          kind_(kind_index(context.knobs.word("kernel"))),
-          width_(octant::chosen_width(widths(), context.knobs.word("width"))),
-          streaming_(streams(context.knobs.word("store"))),
-          loop_((streaming_ ? width_.loops.streaming : width_.loops.plain)[kind_]),
-          lanes_(static_cast<std::size_t>(context.threads)),
-          arrays_(kinds[kind_].arrays_read + kinds[kind_].arrays_written),
-          piece_(whole(elements(context) / pieces(context))),
-          slice_(pieces(context) * piece_),
-          a_(context.buffer<double>(kinds[kind_].arrays_written == 1 ? total() : 0)),
-          b_(context.buffer<double>(total())),
-          c_(context.buffer<double>(kinds[kind_].arrays_read == 2 ? total() : 0)) {
-        context.on_each_thread([&](int lane) {
-            for (std::size_t i = first(lane); i < first(lane + 1); ++i) {
-                if (a_.size() > 0) a_[i] = 0;
-                b_[i] = b_at(i);
-                if (c_.size() > 0) c_[i] = c_at(i);
-            }
-            lanes_[static_cast<std::size_t>(lane)].next = lane * slice_;
-        });
-        context.watched = {b_.mapping().bytes()};
-        if (a_.size() > 0) context.watched.push_back(a_.mapping().bytes());
-        context.notes = {{"width", width_.name}};
-        context.note_rounded(context.knobs.integer("bytes"), 8 * arrays_ * slice_ * context.threads);
-    }
+}  // namespace stream
 
-    // The lane's next piece. Its place is kept: two divisions for `index` took a sixth of the time in the first cache.
-    void chunk(int lane, std::int64_t) {
-        Lane& mine = lanes_[static_cast<std::size_t>(lane)];
-        std::ptrdiff_t const at = mine.next;
-        mine.sum = loop_(a_.data() + at, b_.data() + at, c_.data() + at, piece_);
-        if (streaming_) octant::drain_stores();
-        mine.next = at + piece_ < (lane + 1) * slice_ ? at + piece_ : lane * slice_;
-    }
-
-    [[nodiscard]] octant::Counts work(std::size_t) const {
-        Kind const& kind = kinds[kind_];
-        return {{"bytes_read", 8 * piece_ * kind.arrays_read},
-                {"bytes_written", 8 * piece_ * kind.arrays_written},
-                {"bytes_allocated", streaming_ ? 0 : 8 * piece_ * kind.arrays_written},
-                {"flops", piece_ * kind.flops}};
-    }
-
-    // Every element, or every piece's sum, against the plain expression. The values are small whole numbers, so that
-    // each result is exact in whatever order it is computed.
-    octant::Results verify() {
-        if (!corrupted_) redo();
-        std::vector<double> worst(static_cast<std::size_t>(context_.threads), 0.0);
-        context_.on_each_thread([&](int lane) {
-            double most = std::abs(sum_errors_[static_cast<std::size_t>(lane)]);
-            for (std::size_t i = first(lane); i < first(lane + 1) && a_.size() > 0; ++i) {
-                double const error = std::abs(a_[i] - kinds[kind_].plain(b_at(i), c_at(i)));
-                octant::keep_worst(most, error);
-            }
-            worst[static_cast<std::size_t>(lane)] = most;
-        });
-        double most = 0;
-        for (double const error : worst) most = error <= most ? most : error;
-        return {{"largest difference from the plain loop", most, "1", 0}};
-    }
-
-    void corrupt(std::size_t) {
-        redo();
-        corrupted_ = true;
-        if (a_.size() > 0)
-            a_[a_.size() / 2] += 1;
-        else
-            sum_errors_[0] += 1;
-    }
-
-  private:
-    struct alignas(64) Lane {
-        std::ptrdiff_t next = 0;  // where its next piece begins
-        double sum = 0;           // of the piece before
-    };
-    [[nodiscard]] static std::ptrdiff_t whole(std::ptrdiff_t elements) {
-        return std::max<std::ptrdiff_t>(64, elements / 64 * 64);
-    }
-    [[nodiscard]] std::ptrdiff_t elements(Context const& context) const {  // of one array and thread
-        return context.knobs.integer("bytes") / (8 * arrays_ * context.threads);
-    }
-    // As many equal pieces of at most 64 Ki elements as fill the slice: the chunks cover what was asked for.
-    [[nodiscard]] std::ptrdiff_t pieces(Context const& context) const { return (elements(context) - 1) / 65536 + 1; }
-    [[nodiscard]] std::size_t total() const { return static_cast<std::size_t>(slice_ * context_.threads); }
-    [[nodiscard]] std::size_t first(int lane) const { return static_cast<std::size_t>(slice_ * lane); }
-    // Ten scattered bits: no power-of-two period, so that a result from another place is a wrong one.
-    static double b_at(std::size_t i) {
-        return static_cast<double>((static_cast<std::uint32_t>(i) * 0x9E3779B1U) >> 22);
-    }
-    static double c_at(std::size_t i) {
-        return static_cast<double>((static_cast<std::uint32_t>(i) * 0x85EBCA6BU) >> 22);
-    }
-
-    // Runs every chunk of every lane once, over results that were wiped; compares the sums where there is only a sum.
-    void redo() {
-        sum_errors_.assign(static_cast<std::size_t>(context_.threads), 0.0);
-        context_.on_each_thread([&](int lane) {
-            auto const l = static_cast<std::size_t>(lane);
-            for (std::size_t i = first(lane); i < first(lane + 1) && a_.size() > 0; ++i) a_[i] = -1;
-            for (std::int64_t index = 0; index < slice_ / piece_; ++index) {
-                auto const from = static_cast<std::size_t>(lanes_[l].next);
-                chunk(lane, index);
-                if (a_.size() > 0) continue;
-                double expected = 0;
-                for (std::size_t i = from; i < from + static_cast<std::size_t>(piece_); ++i) expected += b_at(i);
-                sum_errors_[l] = std::max(sum_errors_[l], std::abs(lanes_[l].sum - expected));
-            }
-        });
-    }
-
-    Context& context_;
-    std::size_t kind_;
-    Width width_;
-    bool streaming_;
-    stream::Loop loop_;
-    std::vector<Lane> lanes_;
-    std::vector<double> sum_errors_;
-    std::ptrdiff_t arrays_, piece_, slice_;
-    Buffer<double> a_, b_, c_;
-    bool corrupted_ = false;
-};
-
-}  // namespace
-
-int main(int argc, char** argv) { return octant::run<Stream>(argc, argv); }
+int main(int argc, char** argv) {
+    return octant::run_rows(argc, argv, "pattern",
+                            {stream::contiguous_row(), stream::strided_row(), stream::gather_row(),
+                             stream::streams_row(), stream::transposed_row()});
+}

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import MIB, lane, machine, point
+from kernel_run import KernelRuns
 from octant.limit import Best, Known
 from octant.record import Point
 from octant.workloads.node.stream import WORKLOAD, from_memory
@@ -41,3 +42,84 @@ def test_twice_the_traffic_is_twice_the_limit(best: float, counts: dict[str, int
     once, twice = at_limit(triad(counts), best), at_limit(triad(counts), 2 * best)
     assert once is not None
     assert twice == pytest.approx(2 * once)
+
+
+def test_only_patterns_that_use_whole_lines_once_provide_a_limit() -> None:
+    by_name = {provides.name: provides for provides in WORKLOAD.provides}
+    memory, first = by_name["memory traffic"], by_name["L1 traffic"]
+    size = str(256 * MIB)
+    for knobs, provided in (
+        ({"bytes": size}, True),  # recorded before there were patterns
+        ({"bytes": size, "pattern": "streams", "data": "private"}, True),
+        ({"bytes": size, "pattern": "strided", "data": "private"}, False),
+        ({"bytes": size, "pattern": "contiguous", "data": "shared"}, False),
+    ):
+        assert memory.when(machine(), point(knobs=knobs, lanes=(lane([100]),))) == provided
+        assert not first.when(machine(), point(knobs=knobs, lanes=(lane([100]),)))
+
+
+BRIEF = ("seconds=0.001", "least=5", "samples=20", "threads=2")
+STORES = "plain,streaming,interleaved,libc,rep,best"
+
+
+def test_every_way_to_store_gives_the_same_and_touches_nothing_beside(run_kernel: KernelRuns) -> None:
+    """47,104 B: neither whole blocks of four pages nor whole iterations of 16 vectors."""
+    words = ("kernel=load,copy,triad,write,update", f"store={STORES}", "bytes=94208", "offset=200")
+    done = run_kernel("node/stream", *words, *BRIEF)
+    assert done.code == 3, "some kernels have not every way"
+    assert all(point.passed for point in done.points)
+    measured = {(point.knobs["kernel"], point.knobs["store"]) for point in done.points}
+    assert {("copy", "libc"), ("write", "libc"), ("load", "best"), ("update", "best")} <= measured
+    assert ("triad", "libc") not in measured
+    assert all("try store=best" in failure.reason for failure in done.failures if failure.reason)
+    chosen = [
+        point.notes["store"] for point in done.points if point.knobs["store"] == "best" and "store" in point.notes
+    ]
+    assert chosen
+    assert set(chosen) <= set(STORES.split(","))
+
+
+@pytest.mark.parametrize("check", [0, 1], ids=["the last line left out", "a line too many"])
+def test_a_count_that_is_wrong_by_a_line_is_seen(run_kernel: KernelRuns, check: int) -> None:
+    words = ("kernel=copy,write", f"store={STORES}", "bytes=32KiB")
+    done = run_kernel("node/stream", *words, *BRIEF, fault=f"wrong:{check}")
+    assert done.code == 2
+    assert done.points
+    assert not any(point.results[check].passed for point in done.points)
+
+
+ORDERS = (
+    ("pattern=strided", "stride=8,24,64,72,1000,4KiB", "bytes=200000", "prefetch=0,64"),
+    ("pattern=gather", "index=random,page,sorted", "bytes=200000", "prefetch=0,4KiB"),
+    ("pattern=streams", "streams=1,7,8,9,63", "bytes=200000", "prefetch=0,64", "width=scalar,auto"),
+    ("pattern=transposed", "tile=1,3,12,64", "bytes=200000", "prefetch=0,64"),
+    ("kernel=load", "data=shared", "bytes=200000,3MiB", "width=scalar,128,auto"),
+    ("kernel=triad", "align=8,2048", "offset=0,8,8KiB", "bytes=40000", "width=scalar,128,auto"),
+    ("kernel=copy,update", "store=plain,streaming,interleaved", "bytes=94208", "prefetch=512"),
+)
+
+
+@pytest.mark.parametrize("words", ORDERS, ids=lambda words: words[0])
+def test_sums_and_elements_are_right_in_every_order(run_kernel: KernelRuns, words: tuple[str, ...]) -> None:
+    done = run_kernel("node/stream", *words, *BRIEF)
+    assert done.code == 0, done.stderr
+    assert all(point.passed for point in done.points)
+
+
+def test_streams_that_read_one_another_s_part_are_seen(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/stream", "pattern=streams", "streams=1,2,8,9,64", "bytes=1MiB", *BRIEF, fault="wrong")
+    assert done.code == 2
+    assert not any(point.passed for point in done.points)
+
+
+def test_lines_of_which_a_part_is_used_count_whole_in_traffic(run_kernel: KernelRuns) -> None:
+    """Eight loads of a line bring it once; loads 64 B and more apart bring one each."""
+    done = run_kernel("node/stream", "pattern=strided", "stride=8,16,64,512", "bytes=256KiB", *BRIEF)
+    unused = {point.knobs["stride"]: point.count("bytes_unused") / point.count("bytes_read") for point in done.points}
+    assert unused == {"8": 0, "16": 1, "64": 7, "512": 7}
+
+
+def test_what_threads_would_write_at_once_is_not_shared(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/stream", "kernel=copy", "data=shared", "bytes=64KiB", *BRIEF)
+    assert done.code == 3
+    assert "try kernel=load" in done.stderr
