@@ -120,6 +120,18 @@ class Interrupted:
 
 
 @dataclass(frozen=True)
+class OfPairs:
+    """A value of each pair of hardware threads, which the function gives by their numbers, the lower first.
+
+    Nothing where the record does not say it.
+    """
+
+    function: Callable[[Point, Samples], Mapping[tuple[int, int], float]]
+    how: How = "median"  # over the pairs
+    readings: tuple[str, ...] = ()  # that only say which pair it was
+
+
+@dataclass(frozen=True)
 class Derived:
     """A function of other values of the same launch."""
 
@@ -134,7 +146,7 @@ class FirstOf:
     values: tuple["Value", ...]
 
 
-Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | Derived | FirstOf
+Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | OfPairs | Derived | FirstOf
 
 
 def seconds(
@@ -181,6 +193,19 @@ def custom(function: Callable[[Point, Samples], float]) -> Custom:
 def interrupted(function: Callable[[Point, Samples], Sequence[Interruptions]]) -> Interrupted:
     """The share of the time that interruptions took, which `function` lists for each lane."""
     return Interrupted(function)
+
+
+def of_pairs(
+    function: Callable[[Point, Samples], Mapping[tuple[int, int], float]],
+    how: How = "median",
+    readings: tuple[str, ...] = (),
+) -> OfPairs:
+    """What `function` gives for each pair of hardware threads; `how`: the one number that stands for all pairs.
+
+    Args:
+        readings: names of those that only say which pair it was, and are no figures.
+    """
+    return OfPairs(function, how, readings)
 
 
 def derived(function: Callable[..., float], *values: Value) -> Derived:

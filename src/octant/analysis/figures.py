@@ -58,6 +58,7 @@ class LaunchFigure:
     mismatches: tuple[str, ...] = ()  # what was given is not what was asked
     whole_s: float | None = None  # of a share of time: what it is a share of
     lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
+    by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
     speeds: tuple[tuple[Lane, float], ...] = ()  # of lanes or ranks that worked alone at once, chunks or steps a second
 
     @property
@@ -310,7 +311,7 @@ def _launch_figure(
     kept = stats.thinned(samples, KEPT)
     return LaunchFigure(
         metric, point, interval, kept, len(samples), times, doubts, measured.by_group, mismatches,
-        measured.whole_s, measured.lanes,
+        measured.whole_s, measured.lanes, measured.by_pair,
     )  # fmt: skip
 
 

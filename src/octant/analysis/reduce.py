@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from octant.metric import (
     FirstOf,
     Interrupted,
     Named,
+    OfPairs,
     Rate,
     Reading,
     Seconds,
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[np.float64]"
 Cells: TypeAlias = "dict[tuple[int | None, int | None], Array]"  # (group, rank or lane) -> samples, or one number
 
-SKETCHED = 10_000
-"""How many values stand for the samples of a record that kept a sketch of them."""
+SKETCHED = 10_000  # values that stand for the samples of a record that kept a sketch of them
 _HOW: dict[How, Callable[..., Array]] = {
     "mean": np.mean,
     "median": np.median,
@@ -67,6 +67,7 @@ class Measured:
     is_median: bool = True  # the value is the samples' median, whose interval they give
     whole_s: float | None = None  # of a share of time: what it is a share of
     lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
+    by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
 
 
 def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
@@ -98,21 +99,26 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
         if not named:
             raise NoSamplesError(f"there is no result {value.name!r}")
         return _of_results(named)
-    if isinstance(value, Custom):
-        found = value.function(point, samples)
-        if not math.isfinite(found):
-            raise NoSamplesError("the record does not hold what it is made of")
-        return _of_groups(np.asarray([found]))
+    if isinstance(value, Custom | OfPairs):
+        return _of_function(value, point, samples)
     if isinstance(value, Interrupted):
         lanes = tuple(lane_time(lane) for lane in value.function(point, samples) if lane.whole_ns > 0)
         if not lanes:
             raise NoSamplesError("the record does not hold what it is made of")
-        whole_s = sum(lane.whole_s for lane in lanes)
-        return Measured(lost_share(lanes), np.empty(0), whole_s=whole_s, lanes=lanes)
+        return Measured(lost_share(lanes), np.empty(0), whole_s=sum(lane.whole_s for lane in lanes), lanes=lanes)
     if isinstance(value, FirstOf):
         return _first_of(value, point, samples)
     parts = [_value(part, point, samples) for part in value.values]
     return _of_groups(np.asarray([value.function(*(part.value for part in parts))]))
+
+
+def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> Measured:
+    found = value.function(point, samples)
+    if isinstance(value, OfPairs) and isinstance(found, Mapping) and found:
+        return Measured(float(_HOW[value.how](list(found.values()))), np.empty(0), by_pair=found)
+    if isinstance(found, Mapping) or not math.isfinite(found):
+        raise NoSamplesError("the record does not hold what it is made of")
+    return _of_groups(np.asarray([found]))
 
 
 def _first_of(value: FirstOf, point: Point, samples: Samples) -> Measured:

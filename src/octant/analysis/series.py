@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from octant.metric import Metric, groups, ranks, reading, seconds, steps
+from octant.metric import FirstOf, Metric, OfPairs, Value, groups, ranks, reading, seconds, steps
 from octant.record import Point
 
 STEP = "mean step"
@@ -28,3 +28,9 @@ def series_metrics(points: Iterable[Point]) -> tuple[Metric, ...]:
     ]
     step = Metric(STEP, "s", "lower", seconds(over=_MEAN), "mean over steps and ranks")
     return (*([step, *phases] if phases else []), *readings)
+
+
+def pair_readings(value: Value) -> tuple[str, ...]:
+    """The readings of a metric that only say which pair a sample is of."""
+    every = value.values if isinstance(value, FirstOf) else (value,)
+    return tuple(name for one in every if isinstance(one, OfPairs) for name in one.readings)

@@ -7,12 +7,14 @@ import pytest
 from fake_run import durations, lane, point, stored
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Shape, Subject
+from octant.machine import Topology
 from octant.metric import Metric, per, ranks, rate, steps
 from octant.record import Work
 from octant.report.charts import draw, terminal
 from octant.report.charts.matrix import matrix
 from octant.report.charts.picture import Picture
 from octant.workload import Matrix, Workload
+from pair_times import TWO_SOCKETS, flat, launch
 
 RANKS = 6
 WORKLOAD = Workload(
@@ -107,3 +109,38 @@ def test_other_groups_and_two_pairs_make_none(groups: tuple[tuple[int, ...], ...
     points = tuple(dataclasses.replace(one, groups=groups) for one in found.run.points[:1])
     other = summarise(dataclasses.replace(found.run, points=points), {WORKLOAD.name: WORKLOAD})
     assert matrix(other, WORKLOAD, other.figures, Matrix("pair time")) is None
+
+
+def of_threads(topology: Topology) -> Picture | None:
+    """A launch of pairs of hardware threads, on a machine of that topology."""
+    asked = Launch(Ask(Subject("node/coherence"), {"pattern": "pairs"}))
+    run = stored([asked], [launch(launch=asked.key)])
+    found = summarise(dataclasses.replace(run, machine=dataclasses.replace(run.machine, topology=topology)))
+    of = found.figures[0].workload
+    return matrix(found, of, found.figures, Matrix("time"))
+
+
+def test_hardware_threads_have_lines_between_what_is_told_and_their_groups_are_named() -> None:
+    picture = of_threads(TWO_SOCKETS)
+    assert picture is not None
+    (panel,) = picture.panels
+    assert panel.x.title == "hardware thread"
+    borders = {one.x[0] for one in panel.series if one.kind == "line" and one.x[0] == one.x[1]}
+    assert borders == {at + 0.5 for at in range(1, 15, 2)}, "between cores; caches and packages end there too"
+    facts = dict(picture.facts)
+    assert facts["cores"].startswith("0-1; 2-3; 4-5; 6-7 and 4 more: 7.00 ns within, 20.0 ns between")
+    assert facts["L3 caches"].startswith("0-3; 4-7; 8-11; 12-15: 20.0 ns within, 90.0 ns between")
+    assert {row[1]: row[4] for row in picture.rows if row[1] in ("0 and 1", "0 and 3", "3 and 4", "0 and 8")} == {
+        "0 and 1": "core", "0 and 3": "L3 cache", "3 and 4": "package", "0 and 8": "",
+    }  # fmt: skip
+    lines = [line.plain for line in terminal.picture_lines(picture, 100)]
+    assert sum("│" in line for line in lines) == 16, "a line for each hardware thread"
+    assert sum("─" in line for line in lines) == 7, "between cores"
+    assert [line.split()[0] for line in lines if "│" in line] == [str(cpu) for cpu in range(15, -1, -1)]
+
+
+def test_groups_that_are_not_told_are_said_to_be_so() -> None:
+    picture = of_threads(flat())
+    assert picture is not None
+    assert {name for name, _ in picture.facts} == {"all pairs", "groups that are not told"}
+    assert not any(one.kind == "line" for one in picture.panels[0].series)

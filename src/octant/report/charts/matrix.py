@@ -1,13 +1,20 @@
-"""A metric of every pair of ranks as a matrix of squares; pairs that are far from the others are named."""
+"""A metric of every pair of ranks or of hardware threads as a matrix of squares.
+
+Of ranks, pairs that are far from the others are named; hardware threads lie beside those with which they share most,
+with lines between the groups that are told, and the groups that the values show are named.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from octant import units
+from octant.analysis.clusters import UNITS, clusters, groups_text, in_order, values_of_pairs
 from octant.analysis.names import knob_text
 from octant.ask import EFFORT
 from octant.report.charts.picture import Axis, Panel, Picture, Series, thin, thinned_text
@@ -16,14 +23,19 @@ from octant.report.charts.ticks import even_ticks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from octant.analysis.clusters import Clusters, Partition
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.machine import Topology
     from octant.metric import Metric
     from octant.workload import Matrix, Workload
 
 LEAST_PAIRS = 3
 MOST_PANELS = 4
 MOST_RANKS = 256
+MOST_GROUPS = 32
+BORDERS = ("package", "numa", "l3", "core")
+"""Units between whose groups there are lines, where they are few enough."""
 MOST_NAMED = 5
 """Pairs whose names stand in the picture; the table has all."""
 FAR = 3.5
@@ -36,10 +48,36 @@ _Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class _Pairs:
-    """The value of every pair of one choice of the other knobs, the lower rank first."""
+    """The value of every pair of one choice of the other knobs, the lower number first."""
 
     name: str
     values: Mapping[_Pair, float]
+    topology: Topology | None = None  # of hardware threads; `None`: they are ranks
+
+    @property
+    def who(self) -> str:
+        """What the numbers are."""
+        return "rank" if self.topology is None else "hardware thread"
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The numbers in the order in which they are drawn."""
+        if self.topology is None:
+            return list(range(max(map(max, self.values)) + 1))
+        return in_order(self.topology, {number for pair in self.values for number in pair})
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """The groups of hardware threads that the values show."""
+        return clusters(self.values, self.topology) if self.topology else None
+
+    @property
+    def borders(self) -> list[float]:
+        """Between which places the largest groups that are told meet, if they are not too many to be seen."""
+        told = self.clusters.told if self.clusters else {}
+        few = [unit for unit in BORDERS if unit in told and len(told[unit]) <= MOST_GROUPS]
+        group = {cpu: tuple(_place(told[unit], cpu) for unit in few) for cpu in self.order}
+        return [i + 0.5 for i, (a, b) in enumerate(pairwise(self.order)) if group[a] != group[b]]
 
     @property
     def middle(self) -> float:
@@ -47,7 +85,9 @@ class _Pairs:
 
     @property
     def far(self) -> list[_Pair]:
-        """Pairs that are far from the others, the farthest first."""
+        """Pairs of ranks that are far from the others, the farthest first."""
+        if self.topology is not None:
+            return []
         off = {pair: abs(value - self.middle) for pair, value in self.values.items()}
         spread = 1.4826 * float(np.median(list(off.values())))
         least = max(FAR * spread, LEAST_FAR * self.middle)
@@ -55,22 +95,28 @@ class _Pairs:
 
 
 def matrix(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Matrix) -> Picture | None:
-    """The pairs of ranks of cells whose groups are pairs; `None` for fewer than three pairs."""
+    """The pairs of ranks of cells whose groups are pairs, or of hardware threads; `None` for fewer than three pairs."""
     metric = workload.metric(shown.y)
     every = [one for one in _by_knobs(summary, figures, shown.y) if len(one.values) >= LEAST_PAIRS]
-    drawn = [one for one in thin(every, MOST_PANELS) if max(map(max, one.values)) < MOST_RANKS]
+    drawn = [one for one in thin(every, MOST_PANELS) if len(one.order) <= MOST_RANKS]
     if not drawn:
         return None
-    title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of ranks"
+    who = f"{drawn[0].who}s"
+    title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of {who}"
     darker = "greater" if metric.better == "higher" else "smaller"
+    marked = (
+        f"Pairs are marked that are more than {FAR} robust standard deviations and {LEAST_FAR:.0%} from the median."
+        if drawn[0].topology is None
+        else "Those that share most lie beside each other, with lines between caches, nodes and packages as the system "
+        "tells them."
+    )
     return Picture(
         "matrix",
         title,
-        f"{workload.summary}. Each square is a pair, the darker the {darker}: the median over launches. Pairs are "
-        f"marked that are more than {FAR} robust standard deviations and {LEAST_FAR:.0%} from the median."
+        f"{workload.summary}. Each square is a pair, the darker the {darker}: the median over launches. {marked}"
         + thinned_text(len(drawn), len(every), "matrices"),
         tuple(_panel(one, metric) for one in drawn),
-        ("what", "ranks", metric.name, "against the median", "far"),
+        ("what", who, metric.name, "against the median", "far" if drawn[0].topology is None else "share"),
         tuple(row for one in every for row in _rows(one, metric)),
         label=f"{title}: {_span(drawn[0], metric)}.",
         facts=tuple(fact for one in drawn for fact in _facts(one, metric)),
@@ -82,10 +128,18 @@ def matrix(summary: Summary, workload: Workload, figures: Sequence[Figure], show
 def _by_knobs(summary: Summary, figures: Sequence[Figure], name: str) -> list[_Pairs]:
     """Cells that differ in their groups only are one matrix; a pair that several have is the mean of them."""
     found: dict[tuple[tuple[str, str], ...], dict[_Pair, list[float]]] = {}
+    topology: Topology | None = None
     for headline in figures:
         figure = summary.figure(headline, name) if name else headline
         point = headline.point
-        if figure is None or figure.invalid or not point.groups or any(len(group) != 2 for group in point.groups):
+        if figure is None or figure.invalid:
+            continue
+        if by_threads := values_of_pairs(figure):
+            topology = summary.run.machine.topology
+            of_threads = tuple((n, v) for n, v in point.knobs.items() if n not in EFFORT)
+            found.setdefault(of_threads, {}).update({pair: [value] for pair, value in by_threads.items()})
+            continue
+        if not point.groups or any(len(group) != 2 for group in point.groups):
             continue
         launches = [one.by_group for one in figure.counted if len(one.by_group) == len(point.groups)]
         key = tuple((n, v) for n, v in point.knobs.items() if n != "groups" and n not in EFFORT)
@@ -98,31 +152,39 @@ def _by_knobs(summary: Summary, figures: Sequence[Figure], name: str) -> list[_P
         _Pairs(
             ", ".join(knob_text(name, value) for name, value in key if name in varying),
             {pair: float(np.mean(values)) for pair, values in sorted(pairs.items())},
+            topology,
         )
         for key, pairs in found.items()
     ]
 
 
 def _panel(one: _Pairs, metric: Metric) -> Panel:
-    ranks = max(map(max, one.values)) + 1
+    number = len(one.order)
+    place = {number: i for i, number in enumerate(one.order)}
     cells = [(a, b, value) for pair, value in one.values.items() for a, b in (pair, pair[::-1])]
     low, high = min(one.values.values()), max(one.values.values())
-    shades = [(value - low) / (high - low) if high > low else 0.5 for _, _, value in cells]
+    shades = [_shade(value, low, high, ratios=one.topology is not None) for _, _, value in cells]
     if metric.better == "lower":
         shades = [1 - shade for shade in shades]
-    ends = (-0.5, ranks - 0.5)
-    axis = [Axis("rank", False, even_ticks(ranks - 1, lambda v: f"{v:g}"), ends=ends) for _ in range(2)]
+    ends = (-0.5, number - 0.5)
+    ticks = even_ticks(number - 1, lambda v: f"{v:g}")
+    if one.topology is not None:
+        ticks = tuple((float(i), str(cpu)) for i, cpu in enumerate(one.order))
+    axis = [Axis(one.who, False, ticks, ends=ends) for _ in range(2)]
     far = one.far
     ends_of = (low, high) if metric.better == "lower" else (high, low)
     dark, pale = (units.si_text(value, metric.unit) for value in ends_of)
     series = [
         Series(
             f"dark {dark} … pale {pale}", "cells",
-            tuple(float(a) for a, _, _ in cells), tuple(float(b) for _, b, _ in cells),
-            labels=tuple(f"ranks {a} and {b}: {units.si_text(v, metric.unit)}" for a, b, v in cells),
+            tuple(float(place[a]) for a, _, _ in cells), tuple(float(place[b]) for _, b, _ in cells),
+            labels=tuple(f"{one.who}s {a} and {b}: {units.si_text(v, metric.unit)}" for a, b, v in cells),
             shades=tuple(shades), role="series-1", names="legend",
         )
     ]  # fmt: skip
+    for border in one.borders:
+        for x, y in (((border, border), ends), (ends, (border, border))):
+            series.append(Series("", "line", x, y, role="ink", names="none"))
     if far:
         series.append(
             Series(
@@ -142,7 +204,7 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
             _named(pair),
             units.si_text(value, metric.unit, 4),
             f"×{value / middle:.3f}" if middle else "",
-            "far" if pair in far else "",
+            ("far" if pair in far else "") if one.topology is None else _shared(one.clusters, pair),
         )
         for pair, value in one.values.items()
     ]
@@ -150,6 +212,13 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
 
 def _facts(one: _Pairs, metric: Metric) -> list[tuple[str, str]]:
     facts = [(one.name or "all pairs", _span(one, metric))]
+    found = one.clusters
+    for cut in found.found if found else ():
+        told = found.names(cut.groups) if found else ""
+        ends = f"{units.si_text(cut.within, metric.unit)} within, {units.si_text(cut.between, metric.unit)} between"
+        facts.append((told or "groups that are not told", f"{groups_text(cut.groups)}: {ends}"))
+    if found and found.unseen:
+        facts.append(("told, but not seen", ", ".join(UNITS[unit] for unit in found.unseen)))
     if one.far:
         more = len(one.far) - MOST_NAMED
         names = "; ".join(
@@ -168,3 +237,22 @@ def _span(one: _Pairs, metric: Metric) -> str:
 
 def _named(pair: _Pair) -> str:
     return f"{pair[0]} and {pair[1]}"
+
+
+def _shared(found: Clusters | None, pair: _Pair) -> str:
+    """The smallest unit that a pair of hardware threads shares, as the system tells it."""
+    for unit, groups in found.told.items() if found else ():
+        if any(set(pair) <= group for group in groups):
+            return UNITS[unit].removesuffix("s")
+    return ""
+
+
+def _place(groups: Partition, cpu: int) -> int:
+    return next((i for i, group in enumerate(groups) if cpu in group), -1)
+
+
+def _shade(value: float, low: float, high: float, ratios: bool) -> float:
+    """From 0 for the lowest to 1 for the highest; `ratios`: by these, as between levels of a machine."""
+    if high <= low:
+        return 0.5
+    return float(np.log(value / low) / np.log(high / low)) if ratios and low > 0 else (value - low) / (high - low)

@@ -152,14 +152,17 @@ def _cells(panel: Panel, width: int) -> list[str]:
     shades = dict(zip(zip(cells.x, cells.y, strict=True), cells.shades, strict=True))
     across, down = sorted({x for x, _ in shades}), sorted({y for _, y in shades}, reverse=True)
     heads = [_short(y, panel.y) for y in down]
+    ends = {one.x[0] for one in panel.series if one.kind == "line" and one.x[0] == one.x[-1]}  # of groups
     left = max(map(len, heads))
-    if left + 1 + 2 * len(across) > width:
+    if left + 1 + 2 * len(across) + len(ends) > width:
         return [f"{len(shades)} cells, too many for {width} columns"]
     signs = {(x, y): 2 * SHADES[round(shade * (len(SHADES) - 1))] for (x, y), shade in shades.items()}
-    rows = ["".join(signs.get((x, y), "  ") for x in across) for y in down]
+    rows = ["".join(("│" if x - 0.5 in ends else "") + signs.get((x, y), "  ") for x in across) for y in down]
     first, last = (_short(x, panel.x) for x in (across[0], across[-1]))
-    axis = f"{'':{left}} {first}{'':{max(1, 2 * len(across) - len(first) - len(last))}}{last}"
-    lines = [f"{head:>{left}} {row}" for head, row in zip(heads, rows, strict=True)]
+    axis = f"{'':{left}} {first}{'':{max(1, len(rows[0]) - len(first) - len(last))}}{last}"
+    lines = []
+    for y, head, row in zip(down, heads, rows, strict=True):
+        lines += [f"{head:>{left}} {row}", *[f"{'':{left}} {'─' * len(row)}"] * (y - 0.5 in ends)]
     return [*lines, axis[:width], *_legend([cells.name], width)]
 
 

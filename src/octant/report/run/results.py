@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
-from octant.analysis.series import series_metrics
+from octant.analysis.series import pair_readings, series_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +80,9 @@ def further_figures(summary: Summary, headline: Figure) -> list[Figure]:
     """The other metrics of a cell, then its phases and readings, as far as the summary holds them."""
     declared = headline.workload.metrics
     known = [metric.value for metric in declared]
-    metrics = (*declared[1:], *(metric for metric in series_metrics(headline.points) if metric.value not in known))
+    names = {f"reading/{name}" for value in known for name in pair_readings(value)}
+    further = [metric for metric in series_metrics(headline.points) if metric.value not in known]
+    metrics = (*declared[1:], *(metric for metric in further if metric.name not in names))
     return [figure for metric in metrics for figure in [summary.figure(headline, metric.name)] if figure is not None]
 
 

@@ -1,0 +1,136 @@
+"""Which hardware threads are near each other by what a line of memory takes between them, beside what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from octant.machine import CpuSet, Topology
+from octant.placement import set_text
+
+if TYPE_CHECKING:
+    from octant.analysis.figures import Figure
+
+Pair: TypeAlias = tuple[int, int]
+Partition: TypeAlias = tuple[CpuSet, ...]
+"""Hardware threads in groups, ordered by the lowest of each."""
+
+GAP = 1.4
+"""Groups are apart where the nearest pair between two of them takes so many times as long as what joins each."""
+UNITS = {"core": "cores", "l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA nodes", "package": "packages"}
+_SHOWN = ("core", "l3")
+"""Units whose threads must be nearer to each other than to others, if the machine has several: they share a cache."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Groups that the times of pairs show."""
+
+    groups: Partition
+    within: float  # the longest step that joins a group, in the unit of the values
+    between: float  # the shortest between two groups
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Groups that were found, the smallest first, beside those that are told."""
+
+    found: tuple[Found, ...]
+    told: Mapping[str, Partition]  # by unit, of the threads that were measured
+    number: int  # of hardware threads
+    pairs: int  # that were measured
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pair was measured."""
+        return self.pairs == self.number * (self.number - 1) // 2
+
+    @property
+    def untold(self) -> tuple[Found, ...]:
+        """What was found and is told of no unit."""
+        return tuple(one for one in self.found if one.groups not in self.told.values())
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Units that share a cache, as is told, and whose threads are no nearer to each other than to others."""
+        seen = [one.groups for one in self.found]
+        return tuple(unit for unit in _SHOWN if unit in self.told and self.told[unit] not in seen)
+
+    def names(self, groups: Partition) -> str:
+        """What these groups are told to be: `cores`, `L3 caches and packages`; empty: nothing."""
+        return " and ".join(UNITS[unit] for unit, told in self.told.items() if told == groups)
+
+
+def values_of_pairs(figure: Figure) -> dict[Pair, float]:
+    """The value of each pair of hardware threads, the median over launches; none where the figure has no pairs."""
+    by_pair: dict[Pair, list[float]] = {}
+    for launch in figure.counted:
+        for pair, value in launch.by_pair.items():
+            by_pair.setdefault(pair, []).append(value)
+    return {pair: float(np.median(values)) for pair, values in sorted(by_pair.items())}
+
+
+def clusters(values: Mapping[Pair, float], topology: Topology) -> Clusters:
+    """The groups among the hardware threads of these pairs."""
+    cpus = sorted({cpu for pair in values for cpu in pair})
+    return Clusters(_found(values, cpus), told_groups(topology, cpus), len(cpus), len(values))
+
+
+def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partition]:
+    """By unit, how the system groups these hardware threads; units that make no or one group are left out."""
+    wanted = frozenset(cpus)
+    levels = {f"l{cache.level}" for cache in topology.caches}
+    found = {}
+    for unit in (unit for unit in UNITS if unit[0] != "l" or unit in levels):
+        groups = _ordered([group & wanted for group in topology.groups(unit) if group & wanted])
+        if 1 < len(groups) < len(wanted):
+            found[unit] = groups
+    return found
+
+
+def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
+    """These hardware threads with those that share most beside each other."""
+    places = {
+        cpu.os: (cpu.package, cpu.numa, *(_lowest(topology, unit, cpu.os) for unit in ("l3", "l2", "core")), cpu.os)
+        for cpu in topology.cpus
+    }
+    return sorted(cpus, key=lambda cpu: places.get(cpu, (1 << 20, 0, 0, 0, 0, cpu)))
+
+
+def groups_text(groups: Partition, most: int = 4) -> str:
+    """`0,4; 1,5; 2,6 and 13 more`."""
+    more = f" and {len(groups) - most} more" if len(groups) > most else ""
+    return "; ".join(set_text(group) for group in groups[:most]) + more
+
+
+def _lowest(topology: Topology, unit: str, cpu: int) -> int:
+    return next((min(group) for group in topology.groups(unit) if cpu in group), cpu)
+
+
+def _found(values: Mapping[Pair, float], cpus: Collection[int]) -> tuple[Found, ...]:
+    """Cuts where the next step of joining nearest groups takes `GAP` times as long as the one before.
+
+    A single pair that was disturbed does not join what is apart, and what is near stays so by its other pairs.
+    """
+    home = {cpu: cpu for cpu in cpus}
+    members = {cpu: {cpu} for cpu in cpus}
+    found: list[Found] = []
+    last = 0.0
+    for (a, b), value in sorted(values.items(), key=lambda item: item[1]):
+        one, other = home[a], home[b]
+        if one == other:
+            continue
+        if last and value >= GAP * last:
+            found.append(Found(_ordered(map(frozenset, members.values())), last, value))
+        last = value
+        members[one] |= members.pop(other)
+        for cpu in members[one]:
+            home[cpu] = one
+    return tuple(found)
+
+
+def _ordered(groups: Iterable[CpuSet]) -> Partition:
+    return tuple(sorted(groups, key=min))

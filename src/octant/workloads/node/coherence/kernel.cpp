@@ -1,0 +1,21 @@
+// What a line of memory costs that several hardware threads use: from one to another, shared by accident, flushed.
+#include "rows.hpp"
+
+#include "octant/failure.hpp"
+
+namespace coherence {
+
+void expect_two(std::vector<int> const& cpus) {
+    if (cpus.size() < 2)
+        throw octant::Refusal(
+            "cannot pass a line on (this rank may use one hardware thread); try a placement or a node "
+            "that gives it several",
+            octant::Exit::not_supported);
+}
+
+}  // namespace coherence
+
+int main(int argc, char** argv) {
+    using namespace coherence;
+    return octant::run_rows(argc, argv, "pattern", {pairs_row(), sharing_row(), flush_row()});
+}

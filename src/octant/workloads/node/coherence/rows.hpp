@@ -1,0 +1,56 @@
+// What the three kernels of this program share: their knobs.
+#pragma once
+
+#include "octant/kernel.hpp"
+
+namespace coherence {
+
+[[nodiscard]] inline std::vector<octant::Knob> knobs() {
+    using octant::KnobKind;
+#ifdef __aarch64__
+    char const* const flush = "civac";
+#else
+    char const* const flush = "clflush";
+#endif
+    return {
+        {"protocol",
+         KnobKind::word,
+         "exchange",
+         "of pairs: compare-and-swap on one line, store and load over two lines, or reading what the other changed",
+         {"exchange", "handover", "read"}},
+        {"trips", KnobKind::integer, "1000", "of pairs: round trips in a sample", {}, 10, 10'000'000},
+        {"among",
+         KnobKind::word,
+         "threads",
+         "of pairs and sharing: all hardware threads that the rank may use, or one of each core",
+         {"threads", "cores"}},
+        {"distance", KnobKind::bytes, "8", "of sharing: from one thread's word to the next's", {}, 8, 4096},
+        {"sharers", KnobKind::integer, "2", "of sharing: threads; 0: one on each hardware thread", {}, 0, 4096},
+        {"bytes", KnobKind::bytes, "1MiB", "of flush: footprint", {}, 4096, std::int64_t{1} << 34},
+        {"instruction",
+         KnobKind::word,
+         flush,
+         "of flush: x86 clflush, clflushopt, clwb; Arm civac, cvac",
+         {"clflush", "clflushopt", "clwb", "civac", "cvac"}},
+        {"state", KnobKind::word, "dirty", "of flush: lines that were just written, or only read", {"dirty", "clean"}}};
+}
+
+[[nodiscard]] inline octant::KernelInfo info_with(std::vector<std::string> phases,
+                                                  std::vector<octant::Reading> readings = {}) {
+    return {.knobs = knobs(),
+            .pace = octant::Pace::steps,
+            .sync = octant::Sync::none,
+            .phases = std::move(phases),
+            .readings = std::move(readings),
+            // The kernel places its threads itself; pairs differ, so that no interval says when there is enough.
+            .defaults = {{"pin", "none"}, {"seconds", "1"}, {"samples", "60000"}, {"precision", "0"}}};
+}
+
+// Distinct hardware threads on which `sharers` threads work; throws Refusal where there are fewer than two.
+void expect_two(std::vector<int> const& cpus);
+
+octant::Row pairs_row();
+octant::Row sharing_row();
+octant::Row flush_row();
+
+}  // namespace coherence
