@@ -1,4 +1,15 @@
-// Compiled for AVX2; called only where the processor has it.
+// Compiled for AVX2 and FMA; called only where the processor has them.
 #include "kernels/fft/lanes.hpp"
 
-octant::fft::Passes octant::fft::passes_256() { return passes<256>(); }
+namespace octant::fft {
+
+template <>
+PassesOf<double> passes_256() {
+    return passes<double, 4>();
+}
+template <>
+PassesOf<float> passes_256() {
+    return passes<float, 8>();
+}
+
+}  // namespace octant::fft

@@ -1,4 +1,15 @@
 // Compiled for AVX-512; called only where the processor has it.
 #include "kernels/fft/lanes.hpp"
 
-octant::fft::Passes octant::fft::passes_512() { return passes<512>(); }
+namespace octant::fft {
+
+template <>
+PassesOf<double> passes_512() {
+    return passes<double, 8>();
+}
+template <>
+PassesOf<float> passes_512() {
+    return passes<float, 16>();
+}
+
+}  // namespace octant::fft

@@ -1,72 +1,112 @@
-// One of the two passes over a large transform, as plain data, and who carries it out with vectors of each width. A
-// group of lines, as many as a vector has elements, is transformed at once, a line in each element of the vectors: no
-// butterfly shuffles. No other header: what is compiled for one instruction set must not leak into the rest of the
-// program.
+// What is done with vectors of one width, as plain data, and who does it. Lines (of a matrix, or of a batch) are
+// transformed in groups, as many at once as a vector has elements, a line in each element: no butterfly shuffles. One
+// line alone is folded into as many. No other header: what is compiled for one instruction set must not leak into the
+// rest of the program.
 #pragma once
 
 #include <cstdint>
 
 namespace octant::fft {
 
-// Complex numbers are pairs of doubles; pitches, widths and counts are in complex numbers, tables in doubles.
+// Complex numbers are pairs of real ones; pitches, widths and counts are in complex numbers, tables in real ones.
 
-struct Stage {  // of Stockham's transform: butterflies over `radix` numbers that lie parts * stride apart
+template <class Real>
+struct StageOf {  // of Stockham's transform: butterflies over `radix` numbers that lie parts * stride apart
     int radix;
     std::int64_t parts, stride;
-    double const* twiddles;  // of each part: radix - 1 numbers
+    Real const* twiddles;  // of each part: radix - 1 numbers
 };
 
-struct Line {  // a transform of short length; the twiddles have been made
+template <class Real>
+struct LineOf {  // a transform of short length; the twiddles have been made
     std::int64_t length;
     int stages;
-    Stage const* stage;
+    StageOf<Real> const* stage;
 };
 
-struct Roots {  // exp(-2 pi i e / n) = fine[e & mask] * coarse[e >> shift], 0 <= e < n
-    double const *fine, *coarse;
+template <class Real>
+struct RootsOf {  // exp(-2 pi i e / n) = fine[e & mask] * coarse[e >> shift], 0 <= e < n
+    Real const *fine, *coarse;
     std::int64_t mask;
     int shift;
 };
 
-struct Piece {  // the next `width` elements of each row: of row c they begin at in[c pitch]
-    double const* in;
+template <class Real>
+struct PieceOf {  // the next `width` elements of each row: of row c they begin at in[c pitch]
+    Real const* in;
     std::int64_t pitch, width;
 };
 
-struct Pass {
-    Line line;
+template <class Real>
+struct PassOf {
+    LineOf<Real> line;
     std::int64_t lines;
-    double* scratch;  // scratch_doubles(length), aligned to 64 bytes
-    // Element k of line c goes to out[k out_pitch + c], or to out_each[k][c] where there is such a table.
-    double* out;
+    Real* scratch;  // 4 lanes length numbers, aligned to 64 bytes
+    // Element k of line c goes to out[k out_pitch + c], or to out_each[k][c] where there is such a table; of rows that
+    // stay rows to out[c out_pitch + k].
+    Real* out;
     std::int64_t out_pitch;
-    double* const* out_each = nullptr;
+    Real* const* out_each = nullptr;
     // Elements first_streamed <= k < last_streamed are stored past the caches where they are aligned to them.
     std::int64_t first_streamed = 0, last_streamed = 0;
     // Of columns: element k of line c is in[k in_pitch + c] or in_each[k][c]; its result may replace it. It is
     // multiplied by the root of exponent k (first + c). No roots: no multiplication.
-    double const* in = nullptr;
+    Real const* in = nullptr;
     std::int64_t in_pitch = 0;
-    double const* const* in_each = nullptr;
-    Roots const* roots = nullptr;
+    Real const* const* in_each = nullptr;
+    RootsOf<Real> const* roots = nullptr;
     std::int64_t first = 0;
     // Of rows, which lie in pieces.
-    Piece const* pieces = nullptr;
+    PieceOf<Real> const* pieces = nullptr;
     std::int64_t piece_count = 0;
 };
 
-using Run = void (*)(Pass const& pass);
+// One transform of n = lanes * line.length numbers, which is at least lanes * lanes: its number lanes * j + l is
+// element j of lane l; the lanes are transformed, multiplied by their roots, and then transformed across.
+template <class Real>
+struct FoldOf {
+    LineOf<Real> line;
+    Real const* turns;  // exp(-2 pi i k l / n) of element k: `lanes` real parts, then as many imaginary ones
+    Real const* in;
+    Real* out;
+    Real *scratch, *other;  // n numbers each, aligned to 64 bytes; `other` may be `out`, but not `in`
+};
 
-struct Passes {
-    Run columns, rows;
+// The halves of a transform of 2 m real numbers that were transformed as m complex ones, in place: m + 1 numbers.
+template <class Real>
+struct SplitOf {
+    Real* numbers;
+    std::int64_t m;
+    Real const* turns;  // -i/2 exp(-pi i k / m) for k = 0 … m / 2
+};
+
+template <class Real>
+struct PassesOf {
+    void (*columns)(PassOf<Real> const&);
+    void (*rows)(PassOf<Real> const&);
+    void (*rows_as_rows)(PassOf<Real> const&);
+    void (*fold)(FoldOf<Real> const&);
+    void (*split)(SplitOf<Real> const&);
     int lanes;          // lines of a group
     int largest_radix;  // that its registers hold
 };
 
-inline constexpr std::int64_t most_lanes = 8;
+using Stage = StageOf<double>;
+using Line = LineOf<double>;
+using Roots = RootsOf<double>;
+using Piece = PieceOf<double>;
+using Pass = PassOf<double>;
+using Passes = PassesOf<double>;
 
-Passes passes_128();
-Passes passes_256();  // only where the processor has AVX2
-Passes passes_512();  // only where the processor has AVX-512
+inline constexpr std::int64_t most_lanes = 8;  // of doubles
+
+template <class Real>
+PassesOf<Real> passes_scalar();
+template <class Real>
+PassesOf<Real> passes_128();
+template <class Real>
+PassesOf<Real> passes_256();  // only where the processor has AVX2
+template <class Real>
+PassesOf<Real> passes_512();  // only where the processor has AVX-512
 
 }  // namespace octant::fft

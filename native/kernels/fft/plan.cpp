@@ -58,24 +58,36 @@ std::int64_t smooth_at_most(std::int64_t n) {
     return best;
 }
 
-Root root(std::int64_t exponent, std::int64_t n) {
-    long double const turn = static_cast<long double>(exponent % n) / static_cast<long double>(n);
-    long double const angle = 2 * std::numbers::pi_v<long double> * turn;
-    return {static_cast<double>(std::cos(angle)), static_cast<double>(-std::sin(angle))};
+std::int64_t smooth_at_least(std::int64_t n) {
+    while (!is_smooth(n)) ++n;
+    return n;
 }
 
-std::vector<Width> widths() {
-    std::vector<Width> found{{"128", passes_128()}};
+template <class Real>
+void append_root(std::vector<Real>& table, std::int64_t exponent, std::int64_t n) {
+    long double const turn = static_cast<long double>(exponent % n) / static_cast<long double>(n);
+    long double const angle = 2 * std::numbers::pi_v<long double> * turn;
+    table.insert(table.end(), {static_cast<Real>(std::cos(angle)), static_cast<Real>(-std::sin(angle))});
+}
+template void append_root(std::vector<double>& table, std::int64_t exponent, std::int64_t n);
+template void append_root(std::vector<float>& table, std::int64_t exponent, std::int64_t n);
+
+template <class Real>
+std::vector<WidthOf<Real>> widths() {
+    std::vector<WidthOf<Real>> found{{"scalar", passes_scalar<Real>()}, {"128", passes_128<Real>()}};
     if constexpr (x86) {
-        if (has_avx2()) found.push_back({"256", passes_256()});
-        if (has_avx512()) found.push_back({"512", passes_512()});
+        if (has_avx2()) found.push_back({"256", passes_256<Real>()});
+        if (has_avx512()) found.push_back({"512", passes_512<Real>()});
     }
     return found;
 }
+template std::vector<WidthOf<double>> widths();
+template std::vector<WidthOf<float>> widths();
 
 // The divisor of n next to its root; among those of about that size, one with which equal shares of both sides are
 // whole lines, and leave no vector partly filled.
-std::int64_t Plan::rows_of(std::int64_t n, std::int64_t shares) {
+template <class Real>
+std::int64_t PlanOf<Real>::rows_of(std::int64_t n, std::int64_t shares) {
     std::int64_t best = 0;
     double least = 0;
     for (std::int64_t const rows : smooth_up_to(n)) {
@@ -91,80 +103,79 @@ std::int64_t Plan::rows_of(std::int64_t n, std::int64_t shares) {
     return best;
 }
 
-Plan::Plan(std::int64_t n, Width const& width, std::int64_t shares)
+template <class Real>
+PlanOf<Real>::PlanOf(std::int64_t n, WidthOf<Real> const& width, std::int64_t shares)
     : passes_(width.passes),
       rows_(rows_of(n, shares)),
       columns_(n / rows_),
-      column_stages_(stages(rows_, passes_.largest_radix)),
-      row_stages_(stages(columns_, passes_.largest_radix)) {
+      column_stages_(rows_, passes_.largest_radix),
+      row_stages_(columns_, passes_.largest_radix) {
     int shift = 0;
     while ((std::int64_t{1} << (2 * shift)) < n) ++shift;
     std::int64_t const near = std::int64_t{1} << shift;
-    for (std::int64_t e = 0; e < near; ++e) {
-        auto const [re, im] = root(e, n);
-        fine_.insert(fine_.end(), {re, im});
-    }
-    for (std::int64_t e = 0; e < n; e += near) {
-        auto const [re, im] = root(e, n);
-        coarse_.insert(coarse_.end(), {re, im});
-    }
+    for (std::int64_t e = 0; e < near; ++e) append_root(fine_, e, n);
+    for (std::int64_t e = 0; e < n; e += near) append_root(coarse_, e, n);
     roots_ = {fine_.data(), coarse_.data(), near - 1, shift};
 }
 
-Plan::Stages Plan::stages(std::int64_t length, int largest_radix) {
-    Stages made;
+std::int64_t butterfly_flops(int radix) {
+    switch (radix) {
+        case 2:
+            return 4;
+        case 3:
+            return 16;
+        case 4:
+            return 16;
+        case 5:
+            return 52;
+        case 8:
+            return 60;
+        case 16:
+            return 176;
+        default:
+            return 0;
+    }
+}
+
+template <class Real>
+StagesOf<Real>::StagesOf(std::int64_t length, int largest_radix) : length_(length) {
     std::int64_t stride = 1, left = length;
     for (int const radix : radices(length, largest_radix)) {
-        auto& table = made.twiddles.emplace_back();
+        auto& table = twiddles_.emplace_back();
         for (std::int64_t part = 0; part < left / radix; ++part)
-            for (int k = 1; k < radix; ++k) {
-                auto const [re, im] = root(part * k, left);
-                table.insert(table.end(), {re, im});
-            }
-        made.stage.push_back({radix, left / radix, stride, table.data()});
+            for (int k = 1; k < radix; ++k) append_root(table, part * k, left);
+        stages_.push_back({radix, left / radix, stride, table.data()});
         left /= radix;
         stride *= radix;
     }
-    return made;
 }
 
-Line Plan::line(Stages const& of, std::int64_t length) {
-    return {length, static_cast<int>(of.stage.size()), of.stage.data()};
-}
-
-std::int64_t Plan::flops() const noexcept {
-    constexpr std::int64_t turn = 6, composed_turn = 12;  // a complex product; two of them
-    auto const butterfly = [](int radix) -> std::int64_t {
-        switch (radix) {
-            case 2:
-                return 4;
-            case 3:
-                return 16;
-            case 4:
-                return 16;
-            case 5:
-                return 52;
-            case 8:
-                return 60;
-            default:
-                return 0;
-        }
-    };
-    std::int64_t sum = composed_turn * n();
-    for (auto const* of : {&column_stages_, &row_stages_})
-        for (Stage const& stage : of->stage) {
-            std::int64_t const groups = n() / stage.radix;
-            sum += groups * (butterfly(stage.radix) + (stage.parts > 1 ? turn * (stage.radix - 1) : 0));
-        }
+template <class Real>
+std::int64_t StagesOf<Real>::flops(std::int64_t numbers) const noexcept {
+    constexpr std::int64_t turn = 6;  // a complex product
+    std::int64_t sum = 0;
+    for (auto const& stage : stages_) {
+        std::int64_t const groups = numbers / stage.radix;
+        sum += groups * (butterfly_flops(stage.radix) + (stage.parts > 1 ? turn * (stage.radix - 1) : 0));
+    }
     return sum;
 }
 
-std::size_t Plan::scratch_doubles() const noexcept {
+template <class Real>
+std::int64_t PlanOf<Real>::flops() const noexcept {
+    constexpr std::int64_t composed_turn = 12;  // two complex products
+    return composed_turn * n() + column_stages_.flops(n()) + row_stages_.flops(n());
+}
+
+template <class Real>
+std::size_t PlanOf<Real>::scratch_numbers() const noexcept {
     return static_cast<std::size_t>(4 * passes_.lanes * std::max(rows_, columns_));
 }
 
-void Plan::transform_columns(Ends ends, std::int64_t first, std::int64_t lines, bool streaming, double* scratch) const {
-    passes_.columns({.line = line(column_stages_, rows_),
+template <class Real>
+void PlanOf<Real>::transform_columns(Ends ends, std::int64_t first, std::int64_t lines, bool streaming,
+                                     Real* scratch) const {
+    passes_.columns({.line = column_stages_.line(),
                      .lines = lines,
                      .scratch = scratch,
                      .out = ends.out,
@@ -176,8 +187,9 @@ void Plan::transform_columns(Ends ends, std::int64_t first, std::int64_t lines, 
                      .first = first});
 }
 
-void Plan::transform_plain_columns(Ends ends, std::int64_t lines, bool streaming, double* scratch) const {
-    passes_.columns({.line = line(column_stages_, rows_),
+template <class Real>
+void PlanOf<Real>::transform_plain_columns(Ends ends, std::int64_t lines, bool streaming, Real* scratch) const {
+    passes_.columns({.line = column_stages_.line(),
                      .lines = lines,
                      .scratch = scratch,
                      .out = ends.out,
@@ -187,9 +199,10 @@ void Plan::transform_plain_columns(Ends ends, std::int64_t lines, bool streaming
                      .in_pitch = ends.in_pitch});
 }
 
-void Plan::transform_rows(Ends ends, std::int64_t lines, bool streaming, double* scratch) const {
-    Piece const whole{ends.in, ends.in_pitch, columns_};
-    passes_.rows({.line = line(row_stages_, columns_),
+template <class Real>
+void PlanOf<Real>::transform_rows(Ends ends, std::int64_t lines, bool streaming, Real* scratch) const {
+    PieceOf<Real> const whole{ends.in, ends.in_pitch, columns_};
+    passes_.rows({.line = row_stages_.line(),
                   .lines = lines,
                   .scratch = scratch,
                   .out = ends.out,
@@ -199,9 +212,10 @@ void Plan::transform_rows(Ends ends, std::int64_t lines, bool streaming, double*
                   .piece_count = 1});
 }
 
-void Plan::transform_columns(double const* const* in, Places const& places, std::int64_t first, std::int64_t lines,
-                             double* scratch) const {
-    passes_.columns({.line = line(column_stages_, rows_),
+template <class Real>
+void PlanOf<Real>::transform_columns(Real const* const* in, Places const& places, std::int64_t first,
+                                     std::int64_t lines, Real* scratch) const {
+    passes_.columns({.line = column_stages_.line(),
                      .lines = lines,
                      .scratch = scratch,
                      .out = nullptr,
@@ -214,8 +228,10 @@ void Plan::transform_columns(double const* const* in, Places const& places, std:
                      .first = first});
 }
 
-void Plan::transform_rows(std::span<Piece const> in, Places const& places, std::int64_t lines, double* scratch) const {
-    passes_.rows({.line = line(row_stages_, columns_),
+template <class Real>
+void PlanOf<Real>::transform_rows(std::span<PieceOf<Real> const> in, Places const& places, std::int64_t lines,
+                                  Real* scratch) const {
+    passes_.rows({.line = row_stages_.line(),
                   .lines = lines,
                   .scratch = scratch,
                   .out = nullptr,
@@ -227,9 +243,15 @@ void Plan::transform_rows(std::span<Piece const> in, Places const& places, std::
                   .piece_count = static_cast<std::int64_t>(in.size())});
 }
 
-void Plan::forward(double const* in, double* work, double* out, bool streaming, double* scratch) const {
+template <class Real>
+void PlanOf<Real>::forward(Real const* in, Real* work, Real* out, bool streaming, Real* scratch) const {
     transform_columns({in, columns_, work, columns_}, 0, columns_, streaming, scratch);
     transform_rows({work, columns_, out, rows_}, rows_, streaming, scratch);
 }
+
+template class StagesOf<double>;
+template class StagesOf<float>;
+template class PlanOf<double>;
+template class PlanOf<float>;
 
 }  // namespace octant::fft

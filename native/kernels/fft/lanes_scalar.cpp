@@ -1,0 +1,15 @@
+// Without vectors; the compiler is told to make none.
+#include "kernels/fft/lanes.hpp"
+
+namespace octant::fft {
+
+template <>
+PassesOf<double> passes_scalar() {
+    return passes<double, 1>();
+}
+template <>
+PassesOf<float> passes_scalar() {
+    return passes<float, 1>();
+}
+
+}  // namespace octant::fft
