@@ -204,8 +204,8 @@ std::string const& name_at(std::vector<Named> const& known, std::int64_t place) 
 
 }  // namespace
 
-std::vector<Named> available() {
-    char const* const text = std::getenv("OCTANT_BLAS");
+std::vector<Named> available(char const* variable) {
+    char const* const text = std::getenv(variable);
     std::vector<Named> found;
     for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
         std::string_view const entry = rest.substr(0, rest.find(':'));

@@ -35,8 +35,8 @@ struct Named {
     std::string name, path;
 };
 
-// What the environment variable OCTANT_BLAS names: NAME=PATH, joined by colons; a path alone has the name openblas.
-[[nodiscard]] std::vector<Named> available();
+// What an environment variable names: NAME=PATH, joined by colons; a path alone has the name openblas.
+[[nodiscard]] std::vector<Named> available(char const* variable = "OCTANT_BLAS");
 
 // `name`: "plain" (loops of our own, the oracle), a name of `available()`, or a path. `isa`: of `instruction_sets()`;
 // it takes effect where the process has not loaded the library before. Throws octant::Refusal: not found, no BLAS, it

@@ -48,16 +48,16 @@ void block_cyclic(octant::Checks& checks) {
 void fourier(octant::Checks& checks) {
     using octant::fft::Number;
     for (std::int64_t const n : {1, 2, 8, 30, 81, 100, 125, 512, 1728, 4096})
-        for (auto const& width : octant::fft::widths()) {
+        for (auto const& width : octant::fft::widths<double>()) {
             auto const count = static_cast<std::size_t>(n);
             std::vector<Number> x(count), work(count), y(count);
             for (std::size_t j = 0; j < count; ++j) x[j] = octant::fft::centred_input(j, 1);
             octant::fft::Plan const plan(n, width);
-            std::vector<double> space(plan.scratch_doubles() + 8);
+            std::vector<double> space(plan.scratch_numbers() + 8);
             void* at = space.data();
             std::size_t left = space.size() * sizeof(double);
             auto* const scratch =
-                static_cast<double*>(std::align(64, plan.scratch_doubles() * sizeof(double), at, left));
+                static_cast<double*>(std::align(64, plan.scratch_numbers() * sizeof(double), at, left));
             plan.forward(reinterpret_cast<double const*>(x.data()), reinterpret_cast<double*>(work.data()),
                          reinterpret_cast<double*>(y.data()), true, scratch);
             auto const expected = octant::fft::plain_transform(x);
@@ -67,7 +67,7 @@ void fourier(octant::Checks& checks) {
         }
     checks.that(octant::fft::Plan::rows_of(64, 7) == 8, "a number of shares that divides no side changes nothing");
     auto const side = [](std::int64_t n, std::int64_t shares) {
-        octant::fft::Plan const plan(n, octant::fft::widths()[0], shares);
+        octant::fft::Plan const plan(n, octant::fft::widths<double>()[0], shares);
         return plan.rows() % shares == 0 && plan.columns() % shares == 0 && plan.n() == n;
     };
     checks.that(side(9 * 32, 3) && side(36 * 5, 6) && side(64 * 1024, 8), "both sides are divided by the shares");

@@ -22,7 +22,7 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(blas, "FOLDERS", (str(tmp_path / "lib"),))
     monkeypatch.setattr("sys.prefix", str(tmp_path / "python"))
     monkeypatch.setattr(blas, "openblas_path", lambda: None)
-    monkeypatch.setattr(blas, "_folders_of", lambda package: [tmp_path / package])
+    monkeypatch.setattr(blas, "folders_of", lambda package: [tmp_path / package])
     return tmp_path / "lib"
 
 

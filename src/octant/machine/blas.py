@@ -102,10 +102,10 @@ def _candidates() -> Iterator[tuple[str, Path]]:
         files = (file for pattern in _CHOICE_FILES for file in sorted((folder / name).glob(pattern)))
         yield from (("reference" if name == "blas" else name, file) for file in files)
     for name, pattern in _WHEELS.items():
-        yield from ((name, file) for folder in _folders_of(name) for file in sorted(folder.glob(pattern)))
+        yield from ((name, file) for folder in folders_of(name) for file in sorted(folder.glob(pattern)))
 
 
-def _folders_of(package: str) -> list[Path]:
+def folders_of(package: str) -> list[Path]:
     """Where a package lies, without importing it."""
     spec = importlib.util.find_spec(package)
     return [Path(folder).parent for folder in (spec.submodule_search_locations if spec else None) or ()]

@@ -15,7 +15,7 @@ from octant.launch import Planned, bind, launchers
 from octant.launch import link as links
 from octant.launch.launchers import mpiexec
 from octant.launch.link import Link
-from octant.machine import Machine, blas
+from octant.machine import Machine, blas, fftw
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
 from octant.runs import mpi_settings, rounds
@@ -210,8 +210,10 @@ def check_startable(ask: Ask, machine: Machine) -> None:
 def environment() -> dict[str, str]:
     """What every kernel finds in its environment: no library of its own makes threads behind our back."""
     variables = {"OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
-    libraries = os.environ.get("OCTANT_BLAS") or blas.named(blas.libraries())
-    return {**variables, "OCTANT_BLAS": libraries} if libraries else variables
+    for name, finder in (("OCTANT_BLAS", blas.libraries), ("OCTANT_FFTW", fftw.libraries)):
+        if libraries := os.environ.get(name) or blas.named(finder()):
+            variables[name] = libraries
+    return variables
 
 
 def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> None:

@@ -1,10 +1,9 @@
 // The discrete Fourier transform of one rank: HPC Challenge's FFT, alone and on all cores at once.
-#include "library.hpp"
-
+#include "octant/kernel.hpp"
+#include "fftw/fftw.hpp"
 #include "kernels/fft/plan.hpp"
 #include "kernels/fft/reference.hpp"
 #include "kernels/worst.hpp"
-#include "octant/kernel.hpp"
 #include "octant/width.hpp"
 
 #include <algorithm>
@@ -19,6 +18,7 @@ using octant::keep_worst;
 using octant::Refusal;
 using octant::fft::Number;
 using octant::fft::Plan;
+using Library = octant::fftw::Plan<double>;
 
 constexpr std::uint64_t seed = 1;
 enum Check : std::size_t { inverse, direct, tones, checks, of_column = checks };
@@ -77,7 +77,7 @@ class Fft {
           own_(context.knobs.word("library") == "own"),
           part_(part_of(context)),
           streaming_(streams(context.knobs.word("stores"), n_)),
-          width_(octant::chosen_width(octant::fft::widths(), context.knobs.word("width"))),
+          width_(octant::chosen_width(octant::fft::widths<double>(), context.knobs.word("width"))),
           x_(context.buffer<Number>(all())),
           y_(context.buffer<Number>(all())),
           work_(context.buffer<Number>(own_ ? all() : 0)),
@@ -86,8 +86,9 @@ class Fft {
         context.watched = {x_.mapping().bytes(), y_.mapping().bytes()};
         if (own_) context.watched.push_back(work_.mapping().bytes());
         note();
-        for (int lane = 0; !own_ && lane < context.threads; ++lane) libraries_.push_back(planned(lane));
-        if (!own_) context.notes.emplace_back("library_version", libraries_[0].version());
+        for (int lane = 0; !own_ && lane < context.threads; ++lane) libraries_.push_back(planned(lane, false));
+        if (!own_)
+            context.notes.insert(context.notes.end(), libraries_[0].facts().begin(), libraries_[0].facts().end());
         context.on_each_thread([&](int lane) {
             fill(lane, [](std::int64_t j) { return octant::fft::input(static_cast<std::uint64_t>(j), seed); });
             std::ranges::fill(part(y_, lane), Number(0));
@@ -146,29 +147,35 @@ class Fft {
 
   private:
     [[nodiscard]] std::size_t all() const { return count_ * static_cast<std::size_t>(context_.threads); }
-    [[nodiscard]] std::size_t scratch() const { return plan_->scratch_doubles(); }
+    [[nodiscard]] std::size_t scratch() const { return plan_->scratch_numbers(); }
     [[nodiscard]] std::span<Number> part(octant::Buffer<Number> const& of, int lane) const {
         return of.span().subspan(static_cast<std::size_t>(lane) * count_, count_);
     }
     static double* doubles(std::span<Number> numbers) { return reinterpret_cast<double*>(numbers.data()); }
 
     void note() {
-        context_.notes = {{"library", context_.knobs.word("library")}, {"rule", "optimised"}};
+        context_.notes = {{"rule", "optimised"}};
         if (!own_) return;
+        context_.notes.emplace_back("library", "own");
         context_.notes.emplace_back("width", width_.name);
         context_.notes.emplace_back("stores", streaming_ ? "streaming" : "plain");
         context_.notes.emplace_back("matrix", std::to_string(plan_->rows()) + " x " + std::to_string(plan_->columns()));
     }
 
-    [[nodiscard]] fft::Fftw planned(int lane) const {
-        return {context_.knobs.word("library"), context_.knobs.word("effort"), part(x_, lane), part(y_, lane)};
+    [[nodiscard]] Library planned(int lane, bool anew) const {
+        return {{.library = context_.knobs.word("library"),
+                 .effort = context_.knobs.word("effort"),
+                 .forgets = anew,
+                 .ours = "own"},
+                {.n = n_},
+                doubles(part(x_, lane)),
+                doubles(part(y_, lane))};
     }
     void plan_anew(int lane) {
         if (own_) {
             Plan const made(n_, width_);
         } else {
-            libraries_[static_cast<std::size_t>(lane)].forget();
-            fft::Fftw const made = planned(lane);
+            Library const made = planned(lane, true);
         }
     }
 
@@ -258,7 +265,7 @@ class Fft {
     octant::Buffer<Number> x_, y_, work_;  // first: what does not fit is refused before tables are made for it
     std::unique_ptr<Plan> plan_;
     octant::Buffer<double> scratch_;
-    std::vector<fft::Fftw> libraries_;
+    std::vector<Library> libraries_;
     std::size_t spoilt_ = SIZE_MAX;
 };
 

@@ -105,7 +105,7 @@ class Gfft {
     static octant::KernelInfo info() { return declared(); }
 
     explicit Gfft(Context& context)
-        : share_(context, octant::chosen_width(octant::fft::widths(), context.knobs.word("width"))),
+        : share_(context, octant::chosen_width(octant::fft::widths<double>(), context.knobs.word("width"))),
           transport_(share_) {
         context.notes.insert(context.notes.end(), {{"rule", "optimised"},
                                                    {"stores", share_.streaming ? "streaming" : "plain"},
@@ -268,7 +268,7 @@ Share::Share(Context& of, octant::fft::Width const& width)
       rows(split_of(plan.rows(), ranks)),
       columns(split_of(plan.columns(), ranks)),
       streaming(streams(of, n)),
-      scratch(of.buffer<double>(plan.scratch_doubles())) {
+      scratch(of.buffer<double>(plan.scratch_numbers())) {
     std::ranges::fill(scratch.span(), 0.0);
 }
 
