@@ -70,3 +70,11 @@ def _value(kind: str, text: str) -> str:
 def test_units_in_the_last_place_have_no_prefix() -> None:
     assert units.si_text(0.5008, "ulp") == "0.501 ulp"
     assert units.si_text(2048.1, "ulp") == "2048 ulp"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (48, "48 s"), (179, "179 s"), (504, "8.4 min"), (1500, "25 min"), (4800, "1 h 20 min")],
+)
+def test_a_time_that_somebody_waits(seconds: float, text: str) -> None:
+    assert units.duration_text(seconds) == text

@@ -197,6 +197,16 @@ def unbroken(text: str) -> str:
     return _APART.sub(NARROW, text)
 
 
+def duration_text(seconds: float) -> str:
+    """A time that somebody waits: `48 s`, `8.4 min`, `25 min`, `1 h 20 min`."""
+    if seconds < 180:
+        return f"{seconds:.0f} s"
+    if seconds < 1200:
+        return f"{seconds / 60:.1f} min"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def percent_text(fraction: float) -> str:
     """A fraction as a percentage: `93 %`, `0.4 %`."""
     return f"{100 * fraction:.0f} %" if abs(fraction) >= 0.0995 else f"{100 * fraction:.1f} %"

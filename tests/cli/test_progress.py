@@ -1,6 +1,5 @@
 """Progress: the round, the launch, and a time left that learns from what launches took."""
 
-import dataclasses
 import functools
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from fake_run import machine
 from octant.cli._progress import Clock, progress_of
 from octant.runs import rounds
 from octant.runs.carry_out import Step, carry_out, in_turn
-from octant.runs.plan import expected_seconds
+from octant.runs.durations import Durations
 from octant.store import Store, StoredRun
 
 TOOK_S = {"1MiB": 0.3, "2MiB": 2.5, "1KiB,2KiB,4KiB,8KiB,16KiB": 1.1}
@@ -29,10 +28,9 @@ def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
     now = [100.0]
     clock = Clock(run.remaining(), rounds.rounds_of(run), now=lambda: now[0])
     takes = [TOOK_S[launch.ask.knobs["bytes"]] for launch in run.launches]
-    assert clock.left_s() == pytest.approx(sum(map(expected_seconds, run.launches)))
+    assert clock.left_s() == pytest.approx(sum(map(Durations().seconds, run.launches)))
     for number, launch in enumerate(run.launches):
-        start = dataclasses.replace(planned(launch, run.records), expected_s=expected_seconds(launch))
-        step = Step(start, number, run.records)
+        step = Step(planned(launch, run.records), number, run.records)
         assert clock.is_new(step)
         assert not clock.is_new(step)
         truth = sum(takes[number:])

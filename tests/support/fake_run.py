@@ -429,6 +429,7 @@ def point_line(p: Point) -> str:
         "share_cores": p.share_cores,
         "noise": {name: dict(look) for name, look in p.noise.items()},
         "notes": dict(p.notes),
+        "spent": dict(p.spent_s),
         "given": [
             {**g.__dict__, "buffers": [{**b.__dict__, "pages_on_node": dict(b.pages_on_node)} for b in g.buffers]}
             for g in p.given

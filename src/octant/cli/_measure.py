@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from octant.ask import Ask
     from octant.machine import Machine
+    from octant.runs.durations import Durations
     from octant.runs.mpi_settings import MpiWords
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
@@ -85,25 +87,37 @@ def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
 
 
 def finish(
-    where: Store, run: StoredRun, timeout: float | None, show: Callable[[StoredRun], None], show_s: float = 0.0
+    where: Store,
+    run: StoredRun,
+    timeout: float | None,
+    show: Callable[[StoredRun], None],
+    show_s: float = 0.0,
+    known: Durations | None = None,
 ) -> None:
     """Measures what a run lacks, shows it, and ends the command with the exit code that the run deserves.
 
     Args:
         show: prints the run.
         show_s: the seconds that this takes, for the time left.
+        known: of the times of launches; then what was promised is compared with what it took.
 
     Raises:
         Refusal, typer.Exit: something failed, was wrong, is not supported, or was stopped.
     """
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
+    from octant.runs.durations import starts_of
     from octant.runs.mpi_faults import known_wrong_answers
-    from octant.units import counted
+    from octant.units import counted, duration_text
     from octant.workloads import alone_knobs
 
-    run = measure(where, run, timeout, show_s)
+    begun_s = time.monotonic()
+    promised_s = show_s + sum(map(known.seconds, starts_of(run.remaining()))) if known else 0.0
+    run = measure(where, run, timeout, show_s, known)
     show(run)
+    if promised_s:
+        took, promised = duration_text(time.monotonic() - begun_s), duration_text(promised_s)
+        typer.echo(f"octant: took {took}, about {promised} were expected", err=True)
     for text in known_wrong_answers(run.points):
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):

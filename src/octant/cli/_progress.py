@@ -10,35 +10,40 @@ import time
 from typing import TYPE_CHECKING
 
 from octant.report.plain import clean
-from octant.units import counted
+from octant.units import counted, duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octant.ask import Launch
     from octant.runs.carry_out import Observe, Step
+    from octant.runs.durations import Durations
 
 _REDRAW_S = 0.1
 _LOOK_S = 0.2
 _SILENT_S = 2.0
+_LONG_S = 30.0  # what takes longer is announced, and says what that rests on
 _DOUBT_S = 10.0  # of launches of other asks, until they say more about an ask than what is expected of it
 
 
 @contextlib.contextmanager
-def progress_of(left: Sequence[Launch], rounds: Mapping[str, int], after_s: float = 0.0) -> Iterator[Observe]:
+def progress_of(
+    left: Sequence[Launch], rounds: Mapping[str, int], after_s: float = 0.0, known: Durations | None = None
+) -> Iterator[Observe]:
     """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
 
-    `rounds` are those of launches by their keys and `after_s` the seconds of what follows them, as in `Clock`.
+    `rounds` are those of launches by their keys, `after_s` the seconds of what follows them and `known` what is
+    known of the times of launches, as in `Clock`.
 
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
     with ended_like_ctrl_c():
         if sys.stderr.isatty():
-            with _bar(Clock(left, rounds, after_s)) as tick:
+            with _bar(Clock(left, rounds, after_s, known=known)) as tick:
                 yield tick
         else:
-            yield _Lines(Clock(left, rounds, after_s))
+            yield _Lines(Clock(left, rounds, after_s, known=known))
 
 
 @contextlib.contextmanager
@@ -97,8 +102,8 @@ def _watch_engine(over: threading.Event) -> None:
 class Clock:
     """How many launches are left, and how long they will take: as those before them, ask by ask.
 
-    What is expected counts a start and the budget of each point; filling, checking and a busy machine show only in
-    what launches take, hence after the first round.
+    What is expected is what stored runs took, or a rule; a busy machine shows only in what launches take, hence
+    after the first round.
     """
 
     def __init__(
@@ -107,11 +112,12 @@ class Clock:
         rounds: Mapping[str, int],
         after_s: float = 0.0,
         now: Callable[[], float] = time.monotonic,
+        known: Durations | None = None,
     ) -> None:
-        from octant.runs.plan import expected_seconds
-        from octant.workloads import alone_knobs
+        from octant.runs.durations import Durations, starts_of
 
-        starts = [start for launch in left for start in launch.starts(alone_knobs(launch.ask.subject.workload))]
+        self.known = known or Durations()
+        starts = starts_of(left)
         self.total = len(starts)
         self.after_s = after_s  # of what follows the last launch: figures, the report
         self.rounds = rounds  # of launches by their keys, from 0; empty where there are none
@@ -121,7 +127,7 @@ class Clock:
         self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the ask
         self.taken: dict[str, tuple[float, float]] = {}  # seconds of what has ended, and those expected
         for start in starts:
-            self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + expected_seconds(start)
+            self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + self.known.seconds(start)
 
     def is_new(self, step: Step) -> bool:
         """Notes which launch is being started; whether it is another than before."""
@@ -132,7 +138,7 @@ class Clock:
             took_s, expected_s = self.taken.get(self.current, (0.0, 0.0))
             self.taken[self.current] = took_s + now - self.since_s, expected_s + self.current_s
         self.number, self.current, self.since_s = step.number, step.planned.launch.ask.key, now
-        self.current_s = step.planned.expected_s
+        self.current_s = self.known.seconds(step.planned.launch)
         self.ahead[self.current] = max(0.0, self.ahead.get(self.current, 0.0) - self.current_s)
         return True
 
@@ -154,6 +160,12 @@ class Clock:
             present_s = elapsed_s * (1 - share) / share
         ahead_s = sum(seconds * self._slowness(ask) for ask, seconds in self.ahead.items())
         return max(0.0, present_s) + ahead_s + self.after_s
+
+    def promise(self) -> str:
+        """How many launches there are and how long they will take, before the first of them begins."""
+        rounds = f" in {counted(self.most, 'round')}" if self.most > 1 else ""
+        source = f" ({self.known.source})" if self.left_s() >= _LONG_S else ""
+        return f"{counted(self.total, 'launch')}{rounds}, about {duration_text(self.left_s())}{source}"
 
     def done_share(self, left_s: float) -> float:
         """The share of the time that is over."""
@@ -182,9 +194,7 @@ class _Lines:
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         if self.clock.total:
-            rounds = f" in {counted(self.clock.most, 'round')}" if self.clock.most > 1 else ""
-            planned = f"{counted(self.clock.total, 'launch')}{rounds}, about {self.clock.left_s():.0f} s"
-            print(planned, file=sys.stderr, flush=True)
+            print(self.clock.promise(), file=sys.stderr, flush=True)
 
     def __call__(self, step: Step, _elapsed_s: float) -> None:
         if self.clock.is_new(step):
@@ -198,6 +208,8 @@ def _bar(clock: Clock) -> Iterator[Observe]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    if clock.left_s() >= _LONG_S:
+        print(clock.promise(), file=sys.stderr, flush=True)
     columns = (
         TextColumn("{task.fields[count]}"),
         BarColumn(bar_width=24),

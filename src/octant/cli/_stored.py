@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from octant.runs.durations import Durations
     from octant.store import Store, StoredRun
 
 
@@ -65,11 +66,14 @@ def report_damage(name: str, unread: Sequence[str]) -> None:
         typer.echo(f"octant: {name}: {more} more lines are not read", err=True)
 
 
-def measure(where: Store, run: StoredRun, timeout: float | None, after_s: float = 0.0) -> StoredRun:
+def measure(
+    where: Store, run: StoredRun, timeout: float | None, after_s: float = 0.0, known: Durations | None = None
+) -> StoredRun:
     """Measures what a run lacks, showing progress; Ctrl-C keeps what was measured, and prints how to resume.
 
     Args:
         after_s: seconds of what follows, which the time left counts.
+        known: of the times of launches; `None`: what holds anywhere.
 
     Raises:
         Refusal: the store cannot be written, or the environment holds what the MPI library would ignore.
@@ -82,7 +86,8 @@ def measure(where: Store, run: StoredRun, timeout: float | None, after_s: float 
     from octant.units import counted
 
     try:
-        with progress_of(run.remaining(), rounds_of(run) if len(run.asks) > 1 else {}, after_s) as observe:
+        rounds = rounds_of(run) if len(run.asks) > 1 else {}
+        with progress_of(run.remaining(), rounds, after_s, known) as observe:
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

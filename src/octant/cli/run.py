@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 JOB = "As a job of a batch system"
 """Heading of options."""
 
-REPORT_S = 3.0
-"""What figures and report of the quick suite take on a core."""
+REPORT_S, POINT_REPORT_S = 1.0, 0.0085
+"""What figures and report take on a core, and of it each point."""
 
 ModeOption = Annotated[
     str,
@@ -169,6 +169,7 @@ def evaluate(
     from octant import suites
     from octant.machine.discover import discover
     from octant.runs import requests
+    from octant.runs.durations import learned
     from octant.runs.knobs import check_asks
     from octant.store import open_store
 
@@ -184,7 +185,12 @@ def evaluate(
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
     run = create(to, title, machine, asks, "evaluate", screen=suites.first_screen(chosen, machine))
-    finish(to, run, timeout, _shown(json, notes, page=True), REPORT_S)
+    finish(to, run, timeout, _shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
+
+
+def _report_s(run: StoredRun) -> float:
+    """How long figures and page take: they read every sample."""
+    return REPORT_S + POINT_REPORT_S * sum(len(launch.cells()) for launch in run.launches)
 
 
 def resume(
@@ -213,7 +219,7 @@ def resume(
     check_stored(run.launches, allow or ())
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     page = run.title.startswith("evaluate")
-    finish(Store(run.folder.parent.parent), run, timeout, _shown(json, notes, page), REPORT_S if page else 0.0)
+    finish(Store(run.folder.parent.parent), run, timeout, _shown(json, notes, page), _report_s(run) if page else 0.0)
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:

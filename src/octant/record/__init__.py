@@ -257,6 +257,7 @@ class Point:
     given: tuple[Given, ...] = ()  # one per rank
     taken: tuple[Taken, ...] = ()  # one per rank that takes part; none in older records
     files: tuple[Mapping[str, Any], ...] = ()
+    spent_s: Mapping[str, float] = field(default_factory=dict)  # build_s, measure_s, check_s; none in older records
 
     @property
     def checks(self) -> tuple[Result, ...]:

@@ -173,6 +173,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     given: list[_Given] = []
     lost: list[_Taken] = []
     files: list[dict[str, str | int]] = []
+    spent: dict[str, Amount] = {}
 
 
 class _Clock(Struct):
@@ -333,6 +334,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         given=tuple(map(_read_given, point.given)),
         taken=tuple(_taken(one, point.shape.ranks) for one in point.lost),
         files=tuple(point.files),
+        spent_s=point.spent,
     )
 
 

@@ -1,0 +1,214 @@
+"""How long launches take: as stored runs of the machine took for such cells, also of other sizes; else by rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from statistics import median
+
+from octant import units
+from octant.ask import EFFORT, Launch, comparable
+from octant.failure import Refusal
+from octant.machine import Machine
+from octant.machine.codec import fingerprint
+from octant.record import Point
+from octant.runs.plan import BUDGET_S
+from octant.store import Store, StoredRun
+from octant.workloads import alone_knobs
+
+START_S, START_RANKS_S = 0.09, 0.25
+"""Of a process, and of ranks: what a launch takes beside its points, where no run says."""
+POINT_S, BYTE_S = 0.03, 1e-9
+"""Of filling and checking a point, and of each byte of it, where no run says."""
+MOST_RUNS = 6
+"""Of the machine that are learnt from, the newest first: reading one takes a fraction of a second."""
+_SIZES = ("bytes", "n")
+_STEEPEST = {"bytes": 1.2, "n": 3.0}  # powers with which time grows: of filling, and of multiplying
+_NEITHER = EFFORT | {*_SIZES, "seed"}
+_LEAST_LAUNCHES = 20  # of a run, whose starts are known to the second only
+_SHORT = 0.9  # of the budget: a point that ended sooner had its precision, and would have it again
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one point took."""
+
+    knobs: Mapping[str, str]  # in their comparable spelling, without sizes and effort
+    shape: tuple[int, int]  # ranks, threads
+    size: float  # of its footprint or its problem; 0 where it has none
+    budget_s: float
+    measured_s: float
+    around_s: float  # filling and checking
+
+    @property
+    def beyond_s(self) -> float:
+        """What it took beside its budget: a step may be longer than that."""
+        return self.around_s + max(0.0, self.measured_s - self.budget_s)
+
+    def within_s(self, budget_s: float) -> float:
+        """What measuring takes of another budget."""
+        enough = self.measured_s < _SHORT * self.budget_s
+        return min(self.measured_s, budget_s) if enough else budget_s
+
+
+@dataclass(frozen=True)
+class Durations:
+    """What is known of the times of launches; of a machine without runs nothing but rules."""
+
+    costs: Mapping[str, Sequence[Cost]] = field(default_factory=dict)  # by workload
+    start_scale: float = 1.0  # times what starts take by rule
+    runs: int = 0  # that were learnt from
+
+    def seconds(self, launch: Launch) -> float:
+        """About how long a launch takes, its start included."""
+        shape, workload = launch.ask.shape, launch.ask.subject.workload
+        start_s = START_S if shape.ranks == 1 else START_RANKS_S
+        threads = launch.started_knobs.get("threads", "1")
+        working = shape.ranks, int(threads) if threads.isdigit() else 1
+        known = self.costs.get(workload, ())
+        return start_s * self.start_scale + sum(_cell_s(cell, working, known) for cell in launch.cells())
+
+    @property
+    def source(self) -> str:
+        """What they rest on, for people."""
+        return f"as {units.counted(self.runs, 'run')} here took" if self.runs else "a rough estimate: no run here says"
+
+
+def starts_of(launches: Iterable[Launch]) -> list[Launch]:
+    """What has to be started for these launches, one after the other."""
+    return [start for launch in launches for start in launch.starts(alone_knobs(launch.ask.subject.workload))]
+
+
+def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
+    """What the store's runs of the machine took, the newest first; of builds for tests, too.
+
+    Args:
+        besides: the id of a run that is not looked at.
+    """
+    costs: dict[str, list[Cost]] = {}
+    scales: list[float] = []
+    used = 0
+    for run in islice(_runs(where, machine, besides), MOST_RUNS):
+        found = [(point.workload, _cost(point)) for point in run.points if point.spent_s]
+        used += bool(found)
+        for workload, cost in found:
+            costs.setdefault(workload, []).append(cost)
+        if scale := _start_scale(run):
+            scales.append(scale)
+    return Durations(costs, median(scales) if scales else 1.0, used)
+
+
+def _runs(where: Store, machine: Machine, besides: str) -> Iterable[StoredRun]:
+    same = fingerprint(machine)
+    for row in reversed(where.list_runs()):
+        if row.fingerprint == same and row.points and row.id != besides:
+            try:
+                yield where.read(row.id)
+            except Refusal:  # removed in between
+                continue
+
+
+def _cost(point: Point) -> Cost:
+    spent = point.spent_s
+    knobs = {name: comparable(value) for name, value in point.knobs.items() if name not in _NEITHER}
+    measured_s = spent.get("measure_s", 0.0)
+    return Cost(
+        knobs, (point.ranks, point.threads), _size(point.knobs), _budget_s(point.knobs), measured_s,
+        sum(spent.values()) - measured_s,
+    )  # fmt: skip
+
+
+def _budget_s(knobs: Mapping[str, str]) -> float:
+    try:
+        return units.parse_seconds(knobs["seconds"])
+    except (KeyError, ValueError):  # the kernel's own default
+        return BUDGET_S
+
+
+def _lasting_s(knobs: Mapping[str, str]) -> float:
+    try:
+        return units.parse_seconds(knobs.get("duration", "0"))
+    except ValueError:
+        return 0.0
+
+
+def _size(knobs: Mapping[str, str]) -> float:
+    for name in _SIZES:
+        try:
+            return float(units.parse_bytes(knobs[name]))
+        except (KeyError, ValueError):
+            continue
+    return 0.0
+
+
+def _start_scale(run: StoredRun) -> float | None:
+    """How much longer than by rule the starts of a run took; nothing of one that was short, or stopped in between."""
+    spent: dict[str, float] = {}
+    begun: dict[str, datetime] = {}
+    ranks: dict[str, int] = {}
+    for point in run.points:
+        if point.process.begun:
+            spent[point.launch] = spent.get(point.launch, 0.0) + sum(point.spent_s.values())
+            begun[point.launch], ranks[point.launch] = point.process.begun, point.ranks
+    if len(begun) < _LEAST_LAUNCHES or run.failures:
+        return None
+    last = max(begun, key=lambda launch: begun[launch])
+    elapsed_s = (begun[last] - min(begun.values())).total_seconds()
+    others = [launch for launch in begun if launch != last]
+    rule_s = sum(START_S if ranks[launch] == 1 else START_RANKS_S for launch in others)
+    scale = (elapsed_s - sum(spent[launch] for launch in others)) / rule_s
+    return scale if 0.2 < scale < 5 else None
+
+
+def _cell_s(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[Cost]) -> float:
+    budget_s, size = _budget_s(cell), _size(cell)
+    alike = _most_alike(cell, working, known)
+    if not alike:
+        return budget_s + _lasting_s(cell) + POINT_S + size * BYTE_S * ("bytes" in cell)
+    return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size, cell)
+
+
+def _most_alike(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[Cost]) -> list[Cost]:
+    """The points that agree with a cell in most of what it asks for, its size apart."""
+    asked = {name: comparable(value) for name, value in cell.items() if name not in _NEITHER}
+
+    def agreement(cost: Cost) -> int:
+        return sum(cost.knobs.get(name) == value for name, value in asked.items()) + 2 * (cost.shape == working)
+
+    most = max(map(agreement, known), default=0)
+    return [cost for cost in known if agreement(cost) == most]
+
+
+def _nearest(alike: Sequence[Cost], size: float) -> Cost:
+    """Of the nearest size the middle one: of several launches some were disturbed."""
+    apart = min(abs(_log(cost.size) - _log(size)) for cost in alike)
+    near = sorted((c for c in alike if abs(_log(c.size) - _log(size)) == apart), key=lambda cost: cost.measured_s)
+    return near[len(near) // 2]
+
+
+def _beyond_s(alike: Sequence[Cost], size: float, cell: Mapping[str, str]) -> float:
+    """What a size takes beside its budget: between two known ones on a straight line of logarithms.
+
+    Beyond the largest, time grows as between the last two, but no quicker than the work.
+    """
+    by_size: dict[float, list[float]] = {}
+    for cost in alike:
+        by_size.setdefault(cost.size, []).append(cost.beyond_s)
+    line = sorted((_log(known), _log(median(taken))) for known, taken in by_size.items())
+    at = _log(size)
+    below = [one for one in line if one[0] <= at] or line[:1]
+    above = [one for one in line if one[0] >= at]
+    if below[-1][0] == at or not above:
+        (x, y), before = below[-1], below[-2] if len(below) > 1 else None
+        steepest = _STEEPEST["n" if "n" in cell and "bytes" not in cell else "bytes"]
+        slope = (y - before[1]) / (x - before[0]) if before else steepest
+        return math.exp(y + max(0.0, min(slope, steepest)) * (at - x))
+    (x, y), (to_x, to_y) = below[-1], above[0]
+    return math.exp(y + (to_y - y) * (at - x) / (to_x - x)) if to_x > x and at >= x else math.exp(to_y)
+
+
+def _log(value: float) -> float:
+    return math.log(max(value, 1e-6))

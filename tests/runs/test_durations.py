@@ -1,0 +1,96 @@
+"""How long launches take, from what stored runs took and without any."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fake_run import MIB, machine, point, stored, write_run
+from octant.ask import Ask, Shape, Subject
+from octant.record import Point
+from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Cost, Durations, learned, starts_of
+from octant.store import Store
+
+
+def cost(size: float, beyond_s: float, measured_s: float = 0.2, **knobs: str) -> Cost:
+    return Cost(knobs, (1, 1), size, 0.2, measured_s, beyond_s)
+
+
+def asked(ranks: int = 1, **knobs: str) -> Ask:
+    return Ask(Subject("node/stream"), knobs, Shape(ranks=ranks))
+
+
+def seconds(known: Durations, one: Ask) -> float:
+    return sum(map(known.seconds, starts_of(one.launches())))
+
+
+def test_without_runs_a_launch_is_its_start_its_budgets_and_its_bytes() -> None:
+    rules = Durations()
+    assert seconds(rules, asked()) == pytest.approx(START_S + 0.2 + POINT_S)
+    assert seconds(rules, asked(2, seconds="0.1,0.3")) == pytest.approx(START_RANKS_S + 0.4 + 2 * POINT_S)
+    assert seconds(rules, asked(bytes="1GiB")) == pytest.approx(START_S + 0.2 + POINT_S + 2**30 * BYTE_S)
+    assert seconds(rules, asked(duration="10")) == pytest.approx(START_S + 10.2 + POINT_S)
+    assert "rough" in rules.source
+
+
+def test_a_known_cell_takes_what_it_took() -> None:
+    known = Durations({"node/stream": [cost(MIB, 0.05, kernel="triad"), cost(MIB, 0.5, kernel="copy")]}, 1.0, 1)
+    assert seconds(known, asked(bytes="1MiB", kernel="triad")) == pytest.approx(START_S + 0.25)
+    assert seconds(known, asked(bytes="1MiB", kernel="triad,copy")) == pytest.approx(START_S + 0.25 + 0.7)
+    assert known.source == "as 1 run here took"
+
+
+def test_one_launch_of_several_that_was_disturbed_counts_little() -> None:
+    known = Durations({"node/stream": [cost(MIB, taken) for taken in (0.05, 0.05, 3.0)]})
+    assert seconds(known, asked(bytes="1MiB")) == pytest.approx(START_S + 0.25)
+
+
+def test_a_point_that_was_precise_enough_early_would_be_so_again() -> None:
+    known = Durations({"node/stream": [cost(8, 0.0, measured_s=0.06)]})
+    assert seconds(known, asked(bytes="8", seconds="2")) == pytest.approx(START_S + 0.06, abs=1e-3)
+    assert seconds(known, asked(bytes="8", seconds="0.02")) == pytest.approx(START_S + 0.02, abs=1e-3)
+
+
+def test_a_step_longer_than_the_budget_takes_its_time() -> None:
+    known = Durations({"node/stream": [cost(MIB, 0.1, measured_s=5.0)]})
+    assert seconds(known, asked(bytes="1MiB")) == pytest.approx(START_S + 5.1)
+    assert seconds(known, asked(bytes="1MiB", seconds="1")) == pytest.approx(START_S + 1 + 4.8 + 0.1)
+
+
+@pytest.mark.parametrize(
+    ("size", "beyond_s"),
+    [(2, 0.2), (4, 0.4), (8, 0.8), (1024, 1024 * 0.1), (1, 0.1)],
+)
+def test_other_sizes_lie_on_the_line_of_those_known(size: int, beyond_s: float) -> None:
+    known = Durations({"node/stream": [cost(MIB, 0.1), cost(4 * MIB, 0.4)]})
+    assert seconds(known, asked(bytes=f"{size}MiB")) == pytest.approx(START_S + 0.2 + beyond_s)
+
+
+def test_time_grows_no_quicker_than_the_work() -> None:
+    """A disturbed point of the largest size is no law: bytes take time in proportion, products n³ at most."""
+    known = Durations({"node/stream": [cost(MIB, 0.001), cost(2 * MIB, 0.1)]})
+    assert seconds(known, asked(bytes="4MiB")) == pytest.approx(START_S + 0.2 + 0.1 * 2**1.2)
+    products = Durations({"node/stream": [cost(256, 0.01), cost(512, 1.0)]})
+    assert seconds(products, asked(n="1024")) == pytest.approx(START_S + 0.2 + 8.0)
+
+
+def _took(launch: str, size: int, started: str, spent: Mapping[str, float]) -> Point:
+    knobs = {"bytes": str(size), "seconds": "0.2", "kernel": "triad"}
+    return point(workload="node/stream", launch=launch, knobs=knobs, started=started, spent_s=spent)
+
+
+def test_runs_of_the_machine_are_learnt_from(tmp_path: Path) -> None:
+    """Twenty-four launches, one every two seconds, of which the point took 1.55 s: the rest is the start."""
+    ask = Ask(Subject("node/stream"), {"bytes": str(MIB), "kernel": "triad"}, repeats=24)
+    spent = {"build_s": 0.3, "measure_s": 0.25, "check_s": 1.0}
+    points = [
+        _took(launch.key, MIB, f"2026-11-21T21:45:{number * 2:02d}Z", spent)
+        for number, launch in enumerate(ask.launches())
+    ]
+    write_run(stored(ask.launches(), points, folder=Path("runs/20261121-214530-3f2a")), tmp_path)
+    known = learned(Store(tmp_path), machine())
+    assert known.runs == 1
+    assert known.start_scale == pytest.approx(0.45 / START_S)
+    assert seconds(known, asked(bytes="1MiB", kernel="triad")) == pytest.approx(0.45 + 0.2 + 0.05 + 1.3)
+    assert learned(Store(tmp_path), machine(cores=8)).runs == 0
+    assert learned(Store(tmp_path), machine(), besides="20261121-214530-3f2a").runs == 0
