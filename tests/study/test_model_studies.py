@@ -43,6 +43,12 @@ EXPECTED = {
     ],
     "hpcc-normalised": [("p775-bgq-gups", HOLDS)],
     "hpcc-scaling-model": [*[("p6-ring-bandwidth-collapses", HOLDS)] * 2],
+    "memory-latency-generations": [
+        ("p6-latency-not-scaling", HOLDS),
+        ("p6-latency-not-scaling", HOLDS),
+        ("p6-latency-not-scaling", "cannot be tested here"),  # no run of this machine
+        *[("p6-speedup-below-clock-ratio", HOLDS)] * 2,
+    ],
     "mpi-bidirectional-contention": [
         ("bgp-intranode-shares", HOLDS),
         *[("bgp-link-shares", HOLDS)] * 2,
@@ -62,6 +68,7 @@ EXPECTED = {
         ("p775-ptrans-no-sawtooth", HOLDS),
     ],
     "routing-modes": [("p775-indirect-routing", HOLDS)],
+    "three-hops": [*[("p775-two-level-three-hops", HOLDS)] * 5],
 }
 
 
@@ -219,3 +226,21 @@ def test_orders_of_an_all_to_all_have_names() -> None:
     for bad in ({"schedule": "rings"}, {"schedule": "ring", "layout": "blocks"}):
         with pytest.raises(Refusal, match=r"no such (order|layout)"):
             model("exchange_rate")("power775", size=1, **bad)
+
+
+@pytest.mark.parametrize(("size", "direct", "indirect"), [(1, 1, 1), (2, 3, 3), (4, 3, 5)])
+def test_a_route_takes_a_link_within_each_end_and_one_between(size: int, direct: int, indirect: int) -> None:
+    """By way of a third supernode, of which two have none, there are two links between, and one within it."""
+    assert model("most_hops")(network="power775", routing="direct", size=size) == direct
+    assert model("hop_classes")(network="power775", routing="direct", size=size) == direct  # of each length one
+    assert model("most_hops")(network="power775", routing="indirect", size=size) == indirect
+
+
+def test_a_mesh_has_the_sum_of_its_sides_less_one() -> None:
+    assert model("most_hops")(network="bgp", routing="dimension-ordered", size=64) == 3 + 3 + 3
+
+
+def test_the_page_shows_a_tested_value_in_its_unit() -> None:
+    page = render(outcome.outcome_of_model("three-hops"))
+    assert ">3.00 links<" in page
+    assert ">For hops at 64 (the bar: within 1.00 links to 3.00 links)<" in page  # said once

@@ -38,12 +38,13 @@ def test_without_a_run_the_command_that_makes_one_is_named() -> None:
     text = report_text(outcome.outcome_of_model("hpcc-normalised"))
     assert "no run of octant hpcc in the store; try octant hpcc: RandomAccess: this machine" in text
     assert "What to do with it\n1. Nothing more to do here" in text
-    assert outcome.wants_own_run("hpcc-normalised")
-    assert not outcome.wants_own_run("gups-scaling")
+    assert outcome.wanted_own_run("hpcc-normalised") == "normalised"
+    assert outcome.wanted_own_run("memory-latency-generations") == "published"
+    assert outcome.wanted_own_run("gups-scaling") == ""
 
 
 def test_a_store_without_such_a_run_has_none(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    assert own_run(tmp_path / "store") == NO_RUN
+    assert own_run(tmp_path / "store", "normalised") == NO_RUN
     write_run(fake_run(Path("runs", "29991231-000000-aaaa")), tmp_path / "store")
-    assert own_run(tmp_path / "store") == NO_RUN
+    assert own_run(tmp_path / "store", "normalised") == NO_RUN

@@ -1,14 +1,37 @@
-"""This machine's last run of HPC Challenge, over its own peak."""
+"""This machine among published ones: its last run of HPC Challenge over its own peak, or its latency of memory."""
+
+from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from octant.study.own import NO_RUN, OwnRun
+from octant.workload import Ladder, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from octant.analysis.figures import Figure
+    from octant.store import StoredRun
 
 _TITLE = "hpcc "
+_FOOTPRINT = Ladder().x
+_BEYOND = 2  # times the caches: less may partly hit them
+_MOST_READ = 50  # newest runs that are looked through
 
 
-def own_run(store: Path | None) -> OwnRun:
-    """The newest run of `octant hpcc` that measured a peak; none where there is none."""
+def own_run(store: Path | None, model: str) -> OwnRun:
+    """The newest run that has what a model's values are of; none where there is none.
+
+    Args:
+        store: where runs are.
+        model: "normalised" (a run of `octant hpcc` that measured a peak) or "published" (the latency of memory).
+    """
+    found = _hpcc_runs(store) if model == "normalised" else _latency_runs(store)
+    return next(found, NO_RUN)
+
+
+def _hpcc_runs(store: Path | None) -> Iterator[OwnRun]:
     from octant.analysis.summary import summarise
     from octant.report.run.hpcc_rows import over_peak, with_references
     from octant.stats import Interval
@@ -25,5 +48,54 @@ def own_run(store: Path | None) -> OwnRun:
             continue
         values = {one.name: one.value * (100 if one.unit == "1" else 1e9) for one in found[1]}
         intervals = {name: Interval(value, value, value) for name, value in values.items()}
-        return OwnRun(run.id, run.machine.name, int(listed.started[:4]), intervals)
-    return NO_RUN
+        yield OwnRun(run.id, run.machine.name, int(listed.started[:4]), intervals)
+
+
+def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
+    from octant.store import open_store
+    from octant.workloads import workloads
+
+    ladders = {name for name, one in workloads().items() if _is_latency(one)}
+    where = open_store(store)
+    for listed in list(reversed(where.list_runs()))[:_MOST_READ]:
+        if listed.refused or not listed.points:
+            continue
+        run = where.read(listed.id)
+        if not run.imported and ladders & {ask.subject.name for ask in run.asks}:
+            own = _latency_of(run, int(listed.started[:4]))
+            if own is not None:
+                yield own
+
+
+def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
+    """The latency at the largest footprint, if that is past the caches and not in doubt, and the clock at it."""
+    from octant import units
+    from octant.analysis.summary import clock_hz, summarise
+    from octant.stats import Interval
+
+    summary = summarise(run)
+    beyond = _BEYOND * summary.run.machine.may_be_cached_bytes()
+    sizes = {
+        units.parse_bytes(figure.knobs[_FOOTPRINT]): figure
+        for figure in summary.figures
+        if _is_latency(figure.workload) and _FOOTPRINT in figure.knobs and figure.value and not _is_invalid(figure)
+    }
+    if not sizes or max(sizes) < beyond:
+        return None
+    value, hertz = sizes[max(sizes)].value, clock_hz(sizes[max(sizes)])
+    if value is None or hertz is None:
+        return None
+    told = {"memory_latency_ns": value.middle, "memory_latency_cycles": value.middle * hertz, "clock": hertz}
+    figures = {name: Interval(one, one, one) for name, one in told.items()}
+    return OwnRun(run.id, run.machine.name, year, figures)
+
+
+def _is_latency(workload: Workload) -> bool:
+    """A time for each footprint: what shows the levels of the memory."""
+    return workload.metrics[0].unit == "s" and any(isinstance(one, Ladder) for one in workload.pictures)
+
+
+def _is_invalid(figure: Figure) -> bool:
+    from octant.stats import Grade
+
+    return any(one.grade >= Grade.INVALID for one in figure.doubts)

@@ -92,7 +92,8 @@ def report(
     from octant.study.own import NO_RUN
 
     if outcome.is_model(name):
-        found = outcome.outcome_of_model(name, own_run(store) if outcome.wants_own_run(name) else NO_RUN)
+        wanted = outcome.wanted_own_run(name)
+        found = outcome.outcome_of_model(name, own_run(store, wanted) if wanted else NO_RUN)
     else:
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.unread)

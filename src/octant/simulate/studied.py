@@ -18,11 +18,14 @@ from octant.network.collectives import MessageCosts
 from octant.network.failures import failure_sweep
 from octant.network.files import NetworkFile, load
 from octant.network.scale import scale
-from octant.network.solve import solve
+from octant.network.solve import engine, solve
 from octant.network.traffic import Flows, Pattern, bulk, make, pairs, place
 from octant.network.whatif import sized as with_size
 from octant.network.whatif import with_routing
 from octant.stats import Interval
+
+_DRAWS = 8
+"""Of a route among several: as many as there are D links between two supernodes of a Power 775."""
 
 
 def rate(network: str, traffic: str, size: int) -> Interval:
@@ -143,6 +146,33 @@ def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
 
 
+@functools.lru_cache(maxsize=64)
+def _hops(network: str, routing: str, size: int) -> frozenset[int]:
+    """The numbers of links between nodes that routes go over: from the nodes of one part, whose others are alike."""
+    sized = with_routing(network, routing, None).at_size(size)
+    topology = sized.build()
+    routes = engine(sized, topology)
+    nodes = [int(node) for node in sized.topology.active()]
+    sources = [node for node in nodes if node < sized.topology.nodes_per_part()]
+    return frozenset(
+        sum(link >= topology.fabric for link in routes.path(source, target, draw))
+        for source in sources
+        for target in nodes
+        if source != target
+        for draw in range(_DRAWS)
+    )
+
+
+def most_hops(network: str, routing: str, size: int) -> float:
+    """Links between nodes on the longest of all routes, in a machine of that size."""
+    return max(_hops(network, routing, size))
+
+
+def hop_classes(network: str, routing: str, size: int) -> float:
+    """How many lengths routes have, in links: as many classes of latency."""
+    return len(_hops(network, routing, size))
+
+
 def _rate_calibrated_on(network: str, traffic: str, size: int) -> tuple[str, ...]:
     return load(network).calibrated_on(traffic, size)
 
@@ -187,6 +217,20 @@ def published_over_peak(system: str, benchmark: str) -> Interval | str:
     return known.get((system, benchmark), "nothing is published")
 
 
+def published_value(system: str, table: str, metric: str, scale: float = 1.0, baseline: str = "") -> Interval | str:
+    """What a table of the catalogue says of a machine, in base units; of the one that the others are compared with, 1.
+
+    The metric `clock` is that of the machine's own entry. Text says why there is none.
+    """
+    if metric == "clock":
+        clock_ghz = catalogue.machines()[system].clock_ghz
+        return "nothing is published" if clock_ghz is None else _sure(clock_ghz * 1e9)
+    if system == baseline:
+        return _sure(1.0)
+    rows = [row for row in catalogue.results()[table].find(metric, {"machine": system}) if row.value is not None]
+    return _sure((rows[0].value or 0.0) * scale) if len(rows) == 1 else "nothing is published"
+
+
 def _power575_over_peak() -> dict[str, float]:
     """The largest cluster of the table, 64 nodes."""
     rows = catalogue.results()["p6-hpcc-scaling"]
@@ -219,7 +263,10 @@ MODELS: Mapping[str, Callable[..., float | Interval | str]] = {
     "collective": collective_time,
     "over_links": over_links,
     "halo": halo,
+    "most_hops": most_hops,
+    "hop_classes": hop_classes,
     "normalised": published_over_peak,
+    "published": published_value,
 }
 """What a study file may ask, by the name that it writes: it reaches nothing else."""
 

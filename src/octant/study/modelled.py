@@ -13,6 +13,7 @@ from octant.study.parts import Argument, Measure
 from octant.study.values import StudyValue, StudyValues, quantities
 
 Model = Callable[..., "float | stats.Interval | str"]
+_WORDS = {"normalised": "it over a peak"}
 
 
 def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
@@ -24,15 +25,14 @@ def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
     values: dict[Cell, dict[str, StudyValue]] = {}
     absent: dict[Cell, str] = {}
     for name, measure in study.measures.items():
-        call, calibrated_on = model(measure.model), calibration(measure.model)
+        published, calibrated_on = model(measure.model), calibration(measure.model)
         for levels in combinations(study):
             arguments = {**study.arguments, **measure.arguments}
             for factor, level in zip(study.factors, levels, strict=True):
                 arguments |= study.factors[factor][level].arguments
-            if arguments.get("system") == THIS_MACHINE:
-                call = functools.partial(_own_value, own)
+            is_own = arguments.get("system") == THIS_MACHINE
+            call = functools.partial(_own_value, own, measure.model) if is_own else published
             cell, found = Cell(name, levels), dict(_curve(call, calibrated_on, measure, arguments))
-            call = model(measure.model)
             values[cell] = {at: one for at, one in found.items() if isinstance(one, StudyValue)}
             if not values[cell]:
                 del values[cell]
@@ -40,9 +40,12 @@ def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
     return StudyValues(quantities(study), values, absent, {})
 
 
-def _own_value(own: OwnRun, system: str, benchmark: str) -> stats.Interval | str:  # noqa: ARG001 - as the model's
+def _own_value(own: OwnRun, of_model: str, **arguments: Argument) -> stats.Interval | str:
     """Of this machine's own run, in place of what the model says of others."""
-    return own.over_peak.get(benchmark, f"run {own.id} has no figure of it over a peak" if own.id else HOW)
+    wanted = str(arguments.get("benchmark") or arguments.get("metric") or "")
+    if not own.id:
+        return HOW.get(of_model, "no such figure is taken from a run")
+    return own.figures.get(wanted, f"run {own.id} has no figure of {_WORDS.get(of_model, 'it')}")
 
 
 def model(name: str) -> Model:

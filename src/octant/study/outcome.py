@@ -204,10 +204,13 @@ def outcome_of_model(name: str, own: OwnRun = NO_RUN) -> Outcome:
     return replace(_outcome(found, study, modelled_values(study, own), None), own=own)
 
 
-def wants_own_run(name: str) -> bool:
-    """Whether a study of a model has a row for this machine."""
-    levels = [level for factor in file.load(name).factors.values() for level in factor.values()]
-    return any(level.arguments.get("system") == THIS_MACHINE for level in levels)
+def wanted_own_run(name: str) -> str:
+    """The model beside whose values a study has a row for this machine; empty where it has none."""
+    study = file.load(name)
+    levels = [level for factor in study.factors.values() for level in factor.values()]
+    if all(level.arguments.get("system") != THIS_MACHINE for level in levels):
+        return ""
+    return next(iter(study.measures.values())).model
 
 
 def _outcome(

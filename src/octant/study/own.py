@@ -1,4 +1,4 @@
-"""What a study of a model may say of this machine: the last run of HPC Challenge here, over its own measured peak."""
+"""What a study of published values may say of this machine: from its last run of what was published of others."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ if TYPE_CHECKING:
 
 THIS_MACHINE = "this machine"
 """The system that stands for it in a study file."""
-HOW = "no run of octant hpcc in the store; try octant hpcc"
+HOW = {
+    "normalised": "no run of octant hpcc in the store; try octant hpcc",
+    "published": "no run with the latency past twice the caches in the store; try octant run latency bytes=1GiB",
+}
+"""Why there is none, by the model whose values it stands beside."""
 
 
 @dataclass(frozen=True)
 class OwnRun:
-    """A run of HPC Challenge: shares of the peak in percent, else bytes or updates/s for each Gflop/s of it."""
+    """Of HPC Challenge shares of the peak in percent, else bytes or updates/s for each Gflop/s of it; of the memory its
+    latency and the clock, in base units.
+    """
 
     id: str
     machine: str
     year: int
-    over_peak: Mapping[str, stats.Interval] = field(default_factory=dict)  # by benchmark
+    figures: Mapping[str, stats.Interval] = field(default_factory=dict)  # by benchmark, or by metric of the catalogue
 
 
 NO_RUN = OwnRun("", "", 0)

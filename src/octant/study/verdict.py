@@ -37,6 +37,7 @@ class Judgement:
     here: Bounded | None = None  # the tested quantity, where there is one
     here_is: str = ""  # what its ends are
     more_launches: int | None = None  # undecided: about how many more would decide; `None`: too close, or no matter
+    in_unit: str = ""  # the tested quantity with its unit, where it is no factor
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,12 @@ class Verdict:
     predicted: bool = True  # whether it rests on any value on which the model was not calibrated
     doubt: str = ""  # cannot be tested here: the kind of the doubt that forbids it
     emulated: tuple[str, ...] = ()  # what it rests on that was measured over an emulated link, in words
+    in_unit: str = ""  # as a judgement's
+
+    @property
+    def here_text(self) -> str:
+        """The tested quantity for people; empty where there is none."""
+        return self.in_unit or (factor_text(self.here) if self.here else "")
 
     @property
     def text(self) -> str:
@@ -118,7 +125,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     read = (doubt for value in values.read.values() for doubt in value.doubts if doubt.kind == "emulated link")
     return Verdict(
         finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
-        emulated=tuple(dict.fromkeys(doubt.text for doubt in read)),
+        emulated=tuple(dict.fromkeys(doubt.text for doubt in read)), in_unit=found.in_unit,
     )  # fmt: skip
 
 
@@ -131,7 +138,8 @@ def judge_value(effect: Effect, bar: Bar, unit: str, what: str) -> Judgement:
     """As `judge_effect`, of a quantity with a unit, in which the bar is given."""
     middle, low, high = (si_text(edge, unit) for edge in (effect.here.middle, effect.here.low, effect.here.high))
     value = middle if effect.here.low == effect.here.high else f"{middle} [{low}, {high}]"
-    return _judged(effect, bar, f"{value} here{what} (the bar: {bar.text_in(unit)}")
+    judged = _judged(effect, bar, f"{value} here{what} (the bar: {bar.text_in(unit)}")
+    return replace(judged, in_unit=value)
 
 
 def _judged(effect: Effect, bar: Bar, said: str) -> Judgement:

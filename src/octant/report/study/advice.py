@@ -156,9 +156,10 @@ def _waiting(outcome: Outcome) -> Iterator[Finding]:
     for reason, (machine, wanting) in waiting(outcome).items():
         if wanting[0].doubt in LOST:
             continue
-        count = units.counted(len(wanting), "finding")
+        findings = {one.finding.id for one in wanting}
+        count = units.counted(len(findings), "finding")
         if machine:
-            body = f"{count} wait{'s' * (len(wanting) == 1)} for it: {reason}."
+            body = f"{count} wait{'s' * (len(findings) == 1)} for it: {reason}."
             line = f"octant study run {_word(outcome)}  # there"
             yield Finding("machine", f"Carry the question to {machine}", body, (line,))
         else:

@@ -1,0 +1,58 @@
+"""Whether a quantity kept up with the clock from one machine to a later one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from octant.study import checks
+from octant.study.factors import factor_text, quotient
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import quantity_of
+from octant.study.verdict import Effect, Judgement, gain_of, judge_effect
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.values import StudyValues
+
+_CLOCK = "Hz"
+
+
+class Generation(KindOfTest):
+    """How many times as good `measure` became from `to` to `of`, for each time that `clock` rose: 1 is in proportion.
+
+    Below 1 a time takes more cycles than before, and a rate does less in each.
+    """
+
+    kind: Literal["generation"]
+    measure: str
+    clock: str
+    of: Levels = BASELINE
+    to: Levels = BASELINE
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure or combination that is not there, a machine compared with itself, or a clock that is none."""
+        yield from checks.shared_problems(study, (self.measure, self.clock), (self.of, self.to), self.bar)
+        yield from checks.pair_problems(study, self.of, self.to)
+        unit = quantity_of(study.measures[self.clock]).unit
+        if unit != _CLOCK:
+            yield "clock", f"a clock is in {_CLOCK}, and {self.clock} in {unit or 'no unit'}; give a measure of clocks"
+        for name in (self.measure, self.clock):
+            yield from checks.place_problems(study, name, "")
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The gain over that of the clock against the bar, with both, and with how many cycles a time takes."""
+        one = gain_of(study, values, self.measure, self.of, self.to)
+        clock = gain_of(study, values, self.clock, self.of, self.to)
+        told = f"{self.measure} {factor_text(one.here)} with {factor_text(clock.here)} the clock"
+        if values.better(self.measure) == "lower":
+            told += f", in cycles {factor_text(quotient(clock.here, one.here))} as many"
+        machines = " over ".join(", ".join(study.full(levels)) for levels in (self.of, self.to))
+        doubts = one.doubts + clock.doubts
+        if one.rounds is None or clock.rounds is None:
+            effect = Effect(quotient(one.here, clock.here), 0, doubts)
+        else:
+            both = one.rounds.over(clock.rounds)
+            effect = Effect(both.ratio, len(both.logs), doubts, rounds=both)
+        return judge_effect(effect, self.bar, f", {machines}: {told}")
