@@ -54,6 +54,20 @@ def test_masks_and_huge_pages_are_read() -> None:
     assert watch.parse_huge("Rss: 9 kB\nAnonHugePages:   2048 kB\nPrivate_Hugetlb: 4096 kB\n") == 6144 * 1024
 
 
+def test_a_process_is_followed_until_it_ends() -> None:
+    child = subprocess.Popen([sys.executable, "-c", SPIN], stdout=subprocess.DEVNULL)
+    looks: list[int] = []
+    found = watch.follow(child.pid, pages=True, seen=lambda so_far: looks.append(so_far.looks))
+    child.wait()
+    (process,) = found.processes
+    assert process.pid == child.pid
+    assert found.looks >= 2
+    assert looks == list(range(1, len(looks) + 1))
+    assert process.threads[child.pid].seen_on.total() >= 2
+    assert process.pages
+    assert process.pages.total() > 1 << 20
+
+
 def seen(masks: list[set[int]], node_bytes: dict[int, int], huge: int = 0) -> watch.Watched:
     threads = {10 + i: watch.Thread(10 + i, "t", frozenset(m), Counter({min(m): 5}), 1.0) for i, m in enumerate(masks)}
     process = watch.Process(10, 0, 0, "prog", threads, node_bytes, huge)

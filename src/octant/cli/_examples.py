@@ -135,6 +135,7 @@ EXAMPLES = {
     "where": (
         Example("octant where -- ./program", "where its threads ran, where its memory is"),
         Example("octant where --place 2x1 -- ./program", "placed, and compared with what was asked"),
+        Example("octant where --pages -- ./program", "and which page sizes its memory is on"),
     ),
     "bind": (
         Example("octant bind --place 2x1", "the words to put before the program"),

@@ -31,12 +31,18 @@ def where(
     place: PlaceOption = "",
     launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available].")] = "",
     to: Annotated[Path | None, typer.Option(help="Write here instead of to standard error.")] = None,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="Also its memory by segment and page size; of a process by its number, too.")
+    ] = False,
+    live: Annotated[bool, typer.Option("--watch", help="A process by its number: show it until it ends.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Run a program and show, for every rank and thread, where it ran and where its memory is.
 
-    The program keeps its input, output and exit code; the table goes to standard error.
+    The program keeps its input, output and exit code; the table goes to standard error. With --pages or --watch and a
+    number, that process is looked at instead, once or until it ends, and the table goes to standard output.
     """
+    from octant.failure import Exit, Refusal
     from octant.launch import bind as words
     from octant.launch.compare import differences
     from octant.launch.launchers import JobSize
@@ -44,11 +50,18 @@ def where(
     from octant.output import save
     from octant.report.placement import where as report
 
+    if (pages or live) and len(program) == 1 and program[0].isdecimal() and len(program[0]) < 10:
+        text = _followed(int(program[0]), pages, live, json)
+        print(text) if to is None else save(to, text + "\n", "try another --to FILE")
+        return
+    if live:
+        why = "it shows a process that runs already"
+        raise Refusal(f"cannot watch {program[0]!r} ({why}); try --watch with the number of one", Exit.WRONG_WORD)
     if to is not None:
         save(to, "", "try another --to FILE")  # before the program runs, which may take hours
     asked = _request(place) if place else None
     shape = JobSize(ranks or (asked.request.ranks if asked else 1))
-    seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [])
+    seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [], pages)
     differ = differences(asked.placement, seen, asked.request.heap == "huge") if asked else None
     text = report.as_json(seen, differ) if json else report.as_text(seen, differ)
     if to is None:
@@ -56,6 +69,24 @@ def where(
     else:
         save(to, text + "\n", "try another --to FILE")
     raise typer.Exit(seen.code)
+
+
+def _followed(pid: int, pages: bool, live: bool, json: bool) -> str:
+    """What is seen of a process that runs already; `live`: until it ends, and drawn anew where a terminal is."""
+    import sys
+
+    from octant.launch.watch import follow
+    from octant.report.placement import where as report
+
+    if live and sys.stdout.isatty() and not json:
+        from rich.live import Live
+        from rich.text import Text
+
+        with Live(transient=True, refresh_per_second=5) as screen:
+            seen = follow(pid, pages, lambda so_far: screen.update(Text.from_ansi(report.as_text(so_far, None))))
+    else:
+        seen = follow(pid, pages, (lambda _: None) if live else None)
+    return report.as_json(seen, None) if json else report.as_text(seen, None)
 
 
 def bind(

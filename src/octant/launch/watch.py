@@ -1,16 +1,20 @@
 """Watches a program that runs: on which hardware threads its ranks and threads are, and where their memory lies."""
 
+import contextlib
 import os
 import re
 import socket
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from octant import build
+from octant.failure import Exit, Refusal
 from octant.launch import execute, launchers
 from octant.launch.bind import LOCAL_RANK_VARIABLES
+from octant.launch.pages import PageSizes, page_sizes
 from octant.machine.synthetic import parse_cpus
 
 RANK_VARIABLES = (
@@ -25,6 +29,7 @@ RANK_VARIABLES = (
 )
 """By which launchers tell a process its number among all ranks, in the order of `LOCAL_RANK_VARIABLES`."""
 LOOK_S, EARLY_LOOK_S, EARLY_S = 0.05, 0.01, 1.0
+FOLLOW_S = 0.2
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -50,6 +55,7 @@ class Process:
     threads: dict[int, Thread] = field(default_factory=dict)
     node_bytes: Mapping[int, int] = field(default_factory=dict)  # private memory, by memory node
     huge_bytes: int = 0  # of it, on huge pages
+    pages: PageSizes | None = None  # its parts by page size, where asked for
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,17 @@ class Watched:
     looks: int
 
 
-def watch(program: Sequence[str], size: launchers.JobSize, launcher: str, bind_words: Sequence[str]) -> Watched:
+def watch(
+    program: Sequence[str],
+    size: launchers.JobSize,
+    launcher: str,
+    bind_words: Sequence[str],
+    pages: bool = False,
+) -> Watched:
     """Starts the program, looks at it until it ends, and passes its input, output and end through.
+
+    Args:
+        pages: also which page sizes its memory is on, which takes longer to look at.
 
     Only ranks on this host are seen. The processes are found by a variable that octant-bind puts into their
     environment, so that it does not matter whose children they are.
@@ -78,12 +93,53 @@ def watch(program: Sequence[str], size: launchers.JobSize, launcher: str, bind_w
     alone = ["--local-rank", "0"] if name == "direct" and bind_words else []
     bound = [str(build.find("bind")), "--mark", of_ranks, *bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(bound, size)
-    looker = _Looker(f"OCTANT_MARK={of_ranks}".encode())
+    looker = _Looker(f"OCTANT_MARK={of_ranks}".encode(), pages)
     outcome = execute.run(
         words, lambda _: looker.look(), mark, period_s=lambda s: EARLY_LOOK_S if s < EARLY_S else LOOK_S
     )
     code = outcome.code if outcome.code >= 0 else 128 - outcome.code
     return Watched(socket.gethostname(), _lasting(looker.found.values()), code, outcome.seconds, looker.looks)
+
+
+def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None = None) -> Watched:
+    """Looks at a process that runs already: once, or until it ends or Ctrl-C.
+
+    Args:
+        pages: also which page sizes its memory is on.
+        seen: called with what was seen so far, again and again; `None`: one look.
+
+    Raises:
+        Refusal: there is no such process, or it may not be looked at.
+    """
+    folder, begun_s = Path("/proc") / str(pid), time.monotonic()
+    try:
+        process = _new_process(pid, (folder / "environ").read_bytes().split(b"\0"))
+    except PermissionError:
+        process = Process(pid, None, 0)
+    except OSError:
+        why = f"cannot look at process {pid} (it does not exist, or has ended); try one that ps lists"
+        raise Refusal(why, Exit.WRONG_WORD) from None
+    looker = _Looker(b"", pages)
+    so_far = Watched(socket.gethostname(), (process,), 0, 0.0, 0)
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            looker.looks += 1
+            try:
+                looker.see(process, folder)
+                if (folder / "stat").read_text().rpartition(")")[2].split()[0] in "ZX":  # nobody has waited for it yet
+                    break
+            except PermissionError as error:
+                raise Refusal(
+                    f"cannot look at process {pid} ({error.strerror}); try as its owner, or as root"
+                ) from error
+            except (OSError, ValueError):  # it has ended
+                break
+            so_far = replace(so_far, seconds=time.monotonic() - begun_s, looks=looker.looks)
+            if seen is None:
+                break
+            seen(so_far)
+            time.sleep(FOLLOW_S)
+    return so_far
 
 
 def _lasting(found: Iterable[Process]) -> tuple[Process, ...]:
@@ -102,8 +158,8 @@ def _lasting(found: Iterable[Process]) -> tuple[Process, ...]:
 class _Looker:
     """Looks at all marked processes again and again, and remembers."""
 
-    def __init__(self, mark: bytes) -> None:
-        self.mark = mark
+    def __init__(self, mark: bytes, pages: bool = False) -> None:
+        self.mark, self.pages = mark, pages
         self.found: dict[int, Process] = {}
         self.looks = 0
 
@@ -127,7 +183,14 @@ class _Looker:
             if self.mark not in environment:
                 return
             self.found[pid] = _new_process(pid, environment)
-        process = self.found[pid]
+        self.see(self.found[pid], folder)
+
+    def see(self, process: Process, folder: Path) -> None:
+        """One look at a process.
+
+        Raises:
+            OSError, ValueError: it ended meanwhile, or may not be looked at.
+        """
         process.name = (folder / "comm").read_text().strip()
         for task in (folder / "task").iterdir():
             thread = process.threads.setdefault(int(task.name), Thread(int(task.name)))
@@ -140,6 +203,9 @@ class _Looker:
             if sum(node_bytes.values()) >= sum(process.node_bytes.values()):
                 process.node_bytes = node_bytes
                 process.huge_bytes = parse_huge((folder / "smaps_rollup").read_text())
+                if self.pages:
+                    with contextlib.suppress(Refusal):  # it ended while we looked
+                        process.pages = page_sizes(process.pid)
 
 
 def _new_process(pid: int, environment: Sequence[bytes]) -> Process:

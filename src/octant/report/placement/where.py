@@ -4,10 +4,11 @@ import json
 
 from rich.table import Table
 
+from octant.launch.pages import MIDDLE, SEGMENTS, PageSizes
 from octant.launch.watch import Process, Thread, Watched
 from octant.placement import set_text
 from octant.report.terminal import render
-from octant.units import bytes_text
+from octant.units import bytes_text, counted
 
 
 def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
@@ -23,7 +24,8 @@ def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
     for process in watched.processes:
         for number, thread in enumerate(process.threads.values()):
             table.add_row(*_row(process, thread, first=number == 0))
-    lines = [render(table), f"{watched.host}, {watched.seconds:.1f} s, {watched.looks} looks"]
+    lines = [render(table), *map(_pages, filter(None, (process.pages for process in watched.processes)))]
+    lines += [f"{watched.host}, {watched.seconds:.1f} s, {counted(watched.looks, 'look')}"]
     if differences is not None:
         lines += [f"NOT AS ASKED: {text}" for text in differences] or ["placed as asked"]
     return "\n".join(lines)
@@ -50,6 +52,32 @@ def _row(process: Process, thread: Thread, first: bool) -> list[str]:
     ]
 
 
+def _pages(pages: PageSizes) -> str:
+    """MiB of each segment on pages of each size."""
+    sizes = pages.sizes()
+    table = Table(box=None, pad_edge=False)
+    table.add_column("MiB on pages of")
+    for size in sizes:
+        table.add_column(bytes_text(size), justify="right")
+    table.add_column("all", justify="right")
+    for segment in (name for name in SEGMENTS if name in pages.by_segment):
+        held = pages.by_segment[segment]
+        table.add_row(
+            segment, *(_mib(pages, held.get(size, 0), size) for size in sizes), f"{sum(held.values()) / 2**20:.1f}"
+        )
+    table.add_row("all", *(_mib(pages, pages.total(size), size) for size in sizes), f"{pages.total() / 2**20:.1f}")
+    note = f"\nwhat of {bytes_text(sizes[0])} is in pages of {bytes_text(MIDDLE)} is unknown ({pages.unknown})" * bool(
+        pages.unknown
+    )
+    return "\n" + render(table) + note
+
+
+def _mib(pages: PageSizes, held: int, size: int) -> str:
+    if size == MIDDLE and pages.unknown and size != pages.base_bytes:
+        return "unknown"
+    return f"{held / 2**20:.1f}" if held else ""
+
+
 def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
     """The same, for programs."""
     processes = [
@@ -60,6 +88,7 @@ def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
             "name": process.name,
             "bytes_on_node": {str(node): held for node, held in process.node_bytes.items()},
             "huge_bytes": process.huge_bytes,
+            "pages": _pages_json(process.pages),
             "threads": [
                 {
                     "tid": thread.tid,
@@ -75,3 +104,15 @@ def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
     ]
     facts = {"host": watched.host, "seconds": watched.seconds, "looks": watched.looks, "exit": watched.code}
     return json.dumps({**facts, "processes": processes, "not_as_asked": differences}, indent=2)
+
+
+def _pages_json(pages: PageSizes | None) -> dict[str, object] | None:
+    """Bytes by segment and page size; those of 64 KiB are `null` where nobody knows them."""
+    if pages is None:
+        return None
+    unknown = {str(MIDDLE): None} if pages.unknown and pages.base_bytes != MIDDLE else {}
+    segments = {
+        name: {str(size): held for size, held in sorted(sizes.items())} | unknown
+        for name, sizes in pages.by_segment.items()
+    }
+    return {"segments": segments, "unknown": pages.unknown or None}
