@@ -21,7 +21,7 @@ def compiled(name: str, *flags: str) -> Iterator[Path]:
         yield program
 
 
-def median(program: Path, words: Sequence[str]) -> float:
+def median(program: Path, words: Sequence[str], prefix: Sequence[str] = ()) -> float:
     """The median of the numbers that one launch prints, one per line."""
-    output = subprocess.run([str(program), *words], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run([*prefix, str(program), *words], check=True, capture_output=True, text=True).stdout
     return statistics.median(map(float, output.split()))
