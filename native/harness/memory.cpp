@@ -1,5 +1,7 @@
 #include "octant/memory.hpp"
 
+#include "transparent.hpp"
+
 #include "octant/amounts.hpp"
 #include "octant/failure.hpp"
 
@@ -63,8 +65,12 @@ std::int64_t page_bytes(std::string const& text) {
     }
 }
 
+std::string pool_of(std::int64_t page_bytes) {
+    return "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(page_bytes / 1024) + "kB/";
+}
+
 std::string pool_hint(std::int64_t page_bytes, std::size_t bytes) {
-    std::string const folder = "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(page_bytes / 1024) + "kB/";
+    std::string const folder = pool_of(page_bytes);
     std::ifstream file(folder + "free_hugepages");
     std::string free = "no such pool";
     if (file) {
@@ -106,6 +112,7 @@ PagePolicy PagePolicy::parse(std::string const& text) {
     if (!std::has_single_bit(static_cast<std::uint64_t>(bytes)) || bytes < 4096)
         throw Refusal("cannot use pages=" + text + " (not a page size); try default, base, thp, try-thp, 2MiB or 1GiB");
     if (bytes == sysconf(_SC_PAGESIZE)) return {"base"};
+    if (!std::ifstream(pool_of(bytes) + "nr_hugepages") && has_transparent(bytes)) return {text, 0, bytes};
     return {text, bytes};
 }
 
@@ -149,6 +156,7 @@ Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& n
         if (data_ > base_) mprotect(base_, static_cast<std::size_t>(data_ - base_), PROT_NONE);
         mprotect(data_ + rounded, mapped_ - static_cast<std::size_t>(data_ - base_) - rounded, PROT_NONE);
     }
+    if (pages.transparent_page_bytes > 0) advise_transparent(data_, rounded, pages);
     if (pages.transparent()) madvise(data_, rounded, MADV_HUGEPAGE);  // what came of it is read back in given()
     if (pages.name == "base") madvise(data_, rounded, MADV_NOHUGEPAGE);
     try {
@@ -170,7 +178,7 @@ Mapping::~Mapping() {
     if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-PagesGiven pages_given(std::span<std::byte const> memory) {
+PagesGiven pages_given(std::span<std::byte const> memory, std::int64_t transparent_page_bytes) {
     PagesGiven found;
     found.bytes = static_cast<std::int64_t>(memory.size());
     auto const address = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -196,6 +204,11 @@ PagesGiven pages_given(std::span<std::byte const> memory) {
             found.huge_bytes += kib * 1024;
             found.resident_bytes += kib * 1024;
         }
+    }
+    if (transparent_page_bytes > 0) {
+        auto const huge = bytes_in_compounds(memory, static_cast<std::size_t>(transparent_page_bytes));
+        found.huge_bytes = std::max<std::int64_t>(huge, 0);
+        if (huge < 0) found.page_bytes = 0;
     }
     constexpr std::size_t looks = 64;
     std::vector<void*> pages;

@@ -80,7 +80,8 @@ void ask(Runnable& kernel, KernelInfo const& info, Context const& context, Outco
     outcome.work.resize(info.roles.size());
     for (auto const& lane : outcome.measured.lanes)
         if (outcome.work[lane.role].empty()) outcome.work[lane.role] = kernel.work(lane.role);
-    for (auto const memory : context.watched) outcome.pages.push_back(pages_given(memory));
+    for (auto const memory : context.watched)
+        outcome.pages.push_back(pages_given(memory, context.pages.transparent_page_bytes));
     if (fault("pages", context.world.rank()))
         for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;
     outcome.results = kernel.results();

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace {
@@ -52,6 +53,26 @@ void asked_for(octant::Checks& checks) {
     for (auto const* const word : {"default", "base", "2MiB"})
         checks.that(!PagePolicy::parse(word).transparent(), "does not");
     checks.refused([] { static_cast<void>(PagePolicy::parse("try")); }, "cannot use pages=try ");
+}
+
+// Transparent pages of 64 KiB, where this kernel has them: refused, or given and read back as root alone can.
+void sized(octant::Checks& checks) {
+    auto const policy = PagePolicy::parse("64KiB");
+    if (policy.transparent_page_bytes == 0) return;  // a pool, or none of that size
+    try {
+        Mapping const buffer(size, policy, NodePolicy::parse("default"));
+        std::memset(buffer.data(), 1, buffer.size());
+        auto const found = octant::pages_given(buffer.bytes(), policy.transparent_page_bytes);
+        checks.that(found.page_bytes == 0 || found.huge_bytes > 0, "seen, or not to be seen");
+        checks.that(found.resident_bytes == static_cast<std::int64_t>(size), "all areas are counted");
+    } catch (octant::Refusal const& refusal) {
+        checks.that(std::string(refusal.what()).find("cannot use pages=64KiB") == 0, "with the command that helps");
+    }
+    Mapping const small(size, PagePolicy::parse("base"), NodePolicy::parse("default"));
+    std::memset(small.data(), 1, small.size());
+    auto const found = octant::pages_given(small.bytes(), 65536);
+    checks.that(found.huge_bytes == 0, "base pages are none of 64 KiB");
+    checks.that(found.page_bytes > 0 || geteuid() != 0, "and root sees that");
 }
 
 void owners(octant::Checks& checks) {
@@ -116,6 +137,7 @@ int main() {
     policies(checks);
     read_back(checks);
     asked_for(checks);
+    sized(checks);
     owners(checks);
     layouts(checks);
     return checks.result();

@@ -118,6 +118,12 @@ def test_pages_of_another_kind_are_told(pages: str, huge: float, said: tuple[str
     assert readback.page_mismatches(found) == said
 
 
+def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
+    given = (Given("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 1 << 20, 0, {"0": 64}),)),)
+    found = dataclasses.replace(point(), knobs={"pages": "64KiB"}, given=given)
+    assert readback.page_mismatches(found) == ("rank 0: pages=64KiB asked, and only root may see what was given",)
+
+
 def placed_run(asked: str, given: Point, plan: str) -> StoredRun:
     """A run of one launch that was asked as `asked`, planned as `plan`, and gave the point."""
     launch = Launch(Ask(Subject(given.workload), {}, Shape(given.ranks, asked)))

@@ -55,6 +55,12 @@ def test_a_level_that_no_ladder_shows_is_not_what_caches_hold() -> None:
     assert cached_by_ladder(ladder(with_l3), TWO_CORES) is None
 
 
+def test_points_that_are_no_ladder_contradict_none() -> None:
+    """Walks over pages, which have the default for a footprint."""
+    walks = [replace(one, label="walk over pages") for one in ladder(without_l3)[-1:]]
+    assert cached_by_ladder([*walks, *ladder(without_l3)], TWO_CORES) == 2 * 4 * MIB
+
+
 @pytest.mark.parametrize(
     "figures",
     [

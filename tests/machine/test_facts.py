@@ -81,6 +81,7 @@ def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
             facts.value(f"{factor}*{word}", known)
 
 
+<<<<<<< HEAD
 NOT_HERE = {  # need: what is said of it on a machine with 2 cores, 1 NUMA domain, an empty pool and ext4
     "cores>=4": "needs 4 usable cores; this machine has 2",
     "cores<=1": "needs at most 1 usable core; this machine has 2",
@@ -151,6 +152,24 @@ def test_transparent_pages_of_a_kernel_without_them() -> None:
 
 
 def test_the_machine_that_is_wanted() -> None:
+=======
+def test_needs_say_what_is_missing() -> None:
+    here = machine()
+    assert facts.missing("numa>=2", here) == "one NUMA domain"
+    assert facts.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
+    assert facts.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
+    assert facts.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
+    assert (
+        facts.missing("pages=16MiB", here)
+        == "no 16 MiB pages (this system has no pool of that size and grants no transparent ones of it)"
+    )
+    sizes = dataclasses.replace(here, system={"thp": "madvise", "thp_sizes": "16kB=inherit 64kB=madvise"})
+    assert facts.missing("pages=64KiB", sizes) == facts.missing("pages=16KiB", sizes) == ""
+    assert facts.missing("pages=16KiB", dataclasses.replace(sizes, system=sizes.system | {"thp": "never"})).startswith(
+        "no 16 KiB"
+    )
+    assert facts.missing(facts.check_need("two-nodes"), here) == "one node"
+>>>>>>> 723ae80 (latency walks over pages, pages of 64 KiB are transparent ones, and studies find where a level ends)
     assert facts.wanted("collective-network") == "a machine whose network carries collectives in its hardware"
     assert facts.wanted("processor=POWER5+") == "a node with a POWER5+ processor"
     assert facts.wanted("numa>=2") == "a node with at least 2 NUMA domains"

@@ -47,8 +47,8 @@ except file.StudyError as error:
 def test_every_file_of_the_folder_is_a_kind() -> None:
     lying_there = {path.stem for path in Path(kinds.__file__).parent.glob("[a-z]*.py")}
     assert set(kinds.kinds()) == lying_there == {
-        "accuracy", "agrees", "best", "choice", "generation", "interaction", "knee", "most", "order", "ratio", "share",
-        "spread", "value",
+        "accuracy", "agrees", "best", "choice", "generation", "interaction", "knee", "most", "order", "ratio",
+        "share", "spread", "step", "value",
     }  # fmt: skip
 
 

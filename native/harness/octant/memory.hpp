@@ -11,10 +11,12 @@
 namespace octant {
 
 // "base" (no huge pages), "default" (whatever the system does), "thp" (transparent huge pages), "try-thp" (those that
-// the system grants, with no complaint where it grants none), or a size such as "2MiB" from the huge-page pool.
+// the system grants, with no complaint where it grants none), or a size such as "2MiB" from the huge-page pool; where
+// the system has no pool of that size but transparent pages of it, those.
 struct PagePolicy {
     std::string name;
-    std::int64_t pool_page_bytes = 0;  // 0: not from a pool
+    std::int64_t pool_page_bytes = 0;         // 0: not from a pool
+    std::int64_t transparent_page_bytes = 0;  // of a size of its own; 0: not asked for
     [[nodiscard]] bool transparent() const { return name == "thp" || name == "try-thp"; }
     [[nodiscard]] static PagePolicy parse(std::string const& text);  // throws Refusal
 };
@@ -37,11 +39,12 @@ struct PagesGiven {  // read back from the kernel, for one buffer
     std::int64_t bytes = 0;
     std::int64_t resident_bytes = 0;
     std::int64_t huge_bytes = 0;                // in pages larger than the base page
-    std::int64_t page_bytes = 0;                // size of the mapping's kernel pages
+    std::int64_t page_bytes = 0;                // size of the mapping's kernel pages; 0: not to be seen
     std::map<int, std::int64_t> pages_on_node;  // of a sample of pages
 };
 
-[[nodiscard]] PagesGiven pages_given(std::span<std::byte const> memory);
+// `transparent_page_bytes`: huge are those of at least so many bytes, which the system shows only to root.
+[[nodiscard]] PagesGiven pages_given(std::span<std::byte const> memory, std::int64_t transparent_page_bytes = 0);
 
 class Mapping {  // owns an anonymous mapping; not touched here: the thread that uses a page touches it first
   public:

@@ -75,6 +75,9 @@ def page_mismatches(point: Point) -> tuple[str, ...]:
         return ()
     found = []
     for rank, given in enumerate(point.given):
+        if any(not buffer.page_bytes and buffer.resident_bytes for buffer in given.buffers):
+            found.append(f"rank {rank}: pages={asked} asked, and only root may see what was given")
+            continue
         wrong = [buffer for buffer in given.buffers if not _on(asked, buffer)]
         if wrong:
             share = 100 * min(wrong, key=lambda b: abs(b.huge_share - 0.5)).huge_share

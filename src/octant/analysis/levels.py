@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.plateaus import plateaus
+from octant.analysis.plateaus import LEAST_POINTS, plateaus
 from octant.machine import LAST_CACHE
 from octant.machine.facts import usable_cores
 from octant.workload import Ladder
@@ -60,7 +60,7 @@ def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
     last, cores = max(stated, default=0), len(usable_cores(machine))
     edges = []
     for points in _ladders(figures):
-        if not last or points[-1][0] < BEYOND * stated[last]:
+        if len(points) < LEAST_POINTS or not last or points[-1][0] < BEYOND * stated[last]:
             continue
         found = plateaus(points)
         ends = bool(found) and found[-1].beyond is None and found[-1].first < stated[last]

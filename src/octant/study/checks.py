@@ -46,9 +46,10 @@ def problems(study: Study) -> Iterator[Problem]:
             yield "scale", f"no factor {name!r}; try one of {', '.join(study.factors)}"
     for n, combination in enumerate(study.combinations):
         yield from _with_prefix(f"combinations.{n}", levels_problems(study, combination))
+    drawn = any(measure.axis for measure in study.measures.values())  # those without are bars beside the curves
     for name, measure in study.measures.items():
         yield from _with_prefix(f"measures.{name}", _measure_problems(study, measure))
-        if study.picture == "curve" and not (measure.axis and measure.axis.has_numbers):
+        if study.picture == "curve" and not (measure.axis.has_numbers if measure.axis else drawn):
             yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
     yield from _knob_problems(study)
     yield from _size_problems(study)

@@ -56,7 +56,11 @@ class _Row:
 def pictures(outcome: Outcome) -> list[Picture]:
     """One a measure, as each has its own unit; a measure of which nobody says anything has none."""
     draw = {"curve": curves, "years": years}.get(outcome.study.picture, gains)
-    return [draw(outcome, measure) for measure in outcome.study.measures if places_of(outcome, measure)]
+    return [
+        (gains if draw is curves and not one.axis else draw)(outcome, name)
+        for name, one in outcome.study.measures.items()
+        if places_of(outcome, name)
+    ]
 
 
 def gains(outcome: Outcome, measure: str) -> Picture:
@@ -264,7 +268,7 @@ def _caption(outcome: Outcome, measure: str) -> str:
     text += f"Values{whose} of a model. {better}." if outcome.run is None else f"Medians over launches. {better}."
     ends = "; ".join(ends_texts(outcome, measure))
     marks = "Lines, and brackets"
-    if study.picture == "curve":
+    if study.picture == "curve" and study.measures[measure].axis:
         marks = "Small dots are single launches. Brackets" if outcome.run else "Areas, and brackets"
     text += f" {marks} in the table: {ends}." if ends else ""
     if any(is_invalid(place.ours) for place in found):

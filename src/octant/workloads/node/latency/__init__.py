@@ -3,9 +3,9 @@
 from octant import units
 from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.metric import Metric, per
+from octant.metric import Metric, per, result
 from octant.record import Point
-from octant.workload import Ladder, Workload
+from octant.workload import Curve, Ladder, Workload
 
 LEAST_CYCLES = 4  # load to use from the first cache; no core in scope is quicker
 
@@ -13,7 +13,9 @@ LEAST_CYCLES = 4  # load to use from the first cache; no core in scope is quicke
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Within the first cache: four cycles. Beyond it no number is both general and honest, so there is none."""
     first, clock_hz = machine.cache_bytes(1), known.clock_hz
-    if clock_hz is None or first is None or units.parse_bytes(point.knobs["bytes"]) > first:
+    if point.knobs.get("pattern", "lines") != "lines" or clock_hz is None or first is None:
+        return None
+    if units.parse_bytes(point.knobs["bytes"]) > first:
         return None
     loads = point.count("loads") / point.lanes
     return Limit(loads * LEAST_CYCLES / clock_hz, f"{LEAST_CYCLES} cycles at {clock_hz / 1e9:.2f} GHz (measured)")
@@ -21,8 +23,14 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
 
 WORKLOAD = Workload(
     summary="Dependent loads through a random cycle, from the first cache to memory, with each page size",
-    metrics=(Metric("latency", "s", "lower", per("loads"), note="one load, from address to value"),),
+    metrics=(
+        Metric("latency", "s", "lower", per("loads"), note="one load, from address to value"),
+        Metric("page size", "B", "higher", result("page size"), note="of the system's base pages"),
+    ),
     least_seconds=_least_seconds,
-    pictures=(Ladder(),),
-    smoke={"bytes": "64KiB"},
+    pictures=(
+        Ladder(),
+        Curve("count", each=("pages", "stride"), along="lines, a stride apart", title="Loads from many pages"),
+    ),
+    smoke={"pattern": "lines,pages", "bytes": "64KiB", "count": "64"},
 )

@@ -1,108 +1,24 @@
-// Dependent loads along a random cycle through memory, one node a cache line: nothing can be fetched ahead.
-#include "octant/kernel.hpp"
-#include "kernels/random.hpp"
+// The time of a load that nothing can fetch ahead: over lines of a footprint, and over one line of each page.
+#include "rows.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
-#include <utility>
-#include <vector>
+namespace latency {
 
-namespace {
-
-constexpr std::int64_t line_bytes = 64;
-constexpr std::int64_t loads_a_chunk = 1024;
-
-struct alignas(line_bytes) Node {
-    Node const* next;
-};
-
-// The hot loop: each address is what the load before it brought.
-Node const* follow(Node const* at, std::int64_t loads) {
-    for (std::int64_t i = 0; i < loads; i += 8)
-#pragma GCC unroll 8
-        for (int k = 0; k < 8; ++k) at = at->next;
-    return at;
+std::vector<octant::Knob> knobs() {
+    using octant::KnobKind;
+    return {{"bytes", KnobKind::bytes, "256MiB", "footprint of a thread", {}, 1024, std::int64_t{1} << 38},
+            {"count", KnobKind::integer, "1024", "lines of pattern=pages", {}, 2, 1 << 26},
+            {"stride",
+             KnobKind::bytes,
+             "4KiB",
+             "from a line to the next one of pattern=pages, which lies at a varied place; 64: packed",
+             {},
+             64,
+             std::int64_t{1} << 30},
+            {"seed", KnobKind::integer, "1", "of the random order"}};
 }
 
-class Latency {
-  public:
-    static octant::KernelInfo info() {
-        using octant::KnobKind;
-        return {
-            .knobs = {{"bytes", KnobKind::bytes, "256MiB", "footprint of a thread", {}, 1024, std::int64_t{1} << 38},
-                      {"seed", KnobKind::integer, "1", "of the random order"}}};
-    }
+}  // namespace latency
 
-    explicit Latency(octant::Context& context)
-        : context_(context),
-          count_(static_cast<std::size_t>(context.knobs.integer("bytes") / line_bytes)),
-          nodes_(context.buffer<Node>(count_ * static_cast<std::size_t>(context.threads))),
-          lanes_(static_cast<std::size_t>(context.threads)) {
-        context.on_each_thread([&](int lane) {
-            link(lane, static_cast<std::uint64_t>(context.knobs.integer("seed")) + static_cast<std::uint64_t>(lane));
-        });
-        context.watched = {nodes_.mapping().bytes()};
-        context.note_rounded(context.knobs.integer("bytes"), static_cast<std::int64_t>(count_) * line_bytes);
-    }
-
-    void chunk(int lane, std::int64_t) {
-        Lane& mine = lanes_[static_cast<std::size_t>(lane)];
-        mine.at = follow(mine.at, loads_a_chunk);
-        mine.loads += loads_a_chunk;
-    }
-
-    [[nodiscard]] octant::Counts work(std::size_t) const { return {{"loads", loads_a_chunk}}; }
-
-    // Three facts: the order names every line exactly once, every line points to the next of the order, and the timed
-    // loads ended where so many steps along the order must end. Together: one cycle, and it was really followed.
-    octant::Results verify() {
-        std::vector<double> wrong(lanes_.size(), 0.0);
-        context_.on_each_thread([&](int lane) {
-            Lane const& mine = lanes_[static_cast<std::size_t>(lane)];
-            Node const* const base = nodes_.data() + count_ * static_cast<std::size_t>(lane);
-            std::vector<bool> seen(count_, false);
-            double errors = 0;
-            for (std::size_t i = 0; i < count_; ++i) {
-                std::size_t const from = mine.order[i], to = mine.order[i + 1 < count_ ? i + 1 : 0];
-                if (from >= count_ || seen[from] || base[from].next != base + to) ++errors;
-                if (from < count_) seen[from] = true;
-            }
-            if (mine.at != base + mine.order[static_cast<std::size_t>(mine.loads) % count_]) ++errors;
-            wrong[static_cast<std::size_t>(lane)] = errors;
-        });
-        return {{"lines off the cycle, or loads that went astray", std::accumulate(wrong.begin(), wrong.end(), 0.0),
-                 "1", 0}};
-    }
-
-    void corrupt(std::size_t) { nodes_[count_ / 2].next = nodes_.data() + count_ / 2; }
-
-  private:
-    struct alignas(64) Lane {
-        Node const* at = nullptr;
-        std::int64_t loads = 0;
-        std::vector<std::uint32_t> order;  // the cycle, from where it starts
-    };
-
-    void link(int lane, std::uint64_t seed) {
-        Lane& mine = lanes_[static_cast<std::size_t>(lane)];
-        Node* const base = nodes_.data() + count_ * static_cast<std::size_t>(lane);
-        for (std::size_t i = 0; i < count_; ++i) base[i].next = nullptr;  // first touch, in order
-        mine.order.resize(count_);
-        std::iota(mine.order.begin(), mine.order.end(), 0U);
-        octant::Random random(seed);
-        for (std::size_t i = count_ - 1; i > 0; --i) std::swap(mine.order[i], mine.order[random.below(i + 1)]);
-        for (std::size_t i = 0; i < count_; ++i)
-            base[mine.order[i]].next = base + mine.order[i + 1 < count_ ? i + 1 : 0];
-        mine.at = base + mine.order[0];
-    }
-
-    octant::Context& context_;
-    std::size_t count_;
-    octant::Buffer<Node> nodes_;
-    std::vector<Lane> lanes_;
-};
-
-}  // namespace
-
-int main(int argc, char** argv) { return octant::run<Latency>(argc, argv); }
+int main(int argc, char** argv) {
+    return octant::run_rows(argc, argv, "pattern", {latency::lines_row(), latency::pages_row()});
+}

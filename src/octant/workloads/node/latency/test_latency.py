@@ -3,6 +3,7 @@
 import pytest
 
 from fake_run import KIB, MIB, lane, machine, point
+from kernel_run import QUICK, KernelRuns
 from octant.analysis.figures import figure
 from octant.analysis.summary import with_limit
 from octant.limit import Known
@@ -23,6 +24,36 @@ def test_four_cycles_within_the_first_cache_and_nothing_beyond() -> None:
     assert limit.seconds == pytest.approx(1000 * 1e-9)  # of a chunk of 1000 loads
     assert WORKLOAD.least_seconds(AT_4_GHZ, machine(), walk(MIB)) is None
     assert WORKLOAD.least_seconds(NOTHING, machine(), walk(16 * KIB)) is None, "no clock, no limit"
+
+
+def test_a_walk_over_pages_has_no_limit() -> None:
+    pages = point(counts={"loads": 1000}, knobs={"bytes": "16384", "pattern": "pages"}, lanes=(lane([1600] * 8),))
+    assert WORKLOAD.least_seconds(AT_4_GHZ, machine(), pages) is None
+
+
+@pytest.mark.mpi
+def test_lines_of_many_pages_are_walked_at_every_stride(run_kernel: KernelRuns) -> None:
+    """Packed, in pages of their own, and far apart; of two threads, and where lines do not fill a page's places."""
+    done = run_kernel("node/latency", "pattern=pages", "stride=64,4KiB,64KiB", "count=2,200", "threads=1,2", *QUICK)
+    assert done.code == 0, done.stderr
+    assert len(done.points) == 12
+    assert all(point.passed for point in done.points)
+    assert {result.value for point in done.points for result in point.results if result.unit == "B"} == {4096.0}
+
+
+@pytest.mark.mpi
+def test_lines_in_one_set_are_seen(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/latency", "pattern=pages", "count=256", *QUICK, fault="wrong:1")
+    assert done.code == 2
+    wrong = [result.name for result in done.points[0].checks if not result.passed]
+    assert wrong == ["lines at the most used place of a page, beyond an even share"]
+
+
+@pytest.mark.mpi
+def test_strides_that_are_no_power_of_two_are_refused(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/latency", "pattern=pages", "stride=12KiB", *QUICK)
+    assert done.code == 1
+    assert "cannot use stride=12288 (no power of two)" in done.stderr
 
 
 def test_five_cycles_are_eighty_percent_and_1600_ns_for_1000_loads_are_1_6_ns() -> None:

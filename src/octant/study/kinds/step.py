@@ -1,0 +1,238 @@
+"""Where along its axis a curve leaves a level: what a cache or an address cache holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field
+
+from octant import stats
+from octant.analysis.plateaus import EVEN, plateaus
+from octant.study import checks
+from octant.study.factors import over_extremes
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Part, Problem, number
+from octant.study.values import CannotTest, quantity_of
+from octant.study.verdict import Effect, Judgement, doubts_of, doubts_text, judge_effect, judge_value
+
+if TYPE_CHECKING:
+    from octant.study.cells import Cell
+    from octant.study.file import Study
+    from octant.study.values import StudyValue, StudyValues
+
+NOISE = 0.1
+"""Of the time that is taken off: so much of a difference is its own unevenness."""
+_Row: TypeAlias = "list[tuple[float, float]]"
+"""(place, time) of one round, the places ascending."""
+_Edge: TypeAlias = "tuple[float, float] | None"
+"""The two places between which a level ends; `None`: there is no such level."""
+
+
+class Other(Part):
+    """Another curve, over the same axis."""
+
+    measure: str = ""  # "": the same
+    of: Levels = BASELINE
+
+
+class Step(KindOfTest):
+    """The end of a level of a time: the last place on it, alone, over the place `near`, or over the place in `to`.
+
+    Which level: the `level`-th one; the one that ends nearest to the axis value `near`; or what lies below the middle
+    of the values at the two places `half`. `less` is taken off the times first, so that its own levels are none: of a
+    walk over pages the walk over data alone.
+    """
+
+    kind: Literal["step"]
+    measure: str
+    of: Levels = BASELINE
+    less: Other | None = None
+    to: Levels | None = None
+    level: int = Field(0, ge=0, le=9)
+    near: str = ""
+    half: tuple[str, str] | None = None
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure, combination or axis value that is not there, no level or several, or values that are no times."""
+        less = self.less or Other()
+        measures = [self.measure, *filter(None, [less.measure])]
+        yield from checks.shared_problems(study, measures, (self.of, less.of, self.to or {}), self.bar)
+        if self.to is not None:
+            yield from checks.pair_problems(study, self.of, self.to)
+        for name in measures:
+            yield from checks.axis_problems(study, name, self.kind)
+            axis = study.measures[name].axis
+            if axis and not axis.has_numbers:
+                yield "", f"a step needs numbers along the axis of {name}"
+            if quantity_of(study.measures[name]).better == "higher":
+                yield (
+                    "measure",
+                    f"levels are those of times, and {name} is a rate; give a measure of which less is better",
+                )
+        axes = [study.measures[name].axis for name in measures]
+        if any(one is None or axes[0] is None or one.values != axes[0].values for one in axes):
+            yield "less", "both measures need the same values along their axes"
+        if sum((self.level > 0, bool(self.near), self.half is not None)) != 1:
+            yield "", "exactly one of level, near and half is needed"
+        if self.near and self.to is not None:
+            yield "near", "a place is compared with `near` or with that of `to`; remove one"
+        yield from checks.on_axis_problems(study, self.measure, [*filter(None, [self.near]), *(self.half or ())])
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The place against the bar, or over the place that it is compared with."""
+        axis = study.measures[self.measure].axis
+        knob, unit = (axis.knob, axis.unit or "1") if axis else ("", "1")
+        one = self._found(study, values, self.of)
+        if self.to is not None:
+            return self._moved(study, values, one, knob)
+        if isinstance(one, _Missing):
+            return one.judgement
+        if not self.near:
+            return judge_value(one, self.bar, unit, f", where the level ends on {knob}")
+        expected = self._number(values, self.near)
+        here = stats.Interval(one.here.low / expected, one.here.middle / expected, one.here.high / expected)
+        of_it = Effect(here, one.launches, one.doubts, one.least, ends=one.ends)
+        return judge_effect(of_it, self.bar, f" of {self.near}, where the level ends on {knob}")
+
+    def _moved(self, study: Study, values: StudyValues, one: Effect | _Missing, knob: str) -> Judgement:
+        """By what factor the place moves; a level that goes on beyond the axis moves at least to its end."""
+        other = self._found(study, values, self.to or {})
+        if isinstance(other, _Missing):
+            raise CannotTest(other.judgement.why)
+        if isinstance(one, _Missing):
+            least = one.end / other.here.high
+            if not one.goes_on or self.bar.above is None or least <= self.bar.above:
+                raise CannotTest(one.judgement.why)
+            why = f"at least ×{least:.3g} here, by which the level's end moves on {knob}: {one.judgement.why}"
+            return Judgement("holds", f"{why} (the bar: {self.bar.text})")
+        launches = min(one.launches, other.launches)
+        here, doubts = over_extremes(one.here, other.here), one.doubts + other.doubts
+        moved = Effect(here, launches, doubts, one.least, ends="as far as both places are known")
+        return judge_effect(moved, self.bar, f", by which the level's end moves on {knob}")
+
+    def _number(self, values: StudyValues, written: str) -> float:
+        return number(values.written.get(self.measure, {}).get(written, written))
+
+    def _found(self, study: Study, values: StudyValues, levels: Levels) -> Effect | _Missing:
+        """Between the least and the greatest place of any launch; or that launches show no such level."""
+        axis = study.measures[self.measure].axis
+        at = sorted(axis.values if axis else (), key=number)
+        curve = _curve(values, study.cell(self.measure, levels), at)
+        off = _curve(values, study.cell(self.less.measure or self.measure, self.less.of), at) if self.less else None
+        doubts = doubts_of((*curve.values(), *(off or {}).values()))
+        rows = _rows(curve, off, len(at) / 2)
+        launches = 0 if all(value.modelled is not None for value in curve.values()) else len(rows)
+        edges = [self._edge(values, row) for row in rows]
+        known = [edge for edge in edges if edge is not None]
+        if len(known) < len(edges):
+            goes_on = not known and all(_is_even(row) for row in rows)
+            name = ", ".join(study.full(levels))
+            return _Missing(self._missing(name, len(known), launches, (at[0], at[-1]), doubts), number(at[-1]), goes_on)
+        middle = float(np.median([low for low, _ in known]))
+        here = stats.Interval(min(low for low, _ in known), middle, max(high for _, high in known))
+        return Effect(
+            here, launches, doubts, stats.FEW_LAUNCHES, ends=f"it ends between these in all {launches} launches"
+        )
+
+    def _edge(self, values: StudyValues, points: _Row) -> _Edge:
+        if self.half is not None:
+            low, high = (self._number(values, text) for text in self.half)
+            return _halfway([point for point in points if low <= point[0] <= high])
+        found = plateaus(points)
+        edges = [(one.last, one.beyond) for one in found if one.beyond is not None]
+        if self.level:
+            return edges[self.level - 1] if len(edges) >= self.level else None
+        expected = self._number(values, self.near)
+        return min(edges, key=lambda edge: abs(math.log(edge[0] / expected)), default=None)
+
+    def _missing(
+        self, name: str, seen: int, launches: int, ends: tuple[str, str], doubts: tuple[stats.Doubt, ...]
+    ) -> Judgement:
+        """`does not hold` where no launch of enough shows the level."""
+        what = f"level {self.level}" if self.level else f"level near {self.near}" if self.near else "rise by half"
+        where = f"for {self.measure}, {name}, from {ends[0]} to {ends[1]}"
+        if seen:
+            why = f"no such level found in {launches - seen} of {launches} launches ({what}) {where}"
+            return Judgement("undecided", why)
+        why = f"no such level found ({what}) {where}"
+        enough = not 0 < launches < stats.FEW_LAUNCHES
+        text = doubts_text([Effect(stats.Interval(1, 1, 1), launches, doubts)])
+        more = None if enough else stats.FEW_LAUNCHES - launches
+        return Judgement("does not hold" if enough else "undecided", why + text, more_launches=more)
+
+
+class _Missing:
+    """No such level in some launches: what that says, and whether the first level goes on to the axis's end in all."""
+
+    def __init__(self, judgement: Judgement, end: float, goes_on: bool) -> None:
+        self.judgement, self.end, self.goes_on = judgement, end, goes_on
+
+
+def _curve(values: StudyValues, cell: Cell, at: Sequence[str]) -> dict[float, StudyValue]:
+    """What there is along the axis. A point that is not measurable leaves a gap, which makes the place less certain."""
+    found: dict[float, StudyValue] = {}
+    reasons = []
+    for text in at:
+        try:
+            found[number(text)] = values.value(cell, text)
+        except CannotTest as reason:
+            reasons.append(reason)
+    if 2 * len(found) < len(at):
+        raise reasons[0]
+    return found
+
+
+def _rows(curve: Mapping[float, StudyValue], off: Mapping[float, StudyValue] | None, least: float) -> list[_Row]:
+    """(place, time) in each round that has at least so many places, less what is taken off.
+
+    Raises:
+        CannotTest: there is no such round, or a value is zero.
+    """
+    sides = [_by_round(one) for one in (curve, off) if one is not None]
+    found = []
+    for name in sorted(set.intersection(*(set(side) for side in sides))):
+        both = [side[name] for side in sides]
+        places = sorted(set.intersection(*(set(one) for one in both)))
+        if len(places) < least:
+            continue
+        if min(one[place] for one in both for place in places) <= 0:
+            raise CannotTest("a value is zero, so there is no level")
+        found.append(_without(places, *both))
+    if not found:
+        raise CannotTest("no round has half of the places along the axis")
+    return found
+
+
+def _by_round(curve: Mapping[float, StudyValue]) -> dict[int, dict[float, float]]:
+    found: dict[int, dict[float, float]] = {}
+    for place, value in curve.items():
+        if value.modelled is not None:
+            found.setdefault(0, {})[place] = value.value.middle
+        for launch in value.launches:
+            found.setdefault(launch.round, {})[place] = launch.value.middle
+    return found
+
+
+def _without(places: Sequence[float], row: Mapping[float, float], off: Mapping[float, float] | None = None) -> _Row:
+    """What is beyond other times, above the least of them: positive, and even where both are the same but for noise."""
+    if off is None:
+        return [(place, row[place]) for place in places]
+    floor = min(off[place] for place in places)
+    return [(place, floor + max(0.0, row[place] - (1 + NOISE) * off[place])) for place in places]
+
+
+def _is_even(row: _Row) -> bool:
+    times = [time for _, time in row]
+    return max(times) <= EVEN * min(times)
+
+
+def _halfway(points: _Row) -> _Edge:
+    """The first places between which the values pass the middle of the first and the last one."""
+    (_, first), (_, last) = points[0], points[-1]
+    if last < EVEN * first:
+        return None
+    at = next(i for i, (_, value) in enumerate(points) if value >= (first + last) / 2)
+    return points[at - 1][0], points[at][0]
