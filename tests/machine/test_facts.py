@@ -81,7 +81,6 @@ def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
             facts.value(f"{factor}*{word}", known)
 
 
-<<<<<<< HEAD
 NOT_HERE = {  # need: what is said of it on a machine with 2 cores, 1 NUMA domain, an empty pool and ext4
     "cores>=4": "needs 4 usable cores; this machine has 2",
     "cores<=1": "needs at most 1 usable core; this machine has 2",
@@ -152,27 +151,20 @@ def test_transparent_pages_of_a_kernel_without_them() -> None:
 
 
 def test_the_machine_that_is_wanted() -> None:
-=======
-def test_needs_say_what_is_missing() -> None:
-    here = machine()
-    assert facts.missing("numa>=2", here) == "one NUMA domain"
-    assert facts.missing("cores>=4", here) == "2 usable cores, at least 4 needed"
-    assert facts.missing("cores<=1", here) == "2 usable cores, at most 1 needed"
-    assert facts.missing("pages=2MiB", here) == "no 2 MiB pages (the pool has no free pages)"
-    assert (
-        facts.missing("pages=16MiB", here)
-        == "no 16 MiB pages (this system has no pool of that size and grants no transparent ones of it)"
-    )
-    sizes = dataclasses.replace(here, system={"thp": "madvise", "thp_sizes": "16kB=inherit 64kB=madvise"})
-    assert facts.missing("pages=64KiB", sizes) == facts.missing("pages=16KiB", sizes) == ""
-    assert facts.missing("pages=16KiB", dataclasses.replace(sizes, system=sizes.system | {"thp": "never"})).startswith(
-        "no 16 KiB"
-    )
-    assert facts.missing(facts.check_need("two-nodes"), here) == "one node"
->>>>>>> 723ae80 (latency walks over pages, pages of 64 KiB are transparent ones, and studies find where a level ends)
     assert facts.wanted("collective-network") == "a machine whose network carries collectives in its hardware"
     assert facts.wanted("processor=POWER5+") == "a node with a POWER5+ processor"
     assert facts.wanted("numa>=2") == "a node with at least 2 NUMA domains"
     assert facts.wanted("nodes>=2") == "at least 2 nodes"
     assert facts.wanted("pages=1GiB") == "a node with 1 GiB pages"
     assert facts.wanted("mounted=parallel") == "a node with parallel file systems mounted"
+
+
+def test_pages_without_a_pool_may_be_granted_transparently() -> None:
+    sizes = {"thp": "madvise", "thp_sizes": "16kB=inherit 64kB=madvise"}
+    here = dataclasses.replace(machine(), system=sizes)
+    assert facts.missing("pages=64KiB", here) == facts.missing("pages=16KiB", here) == ""
+    off = dataclasses.replace(here, system=sizes | {"thp": "never"})
+    assert facts.missing("pages=64KiB", off) == ""
+    assert facts.missing("pages=16KiB", off) == (
+        "needs 16 KiB pages; this system has 4 KiB, 2 MiB; transparent ones of that size are switched off (never)"
+    )

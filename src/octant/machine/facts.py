@@ -262,30 +262,20 @@ def _found_instead(need: str, machine: Machine) -> str:
 
 def _no_pages(size: int, machine: Machine) -> str:
     pool = next((page for page in machine.page_sizes if page.size_bytes == size), None)
-<<<<<<< HEAD
     if pool is None:
-        return f"this system has {', '.join(units.bytes_text(page.size_bytes) for page in machine.page_sizes)}"
+        setting = _transparent(size, machine)
+        if setting in ("always", "madvise"):
+            return ""
+        sizes = ", ".join(units.bytes_text(page.size_bytes) for page in machine.page_sizes)
+        return f"this system has {sizes}" + f"; transparent ones of that size are switched off ({setting})" * bool(
+            setting
+        )
     met = pool.pool_pages is None or bool(pool.free_pages)
     return "" if met else f"of the {pool.pool_pages} in the pool {pool.free_pages or 0} are free"
-=======
-    if pool is not None and (pool.pool_pages is None or pool.free_pages):
-        return ""
-    if pool is None and _transparent(size, machine.system.get("thp", ""), machine.system.get("thp_sizes", "")):
-        return ""
-    none = "this system has no pool of that size and grants no transparent ones of it"
-    why = none if pool is None else "the pool has no free pages"
-    return f"no {units.bytes_text(size)} pages ({why})"
 
 
-def _transparent(size: int, whole: str, sizes: str) -> bool:
-    """Whether the kernel grants transparent pages of that size to who asks: `64kB=madvise 2048kB=inherit`."""
-    word = dict(part.split("=", 1) for part in sizes.split() if "=" in part).get(f"{size // 1024}kB", "never")
-    return (whole if word == "inherit" else word) in ("always", "madvise")
-
-
-def _not_mounted(what: str, found: Sequence[str]) -> str:
-    name, kinds = FILE_SYSTEMS[what]
-    if set(found) & set(kinds):
-        return ""
-    return f"no {name} (looked for mounts of {', '.join(kinds)}; found {', '.join(found) or 'no record of mounts'})"
->>>>>>> 723ae80 (latency walks over pages, pages of 64 KiB are transparent ones, and studies find where a level ends)
+def _transparent(size: int, machine: Machine) -> str:
+    """Whom the kernel grants transparent pages of that size: `madvise`, of `64kB=madvise 2048kB=inherit`."""
+    sizes = machine.system.get("thp_sizes", "")
+    word = dict(part.split("=", 1) for part in sizes.split() if "=" in part).get(f"{size // 1024}kB", "")
+    return machine.system.get("thp", "") if word == "inherit" else word
