@@ -40,7 +40,7 @@ WAYS_IN = (
         "To study and publish",
         (
             Example("octant study list", "questions with published answers"),
-            Example("octant study run tlb-coverage", "one, answered on this machine"),
+            Example("octant study run page-size", "one, answered on this machine"),
             Example("octant export last --to csv", "the numbers for your figures"),
         ),
     ),
@@ -148,7 +148,7 @@ EXAMPLES = {
     ),
     "study": (
         Example("octant study list", "the questions that come with Octant"),
-        Example("octant study run tlb-coverage", "measures, then verdicts on the findings"),
+        Example("octant study run page-size", "measures, then verdicts on the findings"),
         Example("octant study report gups-scaling", "answered by the network model, at once"),
     ),
     "study list": (
@@ -156,16 +156,16 @@ EXAMPLES = {
         Example("octant study list --json", "the same for programs"),
     ),
     "study show": (
-        Example("octant study show tlb-coverage", "what it asks, and what is testable here"),
+        Example("octant study show page-size", "what it asks, and what is testable here"),
         Example("octant study show ./mine.toml", "a study file of yours"),
     ),
     "study run": (
-        Example("octant study run tlb-coverage", "measured here, beside what was published"),
-        Example("octant study run tlb-coverage --repeats 12", "more launches: narrower intervals"),
+        Example("octant study run page-size", "measured here, beside what was published"),
+        Example("octant study run page-size --repeats 12", "more launches: narrower intervals"),
         Example("octant study run ./mine.toml --seed 1", "yours, in an order that can be repeated"),
     ),
     "study report": (
-        Example("octant study report tlb-coverage", "the last run of that study"),
+        Example("octant study report page-size", "the last run of that study"),
         Example("octant study report gups-scaling -o gups.html", "a page to send on"),
     ),
     "model": (
