@@ -9,6 +9,7 @@
 //   --local-rank N      do not ask the launcher
 //   --widen             may leave the mask that the process was started with (never a cpuset)
 //   --no-thp            no transparent huge pages          --heap thp|BYTES   huge pages for malloc (glibc 2.35)
+//   --segments LIST     text+data+stack on large pages, by the library in --preload PATH
 //   --mark TOKEN        OCTANT_MARK=TOKEN in the environment, by which `octant where` finds the process
 //   --die-with PID      end when process PID, which started this one, ends, however it ends
 //
@@ -33,6 +34,7 @@ void prepare(Plan const& plan) {
     if (plan.die_with) die_with(*plan.die_with);
     if (plan.no_thp) disable_thp();
     set_heap(plan.heap);
+    set_segments(plan);
     if (!plan.mark.empty()) setenv("OCTANT_MARK", plan.mark.c_str(), 1);
     if (plan.ranks.empty()) return;
     RankPlan const& rank = mine(plan);

@@ -128,6 +128,13 @@ Plan parse(std::span<char*> words) {
             plan.heap = following(word);
             if (plan.heap != "thp" && !whole_number(plan.heap))
                 cannot_read(plan.heap, "a heap is 'thp' or a page size in bytes");
+        } else if (word == "--segments") {
+            plan.segments = following(word);
+            for (auto const name : split(plan.segments, "+"))
+                if (name != "text" && name != "data" && name != "stack")
+                    cannot_read(name, "no such part of a program: text, data, stack, joined by '+'");
+        } else if (word == "--preload") {
+            plan.preload = following(word);
         } else if (word == "--local-rank") {
             plan.local_rank = whole_number(following(word));
             if (!plan.local_rank) cannot_read(words[i], "a rank is a number");
@@ -136,7 +143,9 @@ Plan parse(std::span<char*> words) {
                 cannot_read(words[i], "ranks come in order, from 0");
             plan.ranks.emplace_back();
         } else if (word.starts_with("--")) {
-            cannot_read(word, "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --mark, --die-with");
+            cannot_read(word,
+                        "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --segments, --preload, "
+                        "--mark, --die-with");
         } else if (plan.ranks.empty()) {
             cannot_read(word, "it stands before --rank, or '--' is missing before the program");
         } else {
@@ -146,6 +155,11 @@ Plan parse(std::span<char*> words) {
     if (i + 1 >= words.size()) throw Refusal("cannot start anything (no program); try " + std::string(example), usage);
     if (plan.no_thp && plan.heap == "thp")
         throw Refusal("cannot combine --heap thp with --no-thp; drop one of them", usage);
+    if (plan.no_thp && !plan.segments.empty())
+        throw Refusal("cannot combine --segments with --no-thp; drop one of them", usage);
+    if (plan.segments.empty() != plan.preload.empty())
+        throw Refusal("cannot use one of --segments and --preload alone; try --segments stack --preload octant-pages",
+                      usage);
     for (auto& rank : plan.ranks) check_threads(rank);
     plan.program = words.subspan(i + 1);
     return plan;

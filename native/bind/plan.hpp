@@ -41,6 +41,8 @@ struct Plan {
     bool widen = false;                   // may leave the mask that whoever started us has set
     bool no_thp = false;                  // no transparent huge pages in this process and its children
     std::string heap;                     // "": as it is, "thp", or a pool's page size in bytes
+    std::string segments;                 // "text+data+stack": parts that are to lie on large pages
+    std::string preload;                  // the library that asks for them inside the program
     std::string mark;                     // token that `octant where` finds the process by
     std::optional<std::size_t> local_rank;
     std::vector<RankPlan> ranks;

@@ -58,6 +58,14 @@ void unset_conflicting() {
         unsetenv(name);
 }
 
+void refuse_without_thp(std::string const& what) {
+    std::string const path = "/sys/kernel/mm/transparent_hugepage/enabled", modes = file_text(path);
+    if (modes.empty() || modes.find("[never]") != std::string::npos)
+        throw Refusal("cannot put " + what +
+                          " on transparent huge pages (they are switched off); try, as root: echo madvise > " + path,
+                      not_supported);
+}
+
 void set(char const* name, std::string const& value) { setenv(name, value.c_str(), 1); }
 
 }  // namespace
@@ -148,12 +156,8 @@ void set_heap(std::string const& heap) {
         if (free == "0\n")  // glibc would fall back to small pages and say nothing
             throw Refusal(want + "0 free); try --heap thp, or as root: echo 512 > " + pool + "nr_hugepages",
                           not_supported);
-    } else if (auto const modes = file_text(pages + "transparent_hugepage/enabled");
-               modes.empty() || modes.find("[never]") != std::string::npos) {
-        throw Refusal(
-            "cannot put the heap on transparent huge pages (they are switched off); try, as root: echo madvise > " +
-                pages + "transparent_hugepage/enabled",
-            not_supported);
+    } else {
+        refuse_without_thp("the heap");
     }
     char const* const before = getenv("GLIBC_TUNABLES");
     std::string tunables = before == nullptr ? "" : before;
@@ -161,6 +165,18 @@ void set_heap(std::string const& heap) {
     // glibc 2.35 and later; the last of several values counts. 1: madvise for transparent pages; else a pool's page
     // size.
     set("GLIBC_TUNABLES", tunables + "glibc.malloc.hugetlb=" + (pooled ? heap : "1"));
+}
+
+void set_segments(Plan const& plan) {
+    if (plan.segments.empty()) return;
+    refuse_without_thp("the " + plan.segments);
+    if (access(plan.preload.c_str(), R_OK) != 0)
+        throw Refusal(
+            "cannot load " + plan.preload + " into the program (" + std::strerror(errno) + "); try `make setup`",
+            not_supported);
+    char const* const before = getenv("LD_PRELOAD");
+    set("LD_PRELOAD", plan.preload + (before == nullptr || *before == '\0' ? "" : ":" + std::string(before)));
+    set("OCTANT_PAGES", plan.segments);
 }
 
 void disable_thp() {

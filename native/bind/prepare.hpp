@@ -11,6 +11,7 @@ void bind_cpus(Numbers const& cpus, bool widen);
 void bind_memory(Memory const& memory);
 void set_openmp(RankPlan const& rank);
 void set_heap(std::string const& heap);
+void set_segments(Plan const& plan);
 void disable_thp();
 
 }  // namespace octant::bind

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octant.launch.pages import parse_smaps, segments
+
 Bind = Callable[..., "subprocess.CompletedProcess[str]"]
 SHOW = ("-c", "import os, json; print(sorted(os.sched_getaffinity(0)))")
 CPUS = sorted(os.sched_getaffinity(0))
@@ -152,10 +154,36 @@ def test_a_heap_on_an_empty_or_unknown_pool_is_refused(bind: Bind) -> None:
     assert "no such pool" in done.stderr
 
 
+def test_stack_and_text_of_an_unmodified_program_are_asked_for_and_read_back(bind: Bind, program: Path) -> None:
+    """A stack of 8 MiB has whole large pages. What smaps says of them, the library said, or had nothing to say."""
+    show = "import sys; sys.stdout.write(open('/proc/self/smaps').read())"
+    words = ("--segments", "text+stack", "--preload", str(program.parent / "octant-pages"))
+    done = bind(*words, then=(sys.executable, "-c", show), env={"LD_PRELOAD": ""})
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0
+    ranges = parse_smaps(done.stdout)
+    large = {"text": 0, "stack": 0}
+    for segment, one in segments(ranges, str(Path(sys.executable).resolve())):
+        if segment in large:
+            large[segment] += one.kib.get("AnonHugePages", 0) + one.kib.get("FilePmdMapped", 0)
+    assert large["stack"] >= 2048 or "octant-pages: stack of process" in done.stderr
+    assert large["text"] >= 2048 or "octant-pages: text of process" in done.stderr
+
+
+def test_a_library_that_is_not_there_is_refused(bind: Bind, tmp_path: Path) -> None:
+    done = bind("--segments", "stack", "--preload", str(tmp_path / "none"))
+    assert done.returncode == 3
+    assert "(No such file or directory); try `make setup`" in done.stderr or "switched off" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--rank", "1"), "ranks come in order"),
+        (("--segments", "stack+heap", "--preload", "x"), "no such part of a program"),
+        (("--segments", "stack"), "cannot use one of --segments and --preload alone"),
+        (("--no-thp", "--segments", "stack", "--preload", "x"), "drop one of them"),
         (("cpus=0",), "it stands before --rank"),
         (("--rank", "0", "cpu=0"), "not cpus=, threads= or mem="),
         (("--rank", "0", "cpus=3-1"), "not a list"),

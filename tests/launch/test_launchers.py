@@ -147,6 +147,15 @@ def test_octant_bind_is_told_in_words_that_no_shell_minds(asked: str, words: str
     assert not set("".join(found)) & set(" ;|&$`'\"(){}<>*?~#,")
 
 
+def test_octant_bind_is_told_which_parts_are_to_be_on_huge_pages(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    request = parse_request("1x1,stack=huge,text=huge")
+    found = bind.words(planner.plan(machine().topology, request), request)
+    assert found[-4:] == ["--segments", "text+stack", "--preload", str(kernels / "octant-pages")]
+
+
 def test_both_sides_know_the_same_local_rank_variables() -> None:
     header = ROOT / "native" / "bind" / "local_rank.hpp"
     assert tuple(re.findall(r'RankVariable\{"(\w+)"', header.read_text())) == bind.LOCAL_RANK_VARIABLES

@@ -13,6 +13,7 @@ import pytest
 from fake_run import machine
 from octant.launch import watch
 from octant.launch.compare import differences
+from octant.launch.pages import PageSizes
 from octant.placement import planner
 from octant.placement.request import parse_request
 from paths import Octant
@@ -92,6 +93,17 @@ def test_a_program_that_is_where_it_should_be_is_not_remarked_on() -> None:
 )
 def test_threads_and_memory_elsewhere_are_told(masks: list[set[int]], memory: dict[int, int], said: str) -> None:
     assert any(said in text for text in differences(PLACED, seen(masks, memory)))
+
+
+def test_parts_that_got_no_huge_pages_are_told() -> None:
+    found = seen([{0}, {1}], {0: 1 << 20})
+    pages = PageSizes(4096, {"stack": {4096: 1 << 20, 2 << 20: 6 << 20}, "text": {4096: 4 << 20}})
+    found.processes[0].pages = pages
+    assert differences(PLACED, found, huge_segments=("stack",)) == ()
+    (text,) = differences(PLACED, found, huge_segments=("text", "stack"))
+    assert text.endswith("its text was to be on huge pages, 0 % of 4 MiB is")
+    (nothing,) = differences(PLACED, found, huge_segments=("data",))
+    assert nothing.endswith("nothing was seen of it")
 
 
 def test_a_heap_that_got_no_huge_pages_is_told() -> None:

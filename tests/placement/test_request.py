@@ -29,6 +29,8 @@ REQUEST = st.builds(
     ),
     pages=st.sampled_from(["default", "4k", "64k", "thp", "2m", "16m", "1g"]),
     heap=st.sampled_from(["default", "huge"]),
+    text=st.sampled_from(["default", "huge"]),
+    stack=st.sampled_from(["default", "huge"]),
     kind=st.sampled_from(["any", "performance"]),
     share=st.booleans(),
     oversubscribe=st.booleans(),
@@ -51,6 +53,8 @@ def test_the_documented_example() -> None:
     assert request == Request(4, 2, "core", "scatter", 1, Memory("local"), "2m")
     assert parse_request("cpus=0-1/4-5") == Request(2, 2, cpus=((0, 1), (4, 5)))
     assert parse_request("8x1,smt=all").smt == 0
+    assert parse_request("1x1,pages.text=huge,pages.heap=huge") == Request(heap="huge", text="huge")
+    assert parse_request("1x1,text=huge,stack=huge").huge_segments == ("text", "stack")
     assert parse_request("8x1,smt=off").smt == 1
     assert parse_request("16x1,order=TXYZ,torus=2x2x2").torus == (2, 2, 2)
 

@@ -60,9 +60,12 @@ def where(
     if to is not None:
         save(to, "", "try another --to FILE")  # before the program runs, which may take hours
     asked = _request(place) if place else None
+    segments = asked.request.huge_segments if asked else ()
     shape = JobSize(ranks or (asked.request.ranks if asked else 1))
-    seen = watch(program, shape, launcher, words.words(asked.placement, asked.request) if asked else [], pages)
-    differ = differences(asked.placement, seen, asked.request.heap == "huge") if asked else None
+    seen = watch(
+        program, shape, launcher, words.words(asked.placement, asked.request) if asked else [], pages or bool(segments)
+    )
+    differ = differences(asked.placement, seen, asked.request.heap == "huge", segments) if asked else None
     text = report.as_json(seen, differ) if json else report.as_text(seen, differ)
     if to is None:
         typer.echo(text, err=True)

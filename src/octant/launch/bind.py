@@ -1,5 +1,6 @@
 """The words for octant-bind: what it is to give each rank of a node before it becomes the program."""
 
+from octant import build
 from octant.placement import Placement, RankPlace, set_text
 from octant.placement.request import PAGE_BYTES, Request
 
@@ -22,13 +23,14 @@ def words(placement: Placement, request: Request) -> list[str]:
 
     Raises:
         ValueError: a torus, whose ranks are not all on one node.
+        Refusal: the library that asks for huge pages is not installed.
     """
     if request.torus:
         raise ValueError("cannot bind on a torus that is not this node; try the same request without torus=")
     found = []
     for number, place in enumerate(placement.ranks):
         found += ["--rank", str(number), *_entry(place, request)]
-    return found + _pages(request)
+    return found + _pages(request) + _segments(request)
 
 
 def _entry(place: RankPlace, request: Request) -> list[str]:
@@ -39,6 +41,13 @@ def _entry(place: RankPlace, request: Request) -> list[str]:
     nodes = f":{number_list(place.memory)}" if memory in ("bind", "interleave", "preferred") else ""
     found = [f"cpus={number_list(place.cpus)}", "threads=" + "/".join(map(number_list, place.threads))]
     return found if memory == "default" else [*found, f"mem={memory}{nodes}"]
+
+
+def _segments(request: Request) -> list[str]:
+    """The parts of the program that a library of ours asks huge pages for, once it is loaded into it."""
+    if not request.huge_segments:
+        return []
+    return ["--segments", "+".join(request.huge_segments), "--preload", str(build.find("pages"))]
 
 
 def _pages(request: Request) -> list[str]:

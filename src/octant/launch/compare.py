@@ -1,20 +1,26 @@
 """What was seen of a running program, against the placement that it was started with."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from octant.launch.watch import Process, Watched
 from octant.placement import Placement, RankPlace, set_text
+from octant.units import bytes_text
 
 _STRAY_SHARE = 0.05
 _WORTH_BYTES = 16 << 20  # less memory has no heap worth huge pages
 _HUGE_SHARE = 0.5
+_HUGE_BYTES = 2 << 20
 
 
-def differences(placement: Placement, watched: Watched, huge_heap: bool = False) -> tuple[str, ...]:
+def differences(
+    placement: Placement, watched: Watched, huge_heap: bool = False, huge_segments: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Sentences on processes whose threads or memory are not where the placement has them.
 
     `huge_heap`: most memory was to be on huge pages. It has to be looked at, since glibc 2.36 compares a text without
     its end (`__malloc_thp_mode`), and whether `glibc.malloc.hugetlb=1` does anything then changes from start to start.
+    `huge_segments`: parts of which most was to be, too; the system takes requests that it does not carry out.
     """
     found = []
     for process in watched.processes:
@@ -27,6 +33,7 @@ def differences(placement: Placement, watched: Watched, huge_heap: bool = False)
         if huge_heap and total > _WORTH_BYTES and process.huge_bytes < _HUGE_SHARE * total:
             share = 100 * process.huge_bytes / total
             found.append(f"{who}: its heap was to be on huge pages, {share:.0f} % of its memory is")
+        found += [f"{who}: {text}" for text in _small_segments(process, huge_segments)]
     seen = {process.local_rank for process in watched.processes}
     for place in placement.ranks:
         most = max((len(p.threads) for p in watched.processes if p.local_rank == place.rank), default=0)
@@ -36,6 +43,18 @@ def differences(placement: Placement, watched: Watched, huge_heap: bool = False)
     if missing:
         found.append(f"ranks {set_text(missing)} of this node: not seen")
     return tuple(found)
+
+
+def _small_segments(process: Process, wanted: Sequence[str]) -> list[str]:
+    """What is not on huge pages, of parts that have room for one."""
+    found = []
+    for segment in wanted:
+        sizes = process.pages.by_segment.get(segment, {}) if process.pages else {}
+        total, large = sum(sizes.values()), sum(held for size, held in sizes.items() if size >= _HUGE_BYTES)
+        if large < _HUGE_SHARE * total or not total:
+            share = f"{100 * large / total:.0f} % of {bytes_text(total)} is" if total else "nothing was seen of it"
+            found.append(f"its {segment} was to be on huge pages, {share}")
+    return found
 
 
 def _process(place: RankPlace, process: Process) -> list[str]:

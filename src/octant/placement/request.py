@@ -45,6 +45,10 @@ class Memory:
         return self.policy + (":" + set_text(self.nodes).replace(",", "+") if self.nodes else "")
 
 
+PARTS = ("heap", "text", "data", "stack")
+"""Of an unmodified program, each of which may lie on huge pages: `heap=huge`, also written `pages.heap=huge`."""
+
+
 @dataclass(frozen=True)
 class Request:
     """Ranks and threads of one node (of the whole torus, if there is one), and how they are placed.
@@ -63,6 +67,9 @@ class Request:
     memory: Memory = Memory()
     pages: Pages = "default"
     heap: Literal["default", "huge"] = "default"
+    text: Literal["default", "huge"] = "default"
+    data: Literal["default", "huge"] = "default"
+    stack: Literal["default", "huge"] = "default"
     kind: Kind = "any"
     near: Literal["any", "adapter"] = "any"  # "adapter": by the network adapter, where a scheduler knows it
     share: bool = False
@@ -86,11 +93,7 @@ class Request:
             raise ValueError(f"cannot use torus={size} (over {MOST_OF_TORUS} nodes); try torus=8x8x16")
         if self.smt < 0:
             raise ValueError(f"cannot use {self.smt} hardware threads per core; try 1, 2, 4, 8 or all")
-        _check_known("unit", self.unit, get_args(Unit))
-        _check_known("pages", self.pages, get_args(Pages))
-        _check_known("heap", self.heap, ("default", "huge"))
-        _check_known("kind", self.kind, get_args(Kind))
-        _check_known("near", self.near, ("any", "adapter"))
+        self._check_words()
         _check_known("memory", self.memory.policy, get_args(Policy))
         if not _ORDER.fullmatch(self.order) or (self.order.isupper() and len(set(self.order)) < len(self.order)):
             hint = suggestion(self.order, ("compact", "scatter", "scatter:numa", "XYZT with a torus"))
@@ -112,6 +115,17 @@ class Request:
             )
         if self.cpus and len(self.cpus) != self.ranks:
             raise ValueError(f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list per rank")
+
+    def _check_words(self) -> None:
+        known = {"unit": get_args(Unit), "pages": get_args(Pages), **dict.fromkeys(PARTS, ("default", "huge"))}
+        known |= {"kind": get_args(Kind), "near": ("any", "adapter")}
+        for name, words in known.items():
+            _check_known(name, getattr(self, name), words)
+
+    @property
+    def huge_segments(self) -> tuple[str, ...]:
+        """The parts of an unmodified program, besides its heap, that are to lie on huge pages."""
+        return tuple(part for part in PARTS if part != "heap" and getattr(self, part) == "huge")
 
     def __str__(self) -> str:
         words = [f"{self.ranks}x{self.threads}"]
@@ -165,6 +179,7 @@ def parse_request(text: str) -> Request:
     found: dict[str, str] = {}
     for word in words[1 if head else 0 :]:
         key, equals, value = word.partition("=")
+        key = key.removeprefix("pages.") if key.removeprefix("pages.") in PARTS else key
         if not equals:
             raise ValueError(f"cannot read {word!r} in {text!r}; try {_EXAMPLE}; keys: {', '.join(_READ)}")
         if key not in _READ:
@@ -250,7 +265,7 @@ _READ: dict[str, Callable[[str], object]] = {
     "smt": lambda value: SMT_ALL if value == "all" else {"off": 1}.get(value) or _count(value),
     "memory": _memory,
     "pages": str,
-    "heap": str,
+    **dict.fromkeys(PARTS, str),
     "kind": str,
     "near": str,
     "share": _yes,

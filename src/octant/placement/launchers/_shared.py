@@ -76,9 +76,9 @@ def no_memory(request: Request, who: str, instead: str = "numactl inside the lau
 
 def no_pages(request: Request) -> list[str]:
     """The statement on page sizes that only the program itself or octant-bind can request."""
-    if request.pages in ("default", "4k", "thp", "2m"):
-        return []
-    return [f"pages={request.pages} cannot be requested from outside the program here: use octant-bind"]
+    asked = [] if request.pages in ("default", "4k", "thp", "2m") else [f"pages={request.pages}"]
+    asked += [f"{segment}=huge" for segment in request.huge_segments]
+    return [f"{', '.join(asked)} cannot be requested from outside the program here: use octant-bind"] if asked else []
 
 
 def no_threads(placement: Placement, who: str) -> list[str]:
