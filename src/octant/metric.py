@@ -233,6 +233,7 @@ class Metric:
     value: Value
     note: str = ""  # the counting rule, shown beside the figure
     of_lost_time: bool = False  # a share of all time: what was lost is no doubt about it
+    of_system: bool = False  # what the system did to threads: that it also took their time is no doubt about it
 
     @property
     def is_share(self) -> bool:

@@ -100,7 +100,7 @@ def doubts_about_lost(point: Point, metric: Metric, value: float, times: Sketch)
         times: of the samples of the step.
     """
     lost = lost_time_of(point)
-    if lost is None:
+    if lost is None or metric.of_system:
         return ()
     if metric.of_lost_time:
         return _disagreement(value, lost)

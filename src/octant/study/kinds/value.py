@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
+from octant import stats
 from octant.study import checks
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
 from octant.study.values import quantity_of
 from octant.study.verdict import Effect, Judgement, judge_value
+from octant.units import counted
 
 if TYPE_CHECKING:
     from octant.study.file import Study
@@ -16,12 +18,17 @@ if TYPE_CHECKING:
 
 
 class Value(KindOfTest):
-    """One value against a bar in the unit of the measure: seconds, bytes a second."""
+    """One value against a bar in the unit of the measure: seconds, bytes a second.
+
+    With `largest` it is that of the launch which has the most: of what happens now and then, once is enough, and one
+    launch for a verdict.
+    """
 
     kind: Literal["value"]
     measure: str
     of: Levels = BASELINE
     at: str = ""  # axis value
+    largest: bool = False  # of all launches; else their median
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
@@ -32,6 +39,10 @@ class Value(KindOfTest):
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """The value with its interval against the bar."""
         found = values.value(study.cell(self.measure, self.of), self.at)
-        effect = Effect(found.value, len(found.launches), found.doubts)
         unit = quantity_of(study.measures[self.measure]).unit
-        return judge_value(effect, self.bar, unit, f" for {self.measure}{f' at {self.at}' if self.at else ''}")
+        what = f" for {self.measure}{f' at {self.at}' if self.at else ''}"
+        if not self.largest:
+            return judge_value(Effect(found.value, len(found.launches), found.doubts), self.bar, unit, what)
+        most = max((launch.value.middle for launch in found.launches), default=found.value.high)
+        number = f", the largest of {counted(len(found.launches), 'launch')}" if found.launches else ""
+        return judge_value(Effect(stats.Interval(most, most, most), 0, found.doubts), self.bar, unit, what + number)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from octant.metric import Interruptions, Metric, interrupted, per
+from octant.metric import Interruptions, Metric, derived, interrupted, per, result
 from octant.record import Point, Samples
 from octant.workload import LostTime, Workload
 
@@ -45,6 +45,11 @@ def off_the_cpu(point: Point, _samples: Samples) -> list[Interruptions]:
     ]
 
 
+def moves_a_second(moves: float, quanta: float, quantum_s: float) -> float:
+    """Of one thread, in the time of its quanta."""
+    return moves / (quanta * quantum_s)
+
+
 WORKLOAD = Workload(
     summary="A fixed quantum of work, over and over: time that the operating system takes",
     metrics=(
@@ -57,6 +62,11 @@ WORKLOAD = Workload(
             note="share of the time in which threads did not run", of_lost_time=True,
         ),
         Metric("quantum", "s", "lower", per("quanta"), note="the typical quantum"),
+        Metric(
+            "moves", "1/s", "lower",
+            derived(moves_a_second, result("moves to another hardware thread"), result("quanta"), per("quanta")),
+            note="of a thread to another hardware thread, seen after each quantum", of_system=True,
+        ),
     ),
     pictures=(LostTime("Noise"),),
     smoke={"additions": "8000"},

@@ -1,6 +1,8 @@
 // A fixed quantum of work, over and over: what is slower than the usual one was taken by somebody else.
 #include "octant/kernel.hpp"
 
+#include <sched.h>
+
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -36,11 +38,16 @@ class Noise {
     }
 
     explicit Noise(octant::Context& context)
-        : additions_(context.knobs.integer("additions") / 8 * 8), lanes_(static_cast<std::size_t>(context.threads)) {}
+        : group_(context.group),
+          additions_(context.knobs.integer("additions") / 8 * 8),
+          lanes_(static_cast<std::size_t>(context.threads)) {}
 
     void chunk(int lane, std::int64_t) {
         Lane& mine = lanes_[static_cast<std::size_t>(lane)];
         mine.sum = add_up(mine.sum, additions_);
+        int const now = sched_getcpu();  // some nanoseconds, without a call of the kernel of the system
+        mine.moves += mine.quanta > 0 && now != mine.cpu ? 1 : 0;
+        mine.cpu = now;
         ++mine.quanta;
     }
 
@@ -59,12 +66,23 @@ class Noise {
         return {{"difference from additions x quanta", worst, "1", 0}};
     }
 
+    // Of all threads together, those before the first sample among them.
+    [[nodiscard]] octant::Results results() const {
+        std::int64_t quanta = 0, moves = 0;
+        for (Lane const& lane : lanes_) quanta += static_cast<std::int64_t>(lane.quanta), moves += lane.moves;
+        return {{"quanta", static_cast<double>(group_.sum(quanta)), "1"},
+                {"moves to another hardware thread", static_cast<double>(group_.sum(moves)), "1"}};
+    }
+
     void corrupt(std::size_t) { lanes_.back().sum += 1; }
 
   private:
     struct alignas(64) Lane {
         std::uint64_t sum = 0, quanta = 0;
+        std::int64_t moves = 0;
+        int cpu = -1;
     };
+    octant::Comm const& group_;
     std::int64_t additions_;
     std::vector<Lane> lanes_;
 };

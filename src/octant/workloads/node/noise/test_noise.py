@@ -8,7 +8,7 @@ from fake_run import lane, point
 from octant.analysis.figures import figure
 from octant.analysis.lost import doubts_about_lost
 from octant.analysis.reduce import NoSamplesError, measure
-from octant.record import Point, RankTotal, Reduced, Samples, Series, Taken
+from octant.record import Point, RankTotal, Reduced, Result, Samples, Series, Taken
 from octant.record.sketch import sketch_of
 from octant.stats.doubts import Grade
 from octant.workloads.node.noise import WORKLOAD
@@ -61,6 +61,18 @@ def test_the_cpu_clock_says_how_much_of_the_bursts_a_thread_did_not_run() -> Non
     older = figure(WORKLOAD, (point(lanes=(lane([10_000] * 10),)),), "lost by CPU clock")
     assert older.launches == ()
     assert "the record does not hold" in older.missing
+
+
+def test_moves_are_of_one_thread_and_second() -> None:
+    """Four moves in 2000 quanta of 10 us."""
+    counted = (Result("quanta", 2000.0), Result("moves to another hardware thread", 4.0))
+    found = point(lanes=(lane([10_000] * 1000), lane([10_000] * 1000, thread=1)), counts={"quanta": 1}, results=counted)
+    assert share("moves", found) == pytest.approx(200)
+
+
+def test_lost_time_is_no_doubt_about_moves() -> None:
+    half = point(taken=(Taken(0, (10**9,), (10**8,), (9 * 10**8,)),))
+    assert doubts_about_lost(half, WORKLOAD.metric("moves"), 3.0, sketch_of([10_000])) == ()
 
 
 def test_two_shares_of_lost_time_that_differ_are_doubtful() -> None:
