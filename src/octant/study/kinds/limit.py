@@ -1,0 +1,98 @@
+"""Up to where along its axis a measure stays near its best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from octant import stats
+from octant.study import checks
+from octant.study.factors import values_by_round
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
+from octant.study.values import CannotTest
+from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
+
+if TYPE_CHECKING:
+    from octant.study.file import Study
+    from octant.study.parts import Axis
+    from octant.study.values import Better, StudyValue, StudyValues
+
+
+class Limit(KindOfTest):
+    """The largest place on the axis where the measure is within `near` of its best, and what is left at twice that."""
+
+    kind: Literal["limit"]
+    measure: str
+    of: Levels = BASELINE
+    near: float = Field(0.05, gt=0, lt=1)
+    bar: Bar
+
+    def problems(self, study: Study) -> Iterator[Problem]:
+        """A measure or combination that is not there, or a measure without an axis of numbers that ascend."""
+        yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
+        yield from checks.axis_problems(study, self.measure, self.kind)
+        axis = study.measures[self.measure].axis
+        if axis and not _ascends(axis):
+            yield "", f"a limit needs numbers that ascend along the axis of {self.measure}"
+
+    def judge(self, study: Study, values: StudyValues) -> Judgement:
+        """The place against the bar: the median over launches, and their range.
+
+        Where a measure stays near its best up to the end of its axis, that end is what is known of the limit.
+        """
+        axis = study.measures[self.measure].axis
+        at = axis.values if axis else ()
+        curve = values.curve(study.cell(self.measure, self.of), at)
+        rows, launches = _rows(curve)
+        if min(map(min, rows)) <= 0:
+            raise CannotTest("a value is zero, so there is no limit")
+        places, better = [number(text) for text in at], values.better(self.measure)
+        found = [last_near(row, self.near, better) for row in rows]
+        knob, last = axis.knob if axis else "", len(places) - 1
+        limits = [places[index] for index in found]
+        here = stats.Interval(min(limits), float(np.median(limits)), max(limits))
+        least = max(self.bar.within[0] if self.bar.within else 0.0, self.bar.above or 0.0)
+        if max(found) == last and least >= places[-1]:
+            raise CannotTest(f"no limit up to {at[-1]} on {knob}, where the axis ends")
+        ends = f"the range over {launches} launches"
+        effect = Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=ends)
+        what = f", the largest {knob} within {self.near:.0%} of the best"
+        if min(found) == last:
+            return judge_effect(effect, self.bar, f"{what}: no limit up to there")
+        left = [left_beyond(places, row, index, better) for row, index in zip(rows, found, strict=True) if index < last]
+        return judge_effect(effect, self.bar, f"{what}; {float(np.median(left)):.0%} of the best at twice that")
+
+
+def last_near(values: Sequence[float], near: float, better: Better) -> int:
+    """The index of the last value that is worse than the best by no more than `near`, as shares of a rate."""
+    rates = _rates(values, better)
+    return max(index for index, rate in enumerate(rates) if rate >= (1 - near) * max(rates))
+
+
+def left_beyond(places: Sequence[float], values: Sequence[float], limit: int, better: Better) -> float:
+    """The share of the best that is left at twice the place of the limit, or at the first place measured behind."""
+    rates = _rates(values, better)
+    beyond = next((i for i in range(limit + 1, len(places)) if places[i] >= 2 * places[limit]), len(places) - 1)
+    return rates[beyond] / max(rates)
+
+
+def _rates(values: Sequence[float], better: Better) -> list[float]:
+    return [value if better == "higher" else 1 / value for value in values]
+
+
+def _rows(curve: list[StudyValue]) -> tuple[list[list[float]], int]:
+    if all(value.modelled is not None for value in curve):
+        return [[value.value.middle for value in curve]], 0
+    rows = values_by_round(curve)
+    return rows, len(rows)
+
+
+def _ascends(axis: Axis) -> bool:
+    try:
+        places = [number(text) for text in axis.values]
+    except ValueError:  # a ladder, or words
+        return False
+    return all(one < other for one, other in zip(places, places[1:], strict=False))
