@@ -2,6 +2,7 @@
 
 #include "octant/clock.hpp"
 #include "octant/pinning.hpp"
+#include "octant/prefetchers.hpp"
 
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <set>
+#include <vector>
 
 namespace octant {
 namespace {
@@ -58,6 +61,21 @@ std::unique_ptr<Runnable> build_together(Build build, Context& context, bool wor
         });
     });
     return kernel;
+}
+
+// The knob `hwprefetch`: a node's first rank switches for the threads of all of them, where they are now.
+std::unique_ptr<PrefetcherSwitch> switch_prefetchers(Context const& context, Comm const& node, bool works) {
+    std::string const& word = context.knobs.word("hwprefetch");
+    std::vector<std::int64_t> mine;
+    if (works && word != "keep")
+        for (auto const& mask : masks_of_threads(context.threads)) mine.insert(mine.end(), mask.begin(), mask.end());
+    std::set<int> all;
+    for (auto const& list : node.gather(mine)) all.insert(list.begin(), list.end());
+    std::unique_ptr<PrefetcherSwitch> found;
+    together(context.world, [&] {
+        found = std::make_unique<PrefetcherSwitch>(word, std::vector<int>(all.begin(), all.end()), context.threads);
+    });
+    return found;
 }
 
 Settings settings_of(Knobs const& knobs, KernelInfo const& info, bool shared_clock, bool share_cores, double mark_ns) {
@@ -118,6 +136,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     auto const [share_cores, unpinned] =
         pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works, seed);
     context.share_cores = share_cores;
+    auto const prefetchers = switch_prefetchers(context, node, works);
     context.after_init = session.measured();
     bool const shared_clock = node.size() == world.size() || std::getenv("OCTANT_LINK") != nullptr;  // emulated hosts
     Outcome outcome{settings_of(knobs, info, shared_clock, share_cores, recorder.mark_ns()), {}};
@@ -129,6 +148,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     std::int64_t const begun_ns = now_ns();
     auto kernel = build_together(row.build, context, works);
     if (unpinned) context.notes.emplace_back("binding", "refused by the system");
+    if (!prefetchers->text().empty()) context.notes.emplace_back("hwprefetch", prefetchers->text());
     if (context.drawn) context.notes.emplace_back("layout", "random");
     std::int64_t const built_ns = now_ns();
     std::int64_t measured_ns = built_ns;

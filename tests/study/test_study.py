@@ -205,7 +205,7 @@ def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: 
 
 
 def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_path: Path) -> None:
-    with pytest.raises(file.StudyError, match=r"cannot find the study 'stream'.*did you mean stream-affinity-pages"):
+    with pytest.raises(file.StudyError, match=r"cannot find the study 'stream'.*did you mean .*stream-affinity-pages"):
         file.load("stream")
     mine = tmp_path / "mine.toml"
     mine.write_bytes(b"\x83\x00")

@@ -136,6 +136,21 @@ def test_a_size_that_is_rounded_is_in_the_record(
     assert run_kernel(name, *words, *QUICK).points[0].notes.get("rounded") == expected
 
 
+def test_prefetchers_are_switched_or_all_ranks_say_why_not(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/stream", "hwprefetch=off,keep", "bytes=64KiB", *QUICK, ranks=2)
+    switched = {point.knobs["hwprefetch"]: point.notes.get("hwprefetch") for point in done.points}
+    assert switched.pop("keep") is None
+    if done.code == 0:
+        assert switched["off"] in ("off, register 0x1a4", "off, register 0xc0000108", "off, DSCR")
+        return
+    assert done.code == 3
+    assert not switched
+    (refused,) = (failure.reason for failure in done.failures)
+    assert refused is not None
+    assert refused.startswith("cannot switch the hardware prefetchers (")
+    assert refused.endswith("); try hwprefetch=keep")
+
+
 def test_pages_of_buffers_within_l2_are_drawn_where_base_pages_are_asked_for(run_kernel: KernelRuns) -> None:
     if not list(Path("/sys/devices/system/cpu/cpu0/cache").glob("index2/size")):
         pytest.skip("this system does not say how large L2 is")

@@ -3,6 +3,7 @@
 #pragma once
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -29,6 +30,15 @@ inline constexpr bool has_streaming_stores = true;
 inline bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 inline bool has_avx512() { return __builtin_cpu_supports("avx512f"); }
 inline void drain_stores() { _mm_sfence(); }
+inline void flush_line(void const* line) { _mm_clflush(line); }
+struct Cpuid {  // what a leaf says; zeroes: there is none
+    unsigned a = 0, b = 0, c = 0, d = 0;
+};
+inline Cpuid cpuid(unsigned leaf) {
+    Cpuid found;
+    __get_cpuid(leaf, &found.a, &found.b, &found.c, &found.d);
+    return found;
+}
 inline constexpr bool has_rep_strings = true;  // one instruction copies or fills
 inline void rep_copy(void* to, void const* from, long bytes) {
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -54,6 +64,11 @@ inline constexpr bool has_streaming_stores = false;
 inline bool has_avx2() { return false; }
 inline bool has_avx512() { return false; }
 inline void drain_stores() {}
+inline void flush_line(void const*) {}
+struct Cpuid {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+};
+inline Cpuid cpuid(unsigned) { return {}; }
 inline constexpr bool has_rep_strings = false;
 inline void rep_copy(void*, void const*, long) {}
 inline void rep_fill(void*, unsigned char, long) {}
@@ -62,6 +77,21 @@ template <class V>
 inline void store_streaming(V* to, V value) {
     *to = value;
 }
+#endif
+
+// The register of POWER by which a thread controls the prefetching of streams, DSCR.
+#if defined(__powerpc64__)
+inline constexpr bool has_stream_control = true;
+inline unsigned long stream_control() {
+    unsigned long value = 0;
+    asm volatile("mfspr %0, 3" : "=r"(value));
+    return value;
+}
+inline void set_stream_control(unsigned long value) { asm volatile("mtspr 3, %0" : : "r"(value) : "memory"); }
+#else
+inline constexpr bool has_stream_control = false;
+inline unsigned long stream_control() { return 0; }
+inline void set_stream_control(unsigned long) {}
 #endif
 
 }  // namespace octant

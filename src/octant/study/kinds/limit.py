@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -95,4 +96,4 @@ def _ascends(axis: Axis) -> bool:
         places = [number(text) for text in axis.values]
     except ValueError:  # a ladder, or words
         return False
-    return all(one < other for one, other in zip(places, places[1:], strict=False))
+    return all(one < other for one, other in pairwise(places))

@@ -1,0 +1,225 @@
+#include "octant/prefetchers.hpp"
+
+#include "octant/clock.hpp"
+#include "octant/failure.hpp"
+#include "octant/vector.hpp"
+
+#include <fcntl.h>
+#include <omp.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace octant {
+namespace {
+
+// Intel, "Disclosure of Hardware Prefetcher Control on Some Intel Processors": streams and neighbours into L2, streams
+// and strides into L1. AMD, Processor Programming Reference: L1 streams, strides and regions, L2 streams, up and down.
+constexpr PrefetchRegister intel{0x1A4, 0b1111}, amd{0xC0000108, 0b101111};
+constexpr unsigned long power_off = 1, power_default = 0;  // the depth of a stream, in DSCR's last three bits
+constexpr unsigned long power_depth = 0b111;
+constexpr double effect = 1.3;
+
+constexpr std::size_t line_bytes = 64, lines = std::size_t{1} << 16;
+struct alignas(line_bytes) Line {
+    Line* next = nullptr;
+};
+
+Refusal no_register(std::string const& why) {
+    return Refusal("cannot switch the hardware prefetchers (" + why + "); try hwprefetch=keep", Exit::not_supported);
+}
+
+double ascending_read_s(std::vector<Line>& buffer) {
+    double least_s = 1e9;
+    for (int trial = 0; trial < 3; ++trial) {
+        for (Line const& one : buffer) flush_line(&one);
+        drain_stores();
+        std::int64_t const begin = now_ns();
+        Line* at = buffer.data();
+        for (std::size_t i = 0; i < lines; ++i) at = at->next;
+        asm volatile("" : : "r"(at) : "memory");
+        least_s = std::min(least_s, static_cast<double>(now_ns() - begin) * 1e-9);
+    }
+    return least_s;
+}
+
+// In the watcher, a copy of a process with threads: system calls alone.
+[[noreturn]] void put_back_later(int pipe, std::uint32_t number, int const* files, std::uint64_t const* values,
+                                 std::size_t count) {
+    setsid();  // not of the group that a launcher ends
+    prctl(PR_SET_NAME, "octant-restore");
+    char byte = 0;
+    while (read(pipe, &byte, 1) > 0 || errno == EINTR) errno = 0;
+    int failed = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        if (pwrite(files[i], &values[i], sizeof values[i], number) != static_cast<ssize_t>(sizeof values[i]))
+            failed = 1;
+    _exit(failed);
+}
+
+// Who ends what a launch left behind looks for the mark in the environment; the watcher ends by itself.
+void hide_mark() {
+    constexpr char const* name = "OCTANT_MARK";
+    if (char* const value = std::getenv(name)) std::memset(value - std::strlen(name) - 1, '_', std::strlen(name));
+}
+
+}  // namespace
+
+std::optional<PrefetchRegister> prefetch_register(std::string const& vendor, unsigned family,
+                                                  bool amd_control) noexcept {
+    if (vendor == "GenuineIntel" && family == 6) return intel;
+    if (vendor == "AuthenticAMD" && amd_control) return amd;
+    return std::nullopt;
+}
+
+std::optional<PrefetchRegister> prefetch_register() {
+    Cpuid const first = cpuid(0), model = cpuid(1);
+    std::array<unsigned, 3> const words{first.b, first.d, first.c};
+    std::string vendor(12, '\0');
+    std::memcpy(vendor.data(), words.data(), vendor.size());
+    unsigned const family = (model.a >> 8 & 0xF) + ((model.a >> 8 & 0xF) == 0xF ? model.a >> 20 & 0xFF : 0);
+    bool const amd_control = cpuid(0x80000000).a >= 0x80000021 && (cpuid(0x80000021).a >> 13 & 1) != 0;
+    return prefetch_register(vendor, family, amd_control);
+}
+
+SwitchedRegisters::SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder)
+    : which_(which) {
+    try {
+        for (int const cpu : cpus) {
+            std::string const path = folder + "/" + std::to_string(cpu) + "/msr";
+            int const file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+            if (file < 0)
+                throw no_register(path + ": " + std::strerror(errno) +
+                                  (errno == ENOENT ? ", as in a guest, or without the kernel module msr" : ""));
+            files_.push_back({cpu, file, 0});
+            if (flock(file, LOCK_EX | LOCK_NB) != 0) throw no_register(path + " is in use by another run of Octant");
+            if (pread(file, &files_.back().before, sizeof(std::uint64_t), which.number) != sizeof(std::uint64_t))
+                throw no_register(path + " cannot be read: " + std::strerror(errno));
+        }
+        watch();
+    } catch (...) {
+        close_files();
+        throw;
+    }
+}
+
+void SwitchedRegisters::watch() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw no_register(std::string("no pipe: ") + std::strerror(errno));
+    std::vector<int> descriptors;
+    std::vector<std::uint64_t> values;
+    for (File const& file : files_) descriptors.push_back(file.descriptor), values.push_back(file.before);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    watcher_ = fork();
+    if (watcher_ == 0) {
+        hide_mark();
+        // What else it would keep open is others' business: pipes of the launcher, sockets of the MPI library.
+        for (int file = 0; file < 1 << 16; ++file)
+            if (file != ends[0] && std::ranges::find(descriptors, file) == descriptors.end()) close(file);
+        put_back_later(ends[0], which_.number, descriptors.data(), values.data(), values.size());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    close(ends[0]);
+    pipe_ = ends[1];
+    if (watcher_ > 0) return;
+    close(pipe_);
+    throw no_register(std::string("no process to put them back: ") + std::strerror(errno));
+}
+
+void SwitchedRegisters::close_files() noexcept {
+    for (File const& file : files_) close(file.descriptor);
+}
+
+SwitchedRegisters::~SwitchedRegisters() {
+    close(pipe_);
+    int status = 0;
+    while (waitpid(watcher_, &status, 0) < 0 && errno == EINTR) {
+    }
+    bool right = true;
+    for (File const& file : files_) {
+        std::uint64_t now = ~file.before;
+        if (status != 0) static_cast<void>(pwrite(file.descriptor, &file.before, sizeof now, which_.number));
+        right = pread(file.descriptor, &now, sizeof now, which_.number) == sizeof now && now == file.before && right;
+    }
+    if (!right)
+        std::fprintf(stderr, "cannot put back the hardware prefetchers (register 0x%x is not what it was); restart\n",
+                     which_.number);
+    close_files();
+}
+
+void SwitchedRegisters::write(bool on) {
+    for (File const& file : files_) {
+        std::uint64_t const wanted = which_.switched(file.before, on);
+        std::uint64_t found = ~wanted;
+        if (pwrite(file.descriptor, &wanted, sizeof wanted, which_.number) != sizeof wanted)
+            throw no_register("their register is not writable: " + std::string(std::strerror(errno)));
+        if (pread(file.descriptor, &found, sizeof found, which_.number) != sizeof found || found != wanted)
+            throw no_register("their register of hardware thread " + std::to_string(file.cpu) +
+                              " does not keep what is written");
+    }
+}
+
+double slower_without(std::function<void(bool on)> const& set) {
+    std::vector<Line> buffer(lines);
+    for (std::size_t i = 0; i < lines; ++i) buffer[i].next = &buffer[(i + 1) % lines];
+    set(true);
+    double const with_s = ascending_read_s(buffer);
+    set(false);
+    return ascending_read_s(buffer) / with_s;
+}
+
+void expect_effect(double slower) {
+    if (slower >= effect) return;
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", slower);
+    throw no_register("accepted but without effect: an ascending read without them takes " + std::string(text.data()) +
+                      " times as long, as where a hypervisor ignores what a guest writes");
+}
+
+PrefetcherSwitch::PrefetcherSwitch(std::string const& word, std::vector<int> const& cpus, int threads) {
+    if (word == "keep") return;
+    bool const on = word == "on";
+    if (has_stream_control) {
+        before_.resize(static_cast<std::size_t>(threads));
+        auto const set = [&](bool wanted) {
+#pragma omp parallel num_threads(threads)
+            set_stream_control((stream_control() & ~power_depth) | (wanted ? power_default : power_off));
+        };
+#pragma omp parallel num_threads(threads)
+        before_[static_cast<std::size_t>(omp_get_thread_num())] = stream_control();
+        expect_effect(slower_without(set));
+        set(on);
+        text_ = word + ", DSCR";
+        return;
+    }
+    auto const which = prefetch_register();
+    if (!which) throw no_register("neither Intel's nor AMD's register for it is there; a hypervisor may hide it");
+    if (!cpus.empty()) {
+        registers_ = std::make_unique<SwitchedRegisters>(cpus, *which);
+        expect_effect(slower_without([&](bool wanted) { registers_->write(wanted); }));
+        registers_->write(on);
+    }
+    std::array<char, 16> number{};
+    std::snprintf(number.data(), number.size(), "0x%x", which->number);
+    text_ = word + ", register " + number.data();
+}
+
+PrefetcherSwitch::~PrefetcherSwitch() {
+    if (before_.empty()) return;
+#pragma omp parallel num_threads(static_cast<int>(before_.size()))
+    set_stream_control(before_[static_cast<std::size_t>(omp_get_thread_num())]);
+}
+
+}  // namespace octant
