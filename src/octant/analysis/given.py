@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.machine.mpi_inventory import agrees
 from octant.placement import RankPlace, set_text
-from octant.record import Buffer, Given, Point
+from octant.record import SMALL_PAGES, Buffer, Given, Point
 from octant.store import StoredRun
 
 
@@ -18,7 +18,8 @@ def mismatches_of(run: StoredRun, point: Point) -> tuple[str, ...]:
     planned = run.plans.get(point.launch)
     placed = mismatches(planned.places, point, planned.launch.ask.shape.ranks) if planned and planned.places else ()
     asked = planned.launch.ask.mpi if planned else {}
-    return (*page_mismatches(point), *placed, *setting_mismatches(run, asked, point))
+    told = (point.notes[SMALL_PAGES],) if SMALL_PAGES in point.notes else ()
+    return (*page_mismatches(point), *placed, *told, *setting_mismatches(run, asked, point))
 
 
 def all_mismatches(run: StoredRun) -> list[str]:

@@ -51,13 +51,15 @@ def hpcc(
     """Measure the tests of HPC Challenge, and print their figures under HPCC's names."""
     from octant.cli._measure import finish
     from octant.cli._stored import find_run
+    from octant.runs.durations import learned
     from octant.runs.hpcc import FULL_S, QUICK_S
 
     if show:
         _show(find_run(store, show), json)
         return
     run, to = _created(quick, size, ranks, repeats, launcher, hosts, store)
-    finish(to, run, timeout or (QUICK_S if quick else FULL_S), lambda done: _show(done, json))
+    limit_s, known = timeout or (QUICK_S if quick else FULL_S), learned(to, run.machine, run.id)
+    finish(to, run, limit_s, lambda done: _show(done, json), known=known)
 
 
 def _created(

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from octant.record.sketch import Sketch
 
 FORMAT = 2
+SMALL_PAGES = "small pages"
+"""The note of what of a program is not on the large pages that were asked for."""
 
 Pace = Literal["chunks", "steps", "whole"]
 """chunks: lanes work alone. steps: the ranks of a group work together. whole: one repetition takes long."""

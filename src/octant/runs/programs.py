@@ -4,8 +4,10 @@ import datetime
 
 from octant.launch import Planned
 from octant.launch.execute import Outcome
-from octant.record import FORMAT
+from octant.record import FORMAT, SMALL_PAGES
 from octant.record.written import seal
+
+_SAYS = "octant-pages: "  # the library that asks for large pages inside the program
 
 
 def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime) -> list[str]:
@@ -18,12 +20,14 @@ def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime)
         ("system time", outcome.system_s, "s"),
         ("memory", outcome.memory_bytes, "B"),
     )
+    said = [line.removeprefix(_SAYS) for line in outcome.errors.splitlines() if line.startswith(_SAYS)]
     threads = launch.started_knobs.get("threads", "1")
     point = {
         "knobs": dict(launch.started_knobs),
         "shape": {"ranks": launch.ask.shape.ranks, "threads": int(threads) if threads.isdecimal() else 1},
         "pace": "whole",
         "work": [],
+        **({"notes": {SMALL_PAGES: "; ".join(dict.fromkeys(said))}} if said else {}),
         "results": [{"name": name, "value": value, "unit": unit} for name, value, unit in amounts],
     }
     return [
