@@ -15,6 +15,7 @@ from octant.analysis.appendix.published import of_published
 from octant.analysis.appendix.stated import of_machine
 from octant.ask import Ask, Subject
 from octant.store import Store
+from octant.study.file import names as study_names
 
 _SECONDS = itertools.count(10)
 BUILD = {"compiler": "g++ 12.2.0", "optimised": True, "faults_compiled": False}
@@ -80,7 +81,9 @@ def test_rows_name_what_there_is() -> None:
             assert spec.command.startswith("octant ")
 
 
-def _ladder(where: Store, times_ns: Mapping[int, int], pages: str = "thp", invalid: bool = False) -> str:
+def _ladder(
+    where: Store, times_ns: Mapping[int, int], pages: str = "thp", invalid: bool = False, pattern: str = ""
+) -> str:
     """A stored run of loads from these footprints; its build makes its figures invalid where wanted."""
     ask = Ask(Subject("node/latency"), {"bytes": ",".join(map(str, times_ns)), "pages": pages})
     (launch,) = ask.launches()
@@ -88,7 +91,7 @@ def _ladder(where: Store, times_ns: Mapping[int, int], pages: str = "thp", inval
         point(
             workload="node/latency",
             launch=launch.key,
-            knobs={"bytes": str(size), "pages": pages},
+            knobs={"bytes": str(size), "pages": pages, **({"pattern": pattern} if pattern else {})},
             lanes=(lane(durations(time * 1000), clock_hz=[3_000_000_000]),),
             counts={"loads": 1000},
             build={**BUILD, "faults_compiled": invalid},
@@ -123,6 +126,15 @@ def test_a_measured_row_is_of_the_newest_run_that_is_valid(tmp_path: Path) -> No
     assert found["Memory", "latency in cycles"].text == "600 cycles"
     assert found["Caches", "levels that a ladder shows"].text.startswith("L1 2.00 ns to 32 KiB; L2 8.00 ns to 1 MiB; ")
     assert first != second
+
+
+def test_loads_of_another_pattern_are_no_ladder(tmp_path: Path) -> None:
+    """A cycle through pages has a size too, and is no footprint in memory."""
+    where, here = Store(tmp_path), of_machine(machine())
+    _ladder(where, LADDER, pattern="pages")
+    assert ("Memory", "latency") not in with_measured(here, where).entries
+    _ladder(where, LADDER, pattern="lines")
+    assert with_measured(here, where).entries["Memory", "latency"].text == "100 ns"
 
 
 def test_runs_of_another_machine_say_nothing(tmp_path: Path) -> None:
@@ -175,3 +187,14 @@ def test_what_is_not_known_has_the_command_that_measures_it_or_why_it_cannot() -
 )
 def test_numbers_in_the_unit_of_their_row(value: float, unit: str, text: str) -> None:
     assert value_text(value, unit) == text
+
+
+def test_commands_name_what_there_is() -> None:
+    """Each command measures a workload, a suite's part or a study that exists."""
+    known = {name.rpartition("/")[2] for name in workloads.workloads()}
+    for spec in row_specs():
+        words = spec.command.split()
+        if words[1:3] == ["study", "run"]:
+            assert words[3] in study_names()
+        elif words:
+            assert words[2 if words[1] == "run" else 3] in known
