@@ -1,0 +1,44 @@
+"""How long a run will take is said before it begins, with what that rests on, and compared with what it took."""
+
+from pathlib import Path
+
+import pytest
+
+from fake_kernel import ask
+from fake_run import machine
+from octant.cli import _stored
+from octant.cli._measure import finish
+from octant.cli._progress import Clock, progress_of
+from octant.runs import rounds
+from octant.runs.durations import Cost, Durations
+from octant.store import Store, StoredRun
+
+SLOW = Durations({"node/stream": [Cost({}, (1, 1), 2**20, 0.2, 0.2, 19.71)]}, 1.0, 2)  # 20 s for each launch
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> StoredRun:
+    asks = (ask(6, bytes="1MiB"),)
+    return Store(tmp_path).create("q", machine(), asks, rounds.drawn_order([6], 3), seed=3)
+
+
+def test_a_long_run_says_what_its_promise_rests_on(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_of(run.remaining(), {}, 60.0, SLOW):
+        pass
+    assert capsys.readouterr().err == "6 launches, about 3.0 min (as 2 runs here took)\n"
+    with progress_of(run.remaining(), {}, 60.0):
+        pass
+    assert capsys.readouterr().err == "6 launches, about 62 s (a rough estimate: no run here says)\n"
+    assert Clock(run.remaining(), {}).promise() == "6 launches, about 2 s"
+
+
+def test_what_it_took_is_compared_with_the_promise(
+    run: StoredRun, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that was never started fails in the end; the sentence comes before that."""
+    monkeypatch.setattr(_stored, "measure", lambda _where, one, *_: one)
+    shown: list[StoredRun] = []
+    with pytest.raises(Exception, match="6 launches failed"):
+        finish(Store(run.folder.parent.parent), run, None, shown.append, 60.0, SLOW)
+    assert shown == [run]
+    assert "octant: took 0 s, about 3.0 min were expected\n" in capsys.readouterr().err
