@@ -22,59 +22,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import log2
 from pathlib import Path
 
+from _fftw import Peer, compiled
 from _hpcc import ROOT, hasten, settings
 from _kernel import median
 
 RANKS = 2
 PATIENCE_S = 600
 SECTIONS = {1: ("StarFFT", "SingleFFT"), RANKS: ("MPIFFT", "MPIFFT")}  # by ranks: where the length is, and the rate
-
-
-class Peer:
-    """A bare program that transforms when it is told to."""
-
-    def __init__(self, command: Sequence[str], real_time: bool) -> None:
-        self.running = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **ROOT}
-        )
-        self.plan_s = float(self._line())
-        self.real_time = real_time
-
-    def _line(self) -> str:
-        assert self.running.stdout is not None  # noqa: S101 - asked for above
-        return self.running.stdout.readline()
-
-    def seconds(self) -> float:
-        """The median of seven transforms."""
-        assert self.running.stdin is not None  # noqa: S101 - asked for above
-        if self.real_time:
-            hasten(self.running.pid)
-        self.running.stdin.write("\n")
-        self.running.stdin.flush()
-        return statistics.median(map(float, self._line().split()))
-
-    def end(self) -> None:
-        """Closes its input, upon which it ends."""
-        self.running.communicate(timeout=60)
-
-
-@contextlib.contextmanager
-def compiled(name: str, compiler: str, *libraries: str) -> Iterator[Path | None]:
-    """The bare program, while the context lasts; `None`, with a sentence, where it cannot be built."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / name
-        words = ["-O2", str(Path(__file__).parent / f"{name}.c"), "-o", str(program), *libraries, "-lm"]
-        found = shutil.which(compiler)
-        built = found and subprocess.run([found, *words], capture_output=True, check=False).returncode == 0
-        if not built:
-            print(
-                f"left out: {name} (cannot be built; try apt-get install libfftw3-dev libfftw3-mpi-dev libopenmpi-dev)"
-            )
-        yield program if built else None
 
 
 def hpcc(program: str, order: int, real_time: bool) -> dict[int, tuple[int, float]]:

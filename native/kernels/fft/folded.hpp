@@ -13,6 +13,7 @@ class Folded : Vectors<Real, width> {
 
   public:
     static void transform(FoldOf<Real> const& fold) {
+        if (lanes > 1 && fold.line.length == lanes) return square(fold.in, fold.turns, fold.out);
         auto const from_memory = [in = fold.in](At i) { return fetch(in + 2 * lanes * i); };
         int const count = fold.line.stages;
         auto const* const stage = fold.line.stage;
@@ -63,6 +64,19 @@ class Folded : Vectors<Real, width> {
                          [to = fold.scratch, turns = fold.turns](At k, C x) { keep(to, k, x * kept(turns, k)); });
             across(fold.scratch, fold.out, fold.line.length);
         }
+    }
+    // Of lanes x lanes numbers, without a buffer.
+    static void square(Real const* in, Real const* turns, Real* out) {
+        C x[lanes];
+#pragma GCC unroll 16
+        for (At i = 0; i < lanes; ++i) x[i] = fetch(in + 2 * lanes * i);
+        Butterfly<width, Real, V>::apply(x);
+#pragma GCC unroll 16
+        for (At i = 1; i < lanes; ++i) x[i] = x[i] * kept(turns, i);
+        Of::transpose(x);
+        Butterfly<width, Real, V>::apply(x);
+#pragma GCC unroll 16
+        for (At l = 0; l < lanes; ++l) put(out + 2 * lanes * l, x[l]);
     }
     // Transforms of length `lanes`, of each element across the lanes, in squares.
     static void across(Real const* from, Real* out, At length) {
