@@ -55,19 +55,18 @@ class Fft {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {
-            .knobs = {
-                {"n", KnobKind::integer, "4194304", "numbers; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 36},
-                {"library", KnobKind::word, "own", "own, fftw (libfftw3.so.3 of the system), or the path of an FFTW 3"},
-                {"effort", KnobKind::word, "measure", "how FFTW plans", {"estimate", "measure", "patient"}},
-                {"part",
-                 KnobKind::word,
-                 "transform",
-                 "what is timed; columns: pass one, also without twiddles",
-                 {"transform", "plan", "columns", "plain-columns"}},
-                {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
-                {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}},
-            }};
+        return {.knobs = {
+                    {"n", KnobKind::integer, "4194304", "numbers; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 36},
+                    {"library", KnobKind::word, "own", "own, fftw, pyfftw, mkl, armpl, nvpl, or the path of an FFTW 3"},
+                    {"effort", KnobKind::word, "measure", "how FFTW plans", {"estimate", "measure", "patient"}},
+                    {"part",
+                     KnobKind::word,
+                     "transform",
+                     "what is timed; columns: pass one, also without twiddles",
+                     {"transform", "plan", "columns", "plain-columns"}},
+                    {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
+                    {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}},
+                }};
     }
 
     explicit Fft(Context& context)

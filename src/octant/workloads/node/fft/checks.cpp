@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace fft {
 namespace {
@@ -72,7 +73,7 @@ double error_of_sums(Sides<Real> const& sides, std::uint64_t seed) {
     double worst = 0;
     std::int64_t const between =
         static_cast<std::int64_t>(octant::Random(seed).below(static_cast<std::uint64_t>(shape.batch)));
-    for (std::int64_t const b : {std::int64_t{0}, between, shape.batch - 1}) {
+    for (std::int64_t const b : std::set<std::int64_t>{0, between, shape.batch - 1}) {
         std::vector<Exact> sums(frequencies.size());
         for (std::int64_t row = 0; row < rows; ++row) {
             for (std::int64_t j = 0; j < shape.n; ++j) line[static_cast<std::size_t>(j)] = sides.given(b, row, j);
