@@ -15,6 +15,8 @@ from octant.machine.codec import fingerprint, from_json, to_json
 from octant.machine.crosscheck import disagreements, with_hwloc, with_measured
 from octant.machine.discover import discover, record, surroundings
 from octant.machine.hwloc import read_xml, write_xml
+from octant.machine.modes import numa_mode
+from octant.machine.synthetic import read_synthetic
 from octant.machine.tree import Tree, cpus_text, parse_cpus
 
 ALL = [*trees.described(), "kvm-xeon-2cpu"]
@@ -30,6 +32,34 @@ SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, t
     "server-offline": (7, 7, 2, 1, 1, 1, 7),
     "xeon-2s-smt2-snc4": (208, 104, 2, 8, 2, 2, 208),
 }
+
+
+MODES = {
+    "altra-1s": "1 NUMA domain a package",
+    "board-no-numa": "1 NUMA domain a package",
+    "epyc-2s-nps4": "4 NUMA domains a package (NPS4), 2 L3 caches in each",
+    "kvm-xeon-2cpu": "1 NUMA domain a package, 1 L3 cache in each",
+    "power9-2s-smt4": "1 NUMA domain a package, 11 L3 caches in each",
+    "xeon-2s-smt2-snc4": "4 NUMA domains a package (SNC4), one L3 cache for several",
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_the_numa_mode_is_found_from_the_topology(name: str) -> None:
+    assert numa_mode(trees.machine(name)) == MODES[name]
+
+
+def test_interleaved_packages_and_caches_as_domains_are_modes_of_their_own() -> None:
+    amd = trees.machine("epyc-2s-nps4")
+    for text, mode in (
+        (
+            "machine:1 [numa] pack:2 l3:4 core:2 pu:1",
+            "1 NUMA domain over 2 packages (interleaved), 8 L3 caches in each",
+        ),
+        ("pack:2 numa:8 l3:1 core:2 pu:1", "8 NUMA domains a package (L3 caches as domains), 1 L3 cache in each"),
+        ("pack:2 numa:1 l3:8 core:2 pu:1", "1 NUMA domain a package, 8 L3 caches in each"),
+    ):
+        assert numa_mode(replace(amd, topology=read_synthetic(text))) == mode
 
 
 @pytest.mark.parametrize("name", ALL)

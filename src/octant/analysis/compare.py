@@ -11,6 +11,7 @@ from octant import units
 from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs
 from octant.analysis.figures import includes
 from octant.ask import cell_key
+from octant.machine.modes import numa_mode
 from octant.stats import Grade, verdicts
 from octant.stats.verdicts import MARGIN, Verdict
 
@@ -311,6 +312,7 @@ def _facts(summary: Summary) -> Mapping[str, str]:
         "processor": machine.processor.model,
         "hardware threads allowed": str(len(machine.topology.usable())),
         "memory": units.bytes_text(machine.memory_bytes),
+        "NUMA mode": numa_mode(machine),
         **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
         **machine.software,
         "MPI": _all([" ".join(point.process.mpi.split()) for point in run.points]),

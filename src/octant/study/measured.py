@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from octant import workloads
+from octant.analysis.clusters import values_of_pairs
 from octant.analysis.figures import Figure, LaunchFigure, figures_of
 from octant.analysis.given import mismatches_of
 from octant.analysis.probes import doubts_by_probes
@@ -65,7 +66,9 @@ def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyVal
         else:
             absent[cell] = next(why for (owner, _), why in gaps.items() if owner == first)
     gaps = {(cell, at): why for (cell, at), why in gaps.items() if cell in by_cell}
-    return StudyValues(quantities(study), by_cell, absent, same, _wrong_texts(points), gaps, asked.axes)
+    return StudyValues(
+        quantities(study), by_cell, absent, same, _wrong_texts(points), gaps, run.machine.topology, asked.axes
+    )
 
 
 Launched = dict[tuple[Cell, str], dict[str, Point]]
@@ -133,7 +136,8 @@ def _value(
         return figure.missing
     lost = [why for launch, why in reasons.items() if launch not in points]
     lost += [figure.missing] * (len(points) - len(figure.launches))
-    return StudyValue(tuple(map(_launch_value, figure.counted)), doubts=_doubts(figure, lost))
+    launches = tuple(map(_launch_value, figure.counted))
+    return StudyValue(launches, doubts=_doubts(figure, lost), pairs=values_of_pairs(figure))
 
 
 def _launch_value(launch: LaunchFigure) -> LaunchValue:

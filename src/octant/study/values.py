@@ -13,6 +13,7 @@ from octant.stats import Grade, Period
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from octant.machine import Topology
     from octant.stats import Doubt
     from octant.study.cells import Cell
     from octant.study.file import Study
@@ -58,6 +59,7 @@ class StudyValue:
     launches: tuple[LaunchValue, ...] = ()
     modelled: stats.Interval | None = None
     doubts: tuple[Doubt, ...] = ()
+    pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, of a metric of pairs
     calibrated_on: tuple[str, ...] = ()  # of a model: what of it was taken from the published value of this point
 
     @cached_property
@@ -83,6 +85,7 @@ class StudyValues:
     same: Mapping[Cell, Cell]  # cells that have the same ask here as an earlier one
     wrong: tuple[str, ...] = ()  # checks that failed, in words
     gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # axis values that a cell lacks, and why
+    topology: Topology | None = None  # of the machine that measured them
     written: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the file -> here
 
     read: dict[tuple[Cell, str], StudyValue] = field(default_factory=dict, compare=False, repr=False)  # so far

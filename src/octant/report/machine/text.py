@@ -11,6 +11,7 @@ from rich.text import Text
 
 from octant.machine import LAST_CACHE, Cache, CpuSet, Disagreement, Machine, PageSize, Topology
 from octant.machine.codec import to_json
+from octant.machine.modes import numa_mode
 from octant.machine.tree import cpus_text
 from octant.report.terminal import render
 from octant.units import bytes_text, si_text
@@ -192,6 +193,7 @@ def _facts(machine: Machine) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("instruction sets", instructions(machine.processor.flags) or "not stated")
+    table.add_row("NUMA mode", numa_mode(machine))
     table.add_row("page sizes", pages_text(machine.page_sizes))
     for label, value in setting_texts(machine.system):
         table.add_row(label, value)

@@ -20,6 +20,7 @@ from octant.report.study.answer import (
     setting,
     times,
 )
+from octant.report.study.near import near
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
@@ -47,7 +48,7 @@ _PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for wor
 
 def steps(outcome: Outcome) -> tuple[Finding, ...]:
     """What to do with the result, the most urgent first; never empty."""
-    found = [*_spoiled(outcome), *_adopt(outcome), *_keep(outcome), *_model_steps(outcome)]
+    found = [*_spoiled(outcome), *_adopt(outcome), *near(outcome), *_keep(outcome), *_model_steps(outcome)]
     found += [*_quiet_machine(outcome), *_more_launches(outcome), *_waiting(outcome)]
     return tuple(found) or (Finding("nothing", "Nothing more to do here", NOTHING_OPEN, ()),)
 

@@ -1,0 +1,42 @@
+"""How the firmware divides a package into memory nodes: the same machine in another mode is another machine."""
+
+from collections import Counter
+
+from octant.machine import Machine
+
+_NAMES = {"AuthenticAMD": "NPS", "HygonGenuine": "NPS", "GenuineIntel": "SNC"}
+"""Of a mode with several nodes in a package, before their number: nodes per socket, sub-NUMA clustering."""
+_MOST_NPS = 4
+
+
+def numa_mode(machine: Machine) -> str:
+    """`4 NUMA domains a package (NPS4), 2 L3 caches in each`; of memory nodes without cores nothing is said."""
+    top = machine.topology
+    packages, nodes = top.groups("package"), [node.cpus for node in top.numa if node.cpus]
+    per_package = max((sum(bool(node & package) for node in nodes) for package in packages), default=1)
+    if per_package == 1 and len(nodes) < len(packages):
+        where = f"1 NUMA domain over {len(packages)} packages (interleaved)"
+    else:
+        where = f"{_counted(per_package, 'NUMA domain')} a package{_name(machine, per_package)}"
+    last = max((cache.level for cache in top.caches if cache.kind != "instruction"), default=0)
+    if last < 3:
+        return where
+    caches = [cache.cpus for cache in top.caches if cache.level == last and cache.kind != "instruction"]
+    if any(sum(bool(cache & node) for node in nodes) > 1 for cache in caches):
+        return f"{where}, one L{last} cache for several"
+    inside = Counter(sum(cache <= node for cache in caches) for node in nodes)
+    counts = " or ".join(_counted(number, f"L{last} cache") for number in sorted(inside))
+    return f"{where}, {counts} in each"
+
+
+def _name(machine: Machine, per_package: int) -> str:
+    name = _NAMES.get(machine.processor.vendor, "")
+    if per_package == 1 or not name:
+        return ""
+    if name == "NPS" and per_package > _MOST_NPS:
+        return " (L3 caches as domains)"
+    return f" ({name}{per_package})"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)
