@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from octant.analysis.names import LONGEST, knob_text, name_and_rest, short_name
+from octant.analysis.figures import figure
+from octant.analysis.names import LONGEST, knob_text, name_and_rest, place_text, short_name
+from octant.workloads import workload
+from pair_times import launch
 from screen_run import messages, rates, summary_of
 
 
@@ -52,3 +55,9 @@ def test_no_name_is_longer_than_a_row_takes() -> None:
 def test_values_of_knobs_read_as_people_say_them() -> None:
     said = [knob_text(*one) for one in (("pages", "thp"), ("n", "256"), ("element", "double"), ("width", "scalar"))]
     assert said == ["huge pages", "n 256", "double", "scalar width"]
+
+
+def test_a_kernel_that_places_threads_by_itself_says_how_many() -> None:
+    for notes, text in (({"pairs": "120"}, "120 pairs"), ({"own threads": "2"}, "2 threads"), ({}, "1 core")):
+        found = figure(workload("node/coherence"), [launch([0, 1, 2], notes=notes)])
+        assert place_text(found) == text

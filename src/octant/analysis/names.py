@@ -93,8 +93,11 @@ def picture_title(figures: Sequence[Figure], rest: str) -> str:
 
 
 def place_text(figure: Figure) -> str:
-    """`1 core`, `2 threads`, `4 copies`, `2 ranks`; nothing where the name says it."""
+    """`1 core`, `2 threads`, `4 copies`, `2 ranks`; where a kernel places threads itself `120 pairs`, `2 threads`."""
     point = figure.point
+    for note, what in (("pairs", "pair"), ("own threads", "thread")):
+        if (own := point.notes.get(note, "")).isdecimal():
+            return units.counted(int(own), what)
     number = point.threads if figure.mode == "threads" else point.working_ranks
     noun = _PLACES[figure.mode]
     return f"{number} {noun if number == 1 else 'copies' if noun == 'copy' else noun + 's'}"

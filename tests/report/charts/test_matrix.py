@@ -126,6 +126,8 @@ def test_hardware_threads_have_lines_between_what_is_told_and_their_groups_are_n
     (panel,) = picture.panels
     assert panel.x.title == "hardware thread"
     borders = {one.x[0] for one in panel.series if one.kind == "line" and one.x[0] == one.x[1]}
+    thick = {one.x[0] for one in panel.series if one.role == "ink" and one.x[0] == one.x[1]}
+    assert thick == {3.5, 7.5, 11.5}, "caches and packages"
     assert borders == {at + 0.5 for at in range(1, 15, 2)}, "between cores; caches and packages end there too"
     facts = dict(picture.facts)
     assert facts["cores"].startswith("0-1; 2-3; 4-5; 6-7 and 4 more: 7.00 ns within, 20.0 ns between")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
     from octant.machine import Topology
     from octant.metric import Metric
+    from octant.report.charts.picture import Role
     from octant.workload import Matrix, Workload
 
 LEAST_PAIRS = 3
@@ -72,12 +73,17 @@ class _Pairs:
         return clusters(self.values, self.topology) if self.topology else None
 
     @property
-    def borders(self) -> list[float]:
-        """Between which places the largest groups that are told meet, if they are not too many to be seen."""
+    def borders(self) -> list[tuple[float, Role]]:
+        """Between which places groups meet that are told, if they are not too many to be seen; between cores grey."""
         told = self.clusters.told if self.clusters else {}
         few = [unit for unit in BORDERS if unit in told and len(told[unit]) <= MOST_GROUPS]
-        group = {cpu: tuple(_place(told[unit], cpu) for unit in few) for cpu in self.order}
-        return [i + 0.5 for i, (a, b) in enumerate(pairwise(self.order)) if group[a] != group[b]]
+        group = {cpu: [_place(told[unit], cpu) for unit in few] for cpu in self.order}
+        apart = [
+            (i + 0.5, [x != y for x, y in zip(group[a], group[b], strict=True)])
+            for i, (a, b) in enumerate(pairwise(self.order))
+        ]
+        coarse = sum(unit != "core" for unit in few)
+        return [(at, "ink" if any(these[:coarse]) else "grey") for at, these in apart if any(these)]
 
     @property
     def middle(self) -> float:
@@ -182,9 +188,9 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
             shades=tuple(shades), role="series-1", names="legend",
         )
     ]  # fmt: skip
-    for border in one.borders:
+    for border, role in one.borders:
         for x, y in (((border, border), ends), (ends, (border, border))):
-            series.append(Series("", "line", x, y, role="ink", names="none"))
+            series.append(Series("", "line", x, y, role=role, names="none"))
     if far:
         series.append(
             Series(

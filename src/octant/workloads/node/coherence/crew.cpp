@@ -28,7 +28,7 @@ std::vector<int> hardware_threads_of(octant::Context const& context, std::string
     std::set<int> cores;
     std::vector<int> found;
     for (auto const& one : octant::hardware_threads(std::vector(all.begin(), all.end())))
-        if (among != "cores" || cores.insert(one.core).second) found.push_back(one.cpu);
+        if (among != "core" || cores.insert(one.core).second) found.push_back(one.cpu);
     return found;
 }
 

@@ -16,7 +16,7 @@ struct Context;
 
 namespace coherence {
 
-// The hardware threads that this rank may use, ascending; one of each core where `among` is "cores".
+// The hardware threads that this rank may use, ascending; one of each core where `among` is "core".
 [[nodiscard]] std::vector<int> hardware_threads_of(octant::Context const& context, std::string const& among);
 
 class Seat {  // puts the calling thread on one hardware thread, and gives it its mask back

@@ -32,6 +32,7 @@ class Sharing {
             throw octant::Refusal(
                 "cannot put words " + std::to_string(distance_) + " B apart (a word has 8 B); try a multiple of 8",
                 octant::Exit::wrong_word);
+        context.notes.emplace_back("own threads", std::to_string(cpus_.size()));
         near_.emplace(std::max(page, cpus_.size() * distance_));
         apart_.emplace(cpus_.size() * (page + line));
         for (std::size_t i = 1; i < cpus_.size(); ++i) helpers_.push_back(std::make_unique<Helper>());
