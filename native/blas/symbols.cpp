@@ -2,23 +2,23 @@
 
 #include "octant/failure.hpp"
 
-#include <dlfcn.h>
-
 #include <array>
 
 namespace octant::blas {
 
-Symbols::Symbols(std::string const& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr)
-        throw Refusal("cannot load the library " + path + " (" + dlerror() +
-                          "); try library=openblas or the path of a BLAS library",
-                      Exit::not_supported);
+Symbols::Symbols(std::string const& path) {
+    std::string reason;
+    library_ = SharedLibrary(path, reason);
+    if (!library_.loaded())
+        throw Refusal(
+            "cannot load the library " + path + " (" + reason + "); try library=openblas or the path of a BLAS library",
+            Exit::not_supported);
 }
 
 void* Symbols::address(std::string_view name) const {
     for (std::string const prefix : {"", "scipy_"})
         for (std::string_view const suffix : {"", "64_", "_64"})
-            if (void* const found = dlsym(handle_, (prefix + std::string(name) + std::string(suffix)).c_str());
+            if (void* const found = library_.address(prefix + std::string(name) + std::string(suffix));
                 found != nullptr)
                 return found;
     return nullptr;
@@ -36,10 +36,6 @@ bool Symbols::wide_integers() const {
     return value == 1;
 }
 
-std::string Symbols::file_of(std::string_view name) const {
-    Dl_info info{};
-    void* const found = address(name);
-    return found != nullptr && dladdr(found, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
-}
+std::string Symbols::file_of(std::string_view name) const { return octant::file_of(address(name)); }
 
 }  // namespace octant::blas

@@ -1,6 +1,8 @@
 // What a library that is loaded at run time offers, under the names that its builds give it.
 #pragma once
 
+#include "octant/shared_library.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -26,7 +28,7 @@ class Symbols {
 
   private:
     [[nodiscard]] void* address(std::string_view name) const;
-    void* handle_ = nullptr;
+    SharedLibrary library_;
 };
 
 // An integer as Fortran passes it: behind an address, with the width that the library reads and writes.

@@ -3,8 +3,6 @@
 #include "blas/blas.hpp"
 #include "octant/failure.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <string_view>
 
@@ -61,19 +59,15 @@ std::vector<std::string> names() {
 Symbols::Symbols(std::string const& library, bool single, std::string const& ours) : single_(single) {
     std::string get, reason;
     for (auto const& file : files_of(library, single, ours, get)) {
-        handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle_ == nullptr) {
-            char const* const why = dlerror();
-            reason = why == nullptr ? "no reason given" : why;
-            continue;
-        }
+        library_ = SharedLibrary(file, reason);
+        if (!library_.loaded()) continue;
         void* const plan = find<void*>("plan_many_dft");
         if (plan == nullptr) {
             reason = file + " has no " + (single ? "fftwf" : "fftw") + "_plan_many_dft";
             continue;
         }
-        Dl_info info{};
-        file_ = dladdr(plan, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : file;
+        file_ = file_of(plan);
+        if (file_.empty()) file_ = file;
         return;
     }
     throw Refusal("cannot load library=" + library + " (" + (reason.empty() ? "it was not found" : reason) + "); try " +
@@ -82,6 +76,6 @@ Symbols::Symbols(std::string const& library, bool single, std::string const& our
                   Exit::not_supported);
 }
 
-void* Symbols::address(std::string const& name) const { return dlsym(handle_, name.c_str()); }
+void* Symbols::address(std::string const& name) const { return library_.address(name); }
 
 }  // namespace octant::fftw

@@ -1,6 +1,8 @@
 // Which file a library with FFTW 3's interface is, and its functions.
 #pragma once
 
+#include "octant/shared_library.hpp"
+
 #include <string>
 #include <vector>
 
@@ -29,7 +31,7 @@ class Symbols {  // of a library that stays loaded, as plans are in it
 
   private:
     [[nodiscard]] void* address(std::string const& name) const;
-    void* handle_ = nullptr;
+    SharedLibrary library_;
     bool single_;
     std::string file_;
 };

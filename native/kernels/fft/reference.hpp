@@ -10,6 +10,8 @@
 namespace octant::fft {
 
 using Number = std::complex<double>;
+// Real and imaginary parts in turn, as the passes take them.
+[[nodiscard]] inline double* doubles(Number* numbers) noexcept { return reinterpret_cast<double*>(numbers); }
 using Exact = std::complex<long double>;
 
 // Number j of the input: parts in (0, 1), from the index alone, as HPC Challenge's are.

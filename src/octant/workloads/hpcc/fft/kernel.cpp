@@ -150,7 +150,10 @@ class Fft {
     [[nodiscard]] std::span<Number> part(octant::Buffer<Number> const& of, int lane) const {
         return of.span().subspan(static_cast<std::size_t>(lane) * count_, count_);
     }
-    static double* doubles(std::span<Number> numbers) { return reinterpret_cast<double*>(numbers.data()); }
+    // A lane's part, real and imaginary parts in turn.
+    [[nodiscard]] double* doubles(octant::Buffer<Number> const& of, int lane) const {
+        return octant::fft::doubles(part(of, lane).data());
+    }
 
     void note() {
         context_.notes = {{"rule", "optimised"}};
@@ -167,8 +170,8 @@ class Fft {
                  .forgets = anew,
                  .ours = "own"},
                 {.n = n_},
-                doubles(part(x_, lane)),
-                doubles(part(y_, lane))};
+                doubles(x_, lane),
+                doubles(y_, lane)};
     }
     void plan_anew(int lane) {
         if (own_) {
@@ -180,13 +183,13 @@ class Fft {
 
     void forward(int lane) {
         if (!own_) return libraries_[static_cast<std::size_t>(lane)].execute();
-        plan_->forward(doubles(part(x_, lane)), doubles(part(work_, lane)), doubles(part(y_, lane)), streaming_,
+        plan_->forward(doubles(x_, lane), doubles(work_, lane), doubles(y_, lane), streaming_,
                        scratch_.data() + static_cast<std::size_t>(lane) * scratch());
     }
 
     void columns(int lane, bool turned) {
         std::int64_t const pitch = plan_->columns();
-        Plan::Ends const ends{doubles(part(x_, lane)), pitch, doubles(part(work_, lane)), pitch};
+        Plan::Ends const ends{doubles(x_, lane), pitch, doubles(work_, lane), pitch};
         double* const mine = scratch_.data() + static_cast<std::size_t>(lane) * scratch();
         if (turned)
             plan_->transform_columns(ends, 0, pitch, streaming_, mine);

@@ -17,8 +17,6 @@ constexpr std::int64_t depth = 3;                 // chunks under way
 constexpr std::int64_t chunk_bytes = std::int64_t{1} << 19, message_bytes = std::int64_t{1} << 16;
 constexpr std::int64_t least_chunks = 9;  // of which three are under way, each in three places: together one vector
 
-double* doubles(Number* numbers) { return reinterpret_cast<double*>(numbers); }
-
 }  // namespace
 
 Messages::Messages(Share& share, bool of_node)

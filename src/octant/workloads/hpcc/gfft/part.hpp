@@ -12,6 +12,7 @@
 
 namespace gfft {
 
+using octant::fft::doubles;
 using octant::fft::Number;
 
 // Lines of a side of the matrix in blocks, one behind the other, whose boundaries are multiples of `unit` lines.

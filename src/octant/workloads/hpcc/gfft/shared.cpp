@@ -14,8 +14,6 @@ constexpr std::int64_t tickets_of_rank = 16;
 
 constexpr std::size_t line_bytes = 64;
 
-double* doubles(Number* numbers) { return reinterpret_cast<double*>(numbers); }
-
 }  // namespace
 
 Shared::Shared(Share& share) : share_(share), dynamic_(share.context.knobs.word("lines") == "dynamic") {

@@ -4,6 +4,7 @@
 
 #include "blas/blas.hpp"
 #include "octant/failure.hpp"
+#include "octant/shared_library.hpp"
 #include "octant/width.hpp"
 
 #include <dlfcn.h>
@@ -47,18 +48,19 @@ Loop<Real> call_of(Width const& width, Function const& function) {
     return function.second == Second::none ? loops->one : loops->two;
 }
 
-class Library {  // stays loaded: it may keep threads and tables of its own
+class Library {
   public:
     Library(std::string const& path, std::vector<std::string> const& files, std::string const& hint) {
+        std::string first, reason;
         for (std::string const& file : path == "auto" ? files : std::vector<std::string>{path}) {
-            handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-            if (handle_ != nullptr) return;
-            if (reason_.empty()) reason_ = dlerror();
+            library_ = octant::SharedLibrary(file, reason);
+            if (library_.loaded()) return;
+            if (first.empty()) first = reason;
         }
-        throw Refusal("cannot load the library (" + reason_ + "); try " + hint, Exit::not_supported);
+        throw Refusal("cannot load the library (" + first + "); try " + hint, Exit::not_supported);
     }
     [[nodiscard]] Entry find(std::string const& symbol) const {
-        return reinterpret_cast<Entry>(dlsym(handle_, symbol.c_str()));
+        return reinterpret_cast<Entry>(library_.address(symbol));
     }
     // The first of these that it has.
     [[nodiscard]] std::pair<Entry, std::string> first(std::vector<std::string> const& symbols) const {
@@ -69,14 +71,10 @@ class Library {  // stays loaded: it may keep threads and tables of its own
     }
 
   private:
-    void* handle_ = nullptr;
-    std::string reason_;
+    octant::SharedLibrary library_;
 };
 
-std::string file_of(Entry entry) {
-    Dl_info found{};
-    return dladdr(reinterpret_cast<void*>(entry), &found) != 0 && found.dli_fname != nullptr ? found.dli_fname : "";
-}
+std::string file_of(Entry entry) { return octant::file_of(reinterpret_cast<void const*>(entry)); }
 
 void expect_accuracy(Wish const& wish, std::vector<std::string> const& known) {
     if (wish.accuracy == "auto" || std::ranges::find(known, wish.accuracy) != known.end()) return;
