@@ -17,6 +17,7 @@ from octant.study import checks
 from octant.study.cells import Cell
 from octant.study.kinds import kinds
 from octant.study.lines import line_of
+from octant.study.own import HOW
 from octant.study.parts import (
     Argument,
     KindOfTest,
@@ -79,6 +80,11 @@ class Study(Part):
     findings: tuple[FindingTest, ...] = ()
     notes: tuple[str, ...] = ()
     larger: Larger | None = None
+
+    @property
+    def is_published(self) -> bool:
+        """Whether its values are published ones, with this machine's own beside: nothing is modelled."""
+        return all(measure.model in HOW for measure in self.measures.values())
 
     def full(self, levels: Levels) -> tuple[str, ...]:
         """The level of every factor, in the file's order."""

@@ -66,8 +66,16 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
 
 def test_a_model_is_named_as_one() -> None:
     pytest.importorskip("octant._network")
-    text = report.report_text(outcome.outcome_of_model("hpcc-normalised"))
+    text = report.report_text(outcome.outcome_of_model("gups-scaling"))
     assert "values of a model; nothing was measured" in text
+
+
+def test_published_values_are_no_model() -> None:
+    pytest.importorskip("octant._network")
+    text = report.report_text(outcome.outcome_of_model("memory-latency-generations"))
+    assert "\npublished values\n\n" in text
+    assert "Power 570 has × 2.47 for clock of machine POWER5+." in text
+    assert "a model" not in text
 
 
 def test_the_json_says_the_same(where: Store) -> None:

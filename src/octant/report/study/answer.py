@@ -75,7 +75,7 @@ def _modelled(outcome: Outcome) -> str:
     if best is None:
         return _held_in_model(outcome)
     place, gained = best
-    if outcome.study.picture == "years":
+    if outcome.study.is_published:
         system = units.capital(", ".join(place[0].levels))
         return f"{system} has {times(gained.middle)}{of_measure(outcome, place)} of {base}."
     if outcome.study.is_scaled(place[0].levels):
@@ -167,6 +167,8 @@ def belief(outcome: Outcome) -> Belief:
 
 
 def _belief_in_model(outcome: Outcome) -> str:
+    if outcome.study.is_published:
+        return "Published values, as they are printed; nothing was modelled, and no error is known."
     found = [value.value for curve in outcome.values.by_cell.values() for value in curve.values()]
     bounds = "with the bounds of its own constants" if any(one.low < one.high for one in found) else "without bounds"
     text = f"Values of a model, {bounds}; nothing was measured, and there is no statistical error."

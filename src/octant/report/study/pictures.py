@@ -265,7 +265,8 @@ def _caption(outcome: Outcome, measure: str) -> str:
         return f"{better}{f', {whose.strip()}' if whose else ''}. Published results over published peaks; " + (
             f"this machine{run}, over the peak that its own run measured."
         )
-    text += f"Values{whose} of a model. {better}." if outcome.run is None else f"Medians over launches. {better}."
+    values = f"Values{whose} of a model" if outcome.run is None else "Medians over launches"
+    text += f"{'Published values' if study.is_published else values}. {better}."
     ends = "; ".join(ends_texts(outcome, measure))
     marks = "Lines, and brackets"
     if study.picture == "curve" and study.measures[measure].axis:
@@ -281,6 +282,8 @@ def _caption(outcome: Outcome, measure: str) -> str:
 
 
 def _ours(outcome: Outcome) -> str:
+    if outcome.study.is_published:
+        return "published"
     return "model" if outcome.run is None else "here"
 
 

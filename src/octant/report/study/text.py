@@ -156,7 +156,8 @@ def about(outcome: Outcome) -> str:
     run = outcome.run
     if run is None or run.study is None:
         own = f"; this machine: {outcome.own.machine}, run {outcome.own.id}" if outcome.own.id else ""
-        return f"values of a model; nothing was measured{own}"
+        values = "published values" if outcome.study.is_published else "values of a model; nothing was measured"
+        return f"{values}{own}"
     state = "" if run.complete else f", INCOMPLETE (octant resume {run.id})"
     return (
         f"run {run.id} on {run.machine.name}: {outcome.repeats} launches of each combination, "

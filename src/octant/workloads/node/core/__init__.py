@@ -66,7 +66,7 @@ WORKLOAD = Workload(
             note="of an operation; of a load alone (misses); of two with 64 fillers each (window); of a random branch",
         ),
         Metric(
-            "rate", "1/s", "higher", first_of(rate("operations"), rate("branches_of_phase", of="phase/random")),
+            "rate", "operation/s", "higher", first_of(rate("operations"), rate("branches_of_phase", of="phase/random")),
             note="operations, or random branches, of all threads",
         ),
         Metric("cycles", "1", "lower", custom(parameters.cycles), note="of an operation"),

@@ -63,7 +63,7 @@ WORKLOAD = Workload(
         ),
         Metric("quantum", "s", "lower", per("quanta"), note="the typical quantum"),
         Metric(
-            "moves", "1/s", "lower",
+            "moves", "move/s", "lower",
             derived(moves_a_second, result("moves to another hardware thread"), result("quanta"), per("quanta")),
             note="of a thread to another hardware thread, seen after each quantum", of_system=True,
         ),
