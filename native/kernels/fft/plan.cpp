@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace octant::fft {
 namespace {
@@ -64,13 +63,12 @@ std::int64_t smooth_at_least(std::int64_t n) {
 }
 
 template <class Real>
-void append_root(std::vector<Real>& table, std::int64_t exponent, std::int64_t n) {
-    long double const turn = static_cast<long double>(exponent % n) / static_cast<long double>(n);
-    long double const angle = 2 * std::numbers::pi_v<long double> * turn;
-    table.insert(table.end(), {static_cast<Real>(std::cos(angle)), static_cast<Real>(-std::sin(angle))});
+void append_root(std::vector<Real>& table, ExactRoots const& roots, std::int64_t exponent) {
+    Exact const root = roots.of(exponent);
+    table.insert(table.end(), {static_cast<Real>(root.real()), static_cast<Real>(root.imag())});
 }
-template void append_root(std::vector<double>& table, std::int64_t exponent, std::int64_t n);
-template void append_root(std::vector<float>& table, std::int64_t exponent, std::int64_t n);
+template void append_root(std::vector<double>& table, ExactRoots const& roots, std::int64_t exponent);
+template void append_root(std::vector<float>& table, ExactRoots const& roots, std::int64_t exponent);
 
 template <class Real>
 std::vector<WidthOf<Real>> widths() {
@@ -113,8 +111,9 @@ PlanOf<Real>::PlanOf(std::int64_t n, WidthOf<Real> const& width, std::int64_t sh
     int shift = 0;
     while ((std::int64_t{1} << (2 * shift)) < n) ++shift;
     std::int64_t const near = std::int64_t{1} << shift;
-    for (std::int64_t e = 0; e < near; ++e) append_root(fine_, e, n);
-    for (std::int64_t e = 0; e < n; e += near) append_root(coarse_, e, n);
+    ExactRoots const roots(n);
+    for (std::int64_t e = 0; e < near; ++e) append_root(fine_, roots, e % n);
+    for (std::int64_t e = 0; e < n; e += near) append_root(coarse_, roots, e);
     roots_ = {fine_.data(), coarse_.data(), near - 1, shift};
 }
 
@@ -140,10 +139,11 @@ std::int64_t butterfly_flops(int radix) {
 template <class Real>
 StagesOf<Real>::StagesOf(std::int64_t length, int largest_radix) : length_(length) {
     std::int64_t stride = 1, left = length;
+    ExactRoots const roots(length);
     for (int const radix : radices(length, largest_radix)) {
         auto& table = twiddles_.emplace_back();
         for (std::int64_t part = 0; part < left / radix; ++part)
-            for (int k = 1; k < radix; ++k) append_root(table, part * k, left);
+            for (int k = 1; k < radix; ++k) append_root(table, roots, part * k * stride);
         stages_.push_back({radix, left / radix, stride, table.data()});
         left /= radix;
         stride *= radix;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/fft/passes.hpp"
+#include "kernels/fft/reference.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +19,9 @@ namespace octant::fft {
 [[nodiscard]] std::int64_t smooth_at_most(std::int64_t n);   // the largest such number, n >= 1
 [[nodiscard]] std::int64_t smooth_at_least(std::int64_t n);  // the least such number, n >= 1
 
-// exp(-2 pi i exponent / n), each part correctly rounded.
+// exp(-2 pi i exponent / n) of the n of `roots`, rounded from long double.
 template <class Real>
-void append_root(std::vector<Real>& table, std::int64_t exponent, std::int64_t n);
+void append_root(std::vector<Real>& table, ExactRoots const& roots, std::int64_t exponent);
 
 template <class Real>
 struct WidthOf {

@@ -11,14 +11,16 @@ namespace {
 // exp(-2 pi i k l / n) for lanes l of each element k of a line that is folded.
 template <class Real>
 std::vector<Real> turns(std::int64_t n, std::int64_t lanes) {
-    std::vector<Real> table, root;
-    for (std::int64_t k = 0; lanes > 1 && k < n / lanes; ++k)
-        for (int part = 0; part < 2; ++part)
-            for (std::int64_t l = 0; l < lanes; ++l) {
-                root.clear();
-                append_root(root, k * l, n);
-                table.push_back(root[static_cast<std::size_t>(part)]);
-            }
+    if (lanes == 1) return {};
+    ExactRoots const roots(n);
+    std::vector<Real> table(static_cast<std::size_t>(2 * n));
+    for (std::int64_t k = 0; k < n / lanes; ++k)
+        for (std::int64_t l = 0; l < lanes; ++l) {
+            Exact const root = roots.of(k * l);
+            auto const at = static_cast<std::size_t>(2 * lanes * k + l);
+            table[at] = static_cast<Real>(root.real());
+            table[at + static_cast<std::size_t>(lanes)] = static_cast<Real>(root.imag());
+        }
     return table;
 }
 
@@ -142,13 +144,15 @@ void TransformOf<Real>::make(WidthOf<Real> const& widest) {
         return;
     }
     std::int64_t const n = shape.real ? shape.n / 2 : shape.n;
-    if (shape.real)
+    if (shape.real) {
+        ExactRoots const roots(shape.n);
         for (std::int64_t k = 0; k <= n / 2; ++k) {
-            append_root(halves_, k, shape.n);
+            append_root(halves_, roots, k);
             auto* const number = &halves_[halves_.size() - 2];
             std::swap(number[0], number[1]);
             number[0] /= 2, number[1] /= -2;
         }
+    }
     WidthOf<Real> narrow = widest;
     for (auto const& width : widths<Real>())
         if (width.passes.lanes <= lanes && LinesOf<Real>::folds(n, width)) narrow = width;
