@@ -124,6 +124,22 @@ def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
     assert readback.page_mismatches(found) == ("rank 0: pages=64KiB asked, and only root may see what was given",)
 
 
+@pytest.mark.parametrize(
+    ("memory", "on", "said"),
+    [
+        ("bind:1", {"1": 64}, ()),
+        ("bind:0+1", {"0": 30, "1": 34}, ()),
+        ("bind:1", {"0": 64}, ("rank 0: memory=bind:1 asked, 100 % of it lies on other nodes",)),
+        ("default", {"0": 64}, ()),
+        ("bind:1", {}, ()),  # nothing to be seen
+    ],
+)
+def test_memory_that_is_not_bound_as_asked_is_told(memory: str, on: dict[str, int], said: tuple[str, ...]) -> None:
+    given = (Given("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 0, 4096, on),)),)
+    found = dataclasses.replace(point(), knobs={"memory": memory}, given=given)
+    assert readback.node_mismatches(found) == said
+
+
 def placed_run(asked: str, given: Point, plan: str) -> StoredRun:
     """A run of one launch that was asked as `asked`, planned as `plan`, and gave the point."""
     launch = Launch(Ask(Subject(given.workload), {}, Shape(given.ranks, asked)))

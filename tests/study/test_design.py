@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine
-from octant.machine import Machine
+from octant.machine import Machine, facts
 from octant.machine.hwloc import load
 from octant.study import file
-from octant.study.cells import Cell, cells
+from octant.study.cells import Cell, axis_values, cells, with_axis_values
 from octant.study.design import design
 from paths import ROOT
 from study_text import STUDY
@@ -30,6 +30,7 @@ def test_shipped_studies_plan_on_every_recorded_machine(name: str, topology: Pat
     study = file.load(name)
     if study.source == "model":
         return
+    study = with_axis_values(study, axis_values(study, facts.facts(on(topology))))
     plan = design(study, on(topology), seed=1)
     assert set(plan.questions) | set(plan.absent) == set(cells(study))
     assert not set(plan.questions) & set(plan.absent)
@@ -117,3 +118,14 @@ def test_the_study_of_the_documentation_can_be_run() -> None:
 def test_the_mode_of_old_files_is_read_and_changes_nothing() -> None:
     old = file.parse(STUDY.replace('workload = "stream"', 'workload = "stream"\nmode = "all"'), "mine")
     assert design(old, machine(), seed=0) == design(file.parse(STUDY, "mine"), machine(), seed=0)
+
+
+def test_a_location_means_the_hardware_threads_that_it_names_here() -> None:
+    """Two domains of two cores; the third is missed by its need, or by what it names."""
+    text = STUDY.replace("b = {", 'b = { place = "numa:1.core:0",', 1)
+    here = machine(nodes=2)
+    plan = design(file.parse(text, "test"), here, seed=1)
+    expected = min(cpu.os for cpu in here.topology.cpus if cpu.numa == 1)
+    assert f"1x1,unit=hwthread,cpus={expected}" in {ask.shape.place for ask in plan.asks}
+    nowhere = design(file.parse(text.replace("numa:1", "numa:7"), "test"), here, seed=1)
+    assert "no numa:7.core:0 here" in nowhere.absent.values()

@@ -110,6 +110,13 @@ def test_a_level_moves_by_a_factor_or_beyond_the_end_of_the_axis() -> None:
         judged(test, {("walk", "small"): SMALL, ("walk", "large"): rising})
 
 
+def test_a_level_of_one_measure_is_compared_with_that_of_another() -> None:
+    test = "measure = 'walk', level = 1, to = {}, to_measure = 'data', bar = { below = 0.5 }"
+    found = judged(test, {("walk", "small"): SMALL, ("data", "small"): DATA})
+    assert found.here == Interval(1 / 16, 1 / 8, 1 / 4)
+    assert found.status == "holds"
+
+
 def test_what_a_cache_holds_ends_halfway_between_two_values() -> None:
     test = "measure = 'walk', half = ['8', '2048'], bar = { above = 100.0 }"
     slope = [0.1] * 3 + [1.0, 1.2, 1.5, 2.0, 4.0, 8.0, 9.5, 9.8, 10.0]
@@ -177,6 +184,7 @@ def test_a_point_that_is_not_to_be_had_makes_the_place_less_certain() -> None:
         ("measure = 'walk', level = 1, less = { measure = 'few' }, bar = { above = 1.0 }", "same values along"),
         ("measure = 'walk', level = 1, less = { measure = 'no' }, bar = { above = 1.0 }", "no measure 'no'"),
         ("measure = 'walk', level = 1, to = {}, bar = { above = 1.0 }", "compared with itself"),
+        ("measure = 'walk', level = 1, to_measure = 'data', bar = { above = 1.0 }", "it needs the combination"),
         (
             "measure = 'walk', near = '8', of = { pages = 'large' }, to = {}, bar = { above = 1.0 }",
             "compared with `near` or",

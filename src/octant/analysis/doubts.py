@@ -40,6 +40,9 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
         found.append(doubt("imported", f"not measured here: {source}, line {point.notes.get('lines', '?')}"))
     if why := point.notes.get("unverified"):
         found.append(doubt("not verified", why))
+    if others := point.notes.get("others"):
+        text = f"{others} other thread{'s' * (others != '1')} drew: too small a load to reach the knee of latency"
+        found.append(doubt("small load", f"{text}, unless it rises by 25 % along the load"))
     if copied := point.notes.get("memory_copy"):
         found.append(doubt("memory copy", copied))
     if rounded := point.notes.get("rounded"):

@@ -19,7 +19,8 @@ def mismatches_of(run: StoredRun, point: Point) -> tuple[str, ...]:
     placed = mismatches(planned.places, point, planned.launch.ask.shape.ranks) if planned and planned.places else ()
     asked = planned.launch.ask.mpi if planned else {}
     told = (point.notes[SMALL_PAGES],) if SMALL_PAGES in point.notes else ()
-    return (*page_mismatches(point), *placed, *told, *setting_mismatches(run, asked, point))
+    nodes = node_mismatches(point)
+    return (*page_mismatches(point), *nodes, *placed, *told, *setting_mismatches(run, asked, point))
 
 
 def all_mismatches(run: StoredRun) -> list[str]:
@@ -83,6 +84,21 @@ def page_mismatches(point: Point) -> tuple[str, ...]:
         if wrong:
             share = 100 * min(wrong, key=lambda b: abs(b.huge_share - 0.5)).huge_share
             found.append(f"rank {rank}: pages={asked} asked, {share:.0f} % of a buffer is on huge pages")
+    return tuple(found)
+
+
+def node_mismatches(point: Point) -> tuple[str, ...]:
+    """Sentences on buffers that are not on the memory nodes that the knob `memory` binds them to."""
+    policy, _, nodes = point.knobs.get("memory", "default").partition(":")
+    if policy != "bind":
+        return ()
+    found = []
+    for rank, given in enumerate(point.given):
+        pages = sum((Counter(buffer.pages_on_node) for buffer in given.buffers), Counter[str]())
+        away = pages.total() - sum(pages[node] for node in nodes.split("+"))
+        if away > _STRAY_SHARE * pages.total():
+            share = 100 * away / pages.total()
+            found.append(f"rank {rank}: memory=bind:{nodes} asked, {share:.0f} % of it lies on other nodes")
     return tuple(found)
 
 

@@ -34,6 +34,7 @@ GRADES: Mapping[str, Grade] = {
     "emulated link": Grade.NOTE,
     "memory copy": Grade.NOTE,
     "sizes rounded": Grade.NOTE,
+    "small load": Grade.NOTE,
     "launches resemble their neighbours": Grade.NOTE,
     "few launches": Grade.NOTE,
     "one draw of CPUs": Grade.NOTE,

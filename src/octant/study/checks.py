@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from octant import catalogue, workloads
 from octant.failure import suggestion
+from octant.placement.expressions import LOCATION
 from octant.placement.request import parse_request
 from octant.study.cells import cells
 from octant.study.parts import (
@@ -231,7 +232,7 @@ def _size_problems(study: Study) -> Iterator[Problem]:
 
 def _place_problems(level: Level) -> Iterator[Problem]:
     try:
-        if level.place:
+        if level.place and not LOCATION.fullmatch(level.place):  # what it names is known on a machine only
             parse_request(place_text(level.place, dict.fromkeys(OF_A_LAUNCH, 1)))
     except ValueError as error:
         yield "", f"no placement request: {error}"

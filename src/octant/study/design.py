@@ -1,11 +1,12 @@
 """From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from octant.ask import Ask, Presentation, Shape, Subject
 from octant.machine import Machine, facts
 from octant.placement import planner
+from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
 from octant.runs.rounds import drawn_order
 from octant.study.cells import Cell, combinations
@@ -67,7 +68,7 @@ def design(
             cell = Cell(name, levels)
             crowd, why = _crowd(measure, chosen, known, str(cell))
             try:
-                asked[cell] = _ask(study, measure, chosen, {**known, **crowd}, library, str(cell))
+                asked[cell] = _located(_ask(study, measure, chosen, {**known, **crowd}, library, str(cell)), machine)
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
             why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine, why_no_link)
@@ -111,7 +112,20 @@ def _does_not_fit(ask: Ask, machine: Machine, why_no_link: Callable[[str], str])
         planner.plan(machine.topology, parse_request(ask.shape.place), machine.page_sizes)
     except planner.DoesNotFit as reason:
         return str(reason)
+    except ValueError:  # a location that there is not
+        return f"no {ask.shape.place} here"
     return ""
+
+
+def _located(ask: Ask, machine: Machine) -> Ask:
+    """The ask with the hardware threads that a location of its placement (`numa:1.core:0`) names here."""
+    if not LOCATION.fullmatch(ask.shape.place):
+        return ask
+    try:
+        place = str(parse_place(ask.shape.place, machine.topology))
+    except ValueError:
+        return ask
+    return replace(ask, shape=replace(ask.shape, place=place))
 
 
 def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], title: str) -> tuple[dict[str, int], str]:

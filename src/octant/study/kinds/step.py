@@ -50,6 +50,7 @@ class Step(KindOfTest):
     of: Levels = BASELINE
     less: Other | None = None
     to: Levels | None = None
+    to_measure: str = ""  # "": the same
     level: int = Field(0, ge=0, le=9)
     near: str = ""
     half: tuple[str, str] | None = None
@@ -58,10 +59,12 @@ class Step(KindOfTest):
     def problems(self, study: Study) -> Iterator[Problem]:
         """A measure, combination or axis value that is not there, no level or several, or values that are no times."""
         less = self.less or Other()
-        measures = [self.measure, *filter(None, [less.measure])]
+        measures = [self.measure, *filter(None, [less.measure, self.to_measure])]
         yield from checks.shared_problems(study, measures, (self.of, less.of, self.to or {}), self.bar)
-        if self.to is not None:
+        if self.to is not None and self.to_measure in ("", self.measure):
             yield from checks.pair_problems(study, self.of, self.to)
+        if self.to_measure and self.to is None:
+            yield "to_measure", "it needs the combination, too; try to = {}"
         for name in measures:
             yield from checks.axis_problems(study, name, self.kind)
             axis = study.measures[name].axis
@@ -74,7 +77,7 @@ class Step(KindOfTest):
                 )
         axes = [study.measures[name].axis for name in measures]
         if any(one is None or axes[0] is None or one.values != axes[0].values for one in axes):
-            yield "less", "both measures need the same values along their axes"
+            yield "", "measures that are compared need the same values along their axes"
         if sum((self.level > 0, bool(self.near), self.half is not None)) != 1:
             yield "", "exactly one of level, near and half is needed"
         if self.near and self.to is not None:
@@ -85,7 +88,7 @@ class Step(KindOfTest):
         """The place against the bar, or over the place that it is compared with."""
         axis = study.measures[self.measure].axis
         knob, unit = (axis.knob, axis.unit or "1") if axis else ("", "1")
-        one = self._found(study, values, self.of)
+        one = self._found(study, values, self.measure, self.of)
         if self.to is not None:
             return self._moved(study, values, one, knob)
         if isinstance(one, _Missing):
@@ -99,7 +102,7 @@ class Step(KindOfTest):
 
     def _moved(self, study: Study, values: StudyValues, one: Effect | _Missing, knob: str) -> Judgement:
         """By what factor the place moves; a level that goes on beyond the axis moves at least to its end."""
-        other = self._found(study, values, self.to or {})
+        other = self._found(study, values, self.to_measure or self.measure, self.to or {})
         if isinstance(other, _Missing):
             raise CannotTest(other.judgement.why)
         if isinstance(one, _Missing):
@@ -116,12 +119,12 @@ class Step(KindOfTest):
     def _number(self, values: StudyValues, written: str) -> float:
         return number(values.written.get(self.measure, {}).get(written, written))
 
-    def _found(self, study: Study, values: StudyValues, levels: Levels) -> Effect | _Missing:
+    def _found(self, study: Study, values: StudyValues, measure: str, levels: Levels) -> Effect | _Missing:
         """Between the least and the greatest place of any launch; or that launches show no such level."""
-        axis = study.measures[self.measure].axis
+        axis = study.measures[measure].axis
         at = sorted(axis.values if axis else (), key=number)
-        curve = _curve(values, study.cell(self.measure, levels), at)
-        off = _curve(values, study.cell(self.less.measure or self.measure, self.less.of), at) if self.less else None
+        curve = _curve(values, study.cell(measure, levels), at)
+        off = _curve(values, study.cell(self.less.measure or measure, self.less.of), at) if self.less else None
         doubts = doubts_of((*curve.values(), *(off or {}).values()))
         rows = _rows(curve, off, len(at) / 2)
         launches = 0 if all(value.modelled is not None for value in curve.values()) else len(rows)
@@ -129,7 +132,7 @@ class Step(KindOfTest):
         known = [edge for edge in edges if edge is not None]
         if len(known) < len(edges):
             goes_on = not known and all(_is_even(row) for row in rows)
-            name = ", ".join(study.full(levels))
+            name = ", ".join((measure, *study.full(levels)))
             return _Missing(self._missing(name, len(known), launches, (at[0], at[-1]), doubts), number(at[-1]), goes_on)
         middle = float(np.median([low for low, _ in known]))
         here = stats.Interval(min(low for low, _ in known), middle, max(high for _, high in known))
@@ -153,7 +156,7 @@ class Step(KindOfTest):
     ) -> Judgement:
         """`does not hold` where no launch of enough shows the level."""
         what = f"level {self.level}" if self.level else f"level near {self.near}" if self.near else "rise by half"
-        where = f"for {self.measure}, {name}, from {ends[0]} to {ends[1]}"
+        where = f"for {name}, from {ends[0]} to {ends[1]}"
         if seen:
             why = f"no such level found in {launches - seen} of {launches} launches ({what}) {where}"
             return Judgement("undecided", why)

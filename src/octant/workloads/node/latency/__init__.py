@@ -3,7 +3,7 @@
 from octant import units
 from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.metric import Metric, per, result
+from octant.metric import Metric, derived, first_of, per, rate, result
 from octant.record import Point
 from octant.workload import Curve, Ladder, Workload
 
@@ -25,12 +25,27 @@ WORKLOAD = Workload(
     summary="Dependent loads through a random cycle, from the first cache to memory, with each page size",
     metrics=(
         Metric("latency", "s", "lower", per("loads"), note="one load, from address to value"),
+        Metric(
+            "drawn",
+            "B/s",
+            "higher",
+            first_of(
+                derived(
+                    float.__add__,
+                    rate("bytes_read", role="chase"),
+                    rate("bytes_read", "bytes_written", role="load"),
+                ),
+                rate("bytes_read", role="chase"),
+            ),
+            note="by all threads of pattern=loaded, the chase among them",
+        ),
         Metric("page size", "B", "higher", result("page size"), note="of the system's base pages"),
     ),
     least_seconds=_least_seconds,
     pictures=(
         Ladder(),
         Curve("count", each=("pages", "stride"), along="lines, a stride apart", title="Loads from many pages"),
+        Curve("drawn", each=("reads", "pages"), along="drawn by all threads", title="Loads beside other traffic"),
     ),
-    smoke={"pattern": "lines,pages", "bytes": "64KiB", "count": "64"},
+    smoke={"pattern": "lines,pages,loaded", "bytes": "64KiB", "count": "64", "load": "64KiB"},
 )

@@ -14,11 +14,14 @@ std::vector<octant::Knob> knobs() {
              {},
              64,
              std::int64_t{1} << 30},
+            {"load", KnobKind::bytes, "64MiB", "footprint of each thread of pattern=loaded that draws", {}, 4096},
+            {"pause", KnobKind::integer, "0", "cycles after each 4 KiB that it draws", {}, 0, 1'000'000},
+            {"reads", KnobKind::word, "100", "percent of what it draws", {"100", "67", "50"}},
             {"seed", KnobKind::integer, "1", "of the random order"}};
 }
 
 }  // namespace latency
 
 int main(int argc, char** argv) {
-    return octant::run_rows(argc, argv, "pattern", {latency::lines_row(), latency::pages_row()});
+    return octant::run_rows(argc, argv, "pattern", {latency::lines_row(), latency::pages_row(), latency::loaded_row()});
 }

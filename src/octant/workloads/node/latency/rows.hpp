@@ -7,6 +7,7 @@ namespace latency {
 
 [[nodiscard]] octant::Row lines_row();
 [[nodiscard]] octant::Row pages_row();
+[[nodiscard]] octant::Row loaded_row();
 
 [[nodiscard]] std::vector<octant::Knob> knobs();  // those of all rows
 

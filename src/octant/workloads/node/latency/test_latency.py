@@ -4,7 +4,7 @@ import pytest
 
 from fake_run import KIB, MIB, lane, machine, point
 from kernel_run import QUICK, KernelRuns
-from octant.analysis.figures import figure
+from octant.analysis.figures import figure, figures_of
 from octant.analysis.summary import with_limit
 from octant.limit import Known
 from octant.record import Point
@@ -47,6 +47,37 @@ def test_lines_in_one_set_are_seen(run_kernel: KernelRuns) -> None:
     assert done.code == 2
     wrong = [result.name for result in done.points[0].checks if not result.passed]
     assert wrong == ["lines at the most used place of a page, beyond an even share"]
+
+
+@pytest.mark.mpi
+def test_others_draw_while_one_follows_its_chain(run_kernel: KernelRuns) -> None:
+    done = run_kernel(
+        "node/latency", "pattern=loaded", "bytes=64KiB", "load=64KiB", "threads=1,2", "reads=100,67,50", "pause=0,500",
+        *QUICK,
+    )  # fmt: skip
+    assert done.code == 0, done.stderr
+    assert len(done.points) == 12
+    for each in done.points:
+        assert each.passed
+        others = int(each.knobs["threads"]) - 1
+        written = {"100": 0, "67": 2048, "50": 4096}[each.knobs["reads"]]
+        assert [(part.role, part.lanes) for part in each.work] == [("chase", 1), ("load", 1)][: 1 + others]
+        assert dict(each.work[-1].counts) == (
+            {"bytes_read": 4096, "bytes_written": written} if others else {"loads": 1024, "bytes_read": 65536}
+        )
+        found = figures_of(WORKLOAD, [each], WORKLOAD.metrics)
+        drawn, latency = found["drawn"].value, found["latency"].value
+        assert drawn is not None
+        assert latency is not None
+        assert (drawn.middle > 1.001 * 64 / latency.middle) is bool(others)
+        assert each.notes.get("others") == ("1" if others else None)
+
+
+@pytest.mark.mpi
+def test_traffic_that_was_counted_and_not_drawn_is_seen(run_kernel: KernelRuns) -> None:
+    done = run_kernel("node/latency", "pattern=loaded", "bytes=16KiB", "threads=2", *QUICK, fault="wrong:1")
+    assert done.code == 2
+    assert [one.name for one in done.points[0].checks if not one.passed] == ["lines that were counted and not drawn"]
 
 
 @pytest.mark.mpi
