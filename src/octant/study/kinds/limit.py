@@ -14,7 +14,7 @@ from octant.study import checks
 from octant.study.factors import values_by_round
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
 from octant.study.values import CannotTest
-from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
+from octant.study.verdict import Effect, Judgement, doubts_of, judge_value
 
 if TYPE_CHECKING:
     from octant.study.file import Study
@@ -52,7 +52,8 @@ class Limit(KindOfTest):
             raise CannotTest("a value is zero, so there is no limit")
         places, better = [number(text) for text in at], values.better(self.measure)
         found = [last_near(row, self.near, better) for row in rows]
-        knob, last = axis.knob if axis else "", len(places) - 1
+        knob, unit = (axis.knob, axis.unit or "1") if axis else ("", "1")
+        last = len(places) - 1
         limits = [places[index] for index in found]
         here = stats.Interval(min(limits), float(np.median(limits)), max(limits))
         least = max(self.bar.within[0] if self.bar.within else 0.0, self.bar.above or 0.0)
@@ -62,9 +63,9 @@ class Limit(KindOfTest):
         effect = Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=ends)
         what = f", the largest {knob} within {self.near:.0%} of the best"
         if min(found) == last:
-            return judge_effect(effect, self.bar, f"{what}: no limit up to there")
+            return judge_value(effect, self.bar, unit, f"{what}: no limit up to there")
         left = [left_beyond(places, row, index, better) for row, index in zip(rows, found, strict=True) if index < last]
-        return judge_effect(effect, self.bar, f"{what}; {float(np.median(left)):.0%} of the best at twice that")
+        return judge_value(effect, self.bar, unit, f"{what}; {float(np.median(left)):.0%} of the best at twice that")
 
 
 def last_near(values: Sequence[float], near: float, better: Better) -> int:

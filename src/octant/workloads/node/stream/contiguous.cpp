@@ -16,7 +16,8 @@ using octant::Context;
 constexpr std::ptrdiff_t block = 64;          // doubles that lengths are multiples of
 constexpr std::ptrdiff_t most_piece = 65536;  // doubles of a chunk and array
 constexpr double trial_s = 1e-3;              // that a trial of a way to store lasts at least
-constexpr int trials = 5;
+constexpr int least_trials = 5, most_trials = 20;
+constexpr double enough_s = 0.25;  // of all trials beyond the least number, but no longer than a point may take
 
 class Contiguous {
   public:
@@ -46,9 +47,13 @@ class Contiguous {
     void set_up() {
         if (candidates_.size() == 1) return;
         std::vector<double> least_s(candidates_.size(), std::numeric_limits<double>::infinity());
-        for (int trial = 0; trial < trials; ++trial)
-            for (std::size_t i = 0; i < candidates_.size(); ++i)
-                least_s[i] = std::min(least_s[i], seconds_of_a_pass(candidates_[i]));
+        double const most_s = std::min(enough_s, context_.knobs.real("seconds"));
+        double spent_s = 0;
+        for (int trial = 0; trial < least_trials || (trial < most_trials && spent_s < most_s); ++trial)
+            spent_s += context_.seconds_of([&] {
+                for (std::size_t i = 0; i < candidates_.size(); ++i)
+                    least_s[i] = std::min(least_s[i], seconds_of_a_pass(candidates_[i]));
+            });
         for (double& one : least_s) one = context_.group.max(one);
         use(candidates_[static_cast<std::size_t>(std::ranges::min_element(least_s) - least_s.begin())]);
         context_.notes.emplace_back("store", now_.name);
@@ -58,8 +63,8 @@ class Contiguous {
     void chunk(int lane, std::int64_t) {
         Lane& mine = lanes_[static_cast<std::size_t>(lane)];
         std::ptrdiff_t const at = mine.next;
-        mine.sum = now_.loop(mine.a + at, mine.b + at, mine.c + at, piece_, ahead_);
-        if (now_.drains) octant::drain_stores();
+        mine.sum = loop_(mine.a + at, mine.b + at, mine.c + at, piece_, ahead_);
+        if (drains_) octant::drain_stores();
         mine.next = at + piece_ < length_ ? at + piece_ : 0;
     }
 
@@ -148,7 +153,7 @@ class Contiguous {
     }
 
     void use(Variant const& variant) {
-        now_ = variant;
+        now_ = variant, loop_ = variant.loop, drains_ = variant.drains;
         piece_ = variant.whole ? length_ : small_;
         if (variant.whole)
             for (Lane& lane : lanes_) lane.next = 0;
@@ -194,10 +199,12 @@ class Contiguous {
     std::vector<Variant> candidates_;
     bool shared_;
     std::ptrdiff_t ahead_, small_, length_;
+    std::ptrdiff_t piece_ = 0;
+    Loop loop_ = nullptr;
+    bool drains_ = false;
     Array a_, b_, c_;
     std::vector<Lane> lanes_;
     Variant now_;
-    std::ptrdiff_t piece_ = 0;
     bool corrupted_ = false;
 };
 
