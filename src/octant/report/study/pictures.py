@@ -169,6 +169,7 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     for cell in cells:
         name = names[cell] if len(cells) > 1 else _ours(outcome)
         mine = [(place, place.ours) for place in found if place.cell == cell and place.ours]
+        mine.sort(key=lambda one: _x(one[0], sized))  # ladders of an axis follow one another in the file
         if mine:
             series.append(_curve(name, [(_x(place, sized), ours, f"{word} {place.at}") for place, ours in mine]))
     for cell in published_cells:
