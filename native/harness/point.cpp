@@ -63,14 +63,19 @@ std::unique_ptr<Runnable> build_together(Build build, Context& context, bool wor
     return kernel;
 }
 
-// The knob `hwprefetch`: a node's first rank switches for the threads of all of them, where they are now.
+// The knob `hwprefetch`: the first rank of a node that works switches for the threads of all of them, where they are
+// now. It tests the effect on its own hardware thread, which is one of them.
 std::unique_ptr<PrefetcherSwitch> switch_prefetchers(Context const& context, Comm const& node, bool works) {
     std::string const& word = context.knobs.word("hwprefetch");
-    std::vector<std::int64_t> mine;
-    if (works && word != "keep")
-        for (auto const& mask : masks_of_threads(context.threads)) mine.insert(mine.end(), mask.begin(), mask.end());
     std::set<int> all;
-    for (auto const& list : node.gather(mine)) all.insert(list.begin(), list.end());
+    if (word != "keep") {
+        std::vector<std::int64_t> mine;
+        if (works)
+            for (auto const& mask : masks_of_threads(context.threads))
+                mine.insert(mine.end(), mask.begin(), mask.end());
+        for (auto const& list : node.split(works ? 0 : 1, node.rank()).gather(mine))
+            all.insert(list.begin(), list.end());
+    }
     std::unique_ptr<PrefetcherSwitch> found;
     together(context.world, [&] {
         found = std::make_unique<PrefetcherSwitch>(word, std::vector<int>(all.begin(), all.end()), context.threads);

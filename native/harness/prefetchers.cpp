@@ -8,6 +8,7 @@
 #include <omp.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,12 +55,13 @@ double ascending_read_s(std::vector<Line>& buffer) {
 }
 
 // In the watcher, a copy of a process with threads: system calls alone.
-[[noreturn]] void put_back_later(int pipe, std::uint32_t number, int const* files, std::uint64_t const* values,
+[[noreturn]] void put_back_later(int socket, std::uint32_t number, int const* files, std::uint64_t const* values,
                                  std::size_t count) {
     setsid();  // not of the group that a launcher ends
     prctl(PR_SET_NAME, "octant-restore");
     char byte = 0;
-    while (read(pipe, &byte, 1) > 0 || errno == EINTR) errno = 0;
+    if (send(socket, &byte, 1, MSG_NOSIGNAL) != 1) _exit(1);  // ready; nothing is switched before
+    while (read(socket, &byte, 1) > 0 || errno == EINTR) errno = 0;
     int failed = 0;
     for (std::size_t i = 0; i < count; ++i)
         if (pwrite(files[i], &values[i], sizeof values[i], number) != static_cast<ssize_t>(sizeof values[i]))
@@ -95,6 +97,7 @@ std::optional<PrefetchRegister> prefetch_register() {
 SwitchedRegisters::SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder)
     : which_(which) {
     try {
+        lock(folder);
         for (int const cpu : cpus) {
             std::string const path = folder + "/" + std::to_string(cpu) + "/msr";
             int const file = open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -102,7 +105,6 @@ SwitchedRegisters::SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegis
                 throw no_register(path + ": " + std::strerror(errno) +
                                   (errno == ENOENT ? ", as in a guest, or without the kernel module msr" : ""));
             files_.push_back({cpu, file, 0});
-            if (flock(file, LOCK_EX | LOCK_NB) != 0) throw no_register(path + " is in use by another run of Octant");
             if (pread(file, &files_.back().before, sizeof(std::uint64_t), which.number) != sizeof(std::uint64_t))
                 throw no_register(path + " cannot be read: " + std::strerror(errno));
         }
@@ -113,9 +115,16 @@ SwitchedRegisters::SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegis
     }
 }
 
+void SwitchedRegisters::lock(std::string const& folder) {
+    lock_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0)
+        throw no_register(folder + " is in use by another run of Octant");
+}
+
 void SwitchedRegisters::watch() {
     std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw no_register(std::string("no pipe: ") + std::strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        throw no_register(std::string("no socket: ") + std::strerror(errno));
     std::vector<int> descriptors;
     std::vector<std::uint64_t> values;
     for (File const& file : files_) descriptors.push_back(file.descriptor), values.push_back(file.before);
@@ -127,23 +136,31 @@ void SwitchedRegisters::watch() {
         hide_mark();
         // What else it would keep open is others' business: pipes of the launcher, sockets of the MPI library.
         for (int file = 0; file < 1 << 16; ++file)
-            if (file != ends[0] && std::ranges::find(descriptors, file) == descriptors.end()) close(file);
+            if (file != ends[0] && file != lock_ && std::ranges::find(descriptors, file) == descriptors.end())
+                close(file);
         put_back_later(ends[0], which_.number, descriptors.data(), values.data(), values.size());
     }
+    std::string why = watcher_ < 0 ? std::strerror(errno) : "it ended at once";
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     close(ends[0]);
-    pipe_ = ends[1];
-    if (watcher_ > 0) return;
-    close(pipe_);
-    throw no_register(std::string("no process to put them back: ") + std::strerror(errno));
+    socket_ = ends[1];
+    char byte = 0;
+    ssize_t got = 0;
+    while (watcher_ > 0 && (got = read(socket_, &byte, 1)) < 0 && errno == EINTR) {
+    }
+    if (got == 1) return;
+    close(socket_);
+    if (watcher_ > 0) waitpid(watcher_, nullptr, 0);
+    throw no_register("no process to put them back: " + why);
 }
 
 void SwitchedRegisters::close_files() noexcept {
     for (File const& file : files_) close(file.descriptor);
+    if (lock_ >= 0) close(lock_);
 }
 
 SwitchedRegisters::~SwitchedRegisters() {
-    close(pipe_);
+    close(socket_);
     int status = 0;
     while (waitpid(watcher_, &status, 0) < 0 && errno == EINTR) {
     }
@@ -188,19 +205,28 @@ void expect_effect(double slower) {
                       " times as long, as where a hypervisor ignores what a guest writes");
 }
 
+StreamControls::StreamControls(int threads) : before_(static_cast<std::size_t>(threads)) {
+#pragma omp parallel num_threads(threads)
+    before_[static_cast<std::size_t>(omp_get_thread_num())] = stream_control();
+}
+
+StreamControls::~StreamControls() {
+#pragma omp parallel num_threads(static_cast<int>(before_.size()))
+    set_stream_control(before_[static_cast<std::size_t>(omp_get_thread_num())]);
+}
+
+void StreamControls::write(bool on) {
+#pragma omp parallel num_threads(static_cast<int>(before_.size()))
+    set_stream_control((stream_control() & ~power_depth) | (on ? power_default : power_off));
+}
+
 PrefetcherSwitch::PrefetcherSwitch(std::string const& word, std::vector<int> const& cpus, int threads) {
     if (word == "keep") return;
     bool const on = word == "on";
     if (has_stream_control) {
-        before_.resize(static_cast<std::size_t>(threads));
-        auto const set = [&](bool wanted) {
-#pragma omp parallel num_threads(threads)
-            set_stream_control((stream_control() & ~power_depth) | (wanted ? power_default : power_off));
-        };
-#pragma omp parallel num_threads(threads)
-        before_[static_cast<std::size_t>(omp_get_thread_num())] = stream_control();
-        expect_effect(slower_without(set));
-        set(on);
+        controls_ = std::make_unique<StreamControls>(threads);
+        expect_effect(slower_without([&](bool wanted) { controls_->write(wanted); }));
+        controls_->write(on);
         text_ = word + ", DSCR";
         return;
     }
@@ -214,12 +240,6 @@ PrefetcherSwitch::PrefetcherSwitch(std::string const& word, std::vector<int> con
     std::array<char, 16> number{};
     std::snprintf(number.data(), number.size(), "0x%x", which->number);
     text_ = word + ", register " + number.data();
-}
-
-PrefetcherSwitch::~PrefetcherSwitch() {
-    if (before_.empty()) return;
-#pragma omp parallel num_threads(static_cast<int>(before_.size()))
-    set_stream_control(before_[static_cast<std::size_t>(omp_get_thread_num())]);
 }
 
 }  // namespace octant

@@ -84,13 +84,32 @@ void switching(octant::Checks& checks) {
         held.write(true);
         checks.that(folder.at(0) == first && folder.at(3) == (second & ~std::uint64_t{0xF}), "on");
         checks.that(refusal_of([&] {
-                        SwitchedRegisters again({3}, which, folder.text());
+                        SwitchedRegisters again({0, 3}, which, folder.text());
                     }).find("in use by another run") != std::string::npos,
                     "one at a time");
     }
     checks.that(folder.untouched(), "put back");
     SwitchedRegisters const again({0, 3}, which, folder.text());
     checks.that(folder.untouched(), "free again");
+}
+
+// A register of two hardware threads: who reads it through the other one would take what is switched for what was
+// there.
+void siblings(octant::Checks& checks) {
+    Folder const folder;
+    std::filesystem::remove(folder.file(3));
+    std::filesystem::create_hard_link(folder.file(0), folder.file(3));
+    {
+        SwitchedRegisters held({0}, which, folder.text());
+        held.write(false);
+        checks.that(refusal_of([&] {
+                        SwitchedRegisters other({3}, which, folder.text());
+                        other.write(false);
+                    }).find("in use by another run") != std::string::npos,
+                    "nor through a sibling");
+        checks.that(folder.at(3) == (first | 0xF), "off for both");
+    }
+    checks.that(folder.at(0) == first && folder.at(3) == first, "put back for both");
 }
 
 void high_numbers(octant::Checks& checks) {
@@ -110,14 +129,15 @@ void high_numbers(octant::Checks& checks) {
     checks.that(folder.at(0, amd.number) == 0x2F, "a number above 2^31");
 }
 
-// The process that switched is killed in the middle of its work.
+// The process that switched is killed in the middle of its work, with all of its group, as a launcher does.
 void killed(octant::Checks& checks) {
     Folder const folder;
     pid_t const child = fork();
     if (child == 0) {
+        setpgid(0, 0);
         SwitchedRegisters held({0, 3}, which, folder.text());
         held.write(false);
-        std::raise(SIGKILL);
+        kill(0, SIGKILL);
     }
     waitpid(child, nullptr, 0);
     for (int tries = 0; tries < 5000 && !folder.untouched(); ++tries)
@@ -152,6 +172,7 @@ int main() {
     octant::Checks checks;
     registers(checks);
     switching(checks);
+    siblings(checks);
     high_numbers(checks);
     killed(checks);
     refusals(checks);

@@ -31,7 +31,7 @@ struct PrefetchRegister {
 class SwitchedRegisters {
   public:
     // Reads what they hold; switches nothing yet. Throws Refusal: a file is missing, or another process of Octant holds
-    // it.
+    // any of this folder, since hardware threads share registers.
     SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder = "/dev/cpu");
     SwitchedRegisters(SwitchedRegisters const&) = delete;
     SwitchedRegisters& operator=(SwitchedRegisters const&) = delete;
@@ -44,30 +44,45 @@ class SwitchedRegisters {
         int cpu, descriptor;
         std::uint64_t before;
     };
+    void lock(std::string const& folder);
     void close_files() noexcept;
     void watch();
 
     PrefetchRegister which_;
+    int lock_ = -1;
     std::vector<File> files_;
-    int pipe_ = -1;  // its other end closes with this process
+    int socket_ = -1;  // this end of it closes with this process
     pid_t watcher_ = -1;
+};
+
+// The DSCR of each of this rank's threads on POWER: what it held is put back once this object is gone.
+class StreamControls {
+  public:
+    explicit StreamControls(int threads);
+    StreamControls(StreamControls const&) = delete;
+    StreamControls& operator=(StreamControls const&) = delete;
+    ~StreamControls();
+    void write(bool on);
+
+  private:
+    std::vector<unsigned long> before_;
 };
 
 // The knob `hwprefetch`: keep, on or off, for as long as it lives.
 class PrefetcherSwitch {
   public:
-    // `cpus`: of all ranks of the node, given to the rank that writes their registers; POWER's are set by each of this
-    // rank's threads. Throws Refusal, also where an ascending read takes as long without prefetchers: a hypervisor may
-    // accept what is written and do nothing.
+    // `cpus`: of all ranks of the node, given to the rank that writes their registers and runs on one of them; POWER's
+    // are set by each of this rank's threads. Throws Refusal, also where an ascending read takes as long without
+    // prefetchers: a hypervisor may accept what is written and do nothing.
     PrefetcherSwitch(std::string const& word, std::vector<int> const& cpus, int threads);
     PrefetcherSwitch(PrefetcherSwitch const&) = delete;
     PrefetcherSwitch& operator=(PrefetcherSwitch const&) = delete;
-    ~PrefetcherSwitch();
+    ~PrefetcherSwitch() = default;
     [[nodiscard]] std::string const& text() const noexcept { return text_; }  // "": they are kept as they are
 
   private:
     std::unique_ptr<SwitchedRegisters> registers_;
-    std::vector<unsigned long> before_;  // of POWER's threads
+    std::unique_ptr<StreamControls> controls_;  // on POWER
     std::string text_;
 };
 

@@ -26,7 +26,7 @@ inline constexpr unsigned char written_byte = 0x40;
 inline constexpr double filled = 0x1.0404040404040p+5;
 
 enum class Form { plain, streaming, interleaved };  // interleaved: streaming stores into four pages in turn
-inline constexpr int kernels = 7;                   // in the order of `kinds` in contiguous.cpp
+inline constexpr int kernels = 7;                   // in the order of `kinds` in variants.cpp
 
 struct Table {
     Loop loops[3][2][kernels];  // by form; without and with prefetching
