@@ -107,7 +107,8 @@ class RandomAccess {
     }
 
     explicit RandomAccess(Context& context)
-        : single_(context.knobs.word("streams") == "1"),
+        : context_(context),
+          single_(context.knobs.word("streams") == "1"),
           prefetches_(context.knobs.word("prefetch") == "yes"),
           words_(table_words(context)),
           table_(context.buffer<Word>(words_ * static_cast<std::size_t>(context.threads))),
@@ -116,12 +117,18 @@ class RandomAccess {
         if (batch != "auto" && !prefetches_)
             throw octant::Refusal("cannot use batch=" + batch + " (nothing is asked for ahead); try prefetch=yes",
                                   octant::Exit::not_supported);
+        if (prefetches_ && batch != "auto") ahead_ = std::stoul(batch);
         context.on_each_thread([&](int lane) { reset(lane); });
-        if (prefetches_) choose(context, batch);
         context.watched = {table_.mapping().bytes()};
         context.notes.emplace_back("table_bytes", std::to_string(words_ * sizeof(Word)));
-        if (prefetches_) context.notes.emplace_back("batch", std::to_string(ahead_));
         context.note_rounded(context.knobs.integer("bytes"), static_cast<std::int64_t>(table_.size() * sizeof(Word)));
+    }
+
+    // batch=auto: the quickest of three distances, with all threads at work; each has its turn three times, and its
+    // best counts. All ranks choose alike.
+    void set_up() {
+        if (prefetches_ && context_.knobs.word("batch") == "auto") choose();
+        if (prefetches_) context_.notes.emplace_back("batch", std::to_string(ahead_));
     }
 
     void chunk(int lane, std::int64_t) {
@@ -170,31 +177,27 @@ class RandomAccess {
         return std::clamp<std::int64_t>(static_cast<std::int64_t>(words_) / updates, 1, 1024);
     }
 
-    // The quickest of three distances, with all threads at work; each has its turn three times, and its best counts.
-    void choose(Context const& context, std::string const& batch) {
-        if (batch != "auto") {
-            place_ahead(context, std::stoul(batch));
-            return;
-        }
+    void choose() {
         constexpr std::array<std::size_t, 3> known{16, 64, 128};
         std::array<double, known.size()> least_s{};
         least_s.fill(std::numeric_limits<double>::infinity());
         for (int turn = 0; turn < 3; ++turn)
             for (std::size_t i = 0; i < known.size(); ++i) {
-                place_ahead(context, known[i]);
-                double const took_s = context.seconds_of([&] {
-                    context.on_each_thread([&](int lane) {
+                place_ahead(known[i]);
+                double const took_s = context_.seconds_of([&] {
+                    context_.on_each_thread([&](int lane) {
                         for (std::int64_t index = 0; index < trial_chunks; ++index) chunk(lane, index);
                     });
                 });
                 least_s[i] = std::min(least_s[i], took_s);
             }
-        place_ahead(context, known[static_cast<std::size_t>(std::ranges::min_element(least_s) - least_s.begin())]);
+        for (double& one : least_s) one = context_.group.max(one);
+        place_ahead(known[static_cast<std::size_t>(std::ranges::min_element(least_s) - least_s.begin())]);
     }
     // The sequence goes on where it is: one that began again would find its words in the caches.
-    void place_ahead(Context const& context, std::size_t ahead) {
+    void place_ahead(std::size_t ahead) {
         ahead_ = ahead;
-        context.on_each_thread([&](int lane) { make_first(lane); });
+        context_.on_each_thread([&](int lane) { make_first(lane); });
     }
 
     void reset(int lane) {
@@ -232,6 +235,7 @@ class RandomAccess {
 
     static constexpr std::int64_t trial_chunks = 8;  // half a millisecond from memory
 
+    Context& context_;
     bool single_, prefetches_;
     std::size_t ahead_ = 0;  // updates between asking for a word and its update; 0: nothing is asked for
     std::size_t words_;

@@ -2,18 +2,19 @@
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from fake_run import MIB, machine, point
+from kernel_run import KernelRuns
 from octant import build
 from octant.analysis.figures import figure
 from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Point
-from octant.record.lines import Reader
 from octant.workloads.node.randomaccess import WORKLOAD
+
+PROGRAM = "node/randomaccess"
 
 
 def table(size: int) -> Point:
@@ -31,15 +32,6 @@ def test_two_lines_per_update_limit_it_beyond_the_caches() -> None:
     assert WORKLOAD.least_seconds(nothing, machine(), table(64 * MIB)) is None
 
 
-def measured(tmp_path: Path, *words: str) -> list[Point]:
-    program = build.find("node/randomaccess")
-    output = tmp_path / "records.jsonl"
-    subprocess.run([program, "--output", output, "--run", "test", *words], check=True, timeout=60)
-    reader = Reader()
-    found = [reader.read(line) for line in output.read_bytes().splitlines()]
-    return [one for one in found if isinstance(one, Point)]
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -48,10 +40,11 @@ def measured(tmp_path: Path, *words: str) -> list[Point]:
         ("bytes=64KiB", "streams=128,1", "prefetch=yes", "batch=auto,16,32,64,128,256,512", "threads=2"),
     ],
 )
-def test_undoing_the_updates_restores_the_table(tmp_path: Path, words: tuple[str, ...]) -> None:
-    points = measured(tmp_path, *words, "seconds=0.01")
-    assert points
-    for found in points:
+def test_undoing_the_updates_restores_the_table(run_kernel: KernelRuns, words: tuple[str, ...]) -> None:
+    done = run_kernel(PROGRAM, *words, "seconds=0.01")
+    assert done.code == 0, done.stderr
+    assert done.points
+    for found in done.points:
         assert found.checks, found.knobs
         assert [check.value for check in found.checks] == [0], found.knobs
         value = figure(WORKLOAD, [found]).value
@@ -59,29 +52,26 @@ def test_undoing_the_updates_restores_the_table(tmp_path: Path, words: tuple[str
         assert value.middle > 0
 
 
-def test_each_thread_takes_the_largest_power_of_two_that_fits(tmp_path: Path) -> None:
-    (found,) = measured(tmp_path, "bytes=3MiB", "threads=2", "seconds=0.05")
+def test_each_thread_takes_the_largest_power_of_two_that_fits(run_kernel: KernelRuns) -> None:
+    (found,) = run_kernel(PROGRAM, "bytes=3MiB", "threads=2", "seconds=0.05").points
     assert found.notes["table_bytes"] == str(2**20)
     assert len({head.thread for head in found.heads}) == 2
 
 
-def test_how_far_ahead_is_asked_for_is_chosen_or_as_told(tmp_path: Path) -> None:
-    points = measured(tmp_path, "bytes=64KiB", "prefetch=yes", "batch=256,auto", "seconds=0.01")
-    found = {one.knobs["batch"]: one.notes["batch"] for one in points}
+def test_how_far_ahead_is_asked_for_is_as_told_or_chosen_by_all_ranks(run_kernel: KernelRuns) -> None:
+    done = run_kernel(PROGRAM, "bytes=64KiB", "prefetch=yes", "batch=256,auto", "seconds=0.01", ranks=2)
+    assert done.code == 0, done.stderr
+    found = {one.knobs["batch"]: one.notes["batch"] for one in done.points}
     assert found["256"] == "256"
     assert found["auto"] in ("16", "64", "128")
 
 
-def test_nothing_is_asked_for_ahead_of_a_plain_loop() -> None:
-    told = subprocess.run(
-        [build.find("node/randomaccess"), "batch=64"], check=False, capture_output=True, text=True, timeout=60
-    )
-    assert told.returncode == Exit.NOT_SUPPORTED
+def test_nothing_is_asked_for_ahead_of_a_plain_loop(run_kernel: KernelRuns) -> None:
+    told = run_kernel(PROGRAM, "batch=64")
+    assert told.code == Exit.NOT_SUPPORTED
     assert "cannot use batch=64 (nothing is asked for ahead); try prefetch=yes" in told.stderr
 
 
-def test_the_kernel_says_what_it_can_be_asked(tmp_path: Path) -> None:
-    text = subprocess.run(
-        [build.find("node/randomaccess"), "--describe"], check=True, capture_output=True, text=True
-    ).stdout
+def test_the_kernel_says_what_it_can_be_asked() -> None:
+    text = subprocess.run([build.find(PROGRAM), "--describe"], check=True, capture_output=True, text=True).stdout
     assert "bytes" in {knob["name"] for knob in json.loads(text)["knobs"]}

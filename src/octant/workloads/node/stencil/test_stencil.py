@@ -1,16 +1,12 @@
 """stencil: its limits by hand, what it counts, and the running program in every way of blocking."""
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from fake_run import machine, point
-from octant import build
+from kernel_run import KernelRuns
 from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Point
-from octant.record.lines import Reader
 from octant.workloads.node.stencil import WORKLOAD, footprint
 
 PROGRAM = "node/stencil"
@@ -53,14 +49,6 @@ def test_operations_limit_where_memory_does_not() -> None:
         assert steps * 512**3 / limit.seconds == pytest.approx(2e9)
 
 
-def measured(tmp_path: Path, *words: str) -> list[Point]:
-    output = tmp_path / "records.jsonl"
-    subprocess.run([build.find(PROGRAM), *words, "seconds=0", "--output", output], check=True, timeout=120)
-    reader = Reader()
-    found = [reader.read(line) for line in output.read_bytes().splitlines()]
-    return [one for one in found if isinstance(one, Point)]
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -68,19 +56,20 @@ def measured(tmp_path: Path, *words: str) -> list[Point]:
         ("blocking=time", "depth=3,8", "tile=9", "n=48", "planes=5", "threads=1,2"),
     ],
 )
-def test_every_way_gives_the_values_of_the_plain_loop(tmp_path: Path, words: tuple[str, ...]) -> None:
-    points = measured(tmp_path, *words)
-    assert points
-    for one in points:
+def test_every_way_gives_the_values_of_the_plain_loop(run_kernel: KernelRuns, words: tuple[str, ...]) -> None:
+    done = run_kernel(PROGRAM, *words, "seconds=0")
+    assert done.code == 0, done.stderr
+    assert done.points
+    for one in done.points:
         assert len(one.checks) == 4, one.knobs
         for check in one.checks:
             assert check.bound is not None
             assert check.value <= check.bound, (one.knobs, check)
 
 
-def test_work_is_counted_by_the_step_that_is_timed(tmp_path: Path) -> None:
-    points = measured(tmp_path, "blocking=yz,time", "depth=3", "n=16", "planes=5", "element=double")
-    counts = {one.knobs["blocking"]: one for one in points}
+def test_work_is_counted_by_the_step_that_is_timed(run_kernel: KernelRuns) -> None:
+    done = run_kernel(PROGRAM, "blocking=yz,time", "depth=3", "n=16", "planes=5", "element=double", "seconds=0")
+    counts = {one.knobs["blocking"]: one for one in done.points}
     for blocking, steps in (("yz", 1), ("time", 3)):
         one = counts[blocking]
         assert one.notes["steps"] == str(steps)
@@ -96,7 +85,7 @@ def test_work_is_counted_by_the_step_that_is_timed(tmp_path: Path) -> None:
         (("blocking=time", "store=streaming"), "cannot use store=streaming with blocking=time", Exit.NOT_SUPPORTED),
     ],
 )
-def test_what_has_no_meaning_is_refused(words: tuple[str, ...], said: str, code: Exit) -> None:
-    told = subprocess.run([build.find(PROGRAM), *words], check=False, capture_output=True, text=True, timeout=60)
-    assert told.returncode == code
+def test_what_has_no_meaning_is_refused(run_kernel: KernelRuns, words: tuple[str, ...], said: str, code: Exit) -> None:
+    told = run_kernel(PROGRAM, *words)
+    assert told.code == code
     assert said in told.stderr
