@@ -108,15 +108,28 @@ void read_back(Segment& segment) {
         });
 }
 
+// Where the main thread's stack ends: above what is in use lie arguments and environment, however long. 0: unknown.
+std::uintptr_t end_of_stack() {
+    std::uintptr_t end = 0;
+    go_through_smaps(
+        [&](Line const& line) {
+            if (std::strcmp(line.path.data(), "[stack]") == 0) end = line.end;
+        },
+        [](char const*) {});
+    return end;
+}
+
 // A stack is as long as it was ever used: it is written at the lowest place that it may reach, or 8 MiB down.
 [[gnu::noinline]] void extend_stack() {
-    constexpr std::uintptr_t kept = std::uintptr_t{512} << 10;  // for arguments, environment and what is in use
+    constexpr std::uintptr_t margin = std::uintptr_t{512} << 10;  // more than the system keeps free of it
     rlimit limit{};
-    getrlimit(RLIMIT_STACK, &limit);
-    std::uintptr_t const free = std::min<rlim_t>(limit.rlim_cur, most_stack);
-    if (free <= kept) return;
-    auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    *reinterpret_cast<char volatile*>(here - (free - kept)) = 0;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0) return;
+    std::uintptr_t const length = std::min<rlim_t>(limit.rlim_cur, most_stack);
+    std::uintptr_t const end = end_of_stack();
+    if (end == 0 || length <= margin) return;
+    std::uintptr_t const lowest = end - length + margin;
+    if (lowest < reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))
+        *reinterpret_cast<char volatile*>(lowest) = 0;
 }
 
 void ask(Segment& segment) {

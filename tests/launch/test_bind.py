@@ -171,6 +171,16 @@ def test_stack_and_text_of_an_unmodified_program_are_asked_for_and_read_back(bin
     assert large["text"] >= 2048 or "octant-pages: text of process" in done.stderr
 
 
+def test_a_large_environment_leaves_room_for_a_stack_of_large_pages(bind: Bind, program: Path) -> None:
+    """It lies above the stack and counts in its limit: here 1.2 MB of the usual 8 MiB."""
+    words = ("--segments", "stack", "--preload", str(program.parent / "octant-pages"))
+    large = {f"OCTANT_TEST_{i}": "x" * 100_000 for i in range(12)}
+    done = bind(*words, then=("/bin/true",), env={"LD_PRELOAD": "", **large})
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0
+
+
 def test_a_library_that_is_not_there_is_refused(bind: Bind, tmp_path: Path) -> None:
     done = bind("--segments", "stack", "--preload", str(tmp_path / "none"))
     assert done.returncode == 3
