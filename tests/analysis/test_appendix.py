@@ -14,6 +14,8 @@ from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.published import of_published
 from octant.analysis.appendix.stated import of_machine
 from octant.ask import Ask, Subject
+from octant.machine import Machine
+from octant.record import Buffer, Given
 from octant.store import Store
 from octant.study.file import names as study_names
 
@@ -137,6 +139,31 @@ def test_loads_of_another_pattern_are_no_ladder(tmp_path: Path) -> None:
     assert with_measured(here, where).entries["Memory", "latency"].text == "100 ns"
 
 
+def _streamed(where: Store, here: Machine, *cpus: int, **knobs: str) -> Entry | None:
+    """What a run of a rank on each of these hardware threads says of a node's bandwidth."""
+    asked = {"bytes": "32MiB", "pages": "thp", **knobs}
+    (launch,) = Ask(Subject("node/stream"), asked).launches()
+    one = point(
+        workload="node/stream", launch=launch.key, knobs=asked, ranks=len(cpus), counts={"bytes_read": 1000},
+        lanes=tuple(lane(durations(1000), rank=rank) for rank in range(len(cpus))),
+        given=tuple(Given("node", (cpu,), ((cpu,),), (Buffer(MIB, MIB, MIB, 4096, {"0": 256}),)) for cpu in cpus),
+    )  # fmt: skip
+    write_run(stored([launch], [one], folder=Path(f"runs/20261121-2146{next(_SECONDS)}-3f2a"), on=here), where.root)
+    return with_measured(of_machine(here), where).entries.get(("Memory", "bandwidth of a node"))
+
+
+def test_a_nodes_bandwidth_is_of_arrays_in_memory_and_of_every_core(tmp_path: Path) -> None:
+    """Of 32 MiB for each rank two are past twice the caches together; a core's hardware threads are one core."""
+    where = Store(tmp_path)
+    for other in ({"data": "shared"}, {"pattern": "strided"}, {"bytes": "16MiB"}, {"hwprefetch": "off"}):
+        assert _streamed(where, machine(), 0, 1, **other) is None
+    assert _streamed(where, machine(), 0, bytes="256MiB") is None
+    assert _streamed(where, machine(), 0, 1) is not None
+    with_smt = machine(smt=2)
+    assert _streamed(where, with_smt, *with_smt.topology.groups("core")[0]) is None
+    assert _streamed(where, with_smt, 0, 1) is not None
+
+
 def test_runs_of_another_machine_say_nothing(tmp_path: Path) -> None:
     where = Store(tmp_path)
     _ladder(where, LADDER)
@@ -173,6 +200,7 @@ def test_what_is_not_known_has_the_command_that_measures_it_or_why_it_cannot() -
     assert (window.here, window.command) == (None, "octant run core pattern=window")
     assert (two.command, two.reason) == ("", "needs 2 hardware threads per core; this machine has 1")
     assert not _row(rows, "Caches, L2").command
+    assert all(spec.measure for spec in row_specs() if spec.command)
 
 
 @pytest.mark.parametrize(

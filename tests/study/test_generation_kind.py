@@ -87,16 +87,16 @@ def test_this_machine_stands_beside_or_the_command_that_puts_it_there() -> None:
     pytest.importorskip("octant._network")
     without = outcome.outcome_of_model("memory-latency-generations").verdicts[2]
     assert without.status == "cannot be tested here"
-    assert without.why.endswith("try octant run latency bytes=1GiB")
+    assert without.why.endswith("try octant run latency bytes=1GiB pages=thp")
     figures = {"memory_latency_ns": Interval(5e-8, 5e-8, 5e-8), "clock": Interval(3.8e9, 3.8e9, 3.8e9)}
     mine = outcome.outcome_of_model("memory-latency-generations", OwnRun("r", "mine", 2026, figures))
     assert mine.verdicts[2].status == "does not hold"  # 2.2 times as quick with twice the clock
     assert mine.values.absent[Cell("cycles", ("this machine",))] == "run r has no figure of it"
 
 
-def latency_run(size: int, clock_hz: tuple[int, ...], name: str) -> StoredRun:
+def latency_run(size: int, clock_hz: tuple[int, ...], name: str, **others: str) -> StoredRun:
     """100 ns a load; the fake machine's caches hold 32 MiB."""
-    knobs = {"bytes": str(size)}
+    knobs = {"bytes": str(size), "pages": "thp", **others}
     launch = Launch(Ask(Subject("node/latency"), knobs, Shape(), {}, Presentation("latency"), 1), 0)
     made = point(
         workload="node/latency", launch=launch.key, knobs=knobs, counts={"loads": 1000},
@@ -111,6 +111,9 @@ def test_the_newest_run_past_the_caches_is_this_machine(tmp_path: Path) -> None:
     write_run(latency_run(256 * MIB, (4_000_000_000,), "20261121-100000-aaaa"), store)
     write_run(latency_run(16 * MIB, (4_000_000_000,), "20261121-110000-bbbb"), store)  # within the caches
     write_run(latency_run(256 * MIB, (), "20261121-120000-cccc"), store)  # its clock was not observed
+    hertz, others = (4_000_000_000,), ({"pattern": "pages"}, {"pages": "base"}, {"memory": "bind:1"})
+    for minute, knobs in enumerate(others):  # walks over pages, other pages, another policy
+        write_run(latency_run(256 * MIB, hertz, f"20261121-13{minute:02}00-dddd", **knobs), store)
     own = own_run(store, "published")
     assert own.id == "20261121-100000-aaaa"
     assert {name: value.middle for name, value in own.figures.items()} == pytest.approx(

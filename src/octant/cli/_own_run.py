@@ -11,12 +11,9 @@ from octant.workload import Ladder, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from octant.analysis.figures import Figure
     from octant.store import StoredRun
 
 _TITLE = "hpcc "
-_FOOTPRINT = Ladder().x
-_BEYOND = 2  # times the caches: less may partly hit them
 _MOST_READ = 50  # newest runs that are looked through
 
 
@@ -68,21 +65,15 @@ def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
 
 
 def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
-    """The latency at the largest footprint, if that is past the caches and not in doubt, and the clock at it."""
-    from octant import units
+    """The latency of memory, if it is not in doubt, and the clock at it."""
+    from octant.analysis.appendix.measured import memory_load
     from octant.analysis.summary import clock_hz, summarise
     from octant.stats import Interval
 
-    summary = summarise(run)
-    beyond = _BEYOND * summary.run.machine.may_be_cached_bytes()
-    sizes = {
-        units.parse_bytes(figure.knobs[_FOOTPRINT]): figure
-        for figure in summary.figures
-        if _is_latency(figure.workload) and _FOOTPRINT in figure.knobs and figure.value and not _is_invalid(figure)
-    }
-    if not sizes or max(sizes) < beyond:
+    load = memory_load(summarise(run).run)
+    if load is None:
         return None
-    value, hertz = sizes[max(sizes)].value, clock_hz(sizes[max(sizes)])
+    value, hertz = load.value, clock_hz(load)
     if value is None or hertz is None:
         return None
     told = {"memory_latency_ns": value.middle, "memory_latency_cycles": value.middle * hertz, "clock": hertz}
@@ -93,9 +84,3 @@ def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
 def _is_latency(workload: Workload) -> bool:
     """A time for each footprint: what shows the levels of the memory."""
     return workload.metrics[0].unit == "s" and any(isinstance(one, Ladder) for one in workload.pictures)
-
-
-def _is_invalid(figure: Figure) -> bool:
-    from octant.stats import Grade
-
-    return any(one.grade >= Grade.INVALID for one in figure.doubts)

@@ -14,7 +14,7 @@ THIS_MACHINE = "this machine"
 """The system that stands for it in a study file."""
 HOW = {
     "normalised": "no run of octant hpcc in the store; try octant hpcc",
-    "published": "no run with the latency past twice the caches in the store; try octant run latency bytes=1GiB",
+    "published": "no run with the latency past four times the caches; try octant run latency bytes=1GiB pages=thp",
 }
 """Why there is none, by the model whose values it stands beside."""
 

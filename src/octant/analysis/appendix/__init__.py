@@ -108,7 +108,7 @@ def beside(here: Side, there: Side) -> tuple[Row, ...]:
         key = (spec.group, spec.name)
         ours, theirs = here.entries.get(key), there.entries.get(key)
         wanted = not ours and bool(spec.command)
-        reason = missing(spec.needs, here.machine) if wanted and spec.needs and here.machine else ""
-        if ours or theirs or wanted:
+        reason = missing(spec.needs, here.machine) if not ours and spec.needs and here.machine else ""
+        if ours or theirs or wanted or reason:
             rows.append(Row(spec, ours, theirs, "" if reason or not wanted else spec.command, reason))
     return tuple(rows)

@@ -19,11 +19,14 @@ from octant.machine.codec import fingerprint
 from octant.machine.facts import usable_cores
 from octant.record import Point
 from octant.store import Store, StoredRun
+from octant.workload import Workload
 
 MOST_RUNS = 50
 """Of a machine that are looked through, the newest first."""
 _BEYOND = 4
 """Times what caches may hold: a footprint from which on loads are from memory."""
+_STREAMED_BEYOND = 2
+"""Likewise, from which on arrays that are gone through again and again are."""
 
 
 def with_measured(side: Side, where: Store) -> Side:
@@ -63,8 +66,7 @@ def _entry(spec: RowSpec, run: StoredRun, machine: Machine) -> Entry | None:
     workload = measure and workloads.workloads().get(measure.workload)
     if not measure or not workload:
         return None
-    points = [point for point in run.points if _is_asked(point, measure, machine)]
-    figures = [one for cell in _cells(points) if (one := figure(workload, cell, measure.metric)).value]
+    figures = _figures(measure, workload, run, machine)
     valid = [one for one in figures if not one.invalid]
     found = _PICKS[measure.pick](spec, valid, machine) if valid else None
     if found or not figures:
@@ -73,17 +75,36 @@ def _entry(spec: RowSpec, run: StoredRun, machine: Machine) -> Entry | None:
     return replace(doubtful, doubtful=True) if doubtful else None
 
 
+def memory_load(run: StoredRun) -> Figure | None:
+    """A run's valid time of one load from memory, as the row `latency` of the comparison takes it."""
+    spec = next(spec for spec in row_specs() if (spec.group, spec.name) == ("Memory", "latency"))
+    measure = spec.measure
+    workload = measure and workloads.workloads().get(measure.workload)
+    if not measure or not workload:
+        return None
+    valid = [one for one in _figures(measure, workload, run, run.machine) if not one.invalid]
+    found = _of_memory(valid, run.machine) if valid else None
+    return found[0] if found else None
+
+
+def _figures(measure: Measure, workload: Workload, run: StoredRun, machine: Machine) -> list[Figure]:
+    points = [point for point in run.points if _is_asked(point, measure, machine)]
+    return [one for cell in _cells(points) if (one := figure(workload, cell, measure.metric)).value]
+
+
 def _is_asked(point: Point, measure: Measure, machine: Machine) -> bool:
     if point.workload != measure.workload or not point.passed or point.process.link:
         return False
     knobs = measure.knobs.items()
     if any(canonical(point.knobs.get(name, "")) not in canonical(values).split(",") for name, values in knobs):
         return False
-    hosts, lanes = {given.host for given in point.given}, len(point.hardware_threads)
+    hosts = {given.host for given in point.given}
     if measure.mode == "one":
         return point.ranks == 1 and point.threads == 1
     if measure.mode == "every core":
-        return len(hosts) == 1 and lanes >= len(usable_cores(machine))
+        used = {cpu for _, cpu in point.hardware_threads}
+        cores = sum(not used.isdisjoint(core) for core in machine.topology.groups("core"))
+        return len(hosts) == 1 and cores >= len(usable_cores(machine))
     return point.ranks > 1 and (len(hosts) > 1) == (measure.mode == "between")
 
 
@@ -115,8 +136,9 @@ def _best(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry:
 
 
 def _from_memory(spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
-    """The best of footprints that no cache holds: of all threads together, three arrays of so many bytes."""
-    found = [one for one in figures if _bytes(one) >= machine.may_be_cached_bytes()]
+    """The best of footprints that no cache holds: the arrays of all ranks."""
+    least = _STREAMED_BEYOND * machine.may_be_cached_bytes()
+    found = [one for one in figures if _bytes(one) * one.point.working_ranks >= least]
     return _best(spec, found, machine) if found else None
 
 
@@ -156,6 +178,8 @@ def _of_memory(figures: Sequence[Figure], machine: Machine) -> tuple[Figure, str
     found, largest = _found(figures), max(figures, key=_bytes)
     if found and found[-1].beyond is None:
         name = _names(found, machine)[-1]
+        if name.startswith("L"):  # the ladder ends in a cache
+            return None
         named = name if name.startswith("beyond") else f"from {units.bytes_text(found[-1].first)} on"
         return largest, "" if name == "memory" else f"({named})"
     return (largest, "") if _bytes(largest) >= _BEYOND * machine.may_be_cached_bytes() else None
