@@ -66,7 +66,7 @@ def test_all_ranks_measure_in_the_same_order(run_kernel: KernelRuns) -> None:
 def test_pages_that_were_not_given_are_seen_in_the_record(run_kernel: KernelRuns) -> None:
     honest = run_kernel("node/stream", "bytes=12MiB", "pages=base", *QUICK)
     buffers = honest.points[0].given[0].buffers
-    assert [buffer.resident_bytes for buffer in buffers] == [buffer.bytes // 4096 * 4096 for buffer in buffers]
+    assert all(0 <= b.resident_bytes - b.bytes // 4096 * 4096 <= 2 * 4096 for b in buffers)  # with pages of guards
     faulty = run_kernel("node/stream", "bytes=12MiB", "pages=base", *QUICK, fault="pages")
     assert {buffer.page_bytes for buffer in faulty.points[-1].given[0].buffers} == {1}
 
