@@ -25,11 +25,21 @@ def _registers(root: Path, register: int, cpus: int = 2) -> None:
             file.write(bytes(8))
 
 
+def _announced(root: Path, features: int) -> None:
+    folder = root / "dev/cpu/0"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "cpuid").open("wb") as file:
+        for leaf, word in ((0x80000000, 0x80000028), (0x80000021, features)):
+            file.seek(leaf)
+            file.write(word.to_bytes(4, "little") + bytes(12))
+
+
 @pytest.mark.parametrize(
     ("vendor", "family", "register"), [("GenuineIntel", "6", INTEL_REGISTER), ("AuthenticAMD", "26", AMD_REGISTER)]
 )
 def test_registers_that_can_be_opened_switch_it(tmp_path: Path, vendor: str, family: str, register: int) -> None:
     _registers(tmp_path, register)
+    _announced(tmp_path, 1 << 13)
     assert prefetch_switch(_of(vendor, family=family), tmp_path) == {"hwprefetch": "msr"}
 
 
@@ -52,10 +62,19 @@ def test_a_register_that_cannot_be_opened_is_no_switch(tmp_path: Path) -> None:
 
 
 def test_processors_without_a_known_register(tmp_path: Path) -> None:
-    assert prefetch_switch(_of("AuthenticAMD", family="23"), tmp_path) == {
-        "hwprefetch_why": "no register for it is known on AuthenticAMD"
+    assert prefetch_switch(_of("GenuineIntel", family="15"), tmp_path) == {
+        "hwprefetch_why": "no register for it is known on GenuineIntel"
     }
     assert "hwprefetch_why" in prefetch_switch(_of("", "aarch64"), tmp_path)
+
+
+def test_amd_announces_its_register_to_who_asks(tmp_path: Path) -> None:
+    _registers(tmp_path, AMD_REGISTER)
+    why = "there is no /dev/cpu/0/cpuid (the cpuid module is not loaded)"
+    assert prefetch_switch(_of("AuthenticAMD", family="25"), tmp_path) == {"hwprefetch_why": why}
+    _announced(tmp_path, ~(1 << 13) & 0xFFFFFFFF)
+    why = "this processor does not announce the register for it"
+    assert prefetch_switch(_of("AuthenticAMD", family="25"), tmp_path) == {"hwprefetch_why": why}
 
 
 def test_power_has_a_register_of_its_own(tmp_path: Path) -> None:

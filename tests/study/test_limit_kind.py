@@ -66,6 +66,15 @@ def test_where_the_axis_ends_within_the_limit_only_what_lies_below_is_decided() 
     assert none.text == "cannot be tested here: a value is zero, so there is no limit"
 
 
+def test_what_was_published_has_the_unit_of_the_axis() -> None:
+    there = 'there = { table = "p775-prefetch", metric = "prefetch_streams" }'
+    found = judged(TEST.replace("BAR", "within = [2000, 3000]"), {"m b": curve(9.8, 10, 7, 6)}, AXIS, there)
+    assert found.text.startswith("holds: 12 there, 2.05e+03 here, the largest bytes")
+    assert judged(TEST.replace("BAR", "above = 1"), {}, AXIS, there).there_text == "12"
+    lines = AXIS.replace("}", ', unit = "lines" }')
+    assert judged(TEST.replace("BAR", "above = 1"), {}, lines, there).there_text == "12.0 lines"
+
+
 def test_a_limit_names_the_doubts() -> None:
     doubtful = {at: dataclasses.replace(one, doubts=DOUBTS) for at, one in curve(10, 10, 4, 4).items()}
     text = judged(TEST.replace("BAR", "above = 1024"), {"m b": doubtful}, AXIS).text

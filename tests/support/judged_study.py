@@ -51,11 +51,11 @@ def study(test: str, extra: str = "", more: str = "") -> Study:
     return file.parse(text, "test")
 
 
-def judged(test: str, values: dict[str, dict[str, StudyValue]], extra: str = "") -> Verdict:
+def judged(test: str, values: dict[str, dict[str, StudyValue]], extra: str = "", more: str = "") -> Verdict:
     """The verdict on `measure level` -> axis value -> value."""
     cells = {Cell(name[0], (name[2],)): curve for name, curve in values.items()}
     quantities = {"m": RATE, "n": RATE}
-    asked = study(test, extra)
+    asked = study(test, extra, more)
     absent = {
         Cell(measure, (level,)): "not measured yet"
         for measure in "mn"

@@ -9,8 +9,11 @@ _INTEL, _AMD = "GenuineIntel", "AuthenticAMD"
 INTEL_REGISTER = 0x1A4
 """MISC_FEATURE_CONTROL: a bit that is set stops one of four prefetchers of a core."""
 AMD_REGISTER = 0xC0000108
-"""PREFETCH_CONTROL, from family 25 on where the processor announces it."""
-_FIRST_AMD_FAMILY = 25
+"""PREFETCH_CONTROL, where the processor announces it: bit 13 of EAX in a leaf of CPUID."""
+_INTEL_FAMILY = "6"
+_AMD_LEAF, _AMD_ANNOUNCED = 0x80000021, 1 << 13
+_LEAVES = 0x80000000
+"""The leaf of CPUID that says in EAX which is the last of its kind."""
 
 
 def prefetch_switch(machine: Machine, root: Path = Path("/")) -> dict[str, str]:
@@ -22,20 +25,31 @@ def prefetch_switch(machine: Machine, root: Path = Path("/")) -> dict[str, str]:
         path = "sys/devices/system/cpu/dscr_default"
         found = "" if (root / path).exists() else f"there is no /{path}"
         return {"hwprefetch_why": found} if found else {"hwprefetch": "dscr"}
-    register = _register(machine)
-    if register is None:
-        named = machine.processor.vendor or machine.processor.architecture or "a processor without a name"
-        return {"hwprefetch_why": f"no register for it is known on {named}"}
-    found = next((why for cpu in sorted(machine.topology.allowed) if (why := _refused(root, cpu, register))), "")
+    cpus = sorted(machine.topology.allowed)
+    vendor = machine.processor.vendor
+    if vendor == _INTEL and machine.system.get("family") == _INTEL_FAMILY:
+        register, found = INTEL_REGISTER, ""
+    elif vendor == _AMD:
+        register, found = AMD_REGISTER, _not_announced(root, cpus[0])
+    else:
+        named = vendor or machine.processor.architecture or "a processor without a name"
+        register, found = 0, f"no register for it is known on {named}"
+    found = found or next((why for cpu in cpus if (why := _refused(root, cpu, register))), "")
     return {"hwprefetch_why": found} if found else {"hwprefetch": "msr"}
 
 
-def _register(machine: Machine) -> int | None:
-    vendor, family = machine.processor.vendor, machine.system.get("family", "")
-    if vendor == _INTEL:
-        return INTEL_REGISTER
-    new = family.isdigit() and int(family) >= _FIRST_AMD_FAMILY
-    return AMD_REGISTER if vendor == _AMD and new else None
+def _not_announced(root: Path, cpu: int) -> str:
+    """Why AMD's register is not there, as kernels ask for it; empty if CPUID announces it."""
+    shown = f"/dev/cpu/{cpu}/cpuid"
+    try:
+        with (root / f"dev/cpu/{cpu}/cpuid").open("rb", buffering=0) as file:
+            last, features = (os.pread(file.fileno(), 16, leaf)[:4] for leaf in (_LEAVES, _AMD_LEAF))
+    except FileNotFoundError:
+        return f"there is no {shown} (the cpuid module is not loaded)"
+    except OSError as error:
+        return f"{shown} cannot be read ({error.strerror})"
+    announced = int.from_bytes(last, "little") >= _AMD_LEAF and int.from_bytes(features, "little") & _AMD_ANNOUNCED
+    return "" if announced else "this processor does not announce the register for it"
 
 
 def _refused(root: Path, cpu: int, register: int) -> str:

@@ -12,6 +12,7 @@ from octant import stats
 from octant.stats import Period
 from octant.stats.paired import LEAST_ROUNDS, ratio_in_rounds
 from octant.study.values import CannotTest
+from octant.units import si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,10 +125,10 @@ def factor_text(value: Bounded) -> str:
     return f"×{middle} [{low}, {high}]"
 
 
-def range_text(factors: tuple[float, float]) -> str:
-    """For people: `×2.15`, or `×1.15 to ×1.71`."""
-    low, high = factors
-    return f"×{digits(low)}" if low == high else f"×{digits(low)} to ×{digits(high)}"
+def range_text(ends: tuple[float, float], unit: str = "") -> str:
+    """For people: `×2.15`, or `×1.15 to ×1.71`; with a unit `12`, or `8 KiB to 16 KiB`."""
+    low, high = (si_text(end, unit) if unit else f"×{digits(end)}" for end in ends)
+    return low if low == high else f"{low} to {high}"
 
 
 def digits(value: float, count: int = 3) -> str:

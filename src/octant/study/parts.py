@@ -186,6 +186,10 @@ class KindOfTest(Part):
         """The least and the greatest of the tested quantity in published values; `None` where they do not give it."""
         return None
 
+    def unit(self, study: Study) -> str:  # noqa: ARG002
+        """The unit of the tested quantity, `1` of a number; empty: it is a factor."""
+        return ""
+
     def compared(self, study: Study) -> tuple[Place, Place] | None:  # noqa: ARG002
         """The two places whose ratio is tested; `None` where it is no such ratio."""
         return None

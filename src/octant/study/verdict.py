@@ -56,6 +56,12 @@ class Verdict:
     doubt: str = ""  # cannot be tested here: the kind of the doubt that forbids it
     emulated: tuple[str, ...] = ()  # what it rests on that was measured over an emulated link, in words
     in_unit: str = ""  # as a judgement's
+    unit: str = ""  # of what was published; empty: it is a factor
+
+    @property
+    def there_text(self) -> str:
+        """The published range for people; empty where there is none."""
+        return range_text(self.there, self.unit) if self.there else ""
 
     @property
     def here_text(self) -> str:
@@ -106,7 +112,7 @@ def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list
 
 def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> Verdict:
     finding = catalogue.findings()[asked.id]
-    there = published_range(study, asked)
+    there, unit = published_range(study, asked), asked.test.unit(study)
     needs = asked.needs if machine is not None else ()
     reasons = [why for need in needs if machine is not None and (why := facts.missing(need, machine))]
     values = replace(values, read={})
@@ -115,8 +121,8 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
             raise CannotTest(reasons[0])
         found = asked.test.judge(study, values)
     except CannotTest as reason:
-        return Verdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind)
-    why = f"{range_text(there)} there, {found.why}" if there else found.why
+        return Verdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind, unit=unit)
+    why = f"{range_text(there, unit)} there, {found.why}" if there else found.why
     calibrated: dict[str, tuple[str, ...]] = {}
     for (cell, at), value in values.read.items():
         for what in value.calibrated_on:
@@ -125,7 +131,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     read = (doubt for value in values.read.values() for doubt in value.doubts if doubt.kind == "emulated link")
     return Verdict(
         finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
-        emulated=tuple(dict.fromkeys(doubt.text for doubt in read)), in_unit=found.in_unit,
+        emulated=tuple(dict.fromkeys(doubt.text for doubt in read)), in_unit=found.in_unit, unit=unit,
     )  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from octant.report.study.answer import answer, belief, counts
 from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
 from octant.store import files
-from octant.study.factors import range_text
 from octant.study.outcome import Outcome
 from octant.study.verdict import Status, Verdict
 
@@ -46,7 +45,7 @@ def render(outcome: Outcome) -> str:
         verdicts=outcome.verdicts,
         tested=[one for one in outcome.verdicts if one.status != "cannot be tested here"],
         untested=[(reason, machine, those) for reason, (machine, those) in waiting(outcome).items()],
-        there=lambda one: range_text(one.there) if one.there else "–",
+        there=lambda one: one.there_text or "–",
         here=lambda one: one.here_text or "–",
         why=why_text,
         marks=MARKS,
@@ -61,7 +60,7 @@ def render(outcome: Outcome) -> str:
 def why_text(verdict: Verdict) -> str:
     """Why a verdict is what it is, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
-    text = text.removeprefix(f"{range_text(verdict.there)} there, ") if verdict.there else text
+    text = text.removeprefix(f"{verdict.there_text} there, ") if verdict.there else text
     text = text.removeprefix(f"{verdict.here_text} here").lstrip(" ,:") if verdict.here else text
     return units.capital(text)
 

@@ -57,10 +57,14 @@ class Accuracy(KindOfTest):
         worst = max(found, key=found.__getitem__)
         effect = Effect(stats.Interval(found[worst], found[worst], found[worst]), 0)
         others = f", the largest of {counted(len(found), 'measure')}" if len(found) > 1 else ""
-        judgement = judge_value(effect, self.bar, _UNIT, f" at most for {worst}{others}")
+        judgement = judge_value(effect, self.bar, self.unit(study), f" at most for {worst}{others}")
         if reasons and judgement.status == "holds":  # what is absent might be worse
             raise reasons[0]
         return judgement
+
+    def unit(self, study: Study) -> str:  # noqa: ARG002
+        """Units in the last place."""
+        return _UNIT
 
 
 def _largest(value: StudyValue) -> float:

@@ -52,7 +52,7 @@ class Limit(KindOfTest):
             raise CannotTest("a value is zero, so there is no limit")
         places, better = [number(text) for text in at], values.better(self.measure)
         found = [last_near(row, self.near, better) for row in rows]
-        knob, unit = (axis.knob, axis.unit or "1") if axis else ("", "1")
+        knob, unit = axis.knob if axis else "", self.unit(study)
         last = len(places) - 1
         limits = [places[index] for index in found]
         here = stats.Interval(min(limits), float(np.median(limits)), max(limits))
@@ -66,6 +66,11 @@ class Limit(KindOfTest):
             return judge_value(effect, self.bar, unit, f"{what}: no limit up to there")
         left = [left_beyond(places, row, index, better) for row, index in zip(rows, found, strict=True) if index < last]
         return judge_value(effect, self.bar, unit, f"{what}; {float(np.median(left)):.0%} of the best at twice that")
+
+    def unit(self, study: Study) -> str:
+        """That of the axis."""
+        axis = study.measures[self.measure].axis
+        return (axis.unit if axis else "") or "1"
 
 
 def last_near(values: Sequence[float], near: float, better: Better) -> int:

@@ -84,17 +84,22 @@ class Step(KindOfTest):
             yield "near", "a place is compared with `near` or with that of `to`; remove one"
         yield from checks.on_axis_problems(study, self.measure, [*filter(None, [self.near]), *(self.half or ())])
 
+    def unit(self, study: Study) -> str:
+        """That of the axis; none where the place is compared with another."""
+        axis = study.measures[self.measure].axis
+        return "" if self.to is not None or self.near else (axis.unit if axis else "") or "1"
+
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """The place against the bar, or over the place that it is compared with."""
         axis = study.measures[self.measure].axis
-        knob, unit = (axis.knob, axis.unit or "1") if axis else ("", "1")
+        knob = axis.knob if axis else ""
         one = self._found(study, values, self.measure, self.of)
         if self.to is not None:
             return self._moved(study, values, one, knob)
         if isinstance(one, _Missing):
             return one.judgement
         if not self.near:
-            return judge_value(one, self.bar, unit, f", where the level ends on {knob}")
+            return judge_value(one, self.bar, self.unit(study), f", where the level ends on {knob}")
         expected = self._number(values, self.near)
         here = stats.Interval(one.here.low / expected, one.here.middle / expected, one.here.high / expected)
         of_it = Effect(here, one.launches, one.doubts, one.least, ends=one.ends)

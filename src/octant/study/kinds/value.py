@@ -39,10 +39,14 @@ class Value(KindOfTest):
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """The value with its interval against the bar."""
         found = values.value(study.cell(self.measure, self.of), self.at)
-        unit = quantity_of(study.measures[self.measure]).unit
+        unit = self.unit(study)
         what = f" for {self.measure}{f' at {self.at}' if self.at else ''}"
         if not self.largest:
             return judge_value(Effect(found.value, len(found.launches), found.doubts), self.bar, unit, what)
         most = max((launch.value.middle for launch in found.launches), default=found.value.high)
         number = f", the largest of {counted(len(found.launches), 'launch')}" if found.launches else ""
         return judge_value(Effect(stats.Interval(most, most, most), 0, found.doubts), self.bar, unit, what + number)
+
+    def unit(self, study: Study) -> str:
+        """That of the measure."""
+        return quantity_of(study.measures[self.measure]).unit

@@ -24,6 +24,8 @@ def footprint(_machine: Machine, point: Point) -> int:
 
 WHOLE = ("contiguous", "streams")
 """Patterns that use all of each line, once."""
+MOST_ALLOCATED = 1 / 4
+"""Of what a figure counts, so that it is a limit of others: triad's share. Some processors leave these reads out."""
 MOVED = ("bytes_read", "bytes_written", "bytes_allocated", "bytes_unused")
 """What the source reads and writes, lines that are read before they are written, and parts of lines without use."""
 
@@ -39,7 +41,8 @@ def _in(level: Level) -> Provides:
 
     def holds(machine: Machine, point: Point) -> bool:
         lies_in = level_of(machine, point.hardware_threads, footprint(machine, point))
-        return _uses_whole_lines(point) and lies_in == level
+        known = level == LEVELS[0] or point.count("bytes_allocated") <= MOST_ALLOCATED * point.count(*MOVED)
+        return _uses_whole_lines(point) and lies_in == level and known
 
     return Provides(traffic_in(level), metric, holds)
 

@@ -58,6 +58,15 @@ def test_only_patterns_that_use_whole_lines_once_provide_a_limit() -> None:
         assert not first.when(machine(), point(knobs=knobs, lanes=(lane([100]),)))
 
 
+def test_loops_of_which_much_is_presumed_provide_no_traffic() -> None:
+    """A processor that writes whole lines without reading them first would raise the limit up to twice."""
+    provided = {one.name: one for one in WORKLOAD.provides}["memory traffic"].when
+    assert provided(machine(), triad(PLAIN))
+    assert not provided(machine(), triad({"bytes_read": 8, "bytes_written": 8, "bytes_allocated": 8}))  # copy
+    assert not provided(machine(), triad({"bytes_written": 8, "bytes_allocated": 8}))
+    assert provided(machine(), triad({"bytes_written": 8}))
+
+
 BRIEF = ("seconds=0.001", "least=5", "samples=20", "threads=2")
 STORES = "plain,streaming,interleaved,libc,rep,best"
 
