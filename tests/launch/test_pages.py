@@ -131,16 +131,22 @@ def test_a_process_that_is_not_there(tmp_path: Path) -> None:
     assert refused.value.code == 2
 
 
-def test_our_own_large_pages_are_seen_as_the_system_has_them() -> None:
-    """Of a mapping of ours that asked for large pages: the sum of its parts is what smaps says is in memory."""
-    with mmap.mmap(-1, 8 * MIB) as held:
+def test_our_own_large_pages_are_seen_as_the_system_has_them(tmp_path: Path) -> None:
+    """Of a mapping of ours that asked for large pages, which are in memory what smaps says of it."""
+    with mmap.mmap(-1, 8 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as held:
         held.madvise(mmap.MADV_HUGEPAGE)
         held[:: mmap.PAGESIZE] = b"x" * (len(held) // mmap.PAGESIZE)
         address = ctypes.addressof(ctypes.c_char.from_buffer(held))
         mine = next(one for one in parse_smaps(Path("/proc/self/smaps").read_text()) if one.begin <= address < one.end)
-        found = page_sizes(os.getpid())
-        assert found.by_segment["mmap"].get(2 * MIB, 0) >= 1024 * mine.kib["AnonHugePages"]
-        assert found.total() >= 8 * MIB
+        kib = (mine.end - mine.begin) // 1024
+        (tmp_path / "42").mkdir()
+        (tmp_path / "42/smaps").write_text(smaps((f"{mine.begin:x}", kib, mine.rights, "", mine.kib)))
+        (tmp_path / "42/exe").symlink_to("/bin/prog")
+        (tmp_path / "42/pagemap").symlink_to("/proc/self/pagemap")
+        found = page_sizes(42, tmp_path)
+        assert list(found.by_segment) == ["mmap"]
+        assert found.total(2 * MIB) == 1024 * mine.kib["AnonHugePages"]
+        assert found.total() == 1024 * mine.kib["Rss"] >= 8 * MIB
 
 
 def test_the_command_looks_at_a_process_by_its_number() -> None:

@@ -1,10 +1,13 @@
 """Which page sizes the parts of a running process are on: by smaps, and as root by the pages themselves."""
 
+import os
 import re
-import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from octant.failure import Exit, Refusal
 
@@ -19,9 +22,11 @@ MOST_PAGES = 1 << 22
 _HEAD = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S{4}) [0-9a-f]+ (\S+) (\d+) *(.*)$")
 _FIELD = re.compile(r"^(\w+): +(\d+) kB$")
 _SHARED = ("/SYSV", "/dev/shm", "/memfd:", "/dev/zero")  # noqa: S108 - names, nothing is opened
-_PRESENT, _OF_A_FILE = 1 << 63, 1 << 61  # of an entry of pagemap
-_NUMBER = (1 << 55) - 1
-_HEAD_PAGE, _TAIL_PAGE = 1 << 15, 1 << 16  # of an entry of kpageflags
+_PRESENT, _OF_A_FILE = np.uint64(1 << 63), np.uint64(1 << 61)  # of an entry of pagemap
+_NUMBER = np.uint64((1 << 55) - 1)
+_HEAD_PAGE, _TAIL_PAGE = np.uint64(1 << 15), np.uint64(1 << 16)  # of an entry of kpageflags
+_GAP = 4  # blocks: reading the flags of those between two costs less than a second call
+Numbers = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -178,35 +183,49 @@ class _Middle:
             self.unknown = f"{error.filename or self.pagemap}: {error.strerror}"
             return 0
 
-    def _numbers(self, first: int, pages: int) -> list[int]:
+    def _numbers(self, first: int, pages: int) -> Numbers:
         """Of the physical pages of a range that are in memory and of no file.
 
         Raises:
             OSError: they are kept from this user, whom the system shows zeros.
         """
-        with self.pagemap.open("rb", buffering=0) as file:
-            file.seek(8 * first)
-            text = file.read(8 * pages)
-        entries = struct.unpack(f"={len(text) // 8}Q", text[: len(text) // 8 * 8])
-        there = [entry for entry in entries if entry & _PRESENT and not entry & _OF_A_FILE]
-        if there and not any(entry & _NUMBER for entry in there):
+        entries = _read(self.pagemap, first, pages)
+        there: Numbers = entries[(entries & _PRESENT != 0) & (entries & _OF_A_FILE == 0)] & _NUMBER
+        if there.size and not there.any():
             raise PermissionError(1, "only root sees the pages", str(self.pagemap))
-        return [entry & _NUMBER for entry in there]
+        return there
 
-    def _held(self, numbers: Iterable[int]) -> int:
+    def _held(self, numbers: Numbers) -> int:
         """How many of these pages belong to a block that is exactly 64 KiB large."""
         of_block = MIDDLE // self.base_bytes
-        counts: dict[int, int] = {}
-        for number in numbers:
-            counts[number // of_block] = counts.get(number // of_block, 0) + 1
-        held = 0
+        blocks, counts = np.unique(numbers // np.uint64(of_block), return_counts=True)
+        if not blocks.size:
+            return 0
+        parts = np.flatnonzero(np.diff(blocks) > _GAP) + 1
+        first = blocks[np.concatenate(([0], parts))].astype(np.int64)  # of each run of blocks that are close together
+        last = blocks[np.concatenate((parts - 1, [blocks.size - 1]))].astype(np.int64)
+        lengths = (last - first + 1) * of_block + 1  # with what follows the last block
         with self.flags.open("rb", buffering=0) as file:
-            for block, count in counts.items():
-                file.seek(8 * block * of_block)
-                text = file.read(8 * (of_block + 1))
-                flags = struct.unpack(f"={len(text) // 8}Q", text[: len(text) // 8 * 8])
-                head, tails, after = flags[:1], flags[1:of_block], flags[of_block:]
-                whole = head and head[0] & _HEAD_PAGE and all(flag & _TAIL_PAGE for flag in tails)
-                if whole and not any(flag & _TAIL_PAGE for flag in after):
-                    held += count
-        return held
+            texts = [
+                os.pread(file.fileno(), 8 * length, 8 * begin * of_block).ljust(8 * length, b"\0")
+                for begin, length in zip(first.tolist(), lengths.tolist(), strict=True)
+            ]
+        flags: Numbers = np.frombuffer(b"".join(texts), dtype=np.uint64)
+        run = np.searchsorted(first, blocks.astype(np.int64), side="right") - 1
+        at = (np.cumsum(lengths) - lengths)[run] + (blocks.astype(np.int64) - first[run]) * of_block
+        tails = np.concatenate(([0], np.cumsum(flags & _TAIL_PAGE != 0)))  # before each entry
+        whole = (flags[at] & _HEAD_PAGE != 0) & (tails[at + of_block] - tails[at + 1] == of_block - 1)
+        whole &= flags[at + of_block] & _TAIL_PAGE == 0
+        return int(counts[whole].sum())
+
+
+def _read(path: Path, first: int, count: int) -> Numbers:
+    """So many entries of 64 bits from a place on; fewer where the file ends.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb", buffering=0) as file:
+        file.seek(8 * first)
+        text = file.read(8 * count)
+    return np.frombuffer(text, dtype=np.uint64, count=len(text) // 8)

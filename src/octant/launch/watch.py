@@ -30,6 +30,8 @@ RANK_VARIABLES = (
 """By which launchers tell a process its number among all ranks, in the order of `LOCAL_RANK_VARIABLES`."""
 LOOK_S, EARLY_LOOK_S, EARLY_S = 0.05, 0.01, 1.0
 FOLLOW_S = 0.2
+PAGES_SHARE = 0.05
+"""Of the time, at most, goes into looking at pages, which takes the longer the more memory there is."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -56,6 +58,7 @@ class Process:
     node_bytes: Mapping[int, int] = field(default_factory=dict)  # private memory, by memory node
     huge_bytes: int = 0  # of it, on huge pages
     pages: PageSizes | None = None  # its parts by page size, where asked for
+    pages_due_s: float = 0.0  # when they may be looked at again
 
 
 @dataclass(frozen=True)
@@ -203,9 +206,12 @@ class _Looker:
             if sum(node_bytes.values()) >= sum(process.node_bytes.values()):
                 process.node_bytes = node_bytes
                 process.huge_bytes = parse_huge((folder / "smaps_rollup").read_text())
-                if self.pages:
+                if self.pages and time.monotonic() >= process.pages_due_s:
+                    begun_s = time.monotonic()
                     with contextlib.suppress(Refusal):  # it ended while we looked
                         process.pages = page_sizes(process.pid)
+                    ended_s = time.monotonic()
+                    process.pages_due_s = ended_s + (ended_s - begun_s) / PAGES_SHARE
 
 
 def _new_process(pid: int, environment: Sequence[bytes]) -> Process:
