@@ -36,7 +36,8 @@ std::vector<std::string> files_of(std::string const& library, bool single, std::
         std::string text;
         for (auto const& name : names()) text += name + ", ";
         throw Refusal("cannot use library=" + library + " (no such choice); try " + ours + ", " + text +
-                      "or the path of a library with FFTW 3's interface");
+                          "or the path of a library with FFTW 3's interface",
+                      Exit::wrong_word);
     }
     get = found->get;
     std::vector<std::string> files;

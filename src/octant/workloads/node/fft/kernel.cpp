@@ -18,6 +18,7 @@ namespace {
 
 using fft::Sides;
 using octant::Context;
+using octant::Exit;
 using octant::Refusal;
 using octant::fft::Shape;
 
@@ -42,10 +43,24 @@ void check_length(By by, char const* knob, std::int64_t n) {
     std::string const next = std::to_string(octant::fft::smooth_at_least(n));
     if (by == By::octant)
         throw Refusal("cannot transform " + std::string(knob) + "=" + std::to_string(n) +
-                      " (a prime factor is larger than 5); try " + knob + "=" + next);
+                          " (a prime factor is larger than 5); try " + knob + "=" + next,
+                      Exit::wrong_word);
     if (n > most_work_of_oracle / largest_factor(n))
         throw Refusal("cannot check " + std::string(knob) + "=" + std::to_string(n) +
-                      " (its largest prime factor is too large); try " + knob + "=" + next);
+                          " (its largest prime factor is too large); try " + knob + "=" + next,
+                      Exit::wrong_word);
+}
+
+// What any buffer or sum of bytes is computed of stays far below 2^63.
+void check_product(Shape const& shape) {
+    constexpr double most_numbers = 1ULL << 48U;
+    if (static_cast<double>(shape.n) * static_cast<double>(std::max<std::int64_t>(shape.rows, 1)) *
+            static_cast<double>(shape.batch) >
+        most_numbers)
+        throw Refusal("cannot transform n=" + std::to_string(shape.n) + " rows=" + std::to_string(shape.rows) +
+                          " batch=" + std::to_string(shape.batch) +
+                          " (more than 2^48 numbers for a thread); try smaller ones",
+                      Exit::wrong_word);
 }
 
 Shape shape_of(Context const& context) {
@@ -55,17 +70,20 @@ Shape shape_of(Context const& context) {
                       .batch = knobs.integer("batch"),
                       .real = !knobs.word("element").ends_with("complex"),
                       .interleaved = knobs.word("packing") == "interleaved"};
+    check_product(shape);
     By const by = by_of(knobs.word("library"));
     check_length(by, "n", shape.n);
     check_length(by, "rows", std::max<std::int64_t>(shape.rows, 1));
     if (by == By::octant && shape.real && shape.n % 2 != 0)
         throw Refusal("cannot transform n=" + std::to_string(shape.n) +
-                      " real numbers (they are taken two by two); try n=" +
-                      std::to_string(2 * octant::fft::smooth_at_least((shape.n + 1) / 2)));
+                          " real numbers (they are taken two by two); try n=" +
+                          std::to_string(2 * octant::fft::smooth_at_least((shape.n + 1) / 2)),
+                      Exit::wrong_word);
     if (by == By::octant && shape.interleaved && (shape.real || shape.rows > 0))
         throw Refusal(
             "cannot transform interleaved lines of real numbers or of two dimensions (ours takes complex ones of one "
-            "dimension); try packing=contiguous");
+            "dimension); try packing=contiguous",
+            Exit::not_supported);
     return shape;
 }
 
@@ -91,12 +109,9 @@ struct Job {
           y(context.buffer<Real>(out_parts * static_cast<std::size_t>(context.threads))),
           own(made(context)),
           scratch(context.buffer<Real>(scratch_parts * static_cast<std::size_t>(context.threads))) {
+        fill_all(context);  // before planning: trials are of pages that are there, each where its thread is
         plan(context);
-        context.on_each_thread([&](int lane) {
-            fill(lane);
-            std::ranges::fill(out(lane), Real{0});
-            std::ranges::fill(space(lane), Real{0});
-        });
+        if (by == By::library) fill_all(context);  // planning may overwrite them
     }
 
     // To whole lines of the cache, so that each thread's arrays are aligned.
@@ -148,6 +163,13 @@ struct Job {
     }
     [[nodiscard]] Sides<Real> sides(int lane) const { return {shape, in(lane), out(lane)}; }
 
+    void fill_all(Context const& context) {
+        context.on_each_thread([&](int lane) {
+            fill(lane);
+            std::ranges::fill(out(lane), Real{0});
+            std::ranges::fill(space(lane), Real{0});
+        });
+    }
     void fill(int lane) {
         auto const part = in(lane);
         for (std::size_t i = 0; i < part.size(); ++i)
@@ -200,7 +222,7 @@ class Fft {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        constexpr std::int64_t most = std::int64_t{1} << 32;
+        constexpr std::int64_t most = std::int64_t{1} << 31;
         return {.knobs = {
                     {"n", KnobKind::integer, "1024", "numbers of a line", {}, 2, most},
                     {"rows",
