@@ -31,12 +31,12 @@ inline bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_
 inline bool has_avx512() { return __builtin_cpu_supports("avx512f"); }
 inline void drain_stores() { _mm_sfence(); }
 inline void flush_line(void const* line) { _mm_clflush(line); }
-struct Cpuid {  // what a leaf says; zeroes: there is none
+struct Cpuid {  // what a leaf says, its first part where it has several; zeroes: there is none
     unsigned a = 0, b = 0, c = 0, d = 0;
 };
 inline Cpuid cpuid(unsigned leaf) {
     Cpuid found;
-    __get_cpuid(leaf, &found.a, &found.b, &found.c, &found.d);
+    __get_cpuid_count(leaf, 0, &found.a, &found.b, &found.c, &found.d);
     return found;
 }
 inline constexpr bool has_rep_strings = true;  // one instruction copies or fills

@@ -1,11 +1,8 @@
 // Instructions that write a line back to memory, or take it out of all caches.
 #include "kernels/random.hpp"
 #include "octant/failure.hpp"
+#include "octant/vector.hpp"
 #include "rows.hpp"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include <cstdint>
 #include <numeric>
@@ -31,21 +28,19 @@ Instruction instruction_of(std::string const& word) {
 #if defined(__x86_64__)
 
 bool has(Instruction instruction) {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    if (instruction == Instruction::clflush) return __get_cpuid(1, &a, &b, &c, &d) != 0 && (d >> 19 & 1U) != 0;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-    if (instruction == Instruction::clflushopt) return (b >> 23 & 1U) != 0;
-    return instruction == Instruction::clwb && (b >> 24 & 1U) != 0;
+    if (instruction == Instruction::clflush) return (octant::cpuid(1).d >> 19 & 1U) != 0;
+    if (instruction == Instruction::clflushopt) return (octant::cpuid(7).b >> 23 & 1U) != 0;
+    return instruction == Instruction::clwb && (octant::cpuid(7).b >> 24 & 1U) != 0;
 }
 
 void flush(Instruction instruction, Flushed* first, std::size_t count) {
     if (instruction == Instruction::clflush)
-        for (std::size_t i = 0; i < count; ++i) asm volatile("clflush %0" : "+m"(first[i]));
+        for (std::size_t i = 0; i < count; ++i) octant::flush_line(first + i);
     else if (instruction == Instruction::clflushopt)
         for (std::size_t i = 0; i < count; ++i) asm volatile("clflushopt %0" : "+m"(first[i]));
     else
         for (std::size_t i = 0; i < count; ++i) asm volatile("clwb %0" : "+m"(first[i]));
-    asm volatile("sfence" ::: "memory");
+    octant::drain_stores();
 }
 
 #elif defined(__aarch64__)

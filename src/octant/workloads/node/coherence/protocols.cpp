@@ -8,18 +8,18 @@
 namespace coherence {
 namespace {
 
-// Without a pause: its length would be the time that is measured.
-void until(std::atomic<std::uint64_t> const& value, std::uint64_t wanted) {
-    while (value.load(std::memory_order_acquire) != wanted) {
-    }
+// What is found once it is larger. Without a pause: its length would be the time that is measured.
+std::uint64_t beyond(std::atomic<std::uint64_t> const& value, std::uint64_t before) {
+    std::uint64_t found = before;
+    while (found <= before) found = value.load(std::memory_order_acquire);
+    return found;
 }
 
 // Replaces `seen` by the number after it, which takes the line whether it is there or not.
-std::uint64_t replace(std::atomic<std::uint64_t>& value, std::uint64_t seen) {
+void replace(std::atomic<std::uint64_t>& value, std::uint64_t seen) {
     std::uint64_t found = seen;
     while (!value.compare_exchange_weak(found, seen + 1, std::memory_order_acq_rel, std::memory_order_relaxed))
         found = seen;
-    return found;
 }
 
 }  // namespace
@@ -43,51 +43,36 @@ Line const* link(Lines& lines) {
 }
 
 std::uint64_t call(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips) {
-    std::uint64_t const end = from + 2 * static_cast<std::uint64_t>(trips);
-    std::uint64_t seen = 0;
+    std::uint64_t count = from;
     auto& there = lines.handed[0].value;
     if (protocol == Protocol::exchange) {
-        for (std::uint64_t count = from; count < end; count += 2) seen += replace(there, count);
-        until(there, end);
-        return seen;
+        for (std::int64_t i = 0; i < trips; ++i, count += 2) replace(there, count);
+        return beyond(there, count - 1);
     }
     auto const& back = lines.handed[1].value;
-    for (std::uint64_t count = from; count < end; count += 2) {
+    for (std::int64_t i = 0; i < trips; ++i) {
         there.store(count + 1, std::memory_order_release);
-        until(back, count + 2);
-        seen += back.load(std::memory_order_relaxed);
+        count = beyond(back, count);
     }
-    return seen;
+    return count;
 }
 
 std::uint64_t answer(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips) {
-    std::uint64_t const end = from + 2 * static_cast<std::uint64_t>(trips);
-    std::uint64_t seen = 0;
+    std::uint64_t count = from;
     auto& there = lines.handed[0].value;
     if (protocol == Protocol::exchange) {
-        for (std::uint64_t count = from; count < end; count += 2) seen += replace(there, count + 1);
-        return seen;
+        for (std::int64_t i = 0; i < trips; ++i, count += 2) replace(there, count + 1);
+        return count;
     }
     auto& back = lines.handed[1].value;
-    for (std::uint64_t count = from; count < end; count += 2) {
-        until(there, count + 1);
-        seen += there.load(std::memory_order_relaxed);
-        back.store(count + 2, std::memory_order_release);
+    for (std::int64_t i = 0; i < trips; ++i) {
+        count = beyond(there, count) + 1;
+        back.store(count, std::memory_order_release);
     }
-    return seen;
+    return count;
 }
 
-std::uint64_t called(Protocol protocol, std::uint64_t from, std::int64_t trips) {
-    auto const n = static_cast<std::uint64_t>(trips);
-    return n * from + n * (n - 1) + (protocol == Protocol::exchange ? 0 : 2 * n);
-}
-
-std::uint64_t answered(Protocol, std::uint64_t from, std::int64_t trips) {
-    auto const n = static_cast<std::uint64_t>(trips);
-    return n * from + n * (n - 1) + n;
-}
-
-void wait_for(Lines const& lines, std::uint64_t turn) { until(lines.handed[0].value, turn); }
+void wait_for(Lines const& lines, std::uint64_t turn) { beyond(lines.handed[0].value, turn - 1); }
 
 std::uint64_t read_chain(Line const* first) {
     std::uint64_t sum = 0;
@@ -100,9 +85,9 @@ void allow(Lines& lines, std::uint64_t turn) { lines.handed[1].value.store(turn,
 
 void change(Lines& lines, std::uint64_t turns) {
     for (std::uint64_t turn = 1; turn <= turns; ++turn) {
-        until(lines.handed[1].value, turn - 1);
         for (Line& line : lines.chain) line.value.store(turn, std::memory_order_relaxed);
         lines.handed[0].value.store(turn, std::memory_order_release);
+        beyond(lines.handed[1].value, turn - 1);
     }
 }
 

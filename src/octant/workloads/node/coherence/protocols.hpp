@@ -30,13 +30,11 @@ struct Lines {
 // The first line of a chain in random order through all lines; all values are zero.
 Line const* link(Lines& lines);
 
-// Both sides of `trips` round trips, each of which adds two to the count that is handed over, from `from` on. They
-// return the sum of the values that they saw.
+// Both sides of `trips` round trips, each of which adds two to the count that is handed over, `from` before. They
+// return the count as it is then: of `handover` each pass adds one to what was found; `exchange` takes the next number
+// alone, and waits for ever where another one comes.
 std::uint64_t call(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips);
 std::uint64_t answer(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips);
-// What each of them must have seen.
-[[nodiscard]] std::uint64_t called(Protocol protocol, std::uint64_t from, std::int64_t trips);
-[[nodiscard]] std::uint64_t answered(Protocol protocol, std::uint64_t from, std::int64_t trips);
 
 // Lines that another side has changed, once through: `wait` until they are changed for the `turn`-th time (from 1 on),
 // `read` them one after the other, which gives the sum of their values, then `allow` the next turn. The other side
