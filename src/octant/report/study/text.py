@@ -89,7 +89,7 @@ def show_text(name: str, machine: Machine) -> str:
     for reason in plan.absent.values():
         reasons[reason] = reasons.get(reason, 0) + 1
     lines += [f"  {count} cannot be asked: {reason}" for reason, count in reasons.items()]
-    lines += ["", "Findings:"]
+    lines += ["", "Findings:" if study.findings else "It tests no published finding."]
     for asked in study.findings:
         why = [text for need in asked.needs if (text := facts.missing(need, machine))]
         lines.append(f"  {asked.id}" + (f" (cannot be tested here: {why[0]})" if why else ""))
