@@ -92,6 +92,7 @@ NOT_HERE = {  # need: what is said of it on a machine with 2 cores, 1 NUMA domai
     "pages=16MiB": "needs 16 MiB pages; this system has 4 KiB, 2 MiB",
     "thp": "needs transparent huge pages; they are switched off (never)",
     "processor=POWER6": "needs a POWER6 processor; this one is Fake CPU 9000",
+    "processor=POWER": "needs a POWER processor; this one is Fake CPU 9000",
     "mounted=local": "needs local file systems mounted; among mounts of ext2, ext3, ext4, xfs, btrfs, f2fs, zfs, "
     "overlay found tmpfs",
     "mounted=nfs": "needs NFS mounted; among mounts of nfs, nfs4 found tmpfs",
@@ -135,6 +136,13 @@ def test_no_need_lacks_a_test() -> None:
 def test_a_need_that_is_met_says_nothing(need: str) -> None:
     here = dataclasses.replace(machine(), system=HERE, software={"openmpi": "5.0"})
     assert not facts.missing(facts.check_need(need), here)
+
+
+def test_a_name_without_its_number_means_every_number() -> None:
+    nine = dataclasses.replace(machine().processor, model="POWER9 (architected), altivec supported")
+    here = dataclasses.replace(machine(), processor=nine)
+    assert not facts.missing("processor=POWER", here)
+    assert facts.missing("processor=POWER6", here)
 
 
 def test_cores_that_may_not_be_used_and_threads_that_are_switched_off_are_told_apart() -> None:

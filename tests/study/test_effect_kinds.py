@@ -58,6 +58,16 @@ def test_most_counts_measures() -> None:
     assert "1 of 2 gain here: m ×2.00" in found.why
 
 
+def test_most_may_have_an_upper_share() -> None:
+    some = 'kind = "most", of = { which = "b" }, gain = 0.98, share = 0.5, at_most = 0.9'
+    found = judged(some, {"m a": A, "m b": B, "n a": B, "n b": A})
+    assert found.status == "holds"
+    assert "1 of 2 lose no more than 2% here: m ×2.00" in found.why
+    assert judged(some, {"m a": A, "m b": B, "n a": A, "n b": B}).status == "does not hold"
+    assert judged(some, {"m a": B, "m b": A, "n a": B, "n b": A}).status == "does not hold"
+    assert judged(some, {"m a": A, "m b": B}).status == "cannot be tested here"
+
+
 def test_a_measure_that_could_not_be_asked_does_not_make_the_others_most() -> None:
     """n was not measured: m alone is half of the measures, so 0.5 is reached and 0.9 is open."""
     values = {"m a": A, "m b": B}

@@ -21,16 +21,20 @@ def test_times_of_two_rows_give_how_many_times_as_good_one_is() -> None:
     assert gains == {"double": pytest.approx((1.547, 1.547), abs=1e-3), "single": pytest.approx((2.897,) * 2, abs=1e-3)}
 
 
-def test_several_rows_on_each_side_give_the_range_of_all_pairs() -> None:
-    study = file.parse(STUDY + THERE, "mine")
-    assert published_range(study, study.findings[0]) == pytest.approx((22.6 / 15.0, 23.2 / 7.8))
+def test_ratios_of_several_rows_are_refused() -> None:
+    with pytest.raises(file.StudyError, match=r"findings\.0\.there\.where: a ratio is of one row .* 2 rows are found"):
+        file.parse(STUDY + THERE, "mine")
+
+
+def test_what_is_divided_stands_below() -> None:
     share = (
         STUDY.replace('kind = "ratio"', 'kind = "most"')
         .replace('measure = "m", ', "")
         .replace(", bar = { above = 1.0 }", "")
     )
-    (table,) = further_tables(file.parse(share + THERE, "mine"))
-    assert len(table.rows) == 4  # what is divided stands below, both rows of each
+    double = THERE.replace(" }", ', data_type = "double" }', 2)
+    (table,) = further_tables(file.parse(share + double, "mine"))
+    assert len(table.rows) == 4  # the whole table
 
 
 def test_a_column_that_the_table_lacks_is_refused_by_its_key() -> None:

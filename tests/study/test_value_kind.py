@@ -24,8 +24,9 @@ def judged(test: str, *launches: float) -> Judgement:
 
 SEEN = [
     ((0, 0, 3), "holds", "3.00 B/s here for m, the largest of 3 launches"),
-    ((0, 0, 0, 0, 0), "does not hold", "0 B/s here for m, the largest of 5 launches"),
+    ((0,) * 6, "does not hold", "0 B/s here for m, the largest of 6 launches"),
     ((2,), "holds", "2.00 B/s here for m, the largest of 1 launch "),
+    ((0,), "undecided", "0 B/s here for m, the largest of 1 launch "),
 ]
 
 
@@ -34,6 +35,13 @@ def test_of_what_happens_now_and_then_once_is_enough(launches: tuple[float, ...]
     found = judged('kind = "value", measure = "m", largest = true, bar = { above = 0 }', *launches)
     assert found.status == status
     assert found.why.startswith(why)
+
+
+@pytest.mark.parametrize(("launches", "status"), [((0, 1), "does not hold"), ((0,), "undecided"), ((0,) * 6, "holds")])
+def test_that_it_never_happens_takes_launches_and_once_is_against_it(launches: tuple[float, ...], status: str) -> None:
+    assert (
+        judged('kind = "value", measure = "m", largest = true, bar = { within = [0, 0] }', *launches).status == status
+    )
 
 
 def test_else_it_is_the_median_and_needs_launches() -> None:

@@ -240,8 +240,9 @@ def _found_instead(need: str, machine: Machine) -> str:
     """What was found where that was looked for; empty where the need is met."""
     if need.startswith(_PROCESSOR):
         name = need.removeprefix(_PROCESSOR)
-        words = re.split(r"[^A-Za-z0-9+]+", machine.processor.model.upper())
-        met = set(name.upper().split()) <= set(words)
+        words = set(re.split(r"[^A-Za-z0-9+]+", machine.processor.model.upper()))
+        words |= {re.sub(r"\d.*", "", word) for word in words}  # POWER means POWER9, too
+        met = set(name.upper().split()) <= words
         return "" if met else f"this one is {machine.processor.model or 'not named by the system'}"
     if need.startswith(_MOUNTED):
         kinds, found = FILE_SYSTEMS[need.removeprefix(_MOUNTED)][1], machine.system.get("file_systems", "").split()

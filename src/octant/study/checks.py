@@ -23,6 +23,7 @@ from octant.study.parts import (
     Levels,
     Measure,
     Problem,
+    PublishedRange,
     PublishedTable,
     number,
     place_text,
@@ -68,6 +69,7 @@ def problems(study: Study) -> Iterator[Problem]:
             yield from _with_prefix(f"findings.{n}.there", there)
             there = _row_problems(finding.there.table, finding.there.metric, finding.there.to)
             yield from _with_prefix(f"findings.{n}.there.to", there)
+            yield from _with_prefix(f"findings.{n}.there", _ratio_problems(finding.there))
         yield from _with_prefix(f"findings.{n}.test", finding.test.problems(study))
 
 
@@ -249,6 +251,14 @@ def _row_problems(table: str, metric: str, where: Mapping[str, str]) -> Iterator
         return
     if not found:
         yield "", f"no row of {table} has {', '.join(f'{k} = {v!r}' for k, v in where.items())}"
+
+
+def _ratio_problems(there: PublishedRange) -> Iterator[Problem]:
+    """A ratio of several rows: which of them belong together is not said."""
+    for key, where in (("where", there.where), ("to", there.to)):
+        rows = [one for one in catalogue.results()[there.table].find(there.metric, where) if one.value is not None]
+        if there.to and len(rows) > 1:
+            yield key, f"a ratio is of one row over one other, and {len(rows)} rows are found; add a column"
 
 
 def _published_problems(study: Study, published: PublishedTable) -> Iterator[Problem]:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Most(KindOfTest):
-    """At least `share` of the measures gain by more than `gain` from `to` to `of`; along an axis, at its end."""
+    """A share of the measures gains by more than `gain` from `to` to `of`: at least `share`, no more than `at_most`.
+
+    Of a measure along an axis its end is asked.
+    """
 
     kind: Literal["most"]
     measures: tuple[str, ...] = ()  # none: all
@@ -27,11 +30,14 @@ class Most(KindOfTest):
     to: Levels = BASELINE
     gain: Finite = Field(1.0, gt=0)
     share: float = Field(0.5, gt=0, le=1)
+    at_most: float = Field(1.0, gt=0, le=1)  # share of the measures
 
     def problems(self, study: Study) -> Iterator[Problem]:
         """A measure or combination that is not there, or a change of nothing."""
         yield from checks.shared_problems(study, self.measures, (self.of, self.to), None)
         yield from checks.pair_problems(study, self.of, self.to)
+        if self.at_most < self.share:
+            yield "at_most", f"no share is {self.share:g} or more and {self.at_most:g} or less; swap the two"
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """The share of measures that certainly gain, and whether what is open or absent could change it."""
@@ -44,16 +50,18 @@ class Most(KindOfTest):
                 gains[measure] = gain_of(study, values, measure, self.of, self.to, axis.values[-1] if axis else "")
             except CannotTest as reason:
                 reasons[measure] = reason
-        wanted = self.share * (len(gains) + len(reasons))
+        every = len(gains) + len(reasons)
+        wanted, most = self.share * every, self.at_most * every
         open_gains = [gain for gain in gains.values() if status_of(gain, bar) == "undecided"]
         number = sum(status_of(gain, bar) == "holds" for gain in gains.values())
         each = ", ".join(f"{measure} {factor_text(gain.here)}" for measure, gain in gains.items())
-        why = f"{number} of {len(gains) + len(reasons)} gain here: {each}"
+        said = "gain" if self.gain >= 1 else f"lose no more than {1 - self.gain:.0%}"
+        why = f"{number} of {every} {said} here: {each}"
         why += ends_text(gains.values()) + doubts_text(gains.values())
-        if number >= wanted:
+        if number >= wanted and number + len(open_gains) + len(reasons) <= most:
             return Judgement("holds", why)
-        if number + len(open_gains) + len(reasons) < wanted:
+        if number > most or number + len(open_gains) + len(reasons) < wanted:
             return Judgement("does not hold", why)
-        if number + len(open_gains) < wanted:  # what could not be asked decides
+        if not open_gains or number + len(open_gains) < wanted:  # what could not be asked decides
             raise next(iter(reasons.values()))
         return undecided_judgement(bar, open_gains, gains.values(), why)

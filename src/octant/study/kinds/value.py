@@ -21,7 +21,7 @@ class Value(KindOfTest):
     """One value against a bar in the unit of the measure: seconds, bytes a second.
 
     With `largest` it is that of the launch which has the most: of what happens now and then, once is enough, and one
-    launch for a verdict.
+    launch for a verdict; that it does not happen takes as many launches as any verdict.
     """
 
     kind: Literal["value"]
@@ -45,7 +45,15 @@ class Value(KindOfTest):
             return judge_value(Effect(found.value, len(found.launches), found.doubts), self.bar, unit, what)
         most = max((launch.value.middle for launch in found.launches), default=found.value.high)
         number = f", the largest of {counted(len(found.launches), 'launch')}" if found.launches else ""
-        return judge_value(Effect(stats.Interval(most, most, most), 0, found.doubts), self.bar, unit, what + number)
+        launches = 0 if self._is_final(most) else len(found.launches)
+        effect = Effect(stats.Interval(most, most, most), launches, found.doubts, stats.FEW_LAUNCHES)
+        return judge_value(effect, self.bar, unit, what + number)
+
+    def _is_final(self, most: float) -> bool:
+        """Whether more launches, which can only raise the largest, would change nothing."""
+        if self.bar.above is not None:
+            return most > self.bar.above
+        return most >= self.bar.below if self.bar.below is not None else most > (self.bar.within or (0, 0))[1]
 
     def unit(self, study: Study) -> str:
         """That of the measure."""

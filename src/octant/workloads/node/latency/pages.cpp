@@ -26,12 +26,9 @@ class Pages {
     explicit Pages(octant::Context& context)
         : context_(context),
           count_(static_cast<std::size_t>(context.knobs.integer("count"))),
-          lines_(static_cast<std::size_t>(context.knobs.integer("stride")) / line_bytes),
+          lines_(lines_apart(context)),
           nodes_(context.buffer<Node>(room(context))),
           lanes_(static_cast<std::size_t>(context.threads)) {
-        if (!std::has_single_bit(lines_))
-            throw octant::Refusal("cannot use stride=" + std::to_string(context.knobs.integer("stride")) +
-                                  " (no power of two); try 4KiB or 64KiB");
         context.on_each_thread([&](int lane) {
             link(lane, static_cast<std::uint64_t>(context.knobs.integer("seed")) + static_cast<std::uint64_t>(lane));
         });
@@ -81,6 +78,15 @@ class Pages {
         double astray = 0, crowded = 0;
     };
 
+    // Before anything is claimed.
+    [[nodiscard]] static std::size_t lines_apart(octant::Context const& context) {
+        auto const stride = static_cast<std::uint64_t>(context.knobs.integer("stride"));
+        if (stride < line_bytes || !std::has_single_bit(stride))
+            throw octant::Refusal(
+                "cannot use stride=" + std::to_string(stride) + " (no power of two from 64 on); try 4KiB or 64KiB",
+                octant::Exit::wrong_word);
+        return stride / line_bytes;
+    }
     [[nodiscard]] std::size_t room(octant::Context const& context) const {
         return count_ * lines_ * static_cast<std::size_t>(context.threads);
     }
