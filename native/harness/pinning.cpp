@@ -75,6 +75,13 @@ class Seats {
     bool enough_ = true;
 };
 
+// Whether each thread has one hardware thread to itself already.
+bool seated(Masks const& masks) {
+    std::set<std::int64_t> taken;
+    return std::ranges::all_of(masks,
+                               [&](auto const& mask) { return mask.size() == 1 && taken.insert(mask.front()).second; });
+}
+
 }  // namespace
 
 Masks masks_of_threads(int threads) {
@@ -105,6 +112,7 @@ Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library
     all.resize(static_cast<std::size_t>(node.size()) * threads);
     for (auto& cpu : all) cpu = node.broadcast(cpu);
     if (!works) return {shared, false};
+    if (seated(before) && !library_threads) return {shared, false};  // its seats are these, drawn in another order
     Masks own(threads);
     for (std::size_t t = 0; t < threads; ++t)
         for (std::size_t u = 0; u < threads; ++u)

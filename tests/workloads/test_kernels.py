@@ -207,6 +207,18 @@ def test_threads_that_openmp_does_not_give_are_refused(run_kernel: KernelRuns) -
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("turned", [1, -1])
+def test_threads_that_a_launcher_placed_stay_in_their_places(run_kernel: KernelRuns, turned: int) -> None:
+    """In this order and in the other one: any order that is drawn differs from one of them."""
+    cpus = sorted(os.sched_getaffinity(0))[:2][::turned]
+    if len(cpus) < 2:
+        pytest.skip("needs two hardware threads")
+    placed = {"OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in cpus), "OMP_PROC_BIND": "close"}
+    done = run_kernel("node/noise", "threads=2", "--seed", "1", *QUICK, environment=placed)
+    assert done.points[0].given[0].thread_masks == tuple((cpu,) for cpu in cpus)
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("own", [0, 1])
 def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path, tmp_path: Path, own: int) -> None:
     """As where a launcher binds to packages: two ranks with one mask, or one within the other."""
