@@ -54,18 +54,12 @@ class Gather {
     // Of a line that several of 512 loads in a row touch, one has to bring it; the list is read too.
     [[nodiscard]] octant::Counts work(std::size_t) const {
         std::ptrdiff_t const lines = lines_ / pieces_;
-        return {{"bytes_read", (8 + 4) * piece_},
-                {"bytes_unused", std::max<std::ptrdiff_t>(0, 8 * (line * lines - piece_))},
-                {"lines", lines},
-                {"loads", piece_},
-                {"flops", piece_}};
+        return counts_of_loads(piece_, lines, 8 + 4);
     }
 
     octant::Results verify() {
         if (!corrupted_) redo(piece_);
-        double most = 0;
-        for (Lane const& lane : lanes_) octant::keep_worst(most, lane.sum_error);
-        return {{"largest difference from the plain sum", most, "1", 0}};
+        return worst_sum(lanes_, "largest difference from the plain sum");
     }
     void corrupt(std::size_t) {  // the last loads of each piece are left out
         redo(piece_ - line);

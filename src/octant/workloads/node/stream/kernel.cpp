@@ -2,6 +2,8 @@
 // orders: strided, gathered, of many streams side by side, and a transposition.
 #include "rows.hpp"
 
+#include <algorithm>
+
 namespace stream {
 
 std::vector<octant::Knob> knobs() {
@@ -70,6 +72,14 @@ std::ptrdiff_t doubles(octant::Context const& context, char const* knob) {
                                   " (doubles have 8 bytes); try a multiple of 8",
                               octant::Exit::wrong_word);
     return bytes / 8;
+}
+
+octant::Counts counts_of_loads(std::ptrdiff_t loads, std::ptrdiff_t lines, std::ptrdiff_t bytes_each) {
+    return {{"bytes_read", bytes_each * loads},
+            {"bytes_unused", std::max<std::ptrdiff_t>(0, 8 * (line * lines - loads))},
+            {"lines", lines},
+            {"loads", loads},
+            {"flops", loads}};
 }
 
 void enough_or_refuse(octant::Context const& context, std::ptrdiff_t have_bytes, std::ptrdiff_t least_bytes,

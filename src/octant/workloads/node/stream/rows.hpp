@@ -5,6 +5,8 @@
 #include "octant/kernel.hpp"
 #include "octant/width.hpp"
 
+#include "kernels/worst.hpp"
+
 namespace stream {
 
 [[nodiscard]] octant::Row contiguous_row();
@@ -29,5 +31,16 @@ struct Width {
 // Throws Refusal: what is asked needs more elements than `bytes` gives each lane.
 void enough_or_refuse(octant::Context const& context, std::ptrdiff_t have_bytes, std::ptrdiff_t least_bytes,
                       std::string const& what);
+
+// Counts of loads of doubles that bring whole lines; with each load so many bytes are read.
+[[nodiscard]] octant::Counts counts_of_loads(std::ptrdiff_t loads, std::ptrdiff_t lines, std::ptrdiff_t bytes_each);
+
+// The check of sums: the worst error of all lanes.
+template <class Lane>
+[[nodiscard]] octant::Results worst_sum(std::vector<Lane> const& lanes, std::string const& name) {
+    double worst = 0;
+    for (Lane const& lane : lanes) octant::keep_worst(worst, lane.sum_error);
+    return {{name, worst, "1", 0}};
+}
 
 }  // namespace stream

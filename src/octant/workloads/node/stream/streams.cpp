@@ -51,9 +51,7 @@ class ReadStreams {
     // The sum of each stream, or of those that share one.
     octant::Results verify() {
         if (!corrupted_) redo(pitch_, piece_);
-        double most = 0;
-        for (Lane const& lane : lanes_) octant::keep_worst(most, lane.sum_error);
-        return {{"largest difference from the plain sum of a stream", most, "1", 0}};
+        return worst_sum(lanes_, "largest difference from the plain sum of a stream");
     }
     void corrupt(std::size_t) {  // each stream begins too early, where the one before reads; one alone ends too early
         if (streams_ == 1)
