@@ -7,6 +7,7 @@ import pytest
 
 from fake_kernel import Kernel, ask, planned
 from fake_run import machine
+from octant import workloads
 from octant.cli._progress import Clock, progress_of
 from octant.runs import rounds
 from octant.runs.carry_out import Step, carry_out, in_turn
@@ -45,6 +46,19 @@ def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
 def test_the_time_left_counts_what_follows_the_last_launch(run: StoredRun) -> None:
     without, counted = (Clock(run.remaining(), {}, after_s, lambda: 0.0) for after_s in (0.0, 7.0))
     assert counted.left_s() == pytest.approx(without.left_s() + 7.0)
+
+
+def test_values_that_are_started_one_by_one_are_counted_one_by_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library",))
+    store = Store(tmp_path)
+    run = store.create("q", machine(), [ask(3, library="a,b", n="16,32")])
+    with progress_of(run.remaining(), rounds.rounds_of(run)) as observe:
+        carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), observe, Kernel())
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first.startswith("6 launches in 3 rounds")
+    assert [line.partition("]")[0] for line in lines] == [f"[round {1 + n // 2}/3, {n + 1}/6" for n in range(6)]
 
 
 def test_lines_say_what_is_planned_and_count_rounds(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:

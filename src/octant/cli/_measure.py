@@ -106,8 +106,8 @@ def finish(
     """
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
-    from octant.runs.durations import starts_of
     from octant.runs.mpi_faults import known_wrong_answers
+    from octant.runs.starts import starts_of
     from octant.units import counted, duration_text
     from octant.workloads import alone_knobs
 

@@ -114,7 +114,8 @@ class Clock:
         now: Callable[[], float] = time.monotonic,
         known: Durations | None = None,
     ) -> None:
-        from octant.runs.durations import Durations, starts_of
+        from octant.runs.durations import Durations
+        from octant.runs.starts import starts_of
 
         self.known = known or Durations()
         starts = starts_of(left)

@@ -18,6 +18,7 @@ from octant.launch.execute import Outcome, execute
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
 from octant.runs import mpi_faults, programs
+from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, progress
 from octant.store.asked import start_line
 from octant.store.lines import Records
@@ -161,9 +162,7 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        subject = launch.ask.subject.workload
-        apart = (*workloads.alone_knobs(subject), *workloads.apart_knobs(subject))
-        starts = [start for rest in left for start in rest.starts(apart)]
+        starts = starts_of(left)
         while starts:
             for start in self._worth_starting(starts.pop(0)):
                 if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
