@@ -13,7 +13,7 @@ from octant.runs import rounds
 from octant.runs.durations import Cost, Durations
 from octant.store import Store, StoredRun
 
-SLOW = Durations({"node/stream": [Cost({}, (1, 1), 2**20, 0.2, 0.2, 19.71)]}, 1.0, 2)  # 20 s for each launch
+SLOW = Durations({"node/stream": [Cost({}, (1, 1), 2**20, 1.0, 0.2, 0.2, 19.71)]}, 1.0, 2)  # 20 s for each launch
 
 
 @pytest.fixture

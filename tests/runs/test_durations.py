@@ -7,13 +7,14 @@ import pytest
 
 from fake_run import MIB, machine, point, stored, write_run
 from octant.ask import Ask, Shape, Subject
-from octant.record import Point
-from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Cost, Durations, learned, starts_of
+from octant.record import Point, Work
+from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Cost, Durations, learned
+from octant.runs.starts import starts_of
 from octant.store import Store
 
 
-def cost(size: float, beyond_s: float, measured_s: float = 0.2, **knobs: str) -> Cost:
-    return Cost(knobs, (1, 1), size, 0.2, measured_s, beyond_s)
+def cost(size: float, beyond_s: float, measured_s: float = 0.2, power: float = 1.0, **knobs: str) -> Cost:
+    return Cost(knobs, (1, 1), size, power, 0.2, measured_s, beyond_s)
 
 
 def asked(ranks: int = 1, **knobs: str) -> Ask:
@@ -67,11 +68,40 @@ def test_other_sizes_lie_on_the_line_of_those_known(size: int, beyond_s: float) 
 
 
 def test_time_grows_no_quicker_than_the_work() -> None:
-    """A disturbed point of the largest size is no law: bytes take time in proportion, products n³ at most."""
+    """A disturbed point of the largest size is no law: bytes take time about in proportion, products about n³."""
     known = Durations({"node/stream": [cost(MIB, 0.001), cost(2 * MIB, 0.1)]})
     assert seconds(known, asked(bytes="4MiB")) == pytest.approx(START_S + 0.2 + 0.1 * 2**1.2)
-    products = Durations({"node/stream": [cost(256, 0.01), cost(512, 1.0)]})
-    assert seconds(products, asked(n="1024")) == pytest.approx(START_S + 0.2 + 8.0)
+    products = Durations({"node/stream": [cost(256, 0.01, power=3.0), cost(512, 1.0, power=3.0)]})
+    assert seconds(products, asked(n="1024")) == pytest.approx(START_S + 0.2 + 2**3.2)
+
+
+def test_of_one_known_size_others_are_in_proportion() -> None:
+    """Its time may be nearly all of what any size takes: the third power of 100 made hours of tens of milliseconds."""
+    known = Durations({"node/stream": [cost(1000, 0.01, power=3.0)]})
+    assert seconds(known, asked(n="100000")) == pytest.approx(START_S + 0.2 + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "counts", "power"),
+    [
+        ({"n": "1000"}, {"elements": 1000, "bytes_read": 8000}, 1.0),  # functions of a vector
+        ({"n": "1024"}, {"nominal_flops": 5 * 1024 * 10, "bytes_read": 16 * 1024}, 1.0),  # a transform
+        ({"n": "100"}, {"flops": 2 * 100**3}, 3.0),  # a product of matrices
+        ({"n": "1000"}, {"flops": 2 * 1000**3 // 3}, 3.0),  # a system of equations
+        ({"n": "100"}, {"bytes_read": 8 * 100**2}, 2.0),  # a transposition
+        ({"bytes": "4096"}, {"bytes_read": 4096, "flops": 10**9}, 1.0),
+        ({"n": "1000"}, {}, 1.0),
+    ],
+)
+def test_the_work_says_with_which_power_of_the_size_it_grows(
+    tmp_path: Path, knobs: Mapping[str, str], counts: Mapping[str, int], power: float
+) -> None:
+    ask = Ask(Subject("node/stream"), knobs)
+    (launch,) = ask.launches()
+    one = point(workload="node/stream", launch=launch.key, knobs=knobs, work=(Work(counts),), spent_s={"build_s": 0.3})
+    write_run(stored(ask.launches(), [one], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
+    ((known,),) = learned(Store(tmp_path), machine()).costs.values()
+    assert known.power == power
 
 
 def _took(launch: str, size: int, started: str, spent: Mapping[str, float]) -> Point:

@@ -17,7 +17,6 @@ from octant.machine.codec import fingerprint
 from octant.record import Point
 from octant.runs.plan import BUDGET_S
 from octant.store import Store, StoredRun
-from octant.workloads import alone_knobs
 
 START_S, START_RANKS_S = 0.09, 0.25
 """Of a process, and of ranks: what a launch takes beside its points, where no run says."""
@@ -26,8 +25,9 @@ POINT_S, BYTE_S = 0.03, 1e-9
 MOST_RUNS = 6
 """Of the machine that are learnt from, the newest first: reading one takes a fraction of a second."""
 _SIZES = ("bytes", "n")
-_STEEPEST = {"bytes": 1.2, "n": 3.0}  # powers with which time grows: of filling, and of multiplying
+_STEEPEST, _SPARE = 3.0, 0.2  # the power with which the work of any size grows at most, and what time may add to it
 _NEITHER = EFFORT | {*_SIZES, "seed"}
+_LEAST_SIZE = 4.0
 _LEAST_LAUNCHES = 20  # of a run, whose starts are known to the second only
 _SHORT = 0.9  # of the budget: a point that ended sooner had its precision, and would have it again
 
@@ -39,6 +39,7 @@ class Cost:
     knobs: Mapping[str, str]  # in their comparable spelling, without sizes and effort
     shape: tuple[int, int]  # ranks, threads
     size: float  # of its footprint or its problem; 0 where it has none
+    power: float  # about that of the size with which its work grows
     budget_s: float
     measured_s: float
     around_s: float  # filling and checking
@@ -77,11 +78,6 @@ class Durations:
         return f"as {units.counted(self.runs, 'run')} here took" if self.runs else "a rough estimate: no run here says"
 
 
-def starts_of(launches: Iterable[Launch]) -> list[Launch]:
-    """What has to be started for these launches, one after the other."""
-    return [start for launch in launches for start in launch.starts(alone_knobs(launch.ask.subject.workload))]
-
-
 def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
     """What the store's runs of the machine took, the newest first; of builds for tests, too.
 
@@ -116,9 +112,17 @@ def _cost(point: Point) -> Cost:
     knobs = {name: comparable(value) for name, value in point.knobs.items() if name not in _NEITHER}
     measured_s = spent.get("measure_s", 0.0)
     return Cost(
-        knobs, (point.ranks, point.threads), _size(point.knobs), _budget_s(point.knobs), measured_s,
+        knobs, (point.ranks, point.threads), _size(point.knobs), _power(point), _budget_s(point.knobs), measured_s,
         sum(spent.values()) - measured_s,
     )  # fmt: skip
+
+
+def _power(point: Point) -> float:
+    """3 where what is counted is about n³ (a product of matrices), 1 where it is about n (a vector of n numbers)."""
+    size, work = _size(point.knobs), max((count for one in point.work for count in one.counts.values()), default=0)
+    if size < _LEAST_SIZE or work <= size or "bytes" in point.knobs:
+        return 1.0
+    return min(_STEEPEST, float(math.floor(_SPARE + math.log(work) / math.log(size))))
 
 
 def _budget_s(knobs: Mapping[str, str]) -> float:
@@ -168,7 +172,7 @@ def _cell_s(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[C
     alike = _most_alike(cell, working, known)
     if not alike:
         return budget_s + _lasting_s(cell) + POINT_S + size * BYTE_S * ("bytes" in cell)
-    return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size, cell)
+    return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size)
 
 
 def _most_alike(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[Cost]) -> list[Cost]:
@@ -189,10 +193,11 @@ def _nearest(alike: Sequence[Cost], size: float) -> Cost:
     return near[len(near) // 2]
 
 
-def _beyond_s(alike: Sequence[Cost], size: float, cell: Mapping[str, str]) -> float:
+def _beyond_s(alike: Sequence[Cost], size: float) -> float:
     """What a size takes beside its budget: between two known ones on a straight line of logarithms.
 
-    Beyond the largest, time grows as between the last two, but no quicker than the work.
+    Beyond the largest, time grows as between the last two, but no quicker than the work; where one size is known, in
+    proportion, since nothing says how much of its time all sizes have.
     """
     by_size: dict[float, list[float]] = {}
     for cost in alike:
@@ -203,8 +208,8 @@ def _beyond_s(alike: Sequence[Cost], size: float, cell: Mapping[str, str]) -> fl
     above = [one for one in line if one[0] >= at]
     if below[-1][0] == at or not above:
         (x, y), before = below[-1], below[-2] if len(below) > 1 else None
-        steepest = _STEEPEST["n" if "n" in cell and "bytes" not in cell else "bytes"]
-        slope = (y - before[1]) / (x - before[0]) if before else steepest
+        slope = (y - before[1]) / (x - before[0]) if before else 1.0
+        steepest = median(cost.power for cost in alike) + _SPARE
         return math.exp(y + max(0.0, min(slope, steepest)) * (at - x))
     (x, y), (to_x, to_y) = below[-1], above[0]
     return math.exp(y + (to_y - y) * (at - x) / (to_x - x)) if to_x > x and at >= x else math.exp(to_y)
