@@ -19,15 +19,13 @@ from _kernel import median
 
 LENGTHS = tuple(2**power for power in range(4, 21))
 PATIENT_TO = 2**14
-LEAST = 2**10
-"""From this length on there are goals: shorter transforms are calls, mostly."""
 GOALS = ((2**14, 0.8), (2**16, 0.75), (2**18, 1.0), (2**20, 1.5))
 GOAL_256 = 0.6
 
 
 def goal(n: int, width: str) -> float | None:
     """Of FFTW's rate."""
-    if not LEAST <= n <= GOALS[-1][0]:
+    if n > GOALS[-1][0]:
         return None
     return GOAL_256 if width == "256" else next(least for most, least in GOALS if n <= most)
 

@@ -4,8 +4,9 @@
 
 namespace octant::fft {
 
-template <class Real, class V>
+template <class Number, class V>
 struct Complex {
+    using Real = Number;
     V re, im;
 
     // Never a function of its own: of plain numbers it would be one for all instruction sets.
@@ -21,9 +22,10 @@ struct Complex {
     [[nodiscard, gnu::always_inline]] inline Complex times_minus_i() const { return {im, -re}; }
 };
 
-template <int radix, class Real, class V>
+// Of `C`: complex numbers with +, -, scaled, times and times_minus_i.
+template <int radix, class C>
 struct Butterfly {
-    using C = Complex<Real, V>;
+    using Real = typename C::Real;
 
     [[gnu::always_inline]] static inline void apply(C* x) {
         if constexpr (radix == 2) two(x);
@@ -75,8 +77,8 @@ struct Butterfly {
         constexpr auto root = static_cast<Real>(0.70710678118654752440);
         C s0 = x[0] + x[4], s1 = x[1] + x[5], s2 = x[2] + x[6], s3 = x[3] + x[7];
         C d0 = x[0] - x[4], e1 = x[1] - x[5], d2 = (x[2] - x[6]).times_minus_i(), e3 = x[3] - x[7];
-        C d1 = C{e1.re + e1.im, e1.im - e1.re}.scaled(root);
-        C d3 = C{e3.im - e3.re, -e3.re - e3.im}.scaled(root);
+        C d1 = (e1 + e1.times_minus_i()).scaled(root);
+        C d3 = (e3.times_minus_i() - e3).scaled(root);
         four(s0, s1, s2, s3);
         four(d0, d1, d2, d3);
         x[0] = s0, x[1] = d0, x[2] = s1, x[3] = d1, x[4] = s2, x[5] = d2, x[6] = s3, x[7] = d3;

@@ -12,21 +12,21 @@ class Folded : Vectors<Real, width> {
     using typename Of::At, typename Of::C, typename Of::V;
 
   public:
-    static void transform(FoldOf<Real> const& fold) {
-        if (lanes > 1 && fold.line.length == lanes) return square(fold.in, fold.turns, fold.out);
-        auto const from_memory = [in = fold.in](At i) { return fetch(in + 2 * lanes * i); };
+    static void transform(FoldOf<Real> const& fold, Real const* in, Real* out, Real* scratch, Real* other) {
+        if (lanes > 1 && fold.line.length == lanes) return square(in, fold.turns, out);
+        auto const from_memory = [in](At i) { return fetch(in + 2 * lanes * i); };
         int const count = fold.line.stages;
         auto const* const stage = fold.line.stage;
-        if (count == 1) return finish(fold, stage[0], from_memory);
+        if (count == 1) return finish(fold, stage[0], from_memory, scratch, out);
         // So that the stage before the last ends in `scratch`, which is never `out`.
-        Real *to = count % 2 == 0 ? fold.scratch : fold.other, *next = count % 2 == 0 ? fold.other : fold.scratch;
+        Real *to = count % 2 == 0 ? scratch : other, *next = count % 2 == 0 ? other : scratch;
         Of::any_stage(stage[0], from_memory, to);
         for (int s = 1; s < count - 1; ++s) {
             Of::any_stage(stage[s], [to](At i) { return kept(to, i); }, next);
             Real* const done = to;
             to = next, next = done;
         }
-        finish(fold, stage[count - 1], [to](At i) { return kept(to, i); });
+        finish(fold, stage[count - 1], [to](At i) { return kept(to, i); }, scratch, out);
     }
 
     static void split(SplitOf<Real> const& of) {
@@ -56,13 +56,12 @@ class Folded : Vectors<Real, width> {
 
   private:
     template <class Fetch>
-    static void finish(FoldOf<Real> const& fold, StageOf<Real> const& at, Fetch from) {
+    static void finish(FoldOf<Real> const& fold, StageOf<Real> const& at, Fetch from, Real* scratch, Real* out) {
         if constexpr (lanes == 1) {
-            Of::any_last(at, from, [out = fold.out](At k, C x) { put(out + 2 * k, x); });
+            Of::any_last(at, from, [out](At k, C x) { put(out + 2 * k, x); });
         } else {
-            Of::any_last(at, from,
-                         [to = fold.scratch, turns = fold.turns](At k, C x) { keep(to, k, x * kept(turns, k)); });
-            across(fold.scratch, fold.out, fold.line.length);
+            Of::any_last(at, from, [to = scratch, turns = fold.turns](At k, C x) { keep(to, k, x * kept(turns, k)); });
+            across(scratch, out, fold.line.length);
         }
     }
     // Of lanes x lanes numbers, without a buffer.
@@ -70,11 +69,11 @@ class Folded : Vectors<Real, width> {
         C x[lanes];
 #pragma GCC unroll 16
         for (At i = 0; i < lanes; ++i) x[i] = fetch(in + 2 * lanes * i);
-        Butterfly<width, Real, V>::apply(x);
+        Butterfly<width, C>::apply(x);
 #pragma GCC unroll 16
         for (At i = 1; i < lanes; ++i) x[i] = x[i] * kept(turns, i);
         Of::transpose(x);
-        Butterfly<width, Real, V>::apply(x);
+        Butterfly<width, C>::apply(x);
 #pragma GCC unroll 16
         for (At l = 0; l < lanes; ++l) put(out + 2 * lanes * l, x[l]);
     }
@@ -87,7 +86,7 @@ class Folded : Vectors<Real, width> {
 #pragma GCC unroll 16
             for (At l = 0; l < lanes; ++l) x[l] = kept(from, at + l);
             Of::transpose(x);
-            Butterfly<width, Real, V>::apply(x);
+            Butterfly<width, C>::apply(x);
 #pragma GCC unroll 16
             for (At l = 0; l < lanes; ++l) put(out + 2 * (at + length * l), x[l]);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/fft/folded.hpp"
+#include "kernels/fft/registers.hpp"
 #include "kernels/fft/stages.hpp"
 
 #include <cstddef>
@@ -118,7 +119,7 @@ class Lanes : Vectors<Real, width> {
             C x[radix];
 #pragma GCC unroll 8
             for (At j = 0; j < radix; ++j) x[j] = kept(from, q + at.stride * j);
-            Butterfly<radix, Real, V>::apply(x);
+            Butterfly<radix, C>::apply(x);
             if constexpr (turned) {
                 if (q % run == 0) turns.of_run = root(q);
                 C const turn = turns.of_run * turns.of_rest[q % run];
@@ -231,6 +232,12 @@ class Lanes : Vectors<Real, width> {
 };
 
 template <class Real, int width>
+ShortCall<Real> in_registers([[maybe_unused]] std::int64_t n) {
+    if constexpr (width > 1) return Registers<Real, width>::call(n);
+    return nullptr;
+}
+
+template <class Real, int width>
 PassesOf<Real> passes() {
     using Of = Lanes<Real, width>;
     using One = Folded<Real, width>;
@@ -239,6 +246,7 @@ PassesOf<Real> passes() {
             Of::rows_as_rows,
             One::transform,
             One::split,
+            in_registers<Real, width>,
             width,
             width * static_cast<int>(sizeof(Real)) == 64 ? 8 : 4};
 }

@@ -67,10 +67,10 @@ template <class Real>
 struct FoldOf {
     LineOf<Real> line;
     Real const* turns;  // exp(-2 pi i k l / n) of element k: `lanes` real parts, then as many imaginary ones
-    Real const* in;
-    Real* out;
-    Real *scratch, *other;  // n numbers each, aligned to 64 bytes; `other` may be `out`, but not `in`
 };
+// `scratch` and `other` have n numbers each, aligned to 64 bytes; `other` may be `out`, but not `in`.
+template <class Real>
+using FoldCall = void (*)(FoldOf<Real> const&, Real const* in, Real* out, Real* scratch, Real* other);
 
 // The halves of a transform of 2 m real numbers that were transformed as m complex ones, in place: m + 1 numbers.
 template <class Real>
@@ -80,15 +80,23 @@ struct SplitOf {
     Real const* turns;  // -i/2 exp(-pi i k / m) for k = 0 … m / 2
 };
 
+// Transforms of a length that fits into registers, line by line. Of register k = 1, 2, … and its number l, `turns` has
+// exp(-2 pi i k l / n): the real part twice, and behind those of all l the imaginary one negated and as it is. Plain
+// arguments: a structure of them, stored and loaded again, took three times as long as the transform.
+template <class Real>
+using ShortCall = void (*)(Real const* turns, Real const* in, std::int64_t in_pitch, Real* out, std::int64_t out_pitch,
+                           std::int64_t lines);
+
 template <class Real>
 struct PassesOf {
     void (*columns)(PassOf<Real> const&);
     void (*rows)(PassOf<Real> const&);
     void (*rows_as_rows)(PassOf<Real> const&);
-    void (*fold)(FoldOf<Real> const&);
+    FoldCall<Real> fold;
     void (*split)(SplitOf<Real> const&);
-    int lanes;          // lines of a group
-    int largest_radix;  // that its registers hold
+    ShortCall<Real> (*in_registers)(std::int64_t n);  // null: not of this length
+    int lanes;                                        // lines of a group
+    int largest_radix;                                // that its registers hold
 };
 
 using Stage = StageOf<double>;

@@ -3,27 +3,18 @@
 
 #include "kernels/fft/butterflies.hpp"
 #include "kernels/fft/passes.hpp"
-#include "octant/vector.hpp"
+#include "kernels/fft/squares.hpp"
 
 #include <cstdint>
 
 namespace octant::fft {
 
-template <class Real>
-struct SameSize {
-    using Integer = std::int64_t;
-};
-template <>
-struct SameSize<float> {
-    using Integer = std::int32_t;
-};
-
 template <class Real, int width>
 struct Vectors {
-    using At = std::int64_t;
-    using V = Vector<Real, 8 * static_cast<int>(sizeof(Real)) * width>;
-    using Index =
-        Vector<typename SameSize<Real>::Integer, 8 * static_cast<int>(sizeof(Real)) * (width > 1 ? width : 2)>;
+    using Of = Squares<Real, width>;
+    using At = typename Of::At;
+    using V = typename Of::V;
+    using Index = typename Of::Index;
     using C = Complex<Real, V>;
     static constexpr At lanes = width;
     struct __attribute__((packed, aligned(alignof(Real)), may_alias)) Loose {
@@ -89,31 +80,12 @@ struct Vectors {
         reinterpret_cast<Loose*>(to + lanes)->value = together<1>(value);
     }
 
-    // Exchanges the squares of half x half elements off the diagonal, then those of twice the size.
-    template <At half = 1>
-    [[gnu::always_inline]] static inline void transpose(V* rows) {
-        if constexpr (half < lanes) {
-            Index low{}, high{};
-            for (At l = 0; l < lanes; ++l) {
-                low[l] = narrow((l & half) == 0 ? l : lanes + l - half);
-                high[l] = narrow((l & half) == 0 ? l + half : lanes + l);
-            }
-#pragma GCC unroll 16
-            for (At i = 0; i < lanes; ++i) {
-                if ((i & half) != 0) continue;
-                V const a = rows[i], b = rows[i + half];
-                rows[i] = __builtin_shuffle(a, b, low);
-                rows[i + half] = __builtin_shuffle(a, b, high);
-            }
-            transpose<2 * half>(rows);
-        }
-    }
     [[gnu::always_inline]] static inline void transpose(C* rows) {
         V re[lanes], im[lanes];
 #pragma GCC unroll 16
         for (At l = 0; l < lanes; ++l) re[l] = rows[l].re, im[l] = rows[l].im;
-        transpose<1>(re);
-        transpose<1>(im);
+        Of::transpose(re);
+        Of::transpose(im);
 #pragma GCC unroll 16
         for (At l = 0; l < lanes; ++l) rows[l] = {re[l], im[l]};
     }
@@ -128,7 +100,7 @@ struct Vectors {
                 C x[radix];
 #pragma GCC unroll 8
                 for (At j = 0; j < radix; ++j) x[j] = fetch(q + at.stride * p + apart_by * j);
-                Butterfly<radix, Real, V>::apply(x);
+                Butterfly<radix, C>::apply(x);
                 Real* const out = to + 2 * lanes * (q + at.stride * radix * p);
                 keep(out, 0, x[0]);
 #pragma GCC unroll 8
@@ -143,7 +115,7 @@ struct Vectors {
             C x[radix];
 #pragma GCC unroll 8
             for (At j = 0; j < radix; ++j) x[j] = fetch(q + at.stride * j);
-            Butterfly<radix, Real, V>::apply(x);
+            Butterfly<radix, C>::apply(x);
 #pragma GCC unroll 8
             for (At j = 0; j < radix; ++j) put(q + at.stride * j, x[j]);
         }
@@ -182,9 +154,7 @@ struct Vectors {
     }
 
   private:
-    static constexpr typename SameSize<Real>::Integer narrow(At value) {
-        return static_cast<typename SameSize<Real>::Integer>(value);
-    }
+    static constexpr typename Of::Integer narrow(At value) { return static_cast<typename Of::Integer>(value); }
 };
 
 }  // namespace octant::fft

@@ -24,6 +24,21 @@ std::vector<Real> turns(std::int64_t n, std::int64_t lanes) {
     return table;
 }
 
+// As ShortCall wants them, of `pairs` numbers in a register.
+template <class Real>
+std::vector<Real> short_turns(std::int64_t n, std::int64_t pairs) {
+    ExactRoots const roots(n);
+    std::vector<Real> table;
+    for (std::int64_t k = 1; k < n / pairs; ++k)
+        for (bool const imaginary : {false, true})
+            for (std::int64_t l = 0; l < pairs; ++l) {
+                Exact const root = roots.of(k * l);
+                auto const part = static_cast<Real>(imaginary ? root.imag() : root.real());
+                table.insert(table.end(), {imaginary ? -part : part, part});
+            }
+    return table;
+}
+
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -62,6 +77,11 @@ bool LinesOf<Real>::folds(std::int64_t n, WidthOf<Real> const& width) {
 }
 
 template <class Real>
+bool LinesOf<Real>::fits(std::int64_t n, WidthOf<Real> const& width) {
+    return width.passes.in_registers(n) != nullptr;
+}
+
+template <class Real>
 LinesOf<Real>::LinesOf(std::int64_t n, Way way, WidthOf<Real> width, bool streaming)
     : n_(n),
       way_(way),
@@ -71,41 +91,41 @@ LinesOf<Real>::LinesOf(std::int64_t n, Way way, WidthOf<Real> width, bool stream
               : way == Way::grouped ? n
                                     : 1,
               width_.passes.largest_radix),
-      turns_(way == Way::folded ? turns<Real>(n, width_.passes.lanes) : std::vector<Real>()),
+      turns_(way == Way::in_registers ? short_turns<Real>(n, width_.passes.lanes / 2)
+             : way == Way::folded     ? turns<Real>(n, width_.passes.lanes)
+                                      : std::vector<Real>()),
+      fold_{stages_.line(), turns_.data()},
+      in_registers_(width_.passes.in_registers(n)),
       plan_(way == Way::two_passes ? std::make_unique<PlanOf<Real>>(n, width_) : nullptr) {}
 
 template <class Real>
-void LinesOf<Real>::run(Ends ends, std::int64_t lines, Real* scratch) const {
+void LinesOf<Real>::run(Real const* in, std::int64_t in_pitch, Real* out, std::int64_t out_pitch, std::int64_t lines,
+                        Real* scratch) const {
+    if (way_ == Way::in_registers) return in_registers_(turns_.data(), in, in_pitch, out, out_pitch, lines);
     if (way_ == Way::grouped) {
-        PieceOf<Real> const whole{ends.in, ends.in_pitch, n_};
+        PieceOf<Real> const whole{in, in_pitch, n_};
         return width_.passes.rows_as_rows({.line = stages_.line(),
                                            .lines = lines,
                                            .scratch = scratch,
-                                           .out = ends.out,
-                                           .out_pitch = ends.out_pitch,
+                                           .out = out,
+                                           .out_pitch = out_pitch,
                                            .pieces = &whole,
                                            .piece_count = 1});
     }
-    for (std::int64_t c = 0; c < lines; ++c) {
-        Real const* const in = ends.in + 2 * c * ends.in_pitch;
-        Real* const out = ends.out + 2 * c * ends.out_pitch;
-        if (way_ == Way::folded) {
-            bool const aligned = reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
-            width_.passes.fold({.line = stages_.line(),
-                                .turns = turns_.data(),
-                                .in = in,
-                                .out = out,
-                                .scratch = scratch,
-                                .other = aligned ? out : scratch + (2 * n_ + 15) / 16 * 16});
-        } else {
-            plan_->forward(in, scratch, out, streaming_, scratch + (2 * n_ + 15) / 16 * 16);
-        }
+    Real* const other = scratch + (2 * n_ + 15) / 16 * 16;
+    for (std::int64_t c = 0; c < lines; ++c, in += 2 * in_pitch, out += 2 * out_pitch) {
+        bool const aligned = reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
+        if (way_ == Way::folded)
+            width_.passes.fold(fold_, in, out, scratch, aligned ? out : other);
+        else
+            plan_->forward(in, scratch, out, streaming_, other);
     }
 }
 
 template <class Real>
 std::size_t LinesOf<Real>::scratch_numbers() const {
     auto const numbers = static_cast<std::size_t>((2 * n_ + 15) / 16 * 16);
+    if (way_ == Way::in_registers) return 0;
     if (way_ == Way::folded) return 2 * numbers;
     if (way_ == Way::grouped) return static_cast<std::size_t>(4 * width_.passes.lanes * n_);
     return numbers + plan_->scratch_numbers();
@@ -114,6 +134,11 @@ std::size_t LinesOf<Real>::scratch_numbers() const {
 template <class Real>
 std::int64_t LinesOf<Real>::flops() const {
     if (way_ == Way::two_passes) return plan_->flops();
+    if (way_ == Way::in_registers) {
+        std::int64_t const across = width_.passes.lanes / 2, down = n_ / across;
+        return across * butterfly_flops(static_cast<int>(down)) + 6 * across * (across > 1 ? down - 1 : 0) +
+               down * butterfly_flops(static_cast<int>(across));
+    }
     if (way_ == Way::grouped || width_.passes.lanes == 1) return stages_.flops(n_);
     return stages_.flops(n_) + 6 * n_ + n_ / width_.passes.lanes * butterfly_flops(width_.passes.lanes);
 }
@@ -122,6 +147,7 @@ template <class Real>
 std::string LinesOf<Real>::name() const {
     std::string const lanes = std::to_string(width_.passes.lanes);
     if (way_ == Way::two_passes) return "two passes of " + lanes + (streaming_ ? " lines, streaming stores" : " lines");
+    if (way_ == Way::in_registers) return "in registers of " + std::to_string(width_.passes.lanes / 2);
     if (width_.passes.lanes == 1) return "one lane";
     return (way_ == Way::folded ? "folded into " : "in groups of ") + lanes;
 }
@@ -153,15 +179,19 @@ void TransformOf<Real>::make(WidthOf<Real> const& widest) {
             number[0] /= 2, number[1] /= -2;
         }
     }
-    WidthOf<Real> narrow = widest;
-    for (auto const& width : widths<Real>())
-        if (width.passes.lanes <= lanes && LinesOf<Real>::folds(n, width)) narrow = width;
+    WidthOf<Real> narrow = widest, fitting = widest;
+    for (auto const& width : widths<Real>()) {
+        if (width.passes.lanes > lanes) continue;
+        if (LinesOf<Real>::folds(n, width)) narrow = width;
+        if (LinesOf<Real>::fits(n, width)) fitting = width;
+    }
     // What is right for most: a line folded as long as it is in the second cache, in groups where it cannot be folded.
     bool const many = shape.lines() >= lanes && n <= longest_grouped, full = narrow.passes.lanes == lanes;
     bool const large = n * static_cast<std::int64_t>(sizeof(Real)) > longest_folded_bytes;
     auto const add = [this](std::int64_t length, Way way, WidthOf<Real> const& width, bool streaming = false) {
         ways_.emplace_back(length, way, width, streaming);
     };
+    if (LinesOf<Real>::fits(n, fitting)) add(n, Way::in_registers, fitting);
     if (many && !full) add(n, Way::grouped, widest);
     if (large) add(n, Way::two_passes, widest);
     add(n, Way::folded, narrow);
@@ -186,11 +216,11 @@ void TransformOf<Real>::choose(Real const* in, Real* out, Real* scratch) {
 template <class Real>
 void TransformOf<Real>::run_lines(LinesOf<Real> const& by, Real const* in, Real* out, Real* scratch) const {
     std::int64_t const lines = shape_.lines(), to = shape_.line_out();
-    if (!shape_.real) return by.run({in, to, out, to}, lines, scratch);
+    if (!shape_.real) return by.run(in, to, out, to, lines, scratch);
     std::int64_t const n = shape_.n / 2;
     for (std::int64_t c = 0; c < lines; c += passes_.lanes) {  // so that they are split while they are in the cache
         std::int64_t const here = std::min<std::int64_t>(passes_.lanes, lines - c);
-        by.run({in + 2 * c * n, n, out + 2 * c * to, to}, here, scratch);
+        by.run(in + 2 * c * n, n, out + 2 * c * to, to, here, scratch);
         for (std::int64_t l = 0; l < here; ++l) passes_.split({out + 2 * (c + l) * to, n, halves_.data()});
     }
 }

@@ -39,27 +39,24 @@ class Aligned {  // to 64 bytes
     std::vector<Block> blocks_;
 };
 
-// Lines of one length, each complex and contiguous, by one of three ways: folded, each into as many lanes as divide it;
-// in groups of as many lines as a vector has elements; in two passes over memory.
-enum class Way { folded, grouped, two_passes };
+// Lines of one length, each complex and contiguous, by one of four ways: each in registers; folded, each into as many
+// lanes as divide it; in groups of as many lines as a vector has elements; in two passes over memory.
+enum class Way { in_registers, folded, grouped, two_passes };
 
 template <class Real>
 class LinesOf {
   public:
     LinesOf(std::int64_t n, Way way, WidthOf<Real> width, bool streaming = false);
     [[nodiscard]] static bool folds(std::int64_t n, WidthOf<Real> const& width);
+    [[nodiscard]] static bool fits(std::int64_t n, WidthOf<Real> const& width);  // into registers
 
-    struct Ends {
-        Real const* in;
-        std::int64_t in_pitch;
-        Real* out;
-        std::int64_t out_pitch;
-    };
-    void run(Ends ends, std::int64_t lines, Real* scratch) const;
+    void run(Real const* in, std::int64_t in_pitch, Real* out, std::int64_t out_pitch, std::int64_t lines,
+             Real* scratch) const;
 
     [[nodiscard]] std::size_t scratch_numbers() const;
     [[nodiscard]] std::int64_t flops() const;  // of one line
-    [[nodiscard]] std::string name() const;    // "folded into 8", "in groups of 8", "two passes, streaming stores"
+    [[nodiscard]] std::string name()
+        const;  // "in registers", "folded into 8", "in groups of 8", "two passes, streaming stores"
 
   private:
     std::int64_t n_;
@@ -68,6 +65,8 @@ class LinesOf {
     bool streaming_;
     StagesOf<Real> stages_;
     Aligned<Real> turns_;
+    FoldOf<Real> fold_;
+    ShortCall<Real> in_registers_;
     std::unique_ptr<PlanOf<Real>> plan_;
 };
 

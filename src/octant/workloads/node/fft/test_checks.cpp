@@ -109,9 +109,12 @@ void right_transforms(octant::Checks& checks) {
 template <class Real>
 void ways(octant::Checks& checks) {
     for (auto const& width : octant::fft::widths<Real>())
-        for (Shape const shape : {Shape{.n = 240}, Shape{.n = 1024, .batch = 2}, Shape{.n = 18, .rows = 20},
-                                  Shape{.n = 270, .rows = 3, .batch = 2, .real = true}, Shape{.n = 10125},
-                                  Shape{.n = 27, .batch = 21}, Shape{.n = 40, .batch = 11, .interleaved = true}}) {
+        for (Shape const shape :
+             {Shape{.n = 240}, Shape{.n = 1024, .batch = 2}, Shape{.n = 18, .rows = 20},
+              Shape{.n = 270, .rows = 3, .batch = 2, .real = true}, Shape{.n = 10125}, Shape{.n = 27, .batch = 21},
+              Shape{.n = 40, .batch = 11, .interleaved = true}, Shape{.n = 4}, Shape{.n = 8}, Shape{.n = 16},
+              Shape{.n = 32, .batch = 3}, Shape{.n = 64}, Shape{.n = 128}, Shape{.n = 16, .rows = 5},
+              Shape{.n = 32, .batch = 2, .real = true}}) {
             octant::fft::TransformOf<Real> const transform(shape, width);
             std::vector<Real> in, expected(static_cast<std::size_t>(shape.parts_out()));
             for (std::int64_t i = 0; i < shape.parts_in(); ++i)
