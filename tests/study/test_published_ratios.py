@@ -41,3 +41,9 @@ def test_a_column_that_the_table_lacks_is_refused_by_its_key() -> None:
     wrong = THERE.replace("to = { vsx", "to = { vxs")
     with pytest.raises(file.StudyError, match=r"findings\.0\.there\.to: no column 'vxs'"):
         file.parse(STUDY + wrong, "mine")
+
+
+def test_what_one_size_is_over_another_is_no_gain_of_a_setting() -> None:
+    """The Power 755's near part of the cache against all of it: both are the baseline's."""
+    gains = published_gains(file.load("l3-locality"))
+    assert {cell.levels for cell, _ in gains} == {("all",)}

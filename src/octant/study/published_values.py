@@ -52,7 +52,8 @@ def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
     """How many times as good as the baseline each place was there, least and most: from published values, and from
     published ratios that findings state, one after the other where the baseline is in none of them.
 
-    Places of which nothing is published that leads to the baseline are left out, as is the baseline itself.
+    Places of which nothing is published that leads to the baseline at the same value of the axis are left out, as is
+    the baseline itself.
     """
     edges = _edges(study)
     found: dict[Place, tuple[float, float]] = {}
@@ -65,7 +66,7 @@ def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
                 if to == here and of not in reached:
                     reached[of] = (reached[here][0] * low, reached[here][1] * high)
                     ends.append(of)
-        found |= {place: ends for place, ends in reached.items() if place != origin}
+        found |= {place: gain for place, gain in reached.items() if place[1] == origin[1] and place != origin}
     return found
 
 
