@@ -13,8 +13,9 @@ from octant.machine.hwloc import load
 from octant.study import file
 from octant.study.cells import Cell, axis_values, cells, with_axis_values
 from octant.study.design import design
+from octant.study.parts import Axis
 from paths import ROOT
-from study_text import STUDY
+from study_text import STUDY, curve_study
 
 RECORDED = sorted([*(ROOT / "machines").glob("*.xml"), *(ROOT / "machines").glob("*.synthetic")])
 
@@ -39,6 +40,19 @@ def test_shipped_studies_plan_on_every_recorded_machine(name: str, topology: Pat
     for ask in plan.asks:
         assert ask.shape.ranks >= 1
         assert all(value.isdigit() for name, value in ask.knobs.items() if name == "bytes" and "*" in value)
+
+
+def test_ladders_of_an_axis_come_out_as_one(tmp_path: Path) -> None:
+    study = file.load(curve_study(tmp_path, '"64KiB to 1MiB by 4", "l2", "96KiB to 1MiB by 4"', at="l2"))
+    measure = with_axis_values(study, axis_values(study, {"l2": 512 * 1024})).measures["m"]
+    assert measure.axis
+    assert measure.axis.values == ("65536", "98304", "262144", "393216", "524288", "1048576")
+
+
+def test_bytes_along_an_axis_have_a_unit_for_people() -> None:
+    sizes, counts = (Axis(knob="bytes", values=("1", "2"), unit=unit) for unit in ("B", "lines"))
+    assert [sizes.label(value) for value in ("98304", "2MiB", "4*llc")] == ["96 KiB", "2 MiB", "4*llc"]
+    assert counts.label("98304") == "98304"
 
 
 def test_the_order_is_shuffled_within_rounds_and_repeats_with_the_seed() -> None:

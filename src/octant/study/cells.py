@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.machine import facts
+from octant.study.parts import number
 
 if TYPE_CHECKING:
     from octant.study.file import Study
@@ -53,11 +54,12 @@ def axis_values(study: Study, known: Mapping[str, int]) -> dict[str, dict[str, s
 
 
 def with_axis_values(study: Study, axes: Mapping[str, Mapping[str, str]]) -> Study:
-    """The study whose axes have the values that `axis_values` gave, each once."""
+    """The study whose axes have the values that `axis_values` gave, each once, numbers in ascending order."""
     measures = dict(study.measures)
     for name, written in axes.items():
         measure = measures[name]
         if measure.axis:
             values = tuple(dict.fromkeys(value for texts in written.values() for value in texts.split(",")))
+            values = tuple(sorted(values, key=number)) if measure.axis.has_numbers else values
             measures[name] = measure.model_copy(update={"axis": measure.axis.model_copy(update={"values": values})})
     return study.model_copy(update={"measures": measures})

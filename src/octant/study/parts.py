@@ -48,6 +48,13 @@ class Axis(Part):
     values: tuple[str, ...] = Field(min_length=1, max_length=MOST_POINTS)
     unit: str = ""
 
+    def label(self, value: str) -> str:
+        """A value for people: `2 MiB` of bytes, others as they are."""
+        try:
+            return units.bytes_text(units.parse_bytes(value)) if self.unit == "B" else value
+        except ValueError:  # an expression of the machine
+            return value
+
     @property
     def has_numbers(self) -> bool:
         """Whether every value is a count or a size, so that a curve can be drawn along them."""

@@ -64,6 +64,20 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
     assert text.count("doubt 1: more threads than hardware threads") == 1
 
 
+def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        STUDY.replace('which = "a"', 'which = "a"\nhost = "mine"').replace(
+            "[factors.which]", "[factors.host]\nmine = {}\n[factors.which]"
+        )
+    )
+    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 10e9)
+    head = next(
+        line for line in report.report_text(outcome.outcome_of_run(run)).splitlines() if line.endswith("× baseline")
+    )
+    assert head.split()[:2] == ["which", "here"]
+
+
 def test_a_model_is_named_as_one() -> None:
     pytest.importorskip("octant._network")
     text = report.report_text(outcome.outcome_of_model("gups-scaling"))

@@ -27,10 +27,11 @@ from octant.study import file
 from octant.study.factors import factor_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
+    from octant.stats.verdicts import Verdict as Told
     from octant.study.cells import Cell
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
@@ -63,36 +64,48 @@ def _spoiled(outcome: Outcome) -> Iterator[Finding]:
 
 
 def _adopt(outcome: Outcome) -> Iterator[Finding]:
-    """A step for each setting that is better for some measure, with what it does to the others."""
+    """A step for each setting that is better for some measure, with what it does to the others; first those that cost
+    no other measure anything.
+    """
     settings: dict[tuple[str, ...], list[Adopted]] = {}
     for one in adopted_settings(outcome):
         settings.setdefault(one.place[0].levels, []).append(one)
-    for levels, gained in list(settings.items())[:MOST_ADOPTED]:
+    steps = [(gained, list(_costs(outcome, levels, gained))) for levels, gained in settings.items()]
+    for gained, costs in sorted(steps, key=lambda step: bool(step[1]))[:MOST_ADOPTED]:
         first, speed = gained[0], gained[0].told.speed
-        title = f"Use {setting(outcome, first.place)}: {ratio(first.told)} here{of_measure(outcome, first.place)}"
-        others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]]
-        others += _costs(outcome, levels, {one.place[0].measure for one in gained})
+        gain = f"{setting(outcome, first.place)}: {ratio(first.told)} here{of_measure(outcome, first.place)}"
+        title = f"{units.capital(gain)}, but {costs[0]}" if costs else f"Use {gain}"
+        others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]] + costs[1:]
         evidence = f"{speed.low:.2f} … {speed.high:.2f}: {speed.text}" if speed else ""
         body = f"{evidence}{_where(outcome, first)}." + (f" Also {', '.join(others)}." if others else "")
         yield Finding("adopt", title, body, lines_for(outcome, first.place), gain=middle(first.told))
 
 
-def _costs(outcome: Outcome, levels: tuple[str, ...], but: set[str]) -> Iterator[str]:
-    """What a setting costs other measures: where it is proven to be slower."""
-    for place, told in outcome.told.items():
-        if place[0].levels == levels and place[0].measure not in but and told.word == "slower":
-            yield f"{ratio(told)}{of_measure(outcome, place)}"
+def _costs(outcome: Outcome, levels: tuple[str, ...], gained: Sequence[Adopted]) -> Iterator[str]:
+    """What a setting costs other measures, the worst first: of each where it is slowest, as far as it is proven."""
+    better = {one.place[0].measure for one in gained}
+    worst: dict[str, tuple[Place, Told]] = {}
+    for place, told in sorted(outcome.told.items(), key=lambda one: middle(one[1])):
+        if (
+            place[0].levels == levels
+            and place[0].measure not in better
+            and told.word == "slower"
+            and told.beyond_margin
+        ):
+            worst.setdefault(place[0].measure, (place, told))
+    for place, told in worst.values():
+        yield f"{ratio(told)}{of_measure(outcome, place)}"
 
 
 def _where(outcome: Outcome, one: Adopted) -> str:
-    """`; better from 16MiB on`, where the measure has an axis."""
+    """`; better from 16 MiB on`, where the measure has an axis."""
     axis = outcome.study.measures[one.place[0].measure].axis
     if axis is None:
         return ""
     first = axis.values.index(one.everywhere[0])
     if axis.values[first:] == one.everywhere and len(one.everywhere) > 1:
-        return f"; better from {one.everywhere[0]} on"
-    return f"; better at {', '.join(one.everywhere)}"
+        return f"; better from {axis.label(one.everywhere[0])} on"
+    return f"; better at {', '.join(map(axis.label, one.everywhere))}"
 
 
 def _keep(outcome: Outcome) -> Iterator[Finding]:

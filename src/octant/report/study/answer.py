@@ -219,9 +219,10 @@ def baseline(outcome: Outcome) -> str:
 
 
 def of_measure(outcome: Outcome, place: Place) -> str:
-    """` for updates at 256MiB`, as far as the study has several measures, or an axis."""
+    """` for updates at 256 MiB`, as far as the study has several measures, or an axis."""
     named = f" for {place[0].measure}" if len(outcome.study.measures) > 1 else ""
-    return named + (f" at {place[1]}" if place[1] else "")
+    axis = outcome.study.measures[place[0].measure].axis
+    return named + (f" at {axis.label(place[1])}" if axis and place[1] else "")
 
 
 def middle(told: Told) -> float:

@@ -171,11 +171,13 @@ def curves(outcome: Outcome, measure: str) -> Picture:
         mine = [(place, place.ours) for place in found if place.cell == cell and place.ours]
         mine.sort(key=lambda one: _x(one[0], sized))  # ladders of an axis follow one another in the file
         if mine:
-            series.append(_curve(name, [(_x(place, sized), ours, f"{word} {place.at}") for place, ours in mine]))
+            series.append(
+                _curve(name, [(_x(place, sized), ours, f"{word} {axis.label(place.at)}") for place, ours in mine])
+            )
     for cell in published_cells:
         name = f"published, {names[cell]}" if len(cells) > 1 else "published"
         rows = [(place, place.published.value) for place in found if place.cell == cell and place.published]
-        points = [(_x(place, sized), value, place.at) for place, value in rows]
+        points = [(_x(place, sized), value, axis.label(place.at)) for place, value in rows]
         xs, ys = tuple(x for x, _, _ in points), tuple(y for _, y, _ in points)
         labels = tuple(f"{name}, {word} {at}" for _, _, at in points)
         series.append(Series(name, "points", xs, ys, labels=labels, role="published"))

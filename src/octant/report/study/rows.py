@@ -42,10 +42,15 @@ class Place:
 
 
 def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
-    """The table of a measure: the published columns and the doubts only where there are any."""
+    """The table of a measure: factors (of what was measured those that differ), published columns and doubts where
+    there are any.
+    """
     axis = outcome.study.measures[measure].axis
     rows = table(outcome, measure)
-    columns = [*outcome.study.factors, *([axis.knob] if axis else []), "here"]
+    factors = list(outcome.study.factors)
+    if outcome.run is not None:
+        factors = [name for name in factors if len({row["levels"][name] for row in rows}) > 1]
+    columns = [*factors, *([axis.knob] if axis else []), "here"]
     told = ("× baseline", "model", "× model", "there", "× there")
     columns += [column for column in told if any(row[column] for row in rows)]
     if any(row["doubts"] for row in rows):
@@ -72,7 +77,7 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
         rows.append(
             {
                 "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
-                **({axis.knob: place.at} if axis else {}),
+                **({axis.knob: axis.label(place.at)} if axis else {}),
                 "here": value_text(ours.value, unit) + _mark_of(ours.value, marks[0]) if ours else "",
                 "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) + sign if gained else "",
                 "model": range_of_model(place.predicted, unit) if place.predicted else "",
