@@ -131,21 +131,21 @@ def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(st
 
 def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where: Store, tmp_path: Path) -> None:
     """Planning by rule is thirty times as quick, and halves what the plan is for."""
-    text = STUDY.partition("[[findings]]")[0] + 'c = { knobs = { memory = "local" } }\n'
+    text = STUDY.partition("[[findings]]")[0] + 'c = { knobs = { prefetch = "512B" } }\n'
     mine = tmp_path / "mine.toml"
     mine.write_text(
         text.replace("[factors", '[measures.n]\nworkload = "node/stream"\nknobs = { kernel = "copy" }\n[factors')
     )
-    gains = {("b", "triad"): 30.0, ("b", "copy"): 0.5, ("c", "triad"): 1.2, ("c", "copy"): 0.99}
+    gains = {("b", "triad"): 30.0, ("b", "copy"): 0.5, ("c", "triad"): 0.99, ("c", "copy"): 1.2}
 
     def rate(launch: Launch, point: Mapping[str, str]) -> float:
-        level = "b" if point.get("pages") == "thp" else "c" if point.get("memory") == "local" else "a"
+        level = "b" if point.get("pages") == "thp" else "c" if point.get("prefetch") == "512B" else "a"
         return 10e9 * gains.get((level, point.get("kernel", "triad")), 1.0) * math.exp(QUIET * NOISE[launch.repeat % 6])
 
     run = fake_study.run(where, str(mine), machine(), rate)
     titles = [step.title for step in steps(outcome.outcome_of_run(run)) if step.rule == "adopt"]
     assert titles == [
-        "Use which c: × 1.20 here for m",
+        "Use which c: × 1.20 here for n",
         "Which b: × 30 here for m, but × 0.50 for n",
     ]
 
