@@ -71,11 +71,19 @@ def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Pat
             "[factors.which]", "[factors.host]\nmine = {}\n[factors.which]"
         )
     )
-    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 10e9)
+    run = fake_study.run(where, str(mine), machine(), lambda *_: 10e9)
     head = next(
         line for line in report.report_text(outcome.outcome_of_run(run)).splitlines() if line.endswith("× baseline")
     )
     assert head.split()[:2] == ["which", "here"]
+
+
+def test_tests_of_one_finding_share_its_statement_and_a_reason_stands_once(where: Store) -> None:
+    run = fake_study.run(where, "task-placement", machine(), lambda *_: 10e9)
+    text = " ".join(report.report_text(outcome.outcome_of_run(run)).split())
+    assert text.count("Accumulating tasks") == 1
+    assert text.count("cannot be tested here: needs 2 NUMA domains") == 1
+    assert "(2 tests)" in text
 
 
 def test_a_model_is_named_as_one() -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from rich.markup import escape
@@ -242,9 +243,14 @@ def _verdicts_text(outcome: Outcome) -> str:
     shown = Table(title="Findings", title_justify="left", box=None, pad_edge=False, show_header=False)
     shown.add_column(no_wrap=True)
     shown.add_column(overflow="fold")
-    for verdict in outcome.verdicts:
-        shown.add_row(f"{SIGNS[verdict.status]} {verdict.finding.id}", verdict.finding.statement)
-        shown.add_row("", verdict.text)
+    said = [(SIGNS[one.status], one.finding.id, one.finding.statement, one.text) for one in outcome.verdicts]
+    above = ""
+    for (sign, name, statement, text), tests in Counter(said).items():  # of what cannot be tested all say the same
+        is_next = name == above
+        if not is_next:
+            shown.add_row(f"{sign} {name}", statement)
+        shown.add_row(sign * is_next, text + (f" ({tests} tests)" if tests > 1 else ""))
+        above = name
     return render(shown)
 
 
