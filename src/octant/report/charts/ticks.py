@@ -57,7 +57,16 @@ def decades(least: float, most: float, text: Callable[[float], str]) -> tuple[tu
 
 def places(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
     """Ticks at the values themselves where they are few."""
-    return tuple((x, f"{x:g}") for x in xs) if len(xs) <= 8 else decades(xs[0], xs[-1], lambda v: f"{v:g}")
+    return tuple((x, count_text(x)) for x in xs) if len(xs) <= 8 else decades(xs[0], xs[-1], count_text)
+
+
+def count_text(value: float) -> str:
+    """A count as people write it: `65536`, `2^20`, `10^6`; `0.5` and what is too long as numbers are."""
+    for base, first in ((2, 17), (10, 6)):
+        power = round(math.log(value, base)) if value >= 1 else 0
+        if power >= first and value == base**power:
+            return f"{base}^{power}"
+    return f"{value:.0f}" if value == round(value) and value < 1e7 else f"{value:g}"
 
 
 def size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
