@@ -132,12 +132,22 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
+_BINARY = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
+
+
 def bytes_text(value: float) -> str:
     """A size with a binary prefix: `48 KiB`, `2 MiB`, `1.5 GiB`."""
-    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+    for unit, scale in _BINARY.items():
         if value >= scale:
             return f"{value / scale:.4g} {unit}"
     return f"{value:.0f} B"
+
+
+def exact_bytes_text(size: int) -> str:
+    """As `bytes_text` where that is exact, else in bytes: `1800 B`."""
+    text = bytes_text(size)
+    number, unit = text.split()
+    return text if float(number) * _BINARY.get(unit, 1) == size else f"{size} B"
 
 
 def si_text(value: float, unit: str, digits: int = 3) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_run import MIB, machine, point, stored, write_run
+from fake_run import MIB, launch_line, machine, point, point_line, stored, write_run
 from octant.ask import Ask, Shape, Subject
 from octant.record import Point, Work
 from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Cost, Durations, learned
@@ -70,9 +70,9 @@ def test_other_sizes_lie_on_the_line_of_those_known(size: int, beyond_s: float) 
 def test_time_grows_no_quicker_than_the_work() -> None:
     """A disturbed point of the largest size is no law: bytes take time about in proportion, products about n³."""
     known = Durations({"node/stream": [cost(MIB, 0.001), cost(2 * MIB, 0.1)]})
-    assert seconds(known, asked(bytes="4MiB")) == pytest.approx(START_S + 0.2 + 0.1 * 2**1.2)
+    assert seconds(known, asked(bytes="4MiB")) == pytest.approx(START_S + 0.2 + 0.1 * 2**1.15)
     products = Durations({"node/stream": [cost(256, 0.01, power=3.0), cost(512, 1.0, power=3.0)]})
-    assert seconds(products, asked(n="1024")) == pytest.approx(START_S + 0.2 + 2**3.2)
+    assert seconds(products, asked(n="1024")) == pytest.approx(START_S + 0.2 + 2**3.15)
 
 
 def test_of_one_known_size_others_are_in_proportion() -> None:
@@ -81,11 +81,17 @@ def test_of_one_known_size_others_are_in_proportion() -> None:
     assert seconds(known, asked(n="100000")) == pytest.approx(START_S + 0.2 + 1.0)
 
 
+def test_of_nothing_there_is_no_proportion() -> None:
+    known = Durations({"node/stream": [cost(0, 0.01)]})
+    assert seconds(known, asked(bytes="1MiB")) == pytest.approx(START_S + 0.2 + 0.01)
+
+
 @pytest.mark.parametrize(
     ("knobs", "counts", "power"),
     [
         ({"n": "1000"}, {"elements": 1000, "bytes_read": 8000}, 1.0),  # functions of a vector
         ({"n": "1024"}, {"nominal_flops": 5 * 1024 * 10, "bytes_read": 16 * 1024}, 1.0),  # a transform
+        ({"n": "64"}, {"nominal_flops": 5 * 64 * 6, "bytes_read": 16 * 64}, 1.0),
         ({"n": "100"}, {"flops": 2 * 100**3}, 3.0),  # a product of matrices
         ({"n": "1000"}, {"flops": 2 * 1000**3 // 3}, 3.0),  # a system of equations
         ({"n": "100"}, {"bytes_read": 8 * 100**2}, 2.0),  # a transposition
@@ -107,6 +113,22 @@ def test_the_work_says_with_which_power_of_the_size_it_grows(
 def _took(launch: str, size: int, started: str, spent: Mapping[str, float]) -> Point:
     knobs = {"bytes": str(size), "seconds": "0.2", "kernel": "triad"}
     return point(workload="node/stream", launch=launch, knobs=knobs, started=started, spent_s=spent)
+
+
+def test_each_library_of_a_launch_has_a_start_of_its_own(tmp_path: Path) -> None:
+    """Two libraries, a start each second: of 0.65 s the point, and the rest the start."""
+    ask = Ask(Subject("node/vecmath"), {"library": "libm,relaxed"}, repeats=12)
+    points = [
+        point(
+            workload="node/vecmath", launch=launch.key, knobs={"library": library}, spent_s={"measure_s": 0.65},
+            started=f"2026-11-21T21:45:{2 * number + half:02d}Z",
+        )
+        for number, launch in enumerate(ask.launches())
+        for half, library in enumerate(("libm", "relaxed"))
+    ]  # fmt: skip
+    run = write_run(stored(ask.launches(), [], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
+    run.records.write_text("".join(f"{launch_line(one)}\n{point_line(one)}\n" for one in points), encoding="utf-8")
+    assert learned(Store(tmp_path), machine()).start_scale == pytest.approx(0.35 / START_S)
 
 
 def test_runs_of_the_machine_are_learnt_from(tmp_path: Path) -> None:

@@ -51,7 +51,12 @@ def test_ladders_of_an_axis_come_out_as_one(tmp_path: Path) -> None:
 
 def test_bytes_along_an_axis_have_a_unit_for_people() -> None:
     sizes, counts = (Axis(knob="bytes", values=("1", "2"), unit=unit) for unit in ("B", "lines"))
-    assert [sizes.label(value) for value in ("98304", "2MiB", "4*llc")] == ["96 KiB", "2 MiB", "4*llc"]
+    assert [sizes.label(value) for value in ("98304", "1800", "2MiB", "4*llc")] == [
+        "96 KiB",
+        "1800 B",
+        "2 MiB",
+        "4*llc",
+    ]
     assert counts.label("98304") == "98304"
 
 

@@ -185,7 +185,8 @@ void TransformOf<Real>::make(WidthOf<Real> const& widest) {
         if (LinesOf<Real>::folds(n, width)) narrow = width;
         if (LinesOf<Real>::fits(n, width)) fitting = width;
     }
-    // What is right for most: a line folded as long as it is in the second cache, in groups where it cannot be folded.
+    // What is right for most: a line in registers where it fits, folded as long as it is in the second cache, in groups
+    // where it cannot be folded.
     bool const many = shape.lines() >= lanes && n <= longest_grouped, full = narrow.passes.lanes == lanes;
     bool const large = n * static_cast<std::int64_t>(sizeof(Real)) > longest_folded_bytes;
     auto const add = [this](std::int64_t length, Way way, WidthOf<Real> const& width, bool streaming = false) {

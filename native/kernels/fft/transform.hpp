@@ -56,7 +56,7 @@ class LinesOf {
     [[nodiscard]] std::size_t scratch_numbers() const;
     [[nodiscard]] std::int64_t flops() const;  // of one line
     [[nodiscard]] std::string name()
-        const;  // "in registers", "folded into 8", "in groups of 8", "two passes, streaming stores"
+        const;  // "in registers of 4", "folded into 8", "in groups of 8", "two passes, streaming stores"
 
   private:
     std::int64_t n_;

@@ -25,7 +25,7 @@ POINT_S, BYTE_S = 0.03, 1e-9
 MOST_RUNS = 6
 """Of the machine that are learnt from, the newest first: reading one takes a fraction of a second."""
 _SIZES = ("bytes", "n")
-_STEEPEST, _SPARE = 3.0, 0.2  # the power with which the work of any size grows at most, and what time may add to it
+_STEEPEST, _SPARE = 3.0, 0.15  # the power with which the work of any size grows at most, and what time may add to it
 _NEITHER = EFFORT | {*_SIZES, "seed"}
 _LEAST_SIZE = 4.0
 _LEAST_LAUNCHES = 20  # of a run, whose starts are known to the second only
@@ -119,7 +119,8 @@ def _cost(point: Point) -> Cost:
 
 def _power(point: Point) -> float:
     """3 where what is counted is about n³ (a product of matrices), 1 where it is about n (a vector of n numbers)."""
-    size, work = _size(point.knobs), max((count for one in point.work for count in one.counts.values()), default=0)
+    size = _size(point.knobs)
+    work = max((count / one.lanes for one in point.work for count in one.counts.values()), default=0.0)
     if size < _LEAST_SIZE or work <= size or "bytes" in point.knobs:
         return 1.0
     return min(_STEEPEST, float(math.floor(_SPARE + math.log(work) / math.log(size))))
@@ -150,20 +151,20 @@ def _size(knobs: Mapping[str, str]) -> float:
 
 def _start_scale(run: StoredRun) -> float | None:
     """How much longer than by rule the starts of a run took; nothing of one that was short, or stopped in between."""
-    spent: dict[str, float] = {}
-    begun: dict[str, datetime] = {}
-    ranks: dict[str, int] = {}
+    spent: dict[tuple[datetime, str], float] = {}  # by start: a launch has one for each library, say
+    ranks: dict[tuple[datetime, str], int] = {}
     for point in run.points:
         if point.process.begun:
-            spent[point.launch] = spent.get(point.launch, 0.0) + sum(point.spent_s.values())
-            begun[point.launch], ranks[point.launch] = point.process.begun, point.ranks
-    if len(begun) < _LEAST_LAUNCHES or run.failures:
+            start = point.process.begun, point.launch
+            spent[start] = spent.get(start, 0.0) + sum(point.spent_s.values())
+            ranks[start] = point.ranks
+    if len(spent) < _LEAST_LAUNCHES or run.failures:
         return None
-    last = max(begun, key=lambda launch: begun[launch])
-    elapsed_s = (begun[last] - min(begun.values())).total_seconds()
-    others = [launch for launch in begun if launch != last]
-    rule_s = sum(START_S if ranks[launch] == 1 else START_RANKS_S for launch in others)
-    scale = (elapsed_s - sum(spent[launch] for launch in others)) / rule_s
+    first, *_, last = sorted(spent)
+    elapsed_s = (last[0] - first[0]).total_seconds()
+    others = [start for start in spent if start != last]
+    rule_s = sum(START_S if ranks[start] == 1 else START_RANKS_S for start in others)
+    scale = (elapsed_s - sum(spent[start] for start in others)) / rule_s
     return scale if 0.2 < scale < 5 else None
 
 
@@ -197,7 +198,7 @@ def _beyond_s(alike: Sequence[Cost], size: float) -> float:
     """What a size takes beside its budget: between two known ones on a straight line of logarithms.
 
     Beyond the largest, time grows as between the last two, but no quicker than the work; where one size is known, in
-    proportion, since nothing says how much of its time all sizes have.
+    proportion, since nothing says how much of its time all sizes have. Of nothing there is no proportion.
     """
     by_size: dict[float, list[float]] = {}
     for cost in alike:
@@ -208,8 +209,8 @@ def _beyond_s(alike: Sequence[Cost], size: float) -> float:
     above = [one for one in line if one[0] >= at]
     if below[-1][0] == at or not above:
         (x, y), before = below[-1], below[-2] if len(below) > 1 else None
-        slope = (y - before[1]) / (x - before[0]) if before else 1.0
-        steepest = median(cost.power for cost in alike) + _SPARE
+        slope = (y - before[1]) / (x - before[0]) if before else float(x > 0)
+        steepest = max(alike, key=lambda cost: cost.size).power + _SPARE
         return math.exp(y + max(0.0, min(slope, steepest)) * (at - x))
     (x, y), (to_x, to_y) = below[-1], above[0]
     return math.exp(y + (to_y - y) * (at - x) / (to_x - x)) if to_x > x and at >= x else math.exp(to_y)

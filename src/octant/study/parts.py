@@ -49,9 +49,9 @@ class Axis(Part):
     unit: str = ""
 
     def label(self, value: str) -> str:
-        """A value for people: `2 MiB` of bytes, others as they are."""
+        """A value for people: `2 MiB` of bytes, `1800 B` where no prefix gives it exactly, others as they are."""
         try:
-            return units.bytes_text(units.parse_bytes(value)) if self.unit == "B" else value
+            return units.exact_bytes_text(units.parse_bytes(value)) if self.unit == "B" else value
         except ValueError:  # an expression of the machine
             return value
 

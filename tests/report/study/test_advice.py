@@ -150,6 +150,18 @@ def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where
     ]
 
 
+def test_what_a_setting_costs_elsewhere_on_the_same_axis_is_told(where: Store, tmp_path: Path) -> None:
+    def rate(launch: Launch, point: Mapping[str, str]) -> float:
+        gain = {"1MiB": 0.2, "2MiB": 1.5}[point["bytes"]] if "pages" in launch.ask.knobs else 1.0
+        return 10e9 * gain * math.exp(QUIET * NOISE[launch.repeat % 6])
+
+    found = outcome.outcome_of_run(
+        fake_study.run(where, curve_study(tmp_path, '"1MiB", "2MiB"', at="2MiB"), machine(), rate)
+    )
+    assert steps(found)[0].title == "Which b: × 1.50 here at 2MiB, but × 0.20 at 1MiB"
+    assert answer(found).startswith("Here which b brings × 1.50 at 2MiB over which a, but × 0.20 at 1MiB.")
+
+
 def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:
     found = study(1.5)
     (adopted,) = adopted_settings(found)

@@ -78,6 +78,14 @@ def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Pat
     assert head.split()[:2] == ["which", "here"]
 
 
+def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(STUDY)
+    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 10e9 if "pages" in launch.ask.knobs else None)
+    lines = report.report_text(outcome.outcome_of_run(run)).splitlines()
+    assert any(line.split()[:2] == ["b", "10.0"] for line in lines)
+
+
 def test_tests_of_one_finding_share_its_statement_and_a_reason_stands_once(where: Store) -> None:
     run = fake_study.run(where, "task-placement", machine(), lambda *_: 10e9)
     text = " ".join(report.report_text(outcome.outcome_of_run(run)).split())

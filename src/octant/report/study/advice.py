@@ -14,6 +14,7 @@ from octant.report.study.answer import (
     adopted_settings,
     baseline,
     best_of_all,
+    costs,
     middle,
     of_measure,
     ratio,
@@ -27,11 +28,10 @@ from octant.study import file
 from octant.study.factors import factor_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
-    from octant.stats.verdicts import Verdict as Told
     from octant.study.cells import Cell
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 MOST_LAUNCHES = 60
 """Launches of each combination that are proposed at once."""
 MOST_ADOPTED = 3
-"""Settings that are proposed, the greatest gain first."""
+"""Settings that are proposed, in the order of `adopted_settings`."""
 NOTHING_OPEN = "No setting asks for a change, and every finding has its verdict."
 LOST = ("lost time", "stolen time")
 """Kinds of doubt that a quiet machine takes away."""
@@ -64,37 +64,19 @@ def _spoiled(outcome: Outcome) -> Iterator[Finding]:
 
 
 def _adopt(outcome: Outcome) -> Iterator[Finding]:
-    """A step for each setting that is better for some measure, with what it does to the others; first those that cost
-    no other measure anything.
-    """
+    """A step for each setting that is better for some measure, with what it does elsewhere."""
     settings: dict[tuple[str, ...], list[Adopted]] = {}
     for one in adopted_settings(outcome):
         settings.setdefault(one.place[0].levels, []).append(one)
-    steps = [(gained, list(_costs(outcome, levels, gained))) for levels, gained in settings.items()]
-    for gained, costs in sorted(steps, key=lambda step: bool(step[1]))[:MOST_ADOPTED]:
+    for levels, gained in list(settings.items())[:MOST_ADOPTED]:
         first, speed = gained[0], gained[0].told.speed
+        lost = [f"{ratio(outcome.told[place])}{of_measure(outcome, place)}" for place in costs(outcome, levels)]
         gain = f"{setting(outcome, first.place)}: {ratio(first.told)} here{of_measure(outcome, first.place)}"
-        title = f"{units.capital(gain)}, but {costs[0]}" if costs else f"Use {gain}"
-        others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]] + costs[1:]
+        title = f"{units.capital(gain)}, but {lost[0]}" if lost else f"Use {gain}"
+        others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]] + lost[1:]
         evidence = f"{speed.low:.2f} … {speed.high:.2f}: {speed.text}" if speed else ""
         body = f"{evidence}{_where(outcome, first)}." + (f" Also {', '.join(others)}." if others else "")
         yield Finding("adopt", title, body, lines_for(outcome, first.place), gain=middle(first.told))
-
-
-def _costs(outcome: Outcome, levels: tuple[str, ...], gained: Sequence[Adopted]) -> Iterator[str]:
-    """What a setting costs other measures, the worst first: of each where it is slowest, as far as it is proven."""
-    better = {one.place[0].measure for one in gained}
-    worst: dict[str, tuple[Place, Told]] = {}
-    for place, told in sorted(outcome.told.items(), key=lambda one: middle(one[1])):
-        if (
-            place[0].levels == levels
-            and place[0].measure not in better
-            and told.word == "slower"
-            and told.beyond_margin
-        ):
-            worst.setdefault(place[0].measure, (place, told))
-    for place, told in worst.values():
-        yield f"{ratio(told)}{of_measure(outcome, place)}"
 
 
 def _where(outcome: Outcome, one: Adopted) -> str:

@@ -45,7 +45,10 @@ def _measured(outcome: Outcome) -> str:
     words = {verdict.word for verdict in told.values()}
     if adopted := adopted_settings(outcome):
         place, verdict = adopted[0].place, adopted[0].told
-        return f"Here {setting(outcome, place)} brings {ratio(verdict)}{of_measure(outcome, place)} over {base}."
+        lost = next(
+            (f", but {ratio(told[one])}{of_measure(outcome, one)}" for one in costs(outcome, place[0].levels)), ""
+        )
+        return f"Here {setting(outcome, place)} brings {ratio(verdict)}{of_measure(outcome, place)} over {base}{lost}."
     if not told and (best := best_of_all(outcome)):
         return f"Here {_scaled(outcome, *best)}."
     if not told:
@@ -118,7 +121,9 @@ def _published_sentence(outcome: Outcome) -> str:
 
 
 def adopted_settings(outcome: Outcome) -> list[Adopted]:
-    """The best setting of each measure whose gain's near end is beyond the margin, the greatest gain first."""
+    """The best setting of each measure whose gain's near end is beyond the margin: those without `costs` before the
+    others, the greatest gain first.
+    """
     better = {place: told for place, told in outcome.told.items() if told.word == "faster" and told.beyond_margin}
     found = []
     for measure in outcome.study.measures:
@@ -126,7 +131,16 @@ def adopted_settings(outcome: Outcome) -> list[Adopted]:
         if mine:
             best = max(mine, key=lambda one: mine[one])
             found.append(Adopted(best, better[best], tuple(at for cell, at in mine if cell == best[0])))
-    return sorted(found, key=lambda one: -middle(one.told))
+    return sorted(found, key=lambda one: (bool(costs(outcome, one.place[0].levels)), -middle(one.told)))
+
+
+def costs(outcome: Outcome, levels: tuple[str, ...]) -> list[Place]:
+    """Where a setting is proven to be slower, beyond the margin: the slowest place of each measure, the worst first."""
+    worst: dict[str, Place] = {}
+    for place, told in sorted(outcome.told.items(), key=lambda one: middle(one[1])):
+        if place[0].levels == levels and told.word == "slower" and told.beyond_margin:
+            worst.setdefault(place[0].measure, place)
+    return list(worst.values())
 
 
 def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:

@@ -110,7 +110,8 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
             note = "" if place.ours else f"not measured: {why}" if outcome.run else why
             note = "no baseline here" if place.ours and not ours else note
             unsure = is_invalid(place.ours) or is_invalid(origin.ours if origin else None)
-            found.append(_Row(", ".join(filter(None, (names[cell], at))), place, ours, there, note, unsure))
+            name = ", ".join(filter(None, (names[cell], axis.label(at) if axis else "")))
+            found.append(_Row(name, place, ours, there, note, unsure))
     return found
 
 
@@ -164,12 +165,12 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     cells = list(dict.fromkeys(place.cell for place in found))
     names = combination_names(outcome.study, cells)
     published_cells = list(dict.fromkeys(place.cell for place in found if place.published))
-    word = axis.unit if axis.unit and not sized else axis.knob
+    word = axis.knob if sized or axis.unit in ("", "B") else axis.unit
     series = []
     for cell in cells:
         name = names[cell] if len(cells) > 1 else _ours(outcome)
         mine = [(place, place.ours) for place in found if place.cell == cell and place.ours]
-        mine.sort(key=lambda one: _x(one[0], sized))  # ladders of an axis follow one another in the file
+        mine.sort(key=lambda one: _x(one[0], sized))  # of a model they are as the file has them
         if mine:
             series.append(
                 _curve(name, [(_x(place, sized), ours, f"{word} {axis.label(place.at)}") for place, ours in mine])

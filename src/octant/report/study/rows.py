@@ -42,14 +42,15 @@ class Place:
 
 
 def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
-    """The table of a measure: factors (of what was measured those that differ), published columns and doubts where
-    there are any.
+    """The table of a measure: factors (of what was measured those that differ, or differ from the baseline), published
+    columns and doubts where there are any.
     """
     axis = outcome.study.measures[measure].axis
     rows = table(outcome, measure)
     factors = list(outcome.study.factors)
     if outcome.run is not None:
-        factors = [name for name in factors if len({row["levels"][name] for row in rows}) > 1]
+        every = [*(row["levels"] for row in rows), outcome.study.baseline]
+        factors = [name for name in factors if len({levels[name] for levels in every}) > 1]
     columns = [*factors, *([axis.knob] if axis else []), "here"]
     told = ("× baseline", "model", "× model", "there", "× there")
     columns += [column for column in told if any(row[column] for row in rows)]

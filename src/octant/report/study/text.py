@@ -172,7 +172,8 @@ def absent_texts(outcome: Outcome) -> list[str]:
     for cell, reason in outcome.values.absent.items():
         reasons.setdefault(reason, []).append(str(cell))
     for (cell, at), reason in outcome.values.gaps.items():
-        reasons.setdefault(reason, []).append(f"{cell} at {at}")
+        axis = outcome.study.measures[cell.measure].axis
+        reasons.setdefault(reason, []).append(f"{cell} at {axis.label(at) if axis else at}")
     return [
         f"{reason}: {'; '.join(cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
         for reason, cells in reasons.items()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Ablation(KindOfTest):
     """At least `share` of the changes, each alone against `to`, make some measure better by more than `gain`.
 
-    Of each change the measure that gains most surely counts; along an axis, its end.
+    Of each change the measure that gains most surely counts; along an axis, at its largest value.
     """
 
     kind: Literal["ablation"]

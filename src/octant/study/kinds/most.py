@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Most(KindOfTest):
     """A share of the measures gains by more than `gain` from `to` to `of`: at least `share`, no more than `at_most`.
 
-    Of a measure along an axis its end is asked.
+    Of a measure along an axis its largest value is asked (of a model its last).
     """
 
     kind: Literal["most"]

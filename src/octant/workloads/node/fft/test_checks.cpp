@@ -130,6 +130,18 @@ void ways(octant::Checks& checks) {
         }
 }
 
+// Short lines stay in registers, and what that computes is counted: by hand for lines of 16 as 16 x 1 and as 8 x 2.
+void short_lines(octant::Checks& checks) {
+    auto const widths = octant::fft::widths<double>();
+    octant::fft::TransformOf<double> const by_one({.n = 16}, widths[1]);
+    checks.that(by_one.way() == "in registers of 1", "one number in a vector");
+    checks.that(by_one.flops() == 176, "a transform of 16 alone");
+    if (widths.size() < 3) return;
+    octant::fft::TransformOf<double> const by_two({.n = 16}, widths[2]);
+    checks.that(by_two.way() == "in registers of 2", "two numbers in a vector");
+    checks.that(by_two.flops() == 2 * 60 + 7 * 2 * 6 + 8 * 4, "two of 8, 14 products, eight of 2");
+}
+
 }  // namespace
 
 int main() {
@@ -140,5 +152,6 @@ int main() {
     wrong_transforms<float>(checks);
     ways<double>(checks);
     ways<float>(checks);
+    short_lines(checks);
     return checks.result();
 }
