@@ -103,7 +103,8 @@ def test_a_doubtful_launch_shows_both_values_and_the_cause() -> None:
     (found,) = doubts_about_lost(half, RATE, 50e9, sketch_of(STOPPED))
     assert found.grade == Grade.DOUBTFUL
     assert found.text == (
-        "45 % of the time was lost to stops or other causes: undisturbed 50.0 Gflop/s, sustained 26.3 Gflop/s"
+        "45 % of the time was lost to stops or other causes, in one launch: undisturbed 50.0 Gflop/s, "
+        "sustained 26.3 Gflop/s"
     )
     slower = Metric("time", "s", "lower", per("flops"))
     (found,) = doubts_about_lost(half, slower, 1e-3, sketch_of(STOPPED))

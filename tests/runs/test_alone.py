@@ -163,6 +163,23 @@ def test_a_cell_that_a_kernel_refuses_is_not_asked_for_again(store: Store) -> No
     assert done.complete
 
 
+def test_a_value_that_a_kernel_cannot_read_is_not_started_again(store: Store) -> None:
+    """A length that its code does not transform: six launches would fail alike."""
+    run = store.create("q", machine(), [ask(3, ranks=2, pattern="a", bytes="7")])
+
+    class Refusing(Kernel):
+        def __call__(self, words: object, *further: object) -> Outcome:
+            super().__call__(words, *further)  # type: ignore[arg-type]
+            knobs = {"pattern": "a", "bytes": "7", "pin": "each"}
+            store.append(run, Failure("node/stream", run.launches[0].key, knobs, 2, "cannot transform bytes=7", 2))
+            return Outcome(2, False, 0.1, "")
+
+    kernel = Refusing()
+    done = go_on(store, run, kernel)
+    assert len(kernel.starts) == 1
+    assert [failure.exit for failure in done.failures] == [2, 2, 2]
+
+
 def test_the_time_limit_is_a_few_times_what_is_expected() -> None:
     launch = Launch(ask(ranks=2, pattern="a", bytes="8,16", seconds="0.1"))
     assert plan.timeout_seconds(launch) == plan.ALONE_LEAST_S

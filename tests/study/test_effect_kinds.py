@@ -55,14 +55,14 @@ def test_most_counts_measures() -> None:
     assert judged('kind = "most", of = { which = "b" }, share = 0.5', values).status == "holds"
     found = judged('kind = "most", of = { which = "b" }, share = 0.9', values)
     assert found.status == "does not hold"
-    assert "1 of 2 gain here: m ×2.00" in found.why
+    assert "1 of 2 shown to gain here: m ×2.00" in found.why
 
 
 def test_most_may_have_an_upper_share() -> None:
     some = 'kind = "most", of = { which = "b" }, gain = 0.98, share = 0.5, at_most = 0.9'
     found = judged(some, {"m a": A, "m b": B, "n a": B, "n b": A})
     assert found.status == "holds"
-    assert "1 of 2 lose no more than 2% here: m ×2.00" in found.why
+    assert "1 of 2 shown to lose no more than 2% here: m ×2.00" in found.why
     assert judged(some, {"m a": A, "m b": B, "n a": A, "n b": B}).status == "does not hold"
     assert judged(some, {"m a": B, "m b": A, "n a": B, "n b": A}).status == "does not hold"
     assert judged(some, {"m a": A, "m b": B}).status == "cannot be tested here"
@@ -201,7 +201,7 @@ def test_factors_show_three_digits() -> None:
             'kind = "order", measure = "m", places = [{ which = "b" }, {}]',
             "b > baseline: ×2.00 from one to the next here",
         ),
-        ('kind = "most", of = { which = "b" }, share = 1.0', "2 of 2 gain here: m ×2.00, n ×4.00"),
+        ('kind = "most", of = { which = "b" }, share = 1.0', "2 of 2 shown to gain here: m ×2.00, n ×4.00"),
         (
             'kind = "interaction", measure = "n", versus = "m", of = { which = "b" }, bar = { above = 1.5 }',
             "×2.00 here: n ×4.00 over m ×2.00 (the bar: above 1.5)",
@@ -218,7 +218,7 @@ def test_most_asks_at_the_end_of_the_axis_and_what_is_open_counts_neither_way() 
     values = {"m a": curve(4, 4, 4, 4), "m b": curve(9, 9, 9, 4), "n a": curve(4, 4, 4, 4), "n b": curve(4, 4, 4, 9)}
     found = judged(test, values, AXIS)
     assert found.status == "does not hold"
-    assert found.why.startswith("1 of 2 gain here: m ×1.00, n ×2.25")
+    assert found.why.startswith("1 of 2 shown to gain here: m ×1.00, n ×2.25")
     few = {"": measured(20.0, 20.0)}
     assert judged(test, {"m a": A, "m b": few, "n a": A, "n b": B}).status == "undecided"
     less = judged(test, {"m a": A, "m b": few, "n a": B, "n b": A})

@@ -180,3 +180,12 @@ def test_every_figure_that_a_tile_names_is_asked(name: str) -> None:
             assert fitting, figure.title
             for knob, value in figure.knobs.items():
                 assert any(value in ask.knobs.get(knob, value).split(",") for ask in fitting), (figure.title, knob)
+
+
+def test_what_was_not_asked_is_not_said_to_be_lacking() -> None:
+    suite = suites.load("quick")
+
+    def missing(*only: str) -> str:
+        return next(one for one in suites.first_screen(suite, machine(), only).tiles if one.name == "Messages").missing
+
+    assert (missing(), missing("p2p"), missing("stream")) == ("no MPI", "no MPI", "")

@@ -127,4 +127,4 @@ def _with_both_values(one: Doubt, metric: Metric, value: float, times: Sketch) -
         return one
     sustained = value * share if metric.better == "higher" else value / share
     both = f"undisturbed {si_text(value, metric.unit)}, sustained {si_text(sustained, metric.unit)}"
-    return Doubt(one.kind, one.grade, f"{one.text}: {both}")
+    return Doubt(one.kind, one.grade, f"{one.text}, in one launch: {both}")

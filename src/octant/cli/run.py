@@ -184,7 +184,7 @@ def evaluate(
     check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
-    run = create(to, title, machine, asks, "evaluate", screen=suites.first_screen(chosen, machine))
+    run = create(to, title, machine, asks, "evaluate", screen=suites.first_screen(chosen, machine, only or ()))
     finish(to, run, timeout, _shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
 
 
@@ -219,7 +219,16 @@ def resume(
     check_stored(run.launches, allow or ())
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     page = run.title.startswith("evaluate")
-    finish(Store(run.folder.parent.parent), run, timeout, _shown(json, notes, page), _report_s(run) if page else 0.0)
+    show = _of_study(json) if run.study else _shown(json, notes, page)
+    finish(Store(run.folder.parent.parent), run, timeout, show, _report_s(run) if page else 0.0)
+
+
+def _of_study(json: bool) -> Callable[[StoredRun], None]:
+    """A callback that shows the verdicts of a run of a study, and writes its page."""
+    from octant.cli.study import show_run
+    from octant.study.outcome import outcome_of_run
+
+    return lambda run: show_run(outcome_of_run(run), json)
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:

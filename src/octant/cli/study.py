@@ -67,9 +67,7 @@ def run(
     where = open_store(store)
     begun = measure(where, outcome.begin(where, name, discover(), seed, repeats, probes=True), timeout)
     found = outcome.outcome_of_run(begun)
-    _show(found, json)
-    if not json:
-        _write(found, begun.folder / "study.html", json)
+    show_run(found, json)
     if found.values.wrong:
         raise typer.Exit(int(Exit.WRONG_ANSWER))
     if not found.values.by_cell:
@@ -106,6 +104,13 @@ def report(
         write_svgs(pictures(found), svg, found.run.id if found.run else found.name)
     if output is not None:
         _write(found, output, json)
+
+
+def show_run(found: Outcome, json: bool) -> None:
+    """Prints what a run of a study says, and writes its page into the run's folder; as JSON without the page."""
+    _show(found, json)
+    if found.run and not json:
+        _write(found, found.run.folder / "study.html", json)
 
 
 def _write(found: Outcome, path: Path, json: bool) -> None:

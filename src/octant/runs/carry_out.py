@@ -236,7 +236,7 @@ class _Session:
             self.known.setdefault(point.launch, ([], []))[0].append(point)
         for failure in failures:
             self.known.setdefault(failure.launch, ([], []))[1].append(failure)
-            if failure.exit == Exit.NOT_SUPPORTED:
+            if failure.exit in (Exit.NOT_SUPPORTED, Exit.WRONG_WORD):
                 shown = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
                 shown.setdefault(repr(failure.knobs), failure)
         return bool(points), bool(failures)

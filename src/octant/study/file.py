@@ -94,6 +94,10 @@ class Study(Part):
         """Whether a combination differs from the baseline in what is asked, so that it is no other setting of it."""
         return any(self.baseline[f] != level for f, level in zip(self.factors, levels, strict=True) if f in self.scale)
 
+    def beside_baseline(self, levels: Levels) -> str:
+        """`, cache past it`: those of these levels that are not the baseline's."""
+        return "".join(f", {factor} {level}" for factor, level in levels.items() if level != self.baseline[factor])
+
     def cell(self, measure: str, levels: Levels) -> Cell:
         """The cell of a measure; factors left out are at the baseline."""
         return Cell(measure, self.full(levels))

@@ -135,9 +135,19 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
     return tuple(found)
 
 
-def first_screen(suite: Suite, machine: Machine) -> tile.DeclaredScreen:
-    """What the first screen of a report on a run of the suite shows."""
-    return declared(suite.tiles, suite.answer, machine)
+def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> tile.DeclaredScreen:
+    """What the first screen of a report on a run of the suite shows.
+
+    Args:
+        only: workloads that are asked; none: all. Of others it does not say that the machine lacks something.
+    """
+    kept = {workloads.workload(one).name for one in only}
+    asked = {one.title for one in suite.asks if not kept or workloads.workload(one.workload).name in kept}
+    tiles = (
+        one if {figure.title for figure in one.figures} & asked else one.model_copy(update={"missing": {}})
+        for one in suite.tiles
+    )
+    return declared(tiles, suite.answer, machine)
 
 
 def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Ask:

@@ -86,6 +86,15 @@ def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: 
     assert any(line.split()[:2] == ["b", "10.0"] for line in lines)
 
 
+def test_a_doubt_that_several_places_share_has_no_values_of_one() -> None:
+    lost = "{} % of the time was lost to stops, in one launch: undisturbed {} ns, sustained 9.9 ns"
+    known: dict[str, list[str]] = {}
+    assert report._doubt_numbers([lost.format(7, 3.41)], known) == "1"
+    assert report._doubt_numbers(["drifts by -5 %", lost.format(44, 10.5)], known) == "1 2"
+    texts = [report._doubt_text(said) for said in known.values()]
+    assert texts == ["7 … 44 % of the time was lost to stops, in one launch", "drifts by -5 %"]
+
+
 def test_tests_of_one_finding_share_its_statement_and_a_reason_stands_once(where: Store) -> None:
     run = fake_study.run(where, "task-placement", machine(), lambda *_: 10e9)
     text = " ".join(report.report_text(outcome.outcome_of_run(run)).split())

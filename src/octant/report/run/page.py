@@ -85,6 +85,7 @@ def render(summary: Summary, clean: Clean = str, all_samples: bool = False, firs
         settings=_machine_settings(summary),
         provenance=_provenance(summary),
         samples=held.text,
+        has_samples=held.there > 0,
         **said,
     )  # fmt: skip
 

@@ -45,7 +45,10 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
     """The first findings with the lines to copy, and how many more there are."""
     passed = units.counted(len(first.passed), "check") + " passed"
     if not first.findings:
-        return [Text(), *wrapped(f"Nothing found to mend; {passed}.", width)] if first.passed else []
+        nothing = (
+            "Nothing found to mend; " if first.belief.grade in ("sound", "note") else ""
+        )  # of what can be believed
+        return [Text(), *wrapped(f"{nothing}{passed}.", width)] if first.passed else []
     lines, shown = [Text(), Text("What to do first", style="bold")], first.shown
     for number, one in enumerate(first.findings[:shown], 1):
         lines += [*wrapped(f"{number}. {one.title}", width, "bold", 3), *_indented(one.body, width)]

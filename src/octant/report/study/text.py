@@ -4,7 +4,7 @@ import json
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
 from rich.table import Table
@@ -183,7 +183,7 @@ def absent_texts(outcome: Outcome) -> list[str]:
 def _table_text(outcome: Outcome, measure: str) -> str:
     """The table, with bars where they fit; doubts stand below it once, by number."""
     columns, rows = columns_and_rows(outcome, measure)
-    known: dict[str, int] = {}
+    known: dict[str, list[str]] = {}
     if columns[-1] == "doubts":
         columns = [*columns[:-1], "!"]
         ours = [place.ours for place in places(outcome, measure)]
@@ -195,7 +195,7 @@ def _table_text(outcome: Outcome, measure: str) -> str:
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
         shown = _table(measure, columns, rows, [])
-    doubts = (f"  doubt {number}: {doubt}" for doubt, number in known.items())
+    doubts = (f"  doubt {number}: {_doubt_text(texts)}" for number, texts in enumerate(known.values(), 1))
     unsure = any(is_invalid(place.ours) for place in places(outcome, measure))
     signs = [f"  [ ] {MODEL_ENDS}"] * ("model" in columns)
     signs += [f"  Not as asked, or not measurable: see doubts; {UNSURE_RATIOS}"] * unsure
@@ -231,13 +231,32 @@ def _bars(outcome: Outcome, measure: str) -> list[str]:
     return [bar(value / most, BAR) if value is not None else "" for value in values]
 
 
-def _doubt_numbers(doubts: Iterable[str], known: dict[str, int]) -> str:
-    """Doubts as numbers; `known` learns the new ones."""
-    numbers = []
+def _doubt_numbers(doubts: Sequence[str], known: dict[str, list[str]]) -> str:
+    """Doubts as numbers; `known` learns the texts of each, which differ in their values alone."""
     for doubt in doubts:
-        same = [one for one in known if re.sub(r"[-+]?\d+", "", one) == re.sub(r"[-+]?\d+", "", doubt)]
-        numbers.append(known.setdefault(same[0] if same else doubt, len(known) + 1))
-    return " ".join(map(str, sorted(set(numbers))))
+        known.setdefault(_kind_of(doubt), []).append(doubt)
+    order = list(known)
+    return " ".join(map(str, sorted({order.index(_kind_of(doubt)) + 1 for doubt in doubts})))
+
+
+def _kind_of(doubt: str) -> str:
+    return re.sub(r"[-+−]?\d+", "", _without_values(doubt))
+
+
+def _without_values(doubt: str) -> str:
+    return doubt.partition(": undisturbed ")[0]
+
+
+def _doubt_text(texts: Sequence[str]) -> str:
+    """Of one place as it is; of several without the values of one: `7 … 44 % of the time was lost to stops`."""
+    several = sorted(
+        set(map(_without_values, texts)), key=lambda text: (float(text.split()[0]) if text[0].isdigit() else 0.0, text)
+    )
+    if len(set(texts)) == 1:
+        return texts[0]
+    if len(several) == 1 or not re.match(r"\d+(\.\d+)? % ", several[0]):
+        return several[-1]
+    return f"{several[0].split()[0]} … {several[-1]}"
 
 
 def _verdicts_text(outcome: Outcome) -> str:

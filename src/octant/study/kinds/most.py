@@ -56,7 +56,7 @@ class Most(KindOfTest):
         number = sum(status_of(gain, bar) == "holds" for gain in gains.values())
         each = ", ".join(f"{measure} {factor_text(gain.here)}" for measure, gain in gains.items())
         said = "gain" if self.gain >= 1 else f"lose no more than {1 - self.gain:.0%}"
-        why = f"{number} of {every} {said} here: {each}"
+        why = f"{number} of {every} shown to {said} here: {each}"
         why += ends_text(gains.values()) + doubts_text(gains.values())
         if number >= wanted and number + len(open_gains) + len(reasons) <= most:
             return Judgement("holds", why)

@@ -39,10 +39,11 @@ class Ratio(KindOfTest):
         """The factor with its interval against the bar."""
         effect = gain_of(study, values, self.measure, self.of, self.to, self.at, self.to_at)
         at = f" at {self.at}{f' over {self.to_at}' if self.to_at else ''}" if self.at else ""
-        pairs = zip(study.factors, study.full(self.of), study.full(self.to), strict=True)
+        pairs = list(zip(study.factors, study.full(self.of), study.full(self.to), strict=True))
         several = len(study.factors) > 1
         turned = ", ".join(f"{f'{factor} ' if several else ''}{of} over {to}" for factor, of, to in pairs if of != to)
-        return judge_effect(effect, self.bar, f" for {self.measure}{', ' * bool(turned)}{turned}{at}")
+        both = study.beside_baseline({factor: of for factor, of, to in pairs if of == to})
+        return judge_effect(effect, self.bar, f" for {self.measure}{', ' * bool(turned)}{turned}{both}{at}")
 
     def published_range(self, study: Study, published: Sequence[PublishedValue]) -> tuple[float, float] | None:
         """The same ratio of published values."""

@@ -40,7 +40,7 @@ class Value(KindOfTest):
         """The value with its interval against the bar."""
         found = values.value(study.cell(self.measure, self.of), self.at)
         unit = self.unit(study)
-        what = f" for {self.measure}{f' at {self.at}' if self.at else ''}"
+        what = f" for {self.measure}{study.beside_baseline(self.of)}{f' at {self.at}' if self.at else ''}"
         if not self.largest:
             return judge_value(Effect(found.value, len(found.launches), found.doubts), self.bar, unit, what)
         most = max((launch.value.middle for launch in found.launches), default=found.value.high)

@@ -25,7 +25,7 @@ std::vector<octant::Knob> knobs() {
     constexpr std::int64_t most = std::int64_t{1} << 40;
     return {
         {"bytes", KnobKind::bytes, "64MiB", "length of the file of each rank", {}, 1, most},
-        {"block", KnobKind::bytes, "1MiB", "length of a transfer", {}, 1, std::int64_t{1} << 30},
+        {"block", KnobKind::bytes, "1MiB", "length of a transfer", {}, 512, std::int64_t{1} << 30},
         {"mode",
          KnobKind::word,
          "buffered",
