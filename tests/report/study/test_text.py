@@ -90,9 +90,13 @@ def test_a_doubt_that_several_places_share_has_no_values_of_one() -> None:
     lost = "{} % of the time was lost to stops, in one launch: undisturbed {} ns, sustained 9.9 ns"
     known: dict[str, list[str]] = {}
     assert report._doubt_numbers([lost.format(7, 3.41)], known) == "1"
-    assert report._doubt_numbers(["drifts by -5 %", lost.format(44, 10.5)], known) == "1 2"
-    texts = [report._doubt_text(said) for said in known.values()]
-    assert texts == ["7 … 44 % of the time was lost to stops, in one launch", "drifts by -5 %"]
+    assert report._doubt_numbers(["drifts by −5 %", lost.format(44.5, 10.5)], known) == "1 2"
+    assert report._doubt_numbers(["drifts by +4 %", "threads together in 24 %", lost.format(30, 1)], known) == "1 2 3"
+    assert [report._doubt_text(said) for said in known.values()] == [
+        "7 … 44.5 % of the time was lost to stops, in one launch",
+        "drifts by −5 … +4 %",
+        "threads together in 24 %",
+    ]
 
 
 def test_tests_of_one_finding_share_its_statement_and_a_reason_stands_once(where: Store) -> None:

@@ -30,6 +30,7 @@ from octant.study.values import quantities
 from octant.study.verdict import Verdict
 
 BAR = 10  # characters of the longest bar in a table
+_NUMBER = re.compile(r"([-+−]?\d+(?:\.\d+)?)")
 WIDTH = 100  # columns into which the bars must fit, where no width is known
 SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
 
@@ -240,7 +241,7 @@ def _doubt_numbers(doubts: Sequence[str], known: dict[str, list[str]]) -> str:
 
 
 def _kind_of(doubt: str) -> str:
-    return re.sub(r"[-+−]?\d+", "", _without_values(doubt))
+    return _NUMBER.sub("", _without_values(doubt))
 
 
 def _without_values(doubt: str) -> str:
@@ -249,14 +250,15 @@ def _without_values(doubt: str) -> str:
 
 def _doubt_text(texts: Sequence[str]) -> str:
     """Of one place as it is; of several without the values of one: `7 … 44 % of the time was lost to stops`."""
-    several = sorted(
-        set(map(_without_values, texts)), key=lambda text: (float(text.split()[0]) if text[0].isdigit() else 0.0, text)
-    )
     if len(set(texts)) == 1:
         return texts[0]
-    if len(several) == 1 or not re.match(r"\d+(\.\d+)? % ", several[0]):
-        return several[-1]
-    return f"{several[0].split()[0]} … {several[-1]}"
+    return "".join(map(_span, zip(*(_NUMBER.split(_without_values(text)) for text in texts), strict=True)))
+
+
+def _span(parts: Sequence[str]) -> str:
+    """One text that all have, or the least and the greatest of their numbers."""
+    several = sorted(set(parts), key=lambda part: float(part.replace("−", "-"))) if len(set(parts)) > 1 else parts[:1]
+    return " … ".join(several[:: max(1, len(several) - 1)])
 
 
 def _verdicts_text(outcome: Outcome) -> str:
