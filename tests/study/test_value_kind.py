@@ -22,6 +22,14 @@ def judged(test: str, *launches: float) -> Judgement:
     return study.findings[0].test.judge(study, StudyValues({"m": Quantity("B/s", "higher")}, cells, {}, {}))
 
 
+def test_a_value_names_the_levels_that_are_not_the_baselines() -> None:
+    ratio = 'kind = "ratio", measure = "m", of = { which = "b" }'
+    study = file.parse(STUDY.replace(ratio, ratio.replace("ratio", "value")), "mine")
+    value = StudyValue((LaunchValue(Interval(2, 2, 2), 0, NOW),))
+    values = StudyValues({"m": Quantity("B/s", "higher")}, {Cell("m", ("b",)): {"": value}}, {}, {})
+    assert "here for m, which b" in study.findings[0].test.judge(study, values).why
+
+
 SEEN = [
     ((0, 0, 3), "holds", "3.00 B/s here for m, the largest of 3 launches"),
     ((0,) * 6, "does not hold", "0 B/s here for m, the largest of 6 launches"),

@@ -13,7 +13,9 @@ from octant.failure import Refusal
 from octant.report.charts import palette
 from octant.report.charts.picture import Axis, Panel, Picture, Series
 from octant.report.run import html, inline
-from octant.report.run.answer import Bar, Strip
+from octant.report.run.answer import Bar, Belief, Doubt, Strip
+from octant.report.run.first_screen import FirstScreen
+from octant.report.run.screen import screen_lines
 
 PICTURE = Picture(
     "one", "One", "How to read it.",
@@ -158,3 +160,13 @@ def test_no_finding_is_a_sentence_with_the_number_of_checks() -> None:
     said = parts("findings((), ('a', 'b'))")
     assert "Nothing found to mend; 2 checks passed." in said
     assert '<ol class="findings">' not in said
+    doubtful = parts("findings((), ('a', 'b'), sound=false)")
+    assert "<p>2 checks passed.</p>" in doubtful
+
+
+@pytest.mark.parametrize(
+    ("grade", "said"), [("note", "Nothing found to mend; 1 check passed."), ("doubtful", "1 check passed.")]
+)
+def test_the_terminal_says_so_only_of_what_can_be_believed(grade: Doubt, said: str) -> None:
+    first = FirstScreen("Two cores computed.", Belief(grade, "", ()), (), passed=("a",))
+    assert screen_lines(first, 80)[-1].plain == said

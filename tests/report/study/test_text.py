@@ -78,6 +78,15 @@ def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Pat
     assert head.split()[:2] == ["which", "here"]
 
 
+def test_tests_that_end_otherwise_share_the_statement_too(where: Store, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    finding = STUDY[STUDY.index("[[findings]]") :]
+    mine.write_text(STUDY + finding.replace("above = 1.0", "above = 2.0"))
+    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 15e9 if "pages" in launch.ask.knobs else 10e9)
+    text = report.report_text(outcome.outcome_of_run(run))
+    assert (text.count("p6-locality-best"), text.count(" does not hold:"), text.count(" holds:")) == (1, 1, 1)
+
+
 def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY)
@@ -169,6 +178,9 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     assert json.loads(again.stdout) == said
     shown = octant("study", "report", said["run"])
     assert "seed 5" in shown.stdout
+    resumed = octant("resume", said["run"])
+    assert "cannot be tested here" in resumed.stdout
+    assert resumed.stdout.endswith("study.html\n")
     refused = octant("study", "run", str(mine), "--repeats", "0")
     assert refused.returncode == 2
     assert "greater than or equal to 1" in refused.stderr

@@ -30,6 +30,11 @@ class FirstScreen:
         """How many findings need no opening."""
         return first_of(self.findings)
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether the run can be believed, so that no finding means that nothing is to be mended."""
+        return self.belief.grade in ("sound", "note")
+
 
 def first_screen(summary: Summary) -> FirstScreen:
     """The answer of a run, with what it rests on."""

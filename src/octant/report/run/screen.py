@@ -45,9 +45,7 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
     """The first findings with the lines to copy, and how many more there are."""
     passed = units.counted(len(first.passed), "check") + " passed"
     if not first.findings:
-        nothing = (
-            "Nothing found to mend; " if first.belief.grade in ("sound", "note") else ""
-        )  # of what can be believed
+        nothing = "Nothing found to mend; " if first.is_sound else ""
         return [Text(), *wrapped(f"{nothing}{passed}.", width)] if first.passed else []
     lines, shown = [Text(), Text("What to do first", style="bold")], first.shown
     for number, one in enumerate(first.findings[:shown], 1):
