@@ -11,7 +11,7 @@ import pytest
 
 from paths import ROOT
 
-PROGRAM = ROOT / "cmake" / "steps.py"
+PROGRAM = ROOT / "src" / "octant" / "build" / "steps.py"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_a_step_that_fails_shows_what_it_printed_and_gives_its_status() -> None:
     done = step("building", "60", sys.executable, "-c", "import sys; print('no such header'); sys.exit(3)")
     assert done.returncode == 3
     assert "no such header" in done.stderr
-    assert "cannot go on (building failed)" in done.stderr
+    assert "building failed: correct the error above" in done.stderr
 
 
 def test_a_terminal_has_one_line_that_is_written_over() -> None:

