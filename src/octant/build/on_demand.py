@@ -27,7 +27,7 @@ from octant.build import compiler, steps
 from octant.failure import Exit, Refusal
 
 SOURCES = ("*.cpp", "*.hpp", "*.bin", "*.cmake", "CMakeLists.txt")
-SECONDS_PER_FILE = 1.3
+SECONDS_PER_FILE = 1.0
 """Processor time of compiling one file, for the estimate that is shown before files are counted."""
 LEAST_FREE_BYTES = 4 << 20
 """With less free space than this, a failed build is explained by the full disk."""
@@ -214,14 +214,13 @@ class _Builder:
     def build(self, targets: Sequence[str]) -> None:
         """Build targets, as many as possible; stamp those that are current now, and note the others in `_failed`."""
         self._configure()
-        if (
-            self._ninja(targets) != 0 and "ninja: error:" in self._output()
-        ):  # not a compiler's error: its files are damaged
+        whole = self._ninja(targets) == 0
+        if not whole and "ninja: error:" in self._output():  # no compiler's error: the files of the build are damaged
             self._forget()
             self._configure()
-            self._ninja(targets)
+            whole = self._ninja(targets) == 0
         for target in targets:
-            if self._is_built(target):
+            if whole or self._ninja([target]) == 0:
                 _write(self.folder / "current" / target, tree().sources)
             else:
                 _failed[target] = self._refusal(target)
@@ -247,34 +246,23 @@ class _Builder:
         (self.folder / "current").mkdir()
 
     def _ninja(self, targets: Sequence[str]) -> int:
-        """Runs ninja; nothing is shown if there is nothing to do."""
-        command = [str(self.ninja), "-C", str(self.folder), "-k", "0", "-j", str(len(os.sched_getaffinity(0)))]
-        self._quietly([*command, "build.ninja"])  # a new source changes it
-        planned = self._quietly([*command, "-n", *targets])
-        files = planned.stdout.count("] Building ")
-        if planned.returncode == 0 and "no work to do" in planned.stdout:
-            return 0
+        """Builds targets as far as possible; gives ninja's exit status."""
+        cores = len(os.sched_getaffinity(0))
         what = targets[0] if len(targets) == 1 else f"{len(targets)} programs"
-        return self._run(
-            [*command, *targets], f"building {what}", 2.0 + files * SECONDS_PER_FILE / len(os.sched_getaffinity(0))
-        )
+        command = [str(self.ninja), "-C", str(self.folder), "-k", "0", "-j", str(cores), *targets]
+        return self._run(command, f"building {what}", 1.0 + self._missing(targets) * SECONDS_PER_FILE / cores)
 
-    def _is_built(self, target: str) -> bool:
-        planned = self._quietly([str(self.ninja), "-C", str(self.folder), "-n", target])
-        return planned.returncode == 0 and "no work to do" in planned.stdout
-
-    def _quietly(self, command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(  # noqa: S603 - the build tools of this environment
-            command, env=self.environment, capture_output=True, text=True, check=False, pass_fds=(self.lock,),
-            preexec_fn=_end_with_parent,
-        )  # fmt: skip
+    def _missing(self, targets: Sequence[str]) -> int:
+        """How many object files there are to compile, as far as names tell."""
+        command = [str(self.ninja), "-C", str(self.folder), "-t", "commands", *targets]
+        listed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - of this environment
+        return sum(not (self.folder / name).exists() for name in re.findall(r" -o (\S+\.o) ", listed.stdout))
 
     def _run(self, command: list[str], title: str, expected_s: float) -> int:
+        line = steps.Line(title, expected_s, delay_s=1.0)
+        options = {"env": self.environment, "pass_fds": (self.lock,), "preexec_fn": _end_with_parent}
         with self.log.open("wb") as log:
-            return steps.run(
-                command, steps.Line(title, expected_s), log.write, env=self.environment, pass_fds=(self.lock,),
-                preexec_fn=_end_with_parent,
-            )  # fmt: skip
+            return steps.run(command, line, log.write, **options)
 
     def _output(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")

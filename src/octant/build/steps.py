@@ -52,12 +52,22 @@ def main(words: list[str]) -> int:
 class Line:
     """What people see of a step."""
 
-    def __init__(self, title: str, expected_s: float, now: Callable[[], float] = time.monotonic) -> None:
-        self.title, self.expected_s, self.now = title, expected_s, now
+    def __init__(
+        self, title: str, expected_s: float, now: Callable[[], float] = time.monotonic, delay_s: float = 0.0
+    ) -> None:
+        """Shows the title, after `delay_s` of a step that may have nothing to do."""
+        self.title, self.expected_s, self.now, self.delay_s = title, expected_s, now, delay_s
         self.begun_s = self.told_s = now()
+        self.shown = False
         self.done, self.all = 0, 0
         self.terminal = sys.stderr.isatty()
-        self.tell(f"{title}, about {expected_s:.0f} s")
+        self.announce()
+
+    def announce(self) -> None:
+        """Shows the title and what is expected, once, if it is time for that."""
+        if not self.shown and self.now() - self.begun_s >= self.delay_s:
+            self.shown = True
+            self.tell(f"{self.title}, about {self.expected_s:.0f} s")
 
     def read(self, line: bytes) -> None:
         """Notes how far the command is."""
@@ -73,6 +83,7 @@ class Line:
 
     def look(self) -> None:
         """Shows how far it is, if it is time for that."""
+        self.announce()
         if self.now() - self.told_s < (LOOK_S if self.terminal else LINE_S):
             return
         count = f", {self.done} of {self.all}" if self.all else ""
@@ -81,7 +92,8 @@ class Line:
     def end(self, status: int) -> None:
         """Says what it took."""
         word = "failed after" if status else "done in"
-        self.tell(f"{self.title}: {word} {self.now() - self.begun_s:.0f} s", last=True)
+        if self.shown:
+            self.tell(f"{self.title}: {word} {self.now() - self.begun_s:.0f} s", last=True)
 
     def tell(self, text: str, last: bool = False) -> None:
         """Writes a line, on a terminal over the one before."""
