@@ -1,4 +1,4 @@
-"""A small source tree in the place of Octant's, and a process that builds programs of it: `build_tree.py TREE NAME...`."""
+"""A small source tree in place of Octant's, and a process that builds its programs: `build_tree.py TREE NAME...`."""
 
 import os
 import subprocess
