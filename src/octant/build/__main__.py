@@ -15,17 +15,14 @@ def main(names: list[str]) -> int:
     if root is None:
         print("this installation has no sources; its programs are installed with it", file=sys.stderr)
         return 0
-    everything = not names
-    if everything:
+    if not names:
         kernels = sorted((root / "src" / "octant" / "workloads").glob("*/*/kernel.cpp"))
-        names = [*TOOLS, *(f"{kernel.parents[1].name}/{kernel.parent.name}" for kernel in kernels)]
-    targets = [build.program_name(name) for name in names]
+        names = [build.NETWORK, *TOOLS, *(f"{kernel.parents[1].name}/{kernel.parent.name}" for kernel in kernels)]
+    targets = [name if name == build.NETWORK else build.program_name(name) for name in names]
     try:
-        on_demand.prepare([*targets, *([build.NETWORK] if everything else [])])
+        on_demand.prepare(targets)
         for target in targets:
             on_demand.program(target)
-        if everything:
-            on_demand.module(build.NETWORK)
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return refusal.code
