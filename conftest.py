@@ -89,12 +89,16 @@ def environment(kernels: Path, tmp_path: Path) -> Mapping[str, str]:
 
 @pytest.fixture
 def octant(environment: Mapping[str, str]) -> Octant:
-    """Runs `octant WORDS…` to its end; `env` adds to the environment, `cwd` and `timeout` are passed on."""
+    """Runs `octant WORDS…` to its end, started by the words `within`; `env` adds to the environment."""
 
     def call(
-        *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout: float = 60,
+        within: Sequence[str] = (),
     ) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "octant.cli", *words]
+        command = [*within, sys.executable, "-m", "octant.cli", *words]
         return subprocess.run(
             command,
             env={**environment, **(env or {})},
@@ -119,6 +123,12 @@ def needs() -> Callable[[str], str]:
         return found
 
     return look
+
+
+@pytest.fixture
+def ordinary(needs: Callable[[str], str]) -> Sequence[str]:
+    """Words that start a program with the rights of an ordinary account, which root gives up for it."""
+    return [needs("setpriv"), "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 
 @pytest.fixture(scope="module")
