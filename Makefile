@@ -12,7 +12,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 STEP := $(PYTHON) cmake/steps.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test quick check format bench constraints docs picture new-workload dev openmpi intel test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test test-root quick check format bench constraints docs picture new-workload dev openmpi intel test-openmpi sanitize fuzz mutants browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ evaluate: $(RUNS)  ## measure this machine (about five minutes with the set-up) 
 test: sanitize dev openmpi  ## run all tests: native, Python, and the Open MPI build
 	OCTANT_KERNELS=$(CURDIR)/build/dev/bin $(BIN)/pytest -q --together -n 2
 	OCTANT_KERNELS=$(CURDIR)/build/dev/bin $(BIN)/pytest -q --alone  # one after the other: they start processes on every core
+
+test-root:  ## run the tests that need root, with what `make test` has built (root)
+	OCTANT_KERNELS=$(CURDIR)/build/dev/bin PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -q --root -p no:cacheprovider
 
 dev: setup  ## build kernels with fault injection and warnings as errors, in build/dev
 	@mkdir -p build
