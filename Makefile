@@ -13,7 +13,7 @@ export PIP_DEFAULT_TIMEOUT ?= 8
 STEP := $(PYTHON) src/octant/build/steps.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test quick check format bench constraints docs picture new-workload dev dev-openmpi openmpi intel sanitize fuzz mutants browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test test-root quick check format bench constraints docs picture new-workload dev dev-openmpi openmpi intel sanitize fuzz mutants browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ evaluate: $(RUNS)  ## measure this machine (about three minutes with the set-up)
 test: sanitize dev dev-openmpi  ## run all tests: native, Python, and those of more ranks than cores with Open MPI
 	$(BIN)/pytest -q --together -n 2
 	$(BIN)/pytest -q --alone  # one after the other: they start processes on every core
+
+test-root:  ## run the tests that need root, with what `make test` has built (root)
+	OCTANT_KERNELS=$(CURDIR)/build/dev/bin PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -q --root -p no:cacheprovider
 
 # One build with fault injection and warnings as errors serves all tests; the second has the kernels that tests start with Open MPI.
 WITH_TOOLS := @PATH="$(CURDIR)/$(BIN):$$PATH"

@@ -89,12 +89,16 @@ def environment(kernels: Path, tmp_path: Path) -> Mapping[str, str]:
 
 @pytest.fixture
 def octant(environment: Mapping[str, str]) -> Octant:
-    """Runs `octant WORDS…` to its end; `env` adds to the environment, `cwd` and `timeout` are passed on."""
+    """Runs `octant WORDS…` to its end, started by the words `within`; `env` adds to the environment."""
 
     def call(
-        *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout: float = 60,
+        within: Sequence[str] = (),
     ) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "octant.cli", *words]
+        command = [*within, sys.executable, "-m", "octant.cli", *words]
         return subprocess.run(
             command,
             env={**environment, **(env or {})},
@@ -121,6 +125,12 @@ def needs() -> Callable[[str], str]:
     return look
 
 
+@pytest.fixture
+def ordinary(needs: Callable[[str], str]) -> Sequence[str]:
+    """Words that start a program with the rights of an ordinary account, which root gives up for it."""
+    return [needs("setpriv"), "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
     if CHROMIUM is None:
@@ -135,6 +145,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only tests that build nothing and start no programs of ours")
     parser.addoption("--together", action="store_true", help="only tests that others may run beside")
     parser.addoption("--alone", action="store_true", help="only the tests that --together leaves out")
+    parser.addoption("--root", action="store_true", help="only tests that need root")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -142,10 +153,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ("--quick", _asks_for(SLOW_MARKERS, SLOW_FIXTURES), False),
         ("--together", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), False),
         ("--alone", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), True),
+        ("--root", _asks_for(("root",), frozenset()), True),
     ):
         if config.getoption(option):
             config.hook.pytest_deselected(items=[item for item in items if asks(item) != wanted])
             items[:] = [item for item in items if asks(item) == wanted]
+    if os.geteuid() != 0:
+        for item in items:
+            if marker := item.get_closest_marker("root"):
+                item.add_marker(pytest.mark.skip(f"{item.name} needs root: it {marker.args[0]}"))
 
 
 def _asks_for(markers: Sequence[str], fixtures: Set[str]) -> Callable[[pytest.Item], bool]:

@@ -16,15 +16,13 @@
 // It starts any program, so it refuses to run with more rights than its caller's (set-user-ID, capabilities of the
 // file).
 //
-// Exit: 2 cannot read its words, 3 the system does not give what was asked, 126/127 the program cannot be started.
+// Exit: 2 cannot read its words, 3 the system does not give what was asked, 126 the program cannot be executed, 127 it
+// was not found.
 #include "prepare.hpp"
+#include "start.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 using namespace octant::bind;
 
@@ -50,11 +48,10 @@ int main(int argc, char** argv) {
         refuse_raised_rights();
         Plan const plan = parse(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
         prepare(plan);
-        execvp(plan.program[0], plan.program.data());  // argv ends with a null pointer, and so does this part of it
-        int const reason = errno;
+        NotStarted const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end
         std::fprintf(stderr, "octant-bind: cannot start '%s' (%s); try its full path\n", plan.program[0],
-                     std::strerror(reason));
-        return reason == ENOENT ? 127 : 126;
+                     failed.reason.c_str());
+        return failed.status;
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "octant-bind: %s\n", refusal.what());
         return refusal.code();

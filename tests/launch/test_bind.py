@@ -231,6 +231,34 @@ def test_the_program_gets_its_own_words_and_its_own_end(bind: Bind) -> None:
     assert bind("--rank", "0", then=("/",)).returncode == 126
 
 
+def test_it_ends_as_a_shell_does_if_the_program_cannot_be_started(
+    program: Path, tmp_path: Path, needs: Callable[[str], str], ordinary: Sequence[str]
+) -> None:
+    """126: a file was found that cannot be executed. 127: none was found, even if a directory cannot be searched."""
+    script, closed, folder = tmp_path / "script" / "prog", tmp_path / "closed", tmp_path / "folder"
+    for made in (script.parent, closed, folder / "prog"):
+        made.mkdir(parents=True)
+    script.write_text("#!/bin/sh\n")
+    closed.chmod(0)
+    bash = needs("bash")
+    cases = {
+        str(closed): (127, f"(No such file or directory; '{closed}' in PATH cannot be searched)"),
+        str(folder): (127, "(No such file or directory)"),
+        str(script): (127, "(No such file or directory)"),  # a file in PATH
+        f"{closed}:{script.parent}": (126, "(Permission denied)"),
+    }
+    try:
+        for path, expected in cases.items():
+            done = subprocess.run(
+                [*ordinary, program, "--", "prog"], env={"PATH": path}, capture_output=True, text=True, check=False
+            )
+            shell = subprocess.run([*ordinary, bash, "-c", "prog"], env={"PATH": path}, check=False)
+            assert done.returncode == shell.returncode == expected[0], path
+            assert done.stderr == f"octant-bind: cannot start 'prog' {expected[1]}; try its full path\n"
+    finally:
+        closed.chmod(0o755)  # pytest removes it
+
+
 @given(st.lists(st.sets(st.sampled_from(CPUS), min_size=1), min_size=1, max_size=4), st.data())
 def test_any_plan_gives_exactly_its_masks(program: Path, plan: list[set[int]], data: st.DataObject) -> None:
     words = [w for r, cpus in enumerate(plan) for w in ("--rank", str(r), "cpus=" + "+".join(map(str, sorted(cpus))))]
@@ -243,10 +271,8 @@ def test_any_plan_gives_exactly_its_masks(program: Path, plan: list[set[int]], d
     assert found == plan[rank]
 
 
-@pytest.mark.root
+@pytest.mark.root("starts a program as another user")
 def test_it_refuses_rights_that_the_caller_lacks(program: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("giving a program away needs root")
     with tempfile.TemporaryDirectory() as folder:  # below a folder that everyone may enter
         Path(folder).chmod(0o755)
         raised = Path(shutil.copy(program, folder))

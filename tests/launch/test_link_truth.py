@@ -41,7 +41,7 @@ def run(request: pytest.FixtureRequest, environment: Mapping[str, str], tmp_path
         command = [str(python), "-m", "octant.cli", "run", "mpi/p2p", "buffers=hot", "--repeats=1", *words]
         done = subprocess.run(command, env=own, capture_output=True, text=True, timeout=100, check=False)
         if done.returncode == Exit.NOT_SUPPORTED:
-            pytest.skip(done.stderr.strip().splitlines()[-1])
+            pytest.skip(next(line for line in done.stderr.splitlines() if line.startswith("octant: ")))
         assert done.returncode == 0, done.stderr
         stored = Store(tmp_path / "store").find("last")
         assert request.param.removesuffix(" MPI") in stored.points[0].process.mpi

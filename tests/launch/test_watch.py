@@ -56,10 +56,12 @@ def test_masks_and_huge_pages_are_read() -> None:
 
 
 def test_a_process_is_followed_until_it_ends() -> None:
-    child = subprocess.Popen([sys.executable, "-c", SPIN], stdout=subprocess.DEVNULL)
+    child = subprocess.Popen([sys.executable, "-c", f"print(flush=True)\n{SPIN}"], stdout=subprocess.PIPE)
+    assert child.stdout
+    child.stdout.readline()  # the first look, which is at its memory too, finds the whole interpreter
     looks: list[int] = []
     found = watch.follow(child.pid, pages=True, seen=lambda so_far: looks.append(so_far.looks))
-    child.wait()
+    child.communicate()
     (process,) = found.processes
     assert process.pid == child.pid
     assert found.looks >= 2

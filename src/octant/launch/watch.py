@@ -14,7 +14,7 @@ from octant import build
 from octant.failure import Exit, Refusal
 from octant.launch import execute, launchers
 from octant.launch.bind import LOCAL_RANK_VARIABLES
-from octant.launch.pages import PageSizes, page_sizes
+from octant.launch.pages import PageSizes, access_refusal, page_sizes
 from octant.machine.synthetic import parse_cpus
 
 RANK_VARIABLES = (
@@ -132,9 +132,7 @@ def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None
                 if (folder / "stat").read_text().rpartition(")")[2].split()[0] in "ZX":  # nobody has waited for it yet
                     break
             except PermissionError as error:
-                raise Refusal(
-                    f"cannot look at process {pid} ({error.strerror}); try as its owner, or as root"
-                ) from error
+                raise access_refusal(pid, error) from error
             except (OSError, ValueError):  # it has ended
                 break
             so_far = replace(so_far, seconds=time.monotonic() - begun_s, looks=looker.looks)
