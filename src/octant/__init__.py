@@ -32,12 +32,9 @@ sys.meta_path.append(_NetworkEngine)
 
 
 def __getattr__(name: str) -> str:
-    """`__version__`, looked up when somebody asks: reading package metadata takes a fifth of the start of `octant`."""
+    """Return `__version__`, looked up on demand: reading package metadata takes a fifth of the start of `octant`."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to load
+    from octant.build import version  # noqa: PLC0415 - slow to load
 
-    try:
-        return version("octant-hpc")
-    except PackageNotFoundError:  # a source tree that was never installed
-        return "0+source"
+    return version.number()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from octant.build import version
 from octant.failure import Refusal
 
 NETWORK = "_network"
@@ -28,8 +29,7 @@ def installed_folder() -> Path:
 
 def source_root() -> Path | None:
     """The source tree that this package runs from (a checkout, or an editable installation); `None`: installed."""
-    root = Path(__file__).resolve().parents[3]
-    return root if (root / "CMakeLists.txt").is_file() and (root / "native").is_dir() else None
+    return version.source_tree(Path(__file__).resolve().parent.parent)
 
 
 def program_name(name: str) -> str:
