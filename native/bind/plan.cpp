@@ -1,13 +1,14 @@
 #include "plan.hpp"
 
 #include "local_rank.hpp"
+#include "octant/exit.hpp"
 
 #include <algorithm>
 
 namespace octant::bind {
 namespace {
 
-constexpr int usage = 2;
+constexpr int usage = static_cast<int>(Exit::wrong_word);
 constexpr int most = 1 << 16;  // hardware threads or memory nodes; more is a typing error
 constexpr std::string_view example = "octant-bind --rank 0 cpus=0-3 threads=0/1/2/3 mem=bind:0 -- PROGRAM";
 
@@ -124,6 +125,8 @@ Plan parse(std::span<char*> words) {
             plan.no_thp = true;
         else if (word == "--mark")
             plan.mark = following(word);
+        else if (word == "--refusal")
+            plan.refusal = following(word);
         else if (word == "--heap") {
             plan.heap = following(word);
             if (plan.heap != "thp" && !whole_number(plan.heap))
@@ -145,7 +148,7 @@ Plan parse(std::span<char*> words) {
         } else if (word.starts_with("--")) {
             cannot_read(word,
                         "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --segments, --preload, "
-                        "--mark, --die-with");
+                        "--mark, --refusal, --die-with");
         } else if (plan.ranks.empty()) {
             cannot_read(word, "it stands before --rank, or '--' is missing before the program");
         } else {

@@ -12,7 +12,7 @@
 
 namespace octant::bind {
 
-// "cannot X (why); try Y", and the exit code: 2 usage, 3 this system does not have it.
+// "cannot X (why); try Y", and the exit code (octant/exit.hpp).
 class Refusal : public std::runtime_error {
   public:
     Refusal(std::string const& text, int code) : std::runtime_error(text), code_(code) {}
@@ -43,6 +43,7 @@ struct Plan {
     std::string heap;                     // "": as it is, "thp", or a pool's page size in bytes
     std::string segments;                 // "text+data+stack": parts that are to lie on large pages
     std::string preload;                  // the library that asks for them inside the program
+    std::string refusal;                  // file that records why the program is not started
     std::string mark;                     // token that `octant where` finds the process by
     std::optional<std::size_t> local_rank;
     std::vector<RankPlan> ranks;

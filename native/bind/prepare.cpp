@@ -1,6 +1,7 @@
 #include "prepare.hpp"
 
 #include "local_rank.hpp"
+#include "octant/exit.hpp"
 
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -16,7 +17,7 @@
 namespace octant::bind {
 namespace {
 
-constexpr int not_supported = 3;
+constexpr int cannot_run = static_cast<int>(Exit::cannot_run), not_supported = static_cast<int>(Exit::not_supported);
 constexpr std::size_t most_bits = std::size_t{1} << 16;
 constexpr unsigned long node_bits = 1025;  // the kernel reads one bit less than it is told
 constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
@@ -82,7 +83,7 @@ void refuse_raised_rights() {
 void die_with(std::size_t parent) {  // told by number: asked of the system, it may be whoever took over from it
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (static_cast<std::size_t>(getppid()) != parent)
-        throw Refusal("cannot go on (the process that started this one has ended)", 1);
+        throw Refusal("cannot go on (the process that started this one has ended)", cannot_run);
 }
 
 void bind_cpus(Numbers const& cpus, bool widen) {

@@ -44,6 +44,8 @@ void inject_faults(During during, int rank) {
     if (asked("throw")) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
     if (asked("lack"))
         throw Refusal("cannot go on here (fault 'lack' was injected); unset OCTANT_FAULT", Exit::not_supported);
+    if (asked("word"))
+        throw Refusal("cannot use such a word (fault 'word' was injected); unset OCTANT_FAULT", Exit::wrong_word);
     if (asked("memory")) throw std::bad_alloc();
     if (asked("hang"))
         while (true) pause();

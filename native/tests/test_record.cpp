@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -124,6 +125,28 @@ void torn_line(octant::Checks& checks, octant::Session const& session, std::stri
     checks.that(next_line(checks, file)["kind"] == "launch", "the record after a torn line is a line of its own");
 }
 
+// A launch that ends before it has a Recorder says why, once for all of its ranks.
+void early_end(octant::Checks& checks, std::string const& path) {
+    std::ofstream(path, std::ios::trunc) << R"({"format":2,"kind":"poi)";
+    std::array<std::string, 2> const words{"bytes=1,2", "no knob"};
+    for (int rank = 0; rank < 3; ++rank)
+        octant::record_early_end(path, "family/thing", "launch-1", words, "cannot", octant::Exit::wrong_word);
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    Json const read = next_line(checks, file);
+    checks.that(read["kind"] == "failure" && read["knobs"] == Json({{"bytes", "1,2"}}) && read["ranks"] == 0, "whose");
+    checks.that(read["reason"] == "cannot" && read["exit"] == 2 && read["end"] == "wrong_word", "which end");
+    checks.that(!std::getline(file, line), "the other ranks add nothing");
+    octant::record_early_end(path + "/none", "family/thing", "launch-1", words, "cannot", octant::Exit::wrong_word);
+}
+
+void order(octant::Checks& checks) {
+    for (auto a = octant::precedence.begin(); a != octant::precedence.end(); ++a)
+        for (auto b = a; b != octant::precedence.end(); ++b)
+            checks.that(octant::worst(*a, *b) == *a && octant::worst(*b, *a) == *a, octant::name_of(*b));
+}
+
 void progress(octant::Checks& checks, std::string const& path) {
     octant::Progress progress(path, "launch-1");
     progress.write(1.0000001, "solve");
@@ -146,6 +169,8 @@ int main(int argc, char** argv) {
     unlink(path.c_str());
     no_space(checks, session, path);
     torn_line(checks, session, path);
+    early_end(checks, path);
+    order(checks);
     checks.refused([&] { octant::Recorder(session, "family/thing", std::string(folder) + "/no/such/file", ""); },
                    "cannot write records");
     unlink(path.c_str());

@@ -108,7 +108,7 @@ def test_rounds_measure_both_again_and_give_verdicts(bench: Bench) -> None:
     assert len(bench.kernel.starts) == 24, "comparing them later measures nothing"
 
 
-def test_a_gate_measures_again_stops_early_and_exits_with_3_on_a_regression(bench: Bench) -> None:
+def test_a_gate_measures_again_stops_early_and_exits_with_5_on_a_regression(bench: Bench) -> None:
     bench.measured(TRIAD)
     bench.measured(TRIAD)
     bench.slower = {"triad": 1.5}
@@ -154,8 +154,9 @@ def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) 
 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
-    assert done.exit_code == Exit.REGRESSION
+    assert done.exit_code == Exit.WRONG_ANSWER, "it comes before the regression that it is, too"
     assert "wrong answer in B" in done.stdout
+    assert "octant: WRONG ANSWER: node/stream: " in done.stderr
 
 
 def _wrong(found: Point) -> Point:
@@ -222,7 +223,7 @@ def test_a_gate_on_one_figure_that_one_side_cannot_give_again_is_a_regression(be
 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
-    assert done.exit_code == Exit.REGRESSION, done.exception
+    assert done.exit_code == Exit.WRONG_ANSWER, done.exception
     assert "wrong answer in B" in done.stdout
 
 
@@ -247,6 +248,7 @@ def test_a_gate_that_nothing_answered_is_refused(bench: Bench) -> None:
     assert isinstance(refused, Refusal)
     assert "cannot judge" in str(refused)
     assert "the kernel died" in str(refused)
+    assert refused.code == Exit.NOT_DECIDED, "it comes before the launches that failed"
 
 
 @pytest.mark.parametrize("words", [("--rounds", "6"), ("--gate",), ("--gate", "--until-sure")])
@@ -291,3 +293,41 @@ def test_rounds_of_runs_named_by_their_folders_stay_in_their_store(
     done = CliRunner().invoke(application(), ["compare", "--rounds", "4", *folders])
     assert done.exit_code == 0, done.exception
     assert len(bench.kernel.starts) == 8
+
+
+def _killed_in(bench: Bench, *starts: int) -> None:
+    bench.kernel.ends = {start: Outcome(137, False, 0.1, "killed") for start in starts}
+
+
+def test_a_gate_that_cannot_tell_is_not_decided(bench: Bench) -> None:
+    """Absence of evidence: the launches of a figure spread by more than what matters."""
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    original = bench.answer
+
+    def answer(workload: str, launch: str, cell: Mapping[str, str]) -> Point:
+        number = len(bench.kernel.starts)
+        slow = 1.0 + 0.4 * (number * 7 % 5 == 2) + 0.3 * (number * 3 % 7 == 1)
+        bench.slower = {"triad": slow}
+        return original(workload, launch, cell)
+
+    bench.kernel.answer = answer
+    done = bench.compare("--gate")
+    assert "cannot tell" in done.stdout.lower()
+    assert done.exit_code == Exit.NOT_DECIDED, done.output
+    ids = bench.store.ids()[-2:]
+    assert bench.compare("--gate", *ids).exit_code == Exit.NOT_DECIDED, "of what is stored"
+    assert bench.compare(*ids).exit_code == Exit.OK, "without a gate nothing is to be decided"
+
+
+def test_a_launch_of_the_rounds_that_failed_counts_unless_there_is_worse(bench: Bench) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    _killed_in(bench, 2)
+    done = bench.compare("--rounds", "6")
+    assert done.exit_code == Exit.CANNOT_RUN
+    assert "octant: 1 launch failed (killed (exit status 137))" in done.stderr
+    assert "octant resume" not in done.stderr, "a side is not measured alone"
+    bench.slower = {"triad": 1.5}
+    _killed_in(bench, len(bench.kernel.starts) + 2)
+    assert bench.compare("--gate", *bench.store.ids()[:2]).exit_code == Exit.REGRESSION

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octant.failure import worst
+from octant.launch.bind import refusal_path, take_refusal
 from octant.launch.pages import parse_smaps, segments
 
 Bind = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -215,6 +217,26 @@ def test_words_it_cannot_read_are_refused(bind: Bind, words: tuple[str, ...], sa
     assert said in done.stderr
     assert done.stderr.startswith("octant-bind: cannot ")
     assert "try " in done.stderr or "drop " in done.stderr or "; " in done.stderr
+
+
+def test_a_refusal_is_recorded_with_its_code_for_each_rank(bind: Bind, tmp_path: Path) -> None:
+    """`carry_out` reads it: launchers change exit statuses, and need not pass on what is said on standard error."""
+    records = tmp_path / "records.jsonl"
+    recording = ("--refusal", str(refusal_path(records)))
+    absent = bind(*recording, "--rank", "0", f"cpus={CPUS[0]},4095")
+    unplaced = bind(*recording, "--rank", "0", "--local-rank", "1")
+    refusal = take_refusal(records)
+    assert refusal
+    assert str(refusal) == absent.stderr.strip()
+    assert (absent.returncode, unplaced.returncode, refusal.code) == (3, 2, worst([3, 2]))
+    assert take_refusal(records) is None, "it was taken"
+    assert bind(*recording, "--rank", "0", then=("sh", "-c", "exit 3")).returncode == 3
+    assert list(tmp_path.iterdir()) == [], "the status of the program is no refusal"
+    mine = tmp_path / "mine"
+    mine.touch()
+    refusal_path(records).symlink_to(mine)
+    assert bind(*recording, "--rank", "0", "cpus=4095").returncode == 3
+    assert mine.read_text() == "", "a link is not followed"
 
 
 def test_it_starts_nothing_for_a_parent_that_has_ended(bind: Bind) -> None:

@@ -18,6 +18,7 @@ from fake_run import lane, point
 from kernel_run import KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.build import program_name
+from octant.failure import Exit
 from octant.record import Head, Series
 from octant.workloads.io.local import WORKLOAD
 from point_figures import middle
@@ -139,7 +140,7 @@ def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, finds: str) -> 
     """Blocks exchanged, the last part lost, and no sync."""
     patterns = "pattern=write,memory-first,write-beside" if fault == 2 else PATTERNS
     done = run_kernel("io/local", patterns, "engine=calls,uring,threads", *SHORT, fault=f"wrong:{fault}")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) >= (6 if fault == 2 else 10)
     for found in done.points:
         failed = " ".join(check.name for check in found.failed_checks)

@@ -10,6 +10,7 @@ import pytest
 from kernel_run import KernelRuns
 from octant.analysis.clusters import values_of_pairs
 from octant.analysis.figures import Figure, figures_of
+from octant.failure import Exit
 from octant.record import Point, Samples
 from octant.workloads.node.coherence import WORKLOAD
 from pair_times import PASSES, distance_ns, launch
@@ -86,7 +87,7 @@ def test_what_is_lost_and_who_is_elsewhere_are_seen(
 ) -> None:
     words = ("pattern=pairs,sharing", "protocol=exchange,handover,read", "trips=100", "seconds=0.05")
     done = run_kernel("node/coherence", *words, fault=fault)
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     seen = [(point.knobs["pattern"], [one.name for one in point.failed_checks]) for point in done.points]
     assert seen == [("pairs", [pairs])] * 3 + [("sharing", [sharing])] * 3
 
