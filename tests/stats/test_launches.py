@@ -1,5 +1,6 @@
 """Launches of one cell: neighbours that resemble each other, equal points that disagree, and doubts about a figure."""
 
+import ast
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,6 +11,7 @@ from octant.stats.doubts import BOUNDS, GRADES, Doubt, Grade, doubt, graded, wor
 from octant.stats.intervals import Period, median_over_launches
 from octant.stats.launches import doubts_about_equal_points, doubts_over_launches, neighbour_correlation
 from octant.stats.samples import Interval
+from paths import ROOT
 
 NOW = datetime(2026, 11, 22, 7, 35, tzinfo=UTC)
 PERIOD = Period(NOW, NOW)
@@ -90,6 +92,31 @@ def test_one_doubt_of_each_kind_is_left_the_worst_first() -> None:
     notes = [doubt("outliers", "7 % outliers"), doubt("outliers", "9 % outliers")]
     lost = [*graded("lost time", 0.02, "2 %"), *graded("lost time", 0.6, "60 %"), *graded("lost time", 0.3, "30 %")]
     assert worst_of_each_kind([*notes, *lost]) == (lost[1], notes[0])
+
+
+@pytest.mark.parametrize("order", [(0.20, 0.21, 0.35), (0.35, 0.20, 0.21), (0.21, 0.35, 0.20)])
+def test_of_doubts_of_one_grade_the_greatest_is_left(order: tuple[float, ...]) -> None:
+    lost = [one for share in order for one in graded("lost time", share, f"{100 * share:.0f} % lost")]
+    assert {one.grade for one in lost} == {Grade.DOUBTFUL}
+    assert [one.text for one in worst_of_each_kind(lost)] == ["35 % lost"]
+    drifts = [doubt("drift", f"drifts by {change:+.0%}", abs(change)) for change in (0.04, -0.12, 0.05)]
+    assert worst_of_each_kind(drifts) == (drifts[1],)
+    few = [doubt("few bursts", f"only {number} bursts", -number) for number in (3, 1, 2)]
+    assert worst_of_each_kind(few) == (few[1],)
+
+
+def test_every_doubt_whose_text_has_a_number_of_its_launch_can_be_graded_by_it() -> None:
+    """A call without a size is of a kind that is equally bad in all launches."""
+    without = set()
+    for path in (ROOT / "src/octant").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "doubt" and len(node.args) == 2:
+                without.add(ast.unparse(node.args[0]).strip("'"))
+    assert without == {
+        "wrong answer", "fault-injection build", "cores shared", "emulated link", "imported", "not verified",
+        "small load", "memory copy", "sizes rounded", "precision not reached", "foreign load", "one draw of CPUs",
+        "probe.kind",
+    }  # fmt: skip
 
 
 def test_doubts_about_launches_have_their_numbers() -> None:

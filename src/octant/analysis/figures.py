@@ -173,7 +173,9 @@ class Figure:
     def doubts(self) -> tuple[Doubt, ...]:
         """What casts doubt on the figure: of each kind the worst, the worst kinds first."""
         beyond = (self.of_limit or 0) > BEYOND
-        disturbed = (doubt("beyond its limit", "beyond its limit: what set the limit was disturbed"),) * beyond
+        disturbed = (
+            doubt("beyond its limit", "beyond its limit: what set the limit was disturbed", self.of_limit or 0.0),
+        ) * beyond
         return stats.worst_of_each_kind((*self._doubts, *disturbed))
 
     @cached_property
@@ -212,7 +214,7 @@ class Figure:
             (lost, "lost more than half of their time, and do not count"),
         )
         texts = [f"{number} of {self.tried} launches {why}" for number, why in reasons if number]
-        return (doubt("launches left out", "; ".join(texts)),) if texts else ()
+        return (doubt("launches left out", "; ".join(texts), failed + without + lost),) if texts else ()
 
     @property
     def invalid(self) -> bool:

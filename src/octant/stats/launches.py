@@ -43,7 +43,7 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
     """
     found: list[Doubt] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1)))
+        found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches)))
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
         beyond = ": not measurable here" * (half > BOUNDS["wide interval"][-1])
@@ -52,7 +52,7 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
         text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"
-        found.append(doubt("launches resemble their neighbours", text))
+        found.append(doubt("launches resemble their neighbours", text, alike))
     return tuple(found)
 
 
@@ -81,4 +81,4 @@ def doubts_about_equal_points(
         return ()
     values = f"{value_text(math.exp(medians[0]))} and {value_text(math.exp(medians[-1]))}"
     text = f"equal points of this run differ by {100 * math.expm1(apart):.0f} % ({values})"
-    return (doubt("equal points differ", text),)
+    return (doubt("equal points differ", text, apart),)
