@@ -96,7 +96,7 @@ def test_rounds_measure_both_again_and_give_verdicts(bench: Bench) -> None:
     assert "A again: run" in words
     assert "Slower in B (1)" in words
     assert "at least 3 % slower; could have found ± " in words
-    assert re.search(r" a 95 % interval for the ratio over 6 paired rounds (at|between) ", words)
+    assert re.search(r" a 95 % interval for the geometric mean ratio over 6 paired rounds (at|between) ", words)
     page = Path(done.stdout.splitlines()[-1])
     assert page == bench.store.read(bench.store.ids()[-1]).folder / "comparison.html"
     assert page.stat().st_mode & 0o077 == 0, "a store is its owner's alone"

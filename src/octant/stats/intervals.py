@@ -35,10 +35,12 @@ _CLAIMS: dict[Claim, str] = {
     "share": "the share of the time of {} launches together",
     "places": "the slowest place over the fastest, paired in {} launches",
     "next launch": "the next launch, from {} launches",
-    "ratio in rounds": "the ratio over {} paired rounds",
-    "ratio of two occasions": "the ratio on these two sessions only, from at least {} launches on each side",
-    "ratio on other occasions": "the ratio in other sessions, from {} sessions",
+    "ratio in rounds": "the {mean} ratio over {} paired rounds",
+    "ratio of two occasions": "the {mean} ratio on these two sessions only, from at least {} launches on each side",
+    "ratio on other occasions": "the {mean} ratio in other sessions, from {} sessions",
 }
+MEANS: dict[Kind, str] = {"student": "geometric mean", "signed ranks": "Hodges-Lehmann"}
+"""The estimate in the middle of an interval for a ratio."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class Estimate:
             return f"within one launch {self.period.text}; launches were not repeated"
         if self.kind == "two values":
             return f"two launches {self.period.text}, no interval"
-        return f"95 % interval for {_CLAIMS[self.claim].format(self.number)} {self.period.text}"
+        claimed = _CLAIMS[self.claim].format(self.number, mean=MEANS.get(self.kind, ""))
+        return f"95 % interval for {claimed} {self.period.text}"
 
 
 def median_over_launches(launches: Sequence[Interval], period: Period) -> Estimate:

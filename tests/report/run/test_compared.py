@@ -1,11 +1,14 @@
 """What a comparison says, in which order and in which words, and what it proposes: just above and just below."""
 
 import dataclasses
+import json
 import math
 import re
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import command_lines
 from fake_summary import fake_summary
@@ -15,6 +18,7 @@ from octant.report.charts.picture import MOST_BARS
 from octant.report.charts.ratios import Row, ratio_axis, ratio_ticks, ratios
 from octant.report.run import compared, comparison
 from octant.stats.paired import LEAST_ROUNDS
+from octant.store.asked import Looks
 
 
 def test_the_worst_news_comes_first() -> None:
@@ -129,6 +133,43 @@ def test_proposed_lines_are_lines_of_the_command(found: Comparisons) -> None:
         command_lines.read(line)
         assert line.endswith(f" {found.before.run.id} {found.after.run.id}")
         assert int(line.split("--rounds ")[1].split()[0]) > found.rounds or "--gate" in line
+
+
+LAUNCHES = st.lists(st.tuples(*[st.floats(1e-9, 1e12)] * 2), min_size=1, max_size=14)
+SPREADS = st.lists(st.tuples(*[st.floats(0.9, 1.1)] * 2), min_size=4, max_size=14)
+CONTRADICTORY = [(99.2, 99.2 * 0.9), (99.0, 99.0 * 1.3), (99.4, 99.4 * 1.3), (99.3, 99.3 * 0.95)]
+"""Medians fall, the mean of the ratios rises."""
+
+
+@given(st.one_of(LAUNCHES, SPREADS), st.booleans(), st.sampled_from(["higher", "lower"]))
+@example(CONTRADICTORY, True, "higher")
+@example(CONTRADICTORY * 3, True, "lower")
+@example(CONTRADICTORY, False, "lower")
+def test_the_printed_ratio_is_that_of_the_printed_values(
+    launches: list[tuple[float, float]], in_turn: bool, better: str
+) -> None:
+    before, after = zip(*launches, strict=True)
+    found = of_values([before], [after], "once" if in_turn else None, better=better)
+    (document,) = json.loads(comparison.as_json(found))["figures"]
+    quotient = document["b"] / document["a"] if better == "higher" else document["a"] / document["b"]
+    assert document["speed"] == pytest.approx(quotient, rel=1e-9)
+    shown = " ".join(line.plain for line in comparison.lines(found, width=200))
+    a, b, ratio = map(float, re.findall(r"([\d.]+) → ([\d.]+) .*?×([\d.]+)", shown)[0])
+    if min(a, b) > 0 and 0.01 < document["speed"] < 100:  # else too few digits are shown to tell
+        quotient = b / a if better == "higher" else a / b
+        assert ratio == pytest.approx(quotient, rel=1.1e-3, abs=5.1e-4)
+        assert (ratio - 1.002) * (quotient - 1) >= 0 or abs(ratio - 1) <= 0.002, "no contradiction of signs"
+
+
+def test_a_comparison_says_what_its_values_are() -> None:
+    def said(looks: Looks | None, rounds: int) -> str:
+        page = comparison.lines(of_values([np.ones(rounds)], [np.ones(rounds)], looks), width=200)
+        return next((line.plain for line in page if line.plain.startswith("→")), "")
+
+    assert said("once", 4).startswith("→  values of A and B: geometric means of the launches whose ratio is shown")
+    assert said("once", 12).startswith("→  values of A and B: Hodges-Lehmann estimates of the launches")
+    assert said(None, 20).startswith("→  values of A and B: geometric means of the launches")
+    assert said("once", 3) == "", "the medians of the reports"
 
 
 def row(name: str, middle: float, half: float = 0.01, findable: float = 0.05) -> Row:

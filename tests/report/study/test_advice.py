@@ -167,7 +167,7 @@ def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:
     (adopted,) = adopted_settings(found)
     first = steps(found)[0]
     assert first.title == "Use which b: × 1.50 here"
-    assert "95 % interval for the ratio over 6 paired rounds" in first.body
+    assert "95 % interval for the geometric mean ratio over 6 paired rounds" in first.body
     assert first.lines == lines_for(found, adopted.place)
     assert first.lines == ("octant place --place 1x1,pages=thp --for mpich", "octant run node/stream pages=thp")
 

@@ -93,7 +93,7 @@ def test_each_machine_stands_against_its_own_baseline(where: Store) -> None:
     assert note.text == "not measured: needs 2 MiB pages; of the 0 in the pool 0 are free"
     assert named[note.y] == "binding yes, memory local, pages pool"
     assert "Lines, and brackets in the table: here: 95 % interval for the median over" in picture.caption
-    assert "× baseline: 95 % interval for the ratio over" in picture.caption
+    assert "× baseline: 95 % interval for the geometric mean ratio over" in picture.caption
     assert "More is better." in picture.caption
     assert "The baseline is binding no, memory anywhere" in picture.caption
     assert "Published: STREAM triad" in picture.caption

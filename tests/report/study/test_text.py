@@ -192,7 +192,11 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
         (1, "within one launch", ""),
         (2, "two launches", ""),
         (3, "95 % interval for the median over 3 launches", ""),
-        (6, "95 % interval for the median over 6 launches", "95 % interval for the ratio over 6 paired rounds"),
+        (
+            6,
+            "95 % interval for the median over 6 launches",
+            "95 % interval for the geometric mean ratio over 6 paired rounds",
+        ),
     ],
 )
 def test_every_view_of_a_study_says_what_its_brackets_are(

@@ -66,6 +66,16 @@ def findable_text(one: Comparison) -> str:
     return f"± {percent(verdict.findable)}" if verdict and verdict.speed else ""
 
 
+def values_text(found: Comparisons) -> str:
+    """What the values of the figures with a ratio are: those that have exactly this ratio."""
+    named = {
+        "geometric mean": "geometric means", "Hodges-Lehmann": "Hodges-Lehmann estimates", "median": "medians",
+    }  # fmt: skip
+    used = {one.values_are for one in found.figures if one.verdict and one.verdict.speed}
+    kinds = in_words([text for name, text in named.items() if name in used])
+    return f"values of A and B: {kinds} of the launches whose ratio is shown; the report of a run shows medians"
+
+
 def counts(found: Comparisons) -> list[tuple[int, str]]:
     """How many figures have which verdict; what cannot occur, or is seldom and did not, is left out."""
     margin = percent(found.margin)

@@ -82,6 +82,7 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
         return page
     page += [Text(), *_wrap(f"×  speed of B over A; less than {percent(found.margin)} is of no interest", width, "dim")]
     page += [line for sort, words in claimed.items() for line in _wrap(f"{marks[sort]}  {words}", width, "dim")]
+    page += _wrap(f"→  {compared.values_text(found)}", width, "dim")
     return [*page, *_wrap("±  difference that would have been found in 80 % of cases", width, "dim")]
 
 
@@ -127,8 +128,8 @@ def _why(one: Comparison) -> str:
 
 
 def _values(one: Comparison) -> str:
-    """Both medians in one scale: `93.80 → 89.11 Gflop/s`."""
-    before, after = (row.value.middle if row and row.value else 0.0 for row in (one.before, one.after))
+    """Both values in one scale: `93.80 → 89.11 Gflop/s`; their ratio is the one that is printed."""
+    before, after = (value or 0.0 for value in one.values)
     base = one.figure.metric.unit
     scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
     numbers = [f"{value / scale:.{units.decimals(value / scale, 4)}f}" for value in (before, after)]
@@ -167,7 +168,7 @@ def document(found: Comparisons) -> dict[str, object]:
 
 def _figure(one: Comparison) -> dict[str, object]:
     row, verdict = one.figure, one.verdict
-    medians = [number(side.value.middle) if side and side.value else None for side in (one.before, one.after)]
+    values = [None if value is None else number(value) for value in one.values]
     return {
         "workload": row.workload.name,
         "title": row.title,
@@ -176,8 +177,9 @@ def _figure(one: Comparison) -> dict[str, object]:
         "knobs": dict(row.knobs),
         "metric": row.metric.name,
         "unit": row.metric.unit,
-        "a": medians[0],
-        "b": medians[1],
+        "a": values[0],
+        "b": values[1],
+        "values_are": one.values_are,
         "speed": one.speed,
         **_interval(verdict),
         "word": one.word,
