@@ -17,6 +17,7 @@ class Exit(IntEnum):
     WRONG_WORD = 2  # words, names or files of the user's that nothing here can mean
     NOT_SUPPORTED = 3  # what this machine or library does not have, however often it is asked
     REGRESSION = 3  # `octant compare --gate`
+    NOT_DECIDED = 6  # `octant compare --gate`: no regression is proven, nor that there is none
     INTERRUPTED = 130  # Ctrl-C, or the batch system's SIGTERM
 
 

@@ -48,7 +48,7 @@ def test_two_occasions_only_differ_until_four_are_known() -> None:
     far = b - 0.1
     assert verdict(a, far).word == "differs"
     assert verdict(a, far).text == "differs between these two sessions"
-    assert verdict(a, b).text == "no difference seen between these two sessions"
+    assert verdict(a, b).text == "no difference detected between these two sessions"
     assert verdict(a, b).word == "no difference seen"
     steady = np.array([0, 0.001, -0.001, 0.0005])
     assert verdict(a, far, steady[:3]).word == "differs"

@@ -182,11 +182,11 @@ def test_texts_are_those_of_the_words_for_verdicts() -> None:
     slower, same, unclear = (one(x) for x in (noise + math.log(0.9), noise, 40 * noise))
     assert slower.text == "at least 3 % slower"
     assert same.text == "same within 3 %"
-    assert unclear.text == "cannot tell: about 44 rounds would show 3 %"
+    assert unclear.text == "not decided: about 44 rounds would detect 3 %"
     assert (percent(unclear.hidden), percent(unclear.findable)) == ("7.4 %", "10 %")
     near_the_margin = one(10 * noise + 0.025)
     assert near_the_margin.word == "cannot tell"
-    assert near_the_margin.text == "cannot tell"  # the rounds were enough
+    assert near_the_margin.text == "not decided"  # the rounds were enough
     assert slower.speed is not None
     assert (
         slower.speed.text == "95 % interval for the geometric mean ratio over 6 paired rounds between 07:35 and 07:38"

@@ -131,6 +131,18 @@ class Comparisons:
         """What a gate stops at: slower figures, and figures that B tried and could not give."""
         return [figure for figure in self.figures if figure.word == "slower" or figure.lost]
 
+    @property
+    def undecided(self) -> list[Comparison]:
+        """The figures of both runs on which nothing is proven: neither a difference nor that there is none.
+
+        A gate that finds no regression has not passed with any of them. Those that B lost are regressions.
+        """
+        return [
+            one
+            for one in self.figures
+            if not one.lost and not one.is_alone and not (one.verdict and one.verdict.is_decided)
+        ]
+
     def of(self, word: Word) -> list[Comparison]:
         """The figures with one verdict."""
         return [figure for figure in self.figures if figure.word == word]

@@ -59,7 +59,10 @@ EveryOption = Annotated[
 GateOption = Annotated[
     bool,
     typer.Option(
-        "--gate", help="Exit with 3 on a regression: slower, or attempted without a result.", rich_help_panel=ROUNDS
+        "--gate",
+        help=f"Exit with {int(Exit.REGRESSION)} on a regression (slower, or attempted without a result), "
+        f"with {int(Exit.NOT_DECIDED)} if a figure is not decided.",
+        rich_help_panel=ROUNDS,
     ),
 ]
 UntilSureOption = Annotated[
@@ -90,7 +93,7 @@ def compare(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what is faster and slower in run B than in run A, and what cannot be told.
+    """Show what is faster and slower in run B than in run A, and what is not decided.
 
     A gate decides on runs that were measured in turn: it measures both again where they were not.
     """
@@ -114,7 +117,7 @@ def compare(
 
     found = judge(find_run(store, a), find_run(store, b), gate=False)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
-        raise _not_comparable(found)
+        raise _not_comparable(found, Exit.NOT_DECIDED if gate else Exit.CANNOT_RUN)
     if gate or rounds:
         asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
         found = _rounds.measured(where, found, asked, partial(judge, gate=gate))
@@ -126,25 +129,43 @@ def compare(
     page = output or (stored if (gate or rounds) and not json else None)
     if page is not None:
         typer.echo(comparison_page.write(found, page), err=json)
-    if gate and found.regressions:
-        raise typer.Exit(int(Exit.REGRESSION))
-    if gate and not found.compared:
+    if gate and (code := gate_exit(found)):
+        raise typer.Exit(int(code))
+
+
+def gate_exit(found: Comparisons) -> Exit:
+    """The exit code of a gate on a comparison; prints why it is not decided.
+
+    Raises:
+        Refusal: no figure of the two runs can be compared.
+    """
+    if found.regressions:
+        return Exit.REGRESSION
+    if not found.compared:
         failed = [failure.reason for side in (found.before, found.after) for failure in side.run.failures]
         why = f": {failed[0]}" if failed else ""
-        raise Refusal(f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again")
+        raise Refusal(
+            f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again",
+            Exit.NOT_DECIDED,
+        )
+    if not found.undecided:
+        return Exit.OK
+    of = counted(len([one for one in found.figures if not one.is_alone]), "figure")
+    typer.echo(f"octant: the gate is not decided: nothing is proven of {len(found.undecided)} of {of}", err=True)
+    return Exit.NOT_DECIDED
 
 
-def _not_comparable(found: Comparisons) -> Refusal:
+def _not_comparable(found: Comparisons, code: Exit) -> Refusal:
     """Why two runs have nothing to judge: no figure in common, or none that is measurable on both sides."""
     common = [one for one in found.figures if not one.is_alone]
     if not common:
         return Refusal(
-            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
+            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`", code
         )
     why = next((reason for one in common for reason in one.why), "no value")
     figures = counted(len(common), "figure")
     return Refusal(
-        f"cannot judge ({figures} in common, none measurable in both: {why}); octant doctor says what disturbs"
+        f"cannot judge ({figures} in common, none measurable in both: {why}); octant doctor says what disturbs", code
     )
 
 

@@ -12,13 +12,14 @@ from octant.report.run.answer import DOUBTS
 from octant.stats import Period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from octant.analysis.figures import Figure
     from octant.metric import Metric
     from octant.report.run.answer import Doubt
     from octant.stats import Estimate
     from octant.stats.intervals import Claim
+    from octant.stats.verdicts import Verdict
 
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
@@ -194,6 +195,19 @@ def grade(figure: Figure) -> Doubt:
         return "wrong"
     worst = max((one.grade for one in figure.doubts), default=0)
     return DOUBTS[worst]
+
+
+def grade_of_verdicts(verdicts: Collection[Verdict]) -> Doubt:
+    """The grade of a comparison by what is not decided: where noise leaves all of it open, it is not measurable.
+
+    Verdicts that have too few rounds are open for want of rounds, not for noise.
+    """
+    undecided = [one for one in verdicts if not one.is_decided]
+    if not undecided:
+        return "sound"
+    if len(undecided) == len(verdicts) and any(one.speed for one in undecided):
+        return "not measurable"
+    return "doubtful" if 2 * len(undecided) >= len(verdicts) else "note"
 
 
 def reasons(figure: Figure) -> tuple[str, ...]:

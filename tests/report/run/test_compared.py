@@ -18,6 +18,7 @@ from octant.report.charts.picture import MOST_BARS
 from octant.report.charts.ratios import Row, ratio_axis, ratio_ticks, ratios
 from octant.report.run import compared, comparison
 from octant.stats.paired import LEAST_ROUNDS
+from octant.stats.verdicts import percent
 from octant.store.asked import Looks
 
 
@@ -38,7 +39,7 @@ def test_page_and_text_have_one_order_and_one_set_of_words() -> None:
     assert ratios_shown == pytest.approx([one.speed or 0.0 for one in compared.ordered(found)], abs=6e-4)
     verdicts = drawn.panels[0].columns[-1].texts
     assert verdicts == (
-        "at least 3 % slower", "at least 3 % slower", "cannot tell", "same within 3 %", "at least 3 % faster",
+        "at least 3 % slower", "at least 3 % slower", "not decided", "same within 3 %", "at least 3 % faster",
         "at least 3 % faster",
     )  # fmt: skip
     text = "\n".join(page)
@@ -51,22 +52,58 @@ def test_the_answer_counts_names_the_best_and_says_what_stayed_unseen() -> None:
     best, worst = (compared.name(compared.ordered(found)[place]) for place in (-1, 0))
     text = compared.answer(found)
     assert text.startswith(f"B is faster in 2 of 6 figures ({best} × 1.50), slower in 2 ({worst} × 0.80); ")
-    assert "1 is the same within 3 % and 1 cannot be told. In half of 6 figures a difference under " in text
-    assert text.endswith(" % would mostly have stayed unseen.")
-    assert compared.counts(found) == [(2, "slower"), (2, "faster"), (1, "same within 3 %"), (1, "cannot tell")]
+    assert "1 is the same within 3 % and 1 is not decided. For 1 figure a difference below " in text
+    assert text.endswith(" % could not have been detected.")
+    assert compared.counts(found) == [(2, "slower"), (2, "faster"), (1, "same within 3 %"), (1, "not decided")]
 
 
 @pytest.mark.parametrize(
     ("sides", "begins"),
     [
         (((1.0, QUIET),) * 3, "A and B are the same within 3 % in all 3 figures."),
-        (((1.0, QUIET),), "A and B are the same within 3 %. A difference under "),
-        (((1.0, LOUD),), "B is neither faster nor slower in the one figure; 1 cannot be told."),
+        (((1.0, QUIET),), "A and B are the same within 3 %."),
+        (
+            ((1.0, LOUD),),
+            "No difference beyond 3 % was detected in the one figure; 1 is not decided. A difference below ",
+        ),
+        (
+            ((1.0, LOUD), (1.0, 2 * LOUD), (1.0, QUIET)),
+            "No difference beyond 3 % was detected in 3 figures; 1 is the same",
+        ),
         (((1.2, QUIET), (1.0, LOUD)), "B is faster in 1 of 2 figures ("),
     ],
 )
 def test_answers_of_plain_cases(sides: tuple[tuple[float, float], ...], begins: str) -> None:
     assert compared.answer(comparison_of(*sides)).startswith(begins)
+
+
+def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
+    nothing = comparison_of((1.0, LOUD), (1.0, 2 * LOUD), (1.0, LOUD / 2))
+    findable = sorted(verdict.findable for verdict in nothing.verdicts)
+    least, most = percent(findable[0]), percent(findable[-1])
+    text = compared.answer(nothing)
+    assert f"For 3 figures a difference below {least} could not have been detected, for the noisiest of them" in text
+    assert text.endswith(f" below {most}.")
+    assert (compared.belief(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
+    assert compared.belief(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
+    shown = "\n".join(line.plain for line in comparison.lines(nothing))
+    assert "× Not measurable" in shown
+    assert "Sound" not in shown
+    assert "not detected" not in compared.answer(comparison_of((1.0, QUIET)))
+
+
+@pytest.mark.parametrize(
+    ("quiet", "loud", "grade"),
+    [(3, 0, "sound"), (2, 1, "note"), (1, 1, "doubtful"), (1, 2, "doubtful"), (0, 1, "not measurable")],
+)
+def test_a_badge_is_not_better_than_what_is_decided(quiet: int, loud: int, grade: str) -> None:
+    found = comparison_of(*[(1.0, QUIET)] * quiet, *[(1.0, LOUD)] * loud)
+    assert compared.belief(found).grade == grade
+    assert json.loads(comparison.as_json(found))["undecided"] == loud
+
+
+def test_too_few_rounds_are_doubtful_and_not_unmeasurable() -> None:
+    assert compared.belief(comparison_of((1.0, QUIET), rounds=3)).grade == "doubtful"
 
 
 def test_too_few_rounds_are_no_verdict_and_count_for_nothing() -> None:

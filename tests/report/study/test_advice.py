@@ -276,6 +276,14 @@ def test_lost_time_and_a_wide_baseline_cast_doubt(where: Store, tmp_path: Path) 
     assert belief(outcome.outcome_of_run(quiet)).grade == "sound"
 
 
+def test_a_study_in_which_nothing_is_decided_is_not_sound(study: Study) -> None:
+    text = STUDY.partition("[[findings]]")[0]
+    found = belief(study(1.0, LOUD, text=text))
+    assert found.grade == "not measurable"
+    assert found.text.startswith("1 of 1 comparison with the baseline not decided. ")
+    assert belief(study(1.0, text=text)).grade == "sound"
+
+
 def test_page_and_text_say_the_same(study: Study) -> None:
     found = study(1.5)
     page, text = " ".join(render(found).replace("\u202f", " ").split()), " ".join(report.report_text(found).split())

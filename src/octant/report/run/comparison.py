@@ -83,7 +83,10 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
     page += [Text(), *_wrap(f"×  speed of B over A; less than {percent(found.margin)} is of no interest", width, "dim")]
     page += [line for sort, words in claimed.items() for line in _wrap(f"{marks[sort]}  {words}", width, "dim")]
     page += _wrap(f"→  {compared.values_text(found)}", width, "dim")
-    return [*page, *_wrap("±  difference that would have been found in 80 % of cases", width, "dim")]
+    return [
+        *page,
+        *_wrap("±  smallest detectable difference: one that is detected in 80 % of cases at this noise", width, "dim"),
+    ]
 
 
 def _only_lines(found: Comparisons, width: int) -> list[Text]:
@@ -118,7 +121,7 @@ def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sor
     line.append(f" {marks[claims.sort_of(speed)]}" if speed else "", style="dim")
     below = [line, *(Text(f"    {words}") for words in more)]
     words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
-    words += [f"could have found {findable}"] if (findable := compared.findable_text(one)) else []
+    words += [f"smallest detectable difference {findable}"] if (findable := compared.findable_text(one)) else []
     below += _wrap(f"    {'; '.join(words)}", width, "")
     return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
 
@@ -161,6 +164,7 @@ def document(found: Comparisons) -> dict[str, object]:
         "threshold": found.margin,
         "rounds": found.rounds,
         "regressions": len(found.regressions),
+        "undecided": len(found.undecided),
         "figures": [_figure(figure) for figure in found.figures],
         "differences": [{"what": what, "a": before, "b": after} for what, before, after in found.differences],
     }

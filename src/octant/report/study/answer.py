@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.report.claims import grade_of_verdicts
 from octant.report.run.answer import DOUBTS, Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
 from octant.report.study.rows import gain_here, machines_there
@@ -160,7 +161,7 @@ def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:
 
 
 def belief(outcome: Outcome) -> Belief:
-    """How far a study can be believed: lost time, the width of the baseline's interval, the number of launches."""
+    """How far a study can be believed: lost time, the baseline's interval, few launches, what is undecided."""
     if outcome.run is None:
         return Belief("note", _belief_in_model(outcome), ())
     lost = share_lost(outcome.run.points)
@@ -175,6 +176,10 @@ def belief(outcome: Outcome) -> Belief:
         grades.append("doubtful")
         few = units.counted(launches, "launch")
         parts.append(f"a combination has {few}, where {LEAST_ROUNDS} are the least for a verdict")
+    told = outcome.told.values()
+    grades.append(grade_of_verdicts(told))
+    if undecided := sum(not one.is_decided for one in told):
+        parts.append(f"{undecided} of {units.counted(len(told), 'comparison')} with the baseline not decided")
     text = f"{units.capital('; '.join(parts))}. " if parts else ""
     text += "Verdicts stand only where the whole interval clears the bar."
     return Belief(max(grades, key=DOUBTS.index), text, ())
