@@ -46,9 +46,11 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
         found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches)))
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
-        beyond = ": not measurable here" * (half > BOUNDS["wide interval"][-1])
         unit = "points" if of_whole else "%"
-        found += graded("wide interval", half, f"the interval is ± {100 * half:.0f} {unit}{beyond}")
+        text = f"the interval is ± {100 * half:.0f} {unit}"
+        if half > BOUNDS["wide interval"][-1]:  # then it is not stated
+            text = f"{len(launches)} launches differ too much: not measurable here"
+        found += graded("wide interval", half, text)
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
         text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"

@@ -102,6 +102,22 @@ def test_a_badge_is_not_better_than_what_is_decided(quiet: int, loud: int, grade
     assert json.loads(comparison.as_json(found))["undecided"] == loud
 
 
+def test_the_interval_of_a_ratio_that_says_nothing_is_not_stated() -> None:
+    found = comparison_of((1.0, 2.0), (5.0, 0.5))
+    open_one, proven = (one.verdict.speed for one in found.figures if one.verdict)
+    assert open_one is not None
+    assert proven is not None
+    assert (open_one.is_too_wide, proven.is_too_wide) == (True, False)
+    assert (proven.high - proven.low) / 2 / proven.middle > 0.3, "wide, and yet a proof"
+    told = {round(one["speed"]): (one["low"], one["high"]) for one in json.loads(comparison.as_json(found))["figures"]}
+    assert told == {1: (None, None), 5: (proven.low, proven.high)}
+    shown = [line.plain for line in comparison.lines(found, width=160)]
+    assert [" … " in line for line in shown if "→ " in line and "×" in line] == [False, True]
+    drawn = compared.picture(found)
+    assert drawn is not None
+    assert [row[2] for row in drawn.rows] == ["", f"{proven.low:.3f} … {proven.high:.3f}"]
+
+
 def test_too_few_rounds_are_doubtful_and_not_unmeasurable() -> None:
     assert compared.belief(comparison_of((1.0, QUIET), rounds=3)).grade == "doubtful"
 

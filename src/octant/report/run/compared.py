@@ -123,11 +123,12 @@ def _sentence(found: Comparisons) -> str:
     else:
         begin = f"B is faster in {len(by['faster']) or 'none'} of {of}{_with_ratio(by['faster'][-1:])}"
         begin += f", slower in {len(by['slower']) or 'none'}{_with_ratio(by['slower'][:1])}"
-    rest = [
+    rest: list[tuple[int, str, str]] = [
         (len(by["same"]), f"is the same within {margin}", f"are the same within {margin}"),
         (len(by["cannot tell"]), "is not decided", "are not decided"),
     ]
-    rest.append((len(by["no verdict"]), *(f"{verb} too few {_unit(found)}" for verb in ("has", "have"))))
+    few_of = f"too few {_unit(found)}"
+    rest.append((len(by["no verdict"]), f"has {few_of}", f"have {few_of}"))
     listed = [f"{count} {one if count == 1 else several}" for count, one, several in rest if count]
     return f"{begin}; {in_words(listed)}" if listed else begin
 
@@ -247,7 +248,7 @@ def picture(found: Comparisons) -> Picture | None:
 
 def _row(one: Comparison) -> Row:
     verdict, speed = one.verdict, one.speed or 1.0
-    ends = verdict.speed if verdict else None
+    ends = verdict.speed.stated if verdict and verdict.speed else None
     tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "cannot tell": "doubtful", "differs": "doubtful"}
     words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
     return Row(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from octant.analysis.compare import Comparison, Comparisons, Word
+    from octant.stats import Estimate
     from octant.stats.verdicts import Verdict
 
 STYLES: dict[Word, str] = {
@@ -118,7 +119,9 @@ def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sor
     first, *more = textwrap.wrap(name, room) or [""]
     line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
     speed = one.verdict.speed
-    line.append(f" {marks[claims.sort_of(speed)]}" if speed else "", style="dim")
+    line.append(
+        f" {marks[sort]}" if speed and (sort := claims.sort_of(speed)) in marks and _ends(speed) else "", style="dim"
+    )
     below = [line, *(Text(f"    {words}") for words in more)]
     words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
     words += [f"smallest detectable difference {findable}"] if (findable := compared.findable_text(one)) else []
@@ -142,8 +145,12 @@ def _values(one: Comparison) -> str:
 def _ratio(one: Comparison) -> str:
     if one.verdict is None or one.speed is None:
         return ""
-    ends = one.verdict.speed
-    return f"×{one.speed:.3f}" + (f"  {ends.low:.3f} … {ends.high:.3f}" if ends else "")
+    return f"×{one.speed:.3f}  {_ends(one.verdict.speed)}".rstrip()
+
+
+def _ends(speed: Estimate | None) -> str:
+    """The ends of the interval; none of a ratio that is not measurable."""
+    return "" if speed is None or speed.is_too_wide else f"{speed.low:.3f} … {speed.high:.3f}"
 
 
 def _wrap(words: str, width: int, style: str) -> list[Text]:
@@ -195,10 +202,11 @@ def _figure(one: Comparison) -> dict[str, object]:
 def _interval(verdict: Verdict | None) -> dict[str, object]:
     """What the verdict rests on; without one, nothing."""
     speed = verdict.speed if verdict else None
+    stated = speed if speed and not speed.is_too_wide else None
     return {
-        "low": speed.low if speed else None,
-        "high": speed.high if speed else None,
-        "interval": speed.text if speed else "",
+        "low": stated.low if stated else None,
+        "high": stated.high if stated else None,
+        "interval": speed.stated.text if speed else "",
         "verdict": verdict.text if verdict else "",
         "p": verdict.p if verdict and speed else None,
         "hidden": verdict.hidden if verdict and speed else None,
