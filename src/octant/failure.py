@@ -22,7 +22,7 @@ class Exit(IntEnum):
     NOT_SUPPORTED = 3  # what this machine or library does not have, however often it is asked
     WRONG_ANSWER = 4  # verification failed
     REGRESSION = 5  # `octant compare --gate`
-    NOT_DECIDED = 6  # `octant compare --gate`: neither a regression nor its absence is shown
+    NOT_DECIDED = 6  # `octant compare --gate`: neither a regression nor its absence is proven
     UNFIT = 7  # `octant doctor`: the system is not fit for measurements
     INTERRUPTED = 130  # Ctrl-C, or the batch system's SIGTERM
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from octant import units
-from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs
+from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs, values_behind
 from octant.analysis.figures import includes
 from octant.ask import cell_key
 from octant.machine.modes import numa_mode
 from octant.stats import Grade, verdicts
+from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
 
 if TYPE_CHECKING:
@@ -35,7 +37,10 @@ Defaults = Callable[[str], Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One figure in both runs. Its ratio is the speed of B over A: above 1 is faster, for rates and for times."""
+    """One figure in both runs. Its ratio is the speed of B over A: above 1 is faster, for rates and for times.
+
+    The ratio is that of `values`, always.
+    """
 
     before: Figure | None
     after: Figure | None
@@ -67,8 +72,27 @@ class Comparison:
             return None
         if self.verdict.speed:
             return self.verdict.speed.middle
-        before, after = (row.value.middle if row and row.value else math.nan for row in (self.before, self.after))
+        before, after = (math.nan if value is None else value for value in self.values)
         return after / before if self.figure.metric.better == "higher" else before / after
+
+    @cached_property
+    def values(self) -> tuple[float | None, float | None]:
+        """The values of A and of B, in base units: those of the estimate of the ratio; medians where there is none."""
+        if (
+            self.before
+            and self.after
+            and self.verdict
+            and (found := values_behind(self.before, self.after, self.verdict))
+        ):
+            return found
+        before, after = (row.value.middle if row and row.value else None for row in (self.before, self.after))
+        return before, after
+
+    @property
+    def values_are(self) -> str:
+        """What `values` are over the launches that are compared."""
+        speed = self.verdict.speed if self.verdict else None
+        return MEANS[speed.kind] if speed else "median"
 
 
 @dataclass(frozen=True)
@@ -106,6 +130,18 @@ class Comparisons:
     def regressions(self) -> list[Comparison]:
         """What a gate stops at: slower figures, and figures that B tried and could not give."""
         return [figure for figure in self.figures if figure.word == "slower" or figure.lost]
+
+    @property
+    def undecided(self) -> list[Comparison]:
+        """The figures of both runs on which nothing is proven: neither a difference nor that there is none.
+
+        A gate that finds no regression has not passed with any of them. Those that B lost are regressions.
+        """
+        return [
+            one
+            for one in self.figures
+            if not one.lost and not one.is_alone and not (one.verdict and one.verdict.is_decided)
+        ]
 
     def of(self, word: Word) -> list[Comparison]:
         """The figures with one verdict."""

@@ -61,7 +61,8 @@ GateOption = Annotated[
     bool,
     typer.Option(
         "--gate",
-        help="Exit with 5 on a regression (slower, or attempted without a result), with 6 if undecided.",
+        help=f"Exit with {int(Exit.REGRESSION)} on a regression (slower, or attempted without a result), "
+        f"with {int(Exit.NOT_DECIDED)} if a figure is not decided.",
         rich_help_panel=ROUNDS,
     ),
 ]
@@ -93,7 +94,7 @@ def compare(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what is faster and slower in run B than in run A, and what cannot be told.
+    """Show what is faster and slower in run B than in run A, and what is not decided.
 
     A gate decides on runs that were measured in turn: it measures both again where they were not.
     """
@@ -137,7 +138,6 @@ def compare(
 def _ends(found: Comparisons, gate: bool) -> list[End]:
     """What is not well with two runs that were measured in turn, and with the verdict of a gate over them."""
     from octant.runs.ends import End, ends_of
-    from octant.stats.gate import gate_is_decided
 
     ends = [end for side in (found.before, found.after) for end in ends_of(side.run)]
     if gate and found.regressions:
@@ -147,8 +147,11 @@ def _ends(found: Comparisons, gate: bool) -> list[End]:
         why = f": {failed[0]}" if failed else ""
         why = f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again"
         raise Refusal(why, worst([Exit.NOT_DECIDED, *(end.code for end in ends)]))
-    elif gate and not gate_is_decided(found.verdicts):
-        ends.append(End(Exit.NOT_DECIDED, ""))
+    elif gate and found.undecided:
+        of = counted(len([one for one in found.figures if not one.is_alone]), "figure")
+        ends.append(
+            End(Exit.NOT_DECIDED, f"the gate is not decided: nothing is proven of {len(found.undecided)} of {of}")
+        )
     return ends
 
 
