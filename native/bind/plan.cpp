@@ -34,15 +34,16 @@ Memory parse_memory(std::string_view text) {
     if (colon != std::string_view::npos) found.nodes = parse_numbers(text.substr(colon + 1));
     struct Policy {
         std::string_view name;
-        int mode;  // numbers of the kernel's interface, so that no libnuma is needed
+        Mode mode;
         bool nodes;
     };
-    static constexpr std::array policies{Policy{"default", 0, false}, Policy{"preferred", 1, true},
-                                         Policy{"bind", 2, true}, Policy{"interleave", 3, true},
-                                         Policy{"local", 4, false}};
+    static constexpr std::array policies{Policy{"default", mode_default, false},
+                                         Policy{"preferred", mode_preferred, true}, Policy{"bind", mode_bind, true},
+                                         Policy{"interleave", mode_interleave, true},
+                                         Policy{"local", mode_local, false}};
     for (auto const& policy : policies) {
         if (policy.name != kind) continue;
-        if (policy.nodes != !found.nodes.empty() || (policy.mode == 1 && found.nodes.size() != 1))
+        if (policy.nodes != !found.nodes.empty() || (policy.mode == mode_preferred && found.nodes.size() != 1))
             cannot_read(text,
                         policy.nodes ? "it needs memory nodes, and 'preferred' exactly one" : "it takes no nodes");
         found.mode = policy.mode;

@@ -24,8 +24,11 @@ class Refusal : public std::runtime_error {
 
 using Numbers = std::vector<int>;  // ascending, each once
 
+// Of set_mempolicy(2): numbers of the kernel's interface, so that no libnuma is needed.
+enum Mode { mode_default = 0, mode_preferred = 1, mode_bind = 2, mode_interleave = 3, mode_local = 4 };
+
 struct Memory {
-    int mode = -1;  // of set_mempolicy(2); -1: left as it is
+    int mode = -1;  // a Mode; -1: left as it is
     Numbers nodes;
     std::string name;
 };

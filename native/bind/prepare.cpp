@@ -118,7 +118,9 @@ void bind_memory(Memory const& memory) {
     Mask given(most_bits / word_bits, 0);
     if (syscall(SYS_get_mempolicy, &mode, given.data(), node_bits, nullptr, 0UL) != 0)
         throw Refusal(want + std::strerror(errno) + " on reading it back); try mem=default", not_supported);
-    if (mode != memory.mode || (masked && numbers_of(given) != memory.nodes))
+    // Kernels before 5.14 report the policy local as preferred without a node.
+    bool const old_local = memory.mode == mode_local && mode == mode_preferred && numbers_of(given).empty();
+    if ((mode != memory.mode && !old_local) || (masked && numbers_of(given) != memory.nodes))
         throw Refusal(
             want + "nodes given: " + text_of(numbers_of(given)) + "); place within what this job's cpuset allows",
             not_supported);

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -96,6 +97,25 @@ void wait_until_read(int pipe) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// Reports why this rank ends, also where MPI did not start or where the session could not be made, and ends the job.
+// The other ranks may be inside a collective: only ending the whole job ends them.
+int end_job(std::exception const& error, Arguments const& arguments, bool recorded) {
+    auto const* refusal = dynamic_cast<Refusal const*>(&error);
+    Exit const end = refusal != nullptr ? refusal->code() : Exit::cannot_run;
+    int const code = static_cast<int>(end);
+    int started = 0, rank = 0, ranks = 1;
+    MPI_Initialized(&started);
+    if (started != 0) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    }
+    std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, rank, reason_of(error).c_str());
+    wait_until_read(STDERR_FILENO);
+    if (!recorded) record_refusal(arguments, reason_of(error), end);
+    if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, code);
+    return code;
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv, Program const& program) {
@@ -119,20 +139,13 @@ int run_program(int argc, char** argv, Program const& program) {
     umask(077);  // what a kernel leaves beside its records is the user's alone, whatever the shell says
     if (!arguments.launch.empty()) die_with_parent();
     bool recorded = false;
-    Session session(&argc, &argv, program.rows.front().info.thread_multiple);
+    std::optional<Session> session;  // outlives the handler, which may have to end a job whose other ranks wait
     try {
-        if (program.after_init != nullptr) session.keep(program.after_init(session.world(), all.front()));
-        return measure_all(session, program, all, arguments, recorded);
+        session.emplace(&argc, &argv, program.rows.front().info.thread_multiple);
+        if (program.after_init != nullptr) session->keep(program.after_init(session->world(), all.front()));
+        return measure_all(*session, program, all, arguments, recorded);
     } catch (std::exception const& error) {
-        // The other ranks may be inside a collective: only ending the whole job ends them.
-        std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, session.world().rank(), reason_of(error).c_str());
-        wait_until_read(STDERR_FILENO);
-        auto const* refusal = dynamic_cast<Refusal const*>(&error);
-        Exit const end = refusal != nullptr ? refusal->code() : Exit::cannot_run;
-        int const code = static_cast<int>(end);
-        if (!recorded) record_refusal(arguments, reason_of(error), end);
-        if (session.world().size() > 1) MPI_Abort(MPI_COMM_WORLD, code);
-        return code;
+        return end_job(error, arguments, recorded);
     }
 }
 

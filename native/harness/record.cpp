@@ -76,7 +76,10 @@ std::string sealed(JsonText text) {
     text.key("crc").word(sum);
     text.close('}');
     return text.take() + '\n';
-}
+    Refusal not_written(std::string const& path, int error, bool clean) {
+        return Refusal("cannot write a record to " + path + " (" + std::strerror(error) + "); " +
+                       remedy_for_writing(error) + (clean ? "" : ", drop the torn last line") + " and run again");
+    }
 
 }  // namespace
 
@@ -133,23 +136,22 @@ JsonText Recorder::start(char const* kind) const { return start_record(kind, wor
 void Recorder::finish(JsonText text) const { append(sealed(std::move(text))); }
 
 void Recorder::append(std::string text) const {
-    int const file = path_ == "-" ? dup(STDOUT_FILENO) : open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    bool const piped = path_ == "-";
+    int const file = piped ? dup(STDOUT_FILENO) : open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    if (file < 0) throw not_written(path_, errno, true);
     off_t const before = lseek(file, 0, SEEK_END);
-    if (path_ != "-" && ends_torn(file)) text.insert(0, "\n");
-    std::size_t done = 0;
-    while (file >= 0 && done < text.size()) {
+    if (!piped && ends_torn(file)) text.insert(0, "\n");
+    int reason = 0;
+    for (std::size_t done = 0; reason == 0 && done < text.size();) {
         ssize_t const wrote = ::write(file, text.data() + done, text.size() - done);
-        if (wrote < 0 && errno != EINTR) break;
+        if (wrote < 0 && errno != EINTR) reason = errno;
         if (wrote > 0) done += static_cast<std::size_t>(wrote);
     }
-    bool const kept = file >= 0 && done == text.size() && (path_ == "-" || fsync(file) == 0);
-    int const reason = errno;
+    if (reason == 0 && !piped && fsync(file) != 0) reason = errno;
     // Half a line would take the next record with it. Nothing can be taken back from a pipe.
-    bool const clean = kept || before < 0 || ftruncate(file, before) == 0;
-    if (file >= 0) close(file);
-    if (!kept)
-        throw Refusal("cannot write a record to " + path_ + " (" + std::strerror(reason) + "); free some space" +
-                      (clean ? "" : ", drop the torn last line") + " and run again");
+    bool const clean = reason == 0 || before < 0 || ftruncate(file, before) == 0;
+    close(file);
+    if (reason != 0) throw not_written(path_, reason, clean);
 }
 
 bool Recorder::write(KernelInfo const& info, Context const& context, Groups const& groups, Outcome const& outcome) {

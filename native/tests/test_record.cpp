@@ -5,6 +5,7 @@
 #include "check.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
@@ -103,7 +104,7 @@ void no_space(octant::Checks& checks, octant::Session const& session, std::strin
     std::signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &little);
     checks.refused([&] { recorder.write_failure(knobs, std::string(20'000, 'x'), octant::Exit::cannot_run); },
-                   "cannot write a record");
+                   "(File too large); raise the limit on the size of files (ulimit -f)");
     recorder.write_failure(knobs, "the last", octant::Exit::cannot_run);
     setrlimit(RLIMIT_FSIZE, &before);
     std::ifstream file(path);
@@ -113,6 +114,23 @@ void no_space(octant::Checks& checks, octant::Session const& session, std::strin
         std::getline(file, line);
         checks.that(Json::accept(line) && Json::parse(line)["reason"] == reason, reason + " is a line of its own");
     }
+}
+
+// The reason is that of the call that failed, and the remedy is one for this reason.
+void reasons(octant::Checks& checks, octant::Session const& session, std::string const& path) {
+    octant::KernelInfo const info{};
+    octant::Knobs const knobs(octant::harness_knobs(info, false));
+    octant::Recorder const recorder(session, "family/thing", path, "launch-1");
+    auto const write = [&] { recorder.write_failure(knobs, "lost", octant::Exit::cannot_run); };
+    unlink(path.c_str());
+    checks.refused(write, "(No such file or directory); leave the file and its folder in place and run again");
+    checks.that(access(path.c_str(), F_OK) != 0, "no new file hides that the earlier records are lost");
+    checks.that(symlink("/dev/full", path.c_str()) == 0, "a full device");
+    checks.refused(write, "(No space left on device); free some space");
+    unlink(path.c_str());
+    checks.that(mkdir(path.c_str(), S_IRWXU) == 0, "a folder in its place");
+    checks.refused(write, "(Is a directory); check the file system");
+    rmdir(path.c_str());
 }
 
 // What a process that was killed in the middle of a line left does not take the next record with it.
@@ -168,6 +186,8 @@ int main(int argc, char** argv) {
     read_back(checks, path);
     unlink(path.c_str());
     no_space(checks, session, path);
+    unlink(path.c_str());
+    reasons(checks, session, path);
     torn_line(checks, session, path);
     early_end(checks, path);
     order(checks);

@@ -1,6 +1,7 @@
 """The world's refusals, for people: "cannot X (why); try Y", with the exit code that tells scripts."""
 
 import difflib
+import errno
 from collections.abc import Iterable
 from enum import IntEnum, unique
 
@@ -56,6 +57,23 @@ class Refusal(Exception):  # noqa: N818 - a refusal is no programming error
     def __init__(self, text: str, code: int = Exit.CANNOT_RUN) -> None:
         super().__init__(text)
         self.code = int(code)
+
+
+_REMEDIES = {
+    "free some space": (errno.ENOSPC, errno.EDQUOT),
+    "raise the limit on the size of files (ulimit -f)": (errno.EFBIG,),
+    "raise the limit on open files (ulimit -n)": (errno.EMFILE, errno.ENFILE),
+    "leave the file and its folder in place": (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP),
+    "allow this user to write there": (errno.EACCES, errno.EPERM, errno.EROFS),
+}
+
+
+def remedy_for_writing(error: OSError) -> str:
+    """Return what to do where the system refuses to write to a file: `free some space`.
+
+    As `remedy_for_writing` of `native/harness/failure.cpp`.
+    """
+    return next((text for text, numbers in _REMEDIES.items() if error.errno in numbers), "check the file system")
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:

@@ -25,6 +25,9 @@ class Refusal : public std::runtime_error {
 // Why something ended, for people: an exception's own words, or what "std::bad_alloc" means.
 [[nodiscard]] std::string reason_of(std::exception const& error);
 
+// What to do where the system refused to write to a file with this error number: "free some space".
+[[nodiscard]] std::string remedy_for_writing(int error);
+
 // A call that the MPI library lacks, which the kernel was linked without.
 [[nodiscard]] Refusal not_in_library(std::string const& call);
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from octant import build, store, workloads
 from octant.ask import Launch, cells_of
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, remedy_for_writing
 from octant.launch import Planned, bind, leftovers, link
 from octant.launch.execute import Outcome, execute
 from octant.record import Failure, Point, RecordError
@@ -317,4 +317,5 @@ def _writing(run: StoredRun) -> Generator[None, None, None]:
         yield
     except OSError as error:
         what = f"cannot write to {run.folder} ({error.strerror})"
-        raise Refusal(f"{what}; free some space and resume, or try a copy of the store that is yours") from error
+        remedy = remedy_for_writing(error)
+        raise Refusal(f"{what}; {remedy} and resume, or try a copy of the store that is yours") from error

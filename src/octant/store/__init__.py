@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 
 from octant.ask import Ask, Launch, canonical, cell_count, cells_of
-from octant.failure import Exit, Refusal, suggestion
+from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
@@ -193,7 +193,7 @@ class Store:
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
-                "try --store with a folder of yours, or free some space"
+                f"{remedy_for_writing(error)}, or try --store with a folder of yours"
             ) from error
         return StoredRun(**vars(question), id=name, folder=folder)
 
@@ -377,7 +377,8 @@ def append_durably(path: Path, lines: Iterable[str]) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise Refusal(f"cannot write to {path} ({error.strerror}); free some space and resume") from error
+        why = f"cannot write to {path} ({error.strerror})"
+        raise Refusal(f"{why}; {remedy_for_writing(error)} and resume") from error
 
 
 def _read(folder: Path) -> StoredRun:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from octant.failure import Exit
 from octant.record import Point, Samples
 from octant.workloads.node.coherence import WORKLOAD
 from pair_times import PASSES, distance_ns, launch
+from preload import FEW_THREADS, preloaded
 
 
 def figures(found: Point) -> dict[str, Figure]:
@@ -98,3 +100,16 @@ def test_an_instruction_that_the_processor_lacks_is_refused_and_the_others_go_on
     assert done.code == 3
     assert len(done.points) == len(done.failures) == 2
     assert all("no such instruction" in failure.reason for failure in done.failures)
+
+
+@pytest.mark.usefixtures("two")
+def test_a_thread_that_the_system_does_not_start_is_refused_and_the_sweep_goes_on(
+    run_kernel: KernelRuns, tmp_path: Path
+) -> None:
+    words = ("pattern=pairs,sharing,flush", "instruction=clflush", "bytes=64KiB", "seconds=0.02")
+    environment = preloaded(FEW_THREADS, tmp_path) | {"MOST_THREADS": "0"}
+    done = run_kernel("node/coherence", *words, environment=environment)
+    assert done.code == Exit.NOT_SUPPORTED, done.stderr
+    refused = [failure.reason for failure in done.failures if "cannot start a thread" in failure.reason]
+    assert len(refused) == 2
+    assert all("try fewer sharers, or higher limits" in reason for reason in refused)
