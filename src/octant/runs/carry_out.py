@@ -118,6 +118,7 @@ def carry_out_sides(
     """
     leftovers.remove()
     with contextlib.ExitStack() as stack:
+        stack.callback(leftovers.remove)  # ranks of a killed process may have been alive until now
         warnings: list[str] = []
         for side in sides:
             store.sweep(side.run.folder)
