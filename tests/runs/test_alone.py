@@ -13,7 +13,6 @@ from octant import workloads
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.catalogue.neutral import Library
 from octant.failure import Exit
-from octant.launch import leftovers
 from octant.launch.execute import Outcome
 from octant.record import Failure
 from octant.runs import mpi_faults, plan
@@ -214,14 +213,6 @@ def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytes
     assert "crashes here (Open MPI 4.1.4, 2 ranks: SIGSEGV)" in failure.reason
     assert "; a known fault of Open MPI 4.1 to before 5.0: MPI_Compare_and_swap in" in failure.reason
     assert failure.reason.endswith("; try OMPI_MCA_osc=^rdma")
-
-
-@pytest.mark.parametrize("name", ["mpich_shm_1a_0", "vader_segment.here.0.1", "osc_rdma.here.1.x.0", "Intel_MPI_zx"])
-def test_what_a_killed_pattern_leaves_in_shared_memory_is_removed(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).touch()
-    (tmp_path / "somebody's").touch()
-    assert leftovers.remove(0.0, tmp_path) == (name,)
-    assert [path.name for path in tmp_path.iterdir()] == ["somebody's"]
 
 
 def test_only_safe_leaves_out_just_the_cells_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,8 +238,7 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     from octant.store import open_store
 
     rows = open_store(store).list_runs()
-    readable = [row for row in rows if not row.refused]
-    print(listing.as_json(readable) if json else listing.as_text(readable))
+    print(listing.as_json([row for row in rows if not row.refused]) if json else listing.as_text(rows))
     for row in rows:
         report_damage(row.id, row.problems)
         if row.refused:

@@ -57,6 +57,9 @@ class Step:
 Observe = Callable[[Step, float], None]
 """Called a few times a second with the seconds that the launch has taken."""
 
+Report = Callable[[str], None]
+"""Called with a warning for people."""
+
 
 def in_turn(launches: Iterable[Launch]) -> Decide:
     """One after the other, whatever comes of them."""
@@ -71,6 +74,7 @@ def carry_out(
     plan: Callable[[Launch], Planned],
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
+    report: Report = lambda _text: None,
 ) -> StoredRun:
     """Starts what is decided and has no result yet; a launch that fails is recorded, and the rest goes on.
 
@@ -78,12 +82,13 @@ def carry_out(
         plan: works out a launch (`runs.plan.planner_of`).
         observe: shows progress.
         start: what starts a command (tests pass one that answers without starting anything).
+        report: receives warnings, each once.
 
     Raises:
         Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start)
+    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start, report)
     return where.read(run.id)
 
 
@@ -104,6 +109,7 @@ def carry_out_sides(
     decide: DecideSides,
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
+    report: Report = lambda _text: None,
 ) -> None:
     """As `carry_out`, for launches of several runs in turn.
 
@@ -113,9 +119,13 @@ def carry_out_sides(
     leftovers.remove()
     build.prepare(_programs(sides))
     with build.no_building(), contextlib.ExitStack() as stack:
+        stack.callback(leftovers.remove)  # ranks of a killed process may have been alive until now
+        warnings: list[str] = []
         for side in sides:
-            store.sweep(side.run)
-            stack.enter_context(store.lock(side.run))
+            store.sweep(side.run.folder)
+            stack.enter_context(store.lock(side.run.folder, warnings.append))
+        for text in dict.fromkeys(warnings):
+            report(text)
         numbers = itertools.count()
         sessions = [_Session(side.run, stack, side.plan, observe, start, numbers) for side in sides]
         decided = next(decide, None)
