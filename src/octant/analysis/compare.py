@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from octant import units
+from octant.analysis.conditions import differences
 from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs, values_behind
 from octant.analysis.figures import includes
 from octant.ask import cell_key
-from octant.machine.modes import numa_mode
 from octant.stats import Grade, verdicts
 from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from octant.store import Pair, StoredRun
 
 Word = Literal[verdicts.Word, "not comparable"]
-MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
-"""Facts that differ between any two runs and say nothing about either."""
-
 Defaults = Callable[[str], Mapping[str, str]]
 """Of the knobs of a workload; asked where only one run knows a knob, which then counts as set so."""
 
@@ -192,8 +189,9 @@ def compare(
     )
     olds, news = _by_key(before, curves, plain), _by_key(after, curves, plain)
     rows = [(olds.get(key), news.get(key)) for key in {**olds, **news}]
-    both = [(old, new) for old, new in rows if old and new and not _obstacles(old, new)]
-    found = Comparisons(before, after, margin, (), tuple(_differences(before, after)))
+    pairs = [(old, new) for old, new in rows if old and new]
+    both = [(old, new) for old, new in pairs if not _obstacles(old, new)]
+    found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs))
     if found.pair:
         judged = of_rounds(both, (before.run, after.run), found.pair, margin, gate)
     else:
@@ -331,31 +329,3 @@ def _remarks(old: Figure, new: Figure) -> list[str]:
     for name, mine, others in (("A", olds, news), ("B", news, olds)):
         found += [f"{name}: {text}" for text in mine if text not in others]
     return found
-
-
-def _differences(before: Summary, after: Summary) -> list[tuple[str, str, str]]:
-    facts = [_facts(summary) for summary in (before, after)]
-    names = [*facts[0], *(name for name in facts[1] if name not in facts[0])]
-    pairs = [(name, facts[0].get(name, "not set"), facts[1].get(name, "not set")) for name in names]
-    return [pair for pair in pairs if pair[1] != pair[2]]
-
-
-def _facts(summary: Summary) -> Mapping[str, str]:
-    run, machine = summary.run, summary.run.machine
-    return {
-        "measured": run.source or "here",
-        "machine": machine.name,
-        "processor": machine.processor.model,
-        "hardware threads allowed": str(len(machine.topology.usable())),
-        "memory": units.bytes_text(machine.memory_bytes),
-        "NUMA mode": numa_mode(machine),
-        **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
-        **machine.software,
-        "MPI": _all([" ".join(point.process.mpi.split()) for point in run.points]),
-        "compiler": _all([str(point.process.build.get("compiler", "not recorded")) for point in run.points]),
-        **run.environment,
-    }
-
-
-def _all(texts: Sequence[str]) -> str:
-    return "; ".join(dict.fromkeys(texts)) or "none"
