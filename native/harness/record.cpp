@@ -76,10 +76,12 @@ std::string sealed(JsonText text) {
     text.key("crc").word(sum);
     text.close('}');
     return text.take() + '\n';
-    Refusal not_written(std::string const& path, int error, bool clean) {
-        return Refusal("cannot write a record to " + path + " (" + std::strerror(error) + "); " +
-                       remedy_for_writing(error) + (clean ? "" : ", drop the torn last line") + " and run again");
-    }
+}
+
+Refusal not_written(std::string const& path, int error, bool clean) {
+    return Refusal("cannot write a record to " + path + " (" + std::strerror(error) + "); " +
+                   remedy_for_writing(error) + (clean ? "" : ", drop the torn last line") + " and run again");
+}
 
 }  // namespace
 
