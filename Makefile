@@ -48,7 +48,7 @@ test-root:  ## run the tests that need root, with what `make test` has built (ro
 
 # One build with fault injection and warnings as errors serves all tests; the second has the kernels that tests start with Open MPI.
 WITH_TOOLS := @PATH="$(CURDIR)/$(BIN):$$PATH"
-OPENMPI_KERNELS := hpcc-gfft hpcc-hpl hpcc-ptrans hpcc-randomaccess mpi-collective mpi-exchange mpi-guidelines mpi-mpiio mpi-onesided \
+OPENMPI_KERNELS := hpcc-gfft hpcc-hpl hpcc-ptrans hpcc-randomaccess mpi-clock mpi-collective mpi-exchange mpi-guidelines mpi-mpiio mpi-onesided \
 	mpi-p2p mpi-ring mpi-startup mpi-threads node-stream mpi-probe bind pages link
 dev: $(STAMP)  ## build kernels with fault injection and warnings as errors, in build/dev
 	@mkdir -p build
