@@ -14,7 +14,10 @@ import pytest
 
 from paths import ROOT
 
-PROGRAMS = "bash cat chown cut dirname env find git grep id kill make mktemp python3 rm sh sleep stat tar touch".split()
+PROGRAMS = [
+    "bash", "cat", "chown", "cut", "dirname", "env", "find", "git", "grep", "id", "kill", "make", "mktemp", "python3",
+    "rm", "sh", "sleep", "stat", "tar", "touch",
+]  # fmt: skip
 FOR_ACCOUNTS = ["runuser", "useradd", "userdel"]
 AS_ROOT = pytest.mark.root("makes an account")
 
@@ -41,7 +44,11 @@ def folder() -> Iterator[Path]:
         for file in ("committed", "new", "ignored"):
             (path / "checkout" / f"{file}.txt").write_text(f"{file}\n")
         git = ["git", "-C", str(path / "checkout"), "-c", "user.name=x", "-c", "user.email=x@example.org"]
-        for words in (["init", "-q"], ["add", ".ci", "Makefile", ".gitignore", "committed.txt"], ["commit", "-qm", "x"]):
+        for words in (
+            ["init", "-q"],
+            ["add", ".ci", "Makefile", ".gitignore", "committed.txt"],
+            ["commit", "-qm", "x"],
+        ):
             subprocess.run([*git, *words], check=True)
         yield path
 
