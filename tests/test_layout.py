@@ -1,6 +1,7 @@
 """Rules of the tree that nothing else would notice."""
 
 import ast
+import fnmatch
 import re
 import subprocess
 import sysconfig
@@ -96,6 +97,17 @@ def test_no_code_outside_its_folder_names_a_workload() -> None:
         and any(isinstance(n, ast.Constant) and n.value in names for n in ast.walk(ast.parse(path.read_text("utf-8"))))
     }
     assert naming == {"src/octant/record/format1.py", "src/octant/record/renamed.py"}
+
+
+def test_every_test_is_collected(pytestconfig: pytest.Config) -> None:
+    """Pytest passes over folders of some names, among them `build`, unless it is told otherwise."""
+    passed_over = pytestconfig.getini("norecursedirs")
+    roots = [ROOT / name for name in pytestconfig.getini("testpaths")]
+    tests = files("test_*.py", "**/test_*.py")
+    assert len(tests) > 200
+    assert [test for test in tests if not any(test.is_relative_to(root) for root in roots)] == []
+    folders = {part for test in tests for part in test.relative_to(ROOT).parts[:-1]}
+    assert [name for name in folders if any(fnmatch.fnmatch(name, pattern) for pattern in passed_over)] == []
 
 
 def test_no_link_is_tracked() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from kernel_run import OPEN_MPI
 from octant.build import mpi_library
 from octant.catalogue.neutral import Library
 from octant.failure import Exit, Refusal
@@ -264,7 +265,7 @@ def open_mpi(tmp_path: Path) -> Octant:
     def call(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [python, "-m", "octant.cli", *words], capture_output=True, text=True, check=False, timeout=90,
-            env={**clean, "PATH": path, "OCTANT_STORE": str(tmp_path), "OCTANT_KERNELS": str(OPENMPI_KERNELS)},
+            env={**clean, **OPEN_MPI, "PATH": path, "OCTANT_STORE": str(tmp_path), "OCTANT_KERNELS": str(OPENMPI_KERNELS)},
         )  # fmt: skip
 
     return call
