@@ -262,10 +262,12 @@ def open_mpi(tmp_path: Path) -> Octant:
     clean = {k: v for k, v in os.environ.items() if not k.startswith("OCTANT_")}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
+    own = {"OCTANT_STORE": str(tmp_path), "OCTANT_KERNELS": str(OPENMPI_KERNELS)}
+
     def call(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [python, "-m", "octant.cli", *words], capture_output=True, text=True, check=False, timeout=90,
-            env={**clean, **OPEN_MPI, "PATH": path, "OCTANT_STORE": str(tmp_path), "OCTANT_KERNELS": str(OPENMPI_KERNELS)},
+            env=clean | OPEN_MPI | own | {"PATH": path},
         )  # fmt: skip
 
     return call

@@ -117,7 +117,8 @@ def _serve(number: int) -> None:
         child = os.fork()
         if child == 0:
             requests.close()
-            _become(*json.loads(request), writers)
+            words, environment, cwd = json.loads(request)
+            _become(words, environment, cwd, writers)
             return
         for writer in writers:
             os.close(writer)
