@@ -5,16 +5,18 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kernel_run import KernelRun, KernelRuns
+from kernel_run import OPEN_MPI, KernelRun, KernelRuns
 from pages import CHROMIUM
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
+from preloaded import Preloaded, reads_at_the_start
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that the tests send one to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -47,6 +49,17 @@ ALONE_FIXTURES = frozenset({"run_over_openmpi"})
 ALONE_MARKERS = ("alone", "mpi", "root", "simgrid")
 """What a test asks for that needs the cores, or what the whole machine shows, for itself."""
 
+WHY_SLOW = {
+    "need root": {"root"},
+    "start MPI programs": {"mpi", "run_over_openmpi"},
+    "need Chromium": {"browser"},
+    "need SimGrid": {"simgrid"},
+    "start our programs": {"kernels", "threads_program"},
+    "take more than five seconds": {"slow"},
+}
+"""Why `--quick` leaves out a test, by what it asks for; the first of them counts."""
+LEFT_OUT = pytest.StashKey[str]()
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -77,7 +90,12 @@ def run_over_openmpi(tmp_path: Path) -> KernelRuns:
         pytest.skip(NO_OPENMPI)
     mpiexec = (str(ROOT / ".venv-openmpi" / "bin" / "mpiexec"), "--allow-run-as-root", "--oversubscribe")
     records = tmp_path / "records.jsonl"
-    return lambda name, *words, **options: KernelRun(OPENMPI_KERNELS, records, name, *words, mpiexec=mpiexec, **options)
+
+    def run(name: str, *words: str, environment: Mapping[str, str] | None = None, **options: Any) -> KernelRun:
+        settings = OPEN_MPI | dict(environment or {})
+        return KernelRun(OPENMPI_KERNELS, records, name, *words, mpiexec=mpiexec, environment=settings, **options)
+
+    return run
 
 
 @pytest.fixture
@@ -87,8 +105,16 @@ def environment(kernels: Path, tmp_path: Path) -> Mapping[str, str]:
     return {**inherited, "OCTANT_KERNELS": str(kernels), "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "100"}
 
 
+@pytest.fixture(scope="session")
+def preloaded() -> Iterator[Preloaded]:
+    """Starts the command without loading it again."""
+    server = Preloaded()
+    yield server
+    server.end()
+
+
 @pytest.fixture
-def octant(environment: Mapping[str, str]) -> Octant:
+def octant(environment: Mapping[str, str], preloaded: Preloaded) -> Octant:
     """Runs `octant WORDS…` to its end, started by the words `within`; `env` adds to the environment."""
 
     def call(
@@ -98,10 +124,12 @@ def octant(environment: Mapping[str, str]) -> Octant:
         timeout: float = 60,
         within: Sequence[str] = (),
     ) -> "subprocess.CompletedProcess[str]":
-        command = [*within, sys.executable, "-m", "octant.cli", *words]
+        all_of_it = {**environment, **(env or {})}
+        if not within and not reads_at_the_start(env or {}):
+            return preloaded.run(words, all_of_it, cwd, timeout)
         return subprocess.run(
-            command,
-            env={**environment, **(env or {})},
+            [*within, sys.executable, "-m", "octant.cli", *words],
+            env=all_of_it,
             cwd=cwd,
             timeout=timeout,
             capture_output=True,
@@ -131,7 +159,7 @@ def ordinary(needs: Callable[[str], str]) -> Sequence[str]:
     return [needs("setpriv"), "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed here; try apt-get install chromium")
@@ -156,7 +184,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ("--root", _asks_for(("root",), frozenset()), True),
     ):
         if config.getoption(option):
-            config.hook.pytest_deselected(items=[item for item in items if asks(item) != wanted])
+            left_out = [item for item in items if asks(item) != wanted]
+            reasons = Counter(map(_why_slow, left_out)) if option == "--quick" else {}
+            config.stash[LEFT_OUT] = _left_out(option, len(left_out), reasons)
+            config.hook.pytest_deselected(items=left_out)
             items[:] = [item for item in items if asks(item) == wanted]
     if os.geteuid() != 0:
         for item in items:
@@ -170,3 +201,32 @@ def _asks_for(markers: Sequence[str], fixtures: Set[str]) -> Callable[[pytest.It
         return marked or not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
 
     return asks
+
+
+def _why_slow(item: pytest.Item) -> str:
+    """Return the first reason for which `--quick` leaves out a test."""
+    names = {marker.name for marker in item.iter_markers()} | set(getattr(item, "fixturenames", ()))
+    return next((why for why, signs in WHY_SLOW.items() if names & signs), "need other programs")
+
+
+def _left_out(option: str, count: int, reasons: Mapping[str, int]) -> str:
+    most_first = sorted(reasons.items(), key=lambda reason: -reason[1])
+    because = ": " + ", ".join(f"{number:,} {why}" for why, number in most_first) if reasons else ""
+    return f"{option} left out {count:,} tests{because}"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output: dict[str, object] | None = getattr(session.config, "workeroutput", None)  # in a worker of xdist
+    if output is not None:
+        output["left out"] = session.config.stash.get(LEFT_OUT, "")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Takes from a worker of xdist what it left out; every worker leaves out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left out", "")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if text := config.stash.get(LEFT_OUT, ""):
+        terminalreporter.write_line(text)

@@ -119,6 +119,17 @@ def test_no_code_outside_its_folder_names_a_workload() -> None:
     assert naming == {"src/octant/record/format1.py", "src/octant/record/renamed.py"}
 
 
+def test_every_test_is_collected(pytestconfig: pytest.Config) -> None:
+    """Pytest passes over folders of some names, among them `build`, unless it is told otherwise."""
+    passed_over = pytestconfig.getini("norecursedirs")
+    roots = [ROOT / name for name in pytestconfig.getini("testpaths")]
+    tests = files("test_*.py", "**/test_*.py")
+    assert len(tests) > 200
+    assert [test for test in tests if not any(test.is_relative_to(root) for root in roots)] == []
+    folders = {part for test in tests for part in test.relative_to(ROOT).parts[:-1]}
+    assert [name for name in folders if any(fnmatch.fnmatch(name, pattern) for pattern in passed_over)] == []
+
+
 def test_no_link_is_tracked() -> None:
     """One to a folder of another user would be followed by who runs what lies there."""
     listed = subprocess.run(["git", "ls-files", "-s"], cwd=ROOT, capture_output=True, text=True, check=False).stdout

@@ -15,27 +15,9 @@ import pytest
 from paths import ROOT
 
 PROGRAMS = [
-    "bash",
-    "cat",
-    "chown",
-    "cut",
-    "dirname",
-    "env",
-    "find",
-    "git",
-    "grep",
-    "id",
-    "kill",
-    "make",
-    "mktemp",
-    "python3",
-    "rm",
-    "sh",
-    "sleep",
-    "stat",
-    "tar",
-    "touch",
-]
+    "bash", "cat", "chown", "cut", "dirname", "env", "find", "git", "grep", "id", "kill", "make", "mktemp", "python3",
+    "rm", "sh", "sleep", "stat", "tar", "touch",
+]  # fmt: skip
 FOR_ACCOUNTS = ["runuser", "useradd", "userdel"]
 AS_ROOT = pytest.mark.root("makes an account")
 

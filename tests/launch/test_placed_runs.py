@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kernel_run import OPEN_MPI
 from octant.analysis.given import all_mismatches
 from octant.store import Store, StoredRun
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
@@ -75,7 +76,7 @@ def test_eight_ranks_share_two_hardware_threads_as_asked(environment: Mapping[st
         pytest.skip(NO_OPENMPI)
     lists = "/".join(str(CPUS[rank % 2]) for rank in range(8))
     words = ("run", *QUICK, "--place", f"8x1,cpus={lists},oversubscribe=yes")
-    own = {**environment, "OCTANT_KERNELS": str(OPENMPI_KERNELS)}
+    own = {**environment, "OCTANT_KERNELS": str(OPENMPI_KERNELS)} | OPEN_MPI
     done = subprocess.run(
         [str(python), "-m", "octant.cli", *words], env=own, capture_output=True, text=True, check=False, timeout=100
     )

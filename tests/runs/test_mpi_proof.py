@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from kernel_run import OPEN_MPI
 from octant.build import mpi_library
 from octant.catalogue import neutral
 from octant.catalogue.neutral import Library
@@ -297,10 +298,12 @@ def open_mpi(tmp_path: Path) -> Octant:
     clean = {k: v for k, v in os.environ.items() if not k.startswith("OCTANT_")}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
+    own = {"OCTANT_STORE": str(tmp_path), "OCTANT_KERNELS": str(OPENMPI_KERNELS)}
+
     def call(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [python, "-m", "octant.cli", *words], capture_output=True, text=True, check=False, timeout=90,
-            env={**clean, "PATH": path, "OCTANT_STORE": str(tmp_path), "OCTANT_KERNELS": str(OPENMPI_KERNELS)},
+            env=clean | OPEN_MPI | own | {"PATH": path},
         )  # fmt: skip
 
     return call

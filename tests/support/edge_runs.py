@@ -1,6 +1,7 @@
 """Runs that are hard to show, by name; none of them was measured."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -67,7 +68,7 @@ def unmeasurable(summary: Summary) -> Summary:
     return dataclasses.replace(summary, figures=tuple(map(spoiled, summary.figures)), others=others)
 
 
-RUNS: dict[str, Callable[[], Summary]] = {
+_MADE: dict[str, Callable[[], Summary]] = {
     "empty": lambda: summary_of(dataclasses.replace(fake_run(), points=())),
     "one launch": lambda: summary_of(fake_run()),
     "two launches": lambda: summary_of(fake_run(repeats=2)),
@@ -83,3 +84,5 @@ RUNS: dict[str, Callable[[], Summary]] = {
     "share of 104 %": beyond,
     "values of 0": lambda: fake_summary(np.zeros((3, 6))),
 }
+RUNS = {name: functools.cache(make) for name, make in _MADE.items()}
+"""Each is made once, when it is first asked for."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel_run import read_records
+from kernel_run import OPEN_MPI, read_records
 from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import Fault, faults, of_library
@@ -86,7 +86,7 @@ def shows(fault: Fault, folder: Path, launcher: tuple[str, ...], records: Path) 
     words = [f"{knob}={least(values[0])}" for knob, values in fault.knobs.items()]
     command = [*launcher, "-n", ranks, str(folder / program_name(fault.workload)), *words, *TINY]
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_", "OMPI_", "PRTE_"))}
-    environment = {**inherited, YIELD: "1"}  # others may be at work here
+    environment = {**inherited, **OPEN_MPI, YIELD: "1"}  # others may be at work here
     endless = fault.kind in ("hang", "slow")
     command += ["--output", str(records)]
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as started:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel_run import MORE_RANKS, QUICK, KernelRuns, read_records, smoke
+from kernel_run import MORE_RANKS, OPEN_MPI, QUICK, KernelRuns, read_records, smoke
 from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import faults
@@ -61,7 +61,8 @@ def start(
     more = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if "openmpi" in str(launcher) else []
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_", "OMPI_", "PRTE_"))}
     command = [str(launcher), "-n", str(ranks), *more, str(folder / program_name(name)), *words]
-    environment = {**inherited, "OMPI_MCA_osc": "^ucx", **(settings or {})}  # its complaints about each window
+    environment = {**inherited, **OPEN_MPI, "OMPI_MCA_osc": "^ucx"}  # its complaints about each window
+    environment |= settings or {}
     done = subprocess.run(
         [*command, "--output", str(records)], env=environment, capture_output=True, text=True, timeout=170, check=False
     )
