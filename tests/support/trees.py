@@ -155,13 +155,17 @@ def described() -> list[str]:
     return sorted(path.stem for path in MACHINES.glob("*.toml"))
 
 
+def description(name: str) -> Description:
+    """What is described of a hand-made machine."""
+    return Description.model_validate(tomllib.loads((MACHINES / f"{name}.toml").read_text(encoding="utf-8")))
+
+
 def tree(name: str, folder: Path) -> Path:
     """The root of a machine's files: the recording itself, or a hand-made one written below `folder`."""
     if (MACHINES / name).is_dir():
         return MACHINES / name
-    made = Description.model_validate(tomllib.loads((MACHINES / f"{name}.toml").read_text(encoding="utf-8")))
     root = folder / name
-    for path, text in _files(made, name):
+    for path, text in _files(description(name), name):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text + "\n", encoding="utf-8")
     return root
