@@ -9,10 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from octant import units
-
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Sequence
 
 EVEN = 1.3
 """All values of a plateau lie within this factor of their median."""
@@ -105,25 +103,6 @@ def plateau_of(points: Sequence[tuple[float, float]], members: Sequence[int]) ->
     """The plateau that these points of a curve, in ascending order, are."""
     beyond = points[members[-1] + 1][0] if members[-1] + 1 < len(points) else None
     return Plateau(points[members[0]][0], points[members[-1]][0], beyond, median(points[i][1] for i in members))
-
-
-def level_name(plateau: Plateau, stated: Mapping[int, int], doubted: Container[int] = ()) -> str:
-    """What stated cache sizes call a plateau: `L2`, `beyond L2`, `memory`; `to 12 MiB` where they do not say.
-
-    A plateau is of the first cache that holds its last point; a size in doubt names nothing. Beyond the sizes that are
-    not in doubt only one that goes on to the end of the curve has a name.
-
-    Args:
-        stated: bytes of each level's cache, as one core sees it.
-        doubted: levels whose size a source contradicts.
-    """
-    known = {level: size for level, size in sorted(stated.items()) if level not in doubted}
-    holding = next((level for level, size in known.items() if plateau.last <= size), None)
-    if holding is not None:
-        return f"L{holding}"
-    if known and plateau.first > max(known.values()) and plateau.beyond is None:
-        return "memory" if plateau.first > max(stated.values()) else f"beyond L{max(known)}"
-    return f"to {units.bytes_text(plateau.last)}"
 
 
 def reach(ratios: Sequence[tuple[float, float]]) -> float | None:
