@@ -163,6 +163,21 @@ def test_a_knee_says_which_cache_ends_and_its_line_goes_on_to_the_next(monkeypat
     assert picture.panels[0].marks[0].at == MIB
 
 
+@pytest.mark.parametrize("doubted", [False, True])
+def test_a_cache_of_disputed_size_explains_no_knee(monkeypatch: pytest.MonkeyPatch, doubted: bool) -> None:
+    """Two buffers of 2 MiB fill an L3 of 4 MiB, if that is its size."""
+    monkeypatch.setattr(fake_run, "pingpong_s", lambda n: 1e-6 + n / 20e9 + max(0, n - 2 * MIB) / 1e9)
+    doubts = (Disagreement("last-level cache", (("stated", "4 MiB"),), "neither"),) * doubted
+    here, sizes = machine(), {2: 256 * KIB, 3: 4 * MIB}
+    caches = tuple(
+        dataclasses.replace(one, size_bytes=sizes.get(one.level, one.size_bytes)) for one in here.topology.caches
+    )
+    on = dataclasses.replace(here, topology=dataclasses.replace(here.topology, caches=caches), disagreements=doubts)
+    run = fake_run.fake_run(on=on)
+    picture = picture_of(summarise(run, {"mpi/p2p": WORKLOADS["mpi/p2p"]}), "mpi-p2p-messages")
+    assert facts(picture)["B, from 2 MiB"].endswith("knee" if doubted else "knee (L3)")
+
+
 def test_a_segment_that_no_line_fits_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake_run, "pingpong_s", lambda n: step(n) if n <= 512 * KIB else 40 * step(n) * (n / MIB) ** 3)
     picture = messages()
