@@ -4,6 +4,7 @@
                                     plan.jsonl      all that was decided: a line per start, written before it
                                     records.jsonl   points and failures, in the order in which they came
                                     report.html     rebuilt at will
+    STORE/models/power775-ptrans.html               pages of models; rebuilt at will
     STORE/index.sqlite                              what a list of runs shows; rebuilt at will
 
 No two writers share a folder, so nothing needs a lock. A torn last line (power cut, full disk) is dropped on reading;
@@ -170,6 +171,20 @@ class Store:
                 "try --store with a folder of yours, or free some space"
             ) from error
         return StoredRun(**vars(question), id=name, folder=folder)
+
+    def page(self, name: str) -> Path:
+        """Where a page of no run goes unless a file is named: in the folder `models`, which is made.
+
+        Raises:
+            Refusal: the store cannot be written.
+        """
+        folder = self.root / "models"
+        try:
+            files.make_folder(folder)
+        except OSError as error:
+            hint = "try -o FILE, or --store with a folder of yours"
+            raise Refusal(f"cannot write to the store {self.root} ({error.strerror}); {hint}") from error
+        return folder / name
 
     def append(self, run: StoredRun, *failures: Failure) -> None:
         """Adds failures that the kernel could not record itself.
