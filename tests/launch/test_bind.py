@@ -173,6 +173,20 @@ def test_stack_and_text_of_an_unmodified_program_are_asked_for_and_read_back(bin
     assert large["text"] >= 2048 or "octant-pages: text of process" in done.stderr
 
 
+@pytest.mark.parametrize(("tell", "lines"), [({}, 4), ({"OCTANT_PAGES_TELL": "1"}, 1)])
+def test_of_many_processes_the_first_alone_says_what_it_got_if_that_is_asked(
+    bind: Bind, program: Path, tell: dict[str, str], lines: int
+) -> None:
+    """A shell and the three programs that it starts: none has a large page of data."""
+    words = ("--segments", "data", "--preload", str(program.parent / "octant-pages"))
+    script = "/bin/true; /bin/true; /bin/true; :"
+    done = bind(*words, then=("/bin/sh", "-c", script), env={"LD_PRELOAD": "", **tell})
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    said = [line for line in done.stderr.splitlines() if line.startswith("octant-pages: data of process")]
+    assert len(said) == lines, done.stderr
+
+
 def test_a_large_environment_leaves_room_for_a_stack_of_large_pages(bind: Bind, program: Path) -> None:
     """It lies above the stack and counts in its limit: here 1.2 MB of the usual 8 MiB."""
     words = ("--segments", "stack", "--preload", str(program.parent / "octant-pages"))

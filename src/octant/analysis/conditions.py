@@ -75,10 +75,11 @@ def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figu
             if NOT_SET not in (in_a, in_b) or (started and name.endswith(_OF_LAUNCHES)):
                 found.setdefault(name, []).append((in_a, in_b))
     rows = []
-    for name, sides in found.items():
-        some = f" ({len(sides)} of {units.counted(len(pairs), 'figure')})" * (len(sides) < len(pairs))
-        rows.append((f"{name}{some}", *(_together(side) for side in zip(*sides, strict=True))))
-    return [(what, in_a, in_b) for what, in_a, in_b in rows]
+    for name, differing in found.items():
+        some = f" ({len(differing)} of {units.counted(len(pairs), 'figure')})" * (len(differing) < len(pairs))
+        in_a, in_b = (_together(side) for side in zip(*differing, strict=True))
+        rows.append((f"{name}{some}", in_a, in_b))
+    return rows
 
 
 def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:

@@ -230,8 +230,8 @@ EXAMPLES = {
         Example("octant model loads bgp -t random --svg bgp.svg", "as a drawing"),
     ),
     "model report": (
-        Example("octant model report power775 -t randomaccess", "writes power775-randomaccess.html"),
-        Example("octant model report bgp -t random -o bgp.html", "to a file of another name"),
+        Example("octant model report power775 -t randomaccess", "writes its page into the store"),
+        Example("octant model report bgp -t random -o bgp.html", "into a file of yours"),
     ),
     "model collective": (
         Example("octant model collective bgp allreduce --sizes 8:1MiB", "the fastest from each size on"),

@@ -4,6 +4,7 @@
                   plan.jsonl      all that was decided: a line per start, written before it
                   records.jsonl   points and failures, in the order in which they came
                   report.html     rebuilt at will
+    STORE/models/power775-ptrans.html   pages of models; rebuilt at will
     STORE/locks/ID                exists while the run is measured (`locks`)
     STORE/index.sqlite            what a list of runs shows; rebuilt at will
 
@@ -195,6 +196,20 @@ class Store:
                 f"{remedy_for_writing(error)}, or try --store with a folder of yours"
             ) from error
         return StoredRun(**vars(question), id=folder.name, folder=folder)
+
+    def page(self, name: str) -> Path:
+        """Where a page of no run goes unless a file is named: in the folder `models`, which is made.
+
+        Raises:
+            Refusal: the store cannot be written.
+        """
+        folder = self.root / "models"
+        try:
+            files.make_folder(folder)
+        except OSError as error:
+            hint = "try -o FILE, or --store with a folder of yours"
+            raise Refusal(f"cannot write to the store {self.root} ({error.strerror}); {hint}") from error
+        return folder / name
 
     def append(self, run: StoredRun, *failures: Failure) -> None:
         """Adds failures that the kernel could not record itself.
