@@ -157,7 +157,8 @@ def test_a_gate_on_a_figure_that_cannot_be_compared_is_not_decided(bench: Bench)
 
     bench.kernel.answer = answer
     done = bench.compare("--gate", "--rounds", "8")
-    assert done.exit_code == Exit.NOT_DECIDED, done.output
+    assert done.exit_code == Exit.WRONG_ANSWER, done.output  # it comes before what is not decided
+    assert "the gate is not decided" in done.output
     assert "wrong answer in A" in done.stdout
 
 
@@ -351,7 +352,7 @@ def test_a_gate_that_cannot_tell_is_not_decided(bench: Bench) -> None:
 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
-    assert "cannot tell" in done.stdout.lower()
+    assert "not decided" in done.stdout
     assert done.exit_code == Exit.NOT_DECIDED, done.output
     ids = bench.store.ids()[-2:]
     assert bench.compare("--gate", *ids).exit_code == Exit.NOT_DECIDED, "of what is stored"
