@@ -13,7 +13,7 @@ LONGEST_LIST = 12
 class Exit(IntEnum):
     """Exit codes of the command and of the kernels. Each code has one meaning, in both languages.
 
-    `native/harness/octant/failure.hpp` has the same names and numbers. Wrappers (`octant where -- PROGRAM`,
+    `native/harness/octant/exit.hpp` has the same names and numbers. Wrappers (`octant where -- PROGRAM`,
     octant-bind, octant-link) return the status of the program that they run instead.
     """
 
