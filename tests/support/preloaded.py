@@ -134,6 +134,12 @@ def _become(words: list[str], environment: dict[str, str], cwd: str, writers: li
     for stream, writer in zip((1, 2), writers, strict=True):
         os.dup2(writer, stream)
         os.close(writer)
+    # The server's streams know what its own files can do; a pipe cannot be searched.
+    out, errors = sys.stdout, sys.stderr
+    sys.stdout = open(1, "w", encoding=out.encoding, errors=out.errors, closefd=False)  # noqa: SIM115 - to the end
+    sys.stderr = open(  # noqa: SIM115 - as above
+        2, "w", encoding=errors.encoding, errors=errors.errors, closefd=False, line_buffering=True
+    )
     sys.argv = ["octant", *words]
 
 
