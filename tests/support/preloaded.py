@@ -135,11 +135,10 @@ def _become(words: list[str], environment: dict[str, str], cwd: str, writers: li
         os.dup2(writer, stream)
         os.close(writer)
     # The server's streams know what its own files can do; a pipe cannot be searched.
-    out, errors = sys.stdout, sys.stderr
-    sys.stdout = open(1, "w", encoding=out.encoding, errors=out.errors, closefd=False)  # noqa: SIM115 - to the end
-    sys.stderr = open(  # noqa: SIM115 - as above
-        2, "w", encoding=errors.encoding, errors=errors.errors, closefd=False, line_buffering=True
-    )
+    for name, number, buffering in (("stdout", 1, -1), ("stderr", 2, 1)):
+        old = getattr(sys, name)
+        new = open(number, "w", buffering, encoding=old.encoding, errors=old.errors, closefd=False)  # noqa: SIM115, PTH123
+        setattr(sys, name, new)
     sys.argv = ["octant", *words]
 
 
