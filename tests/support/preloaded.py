@@ -137,7 +137,7 @@ def _become(words: list[str], environment: dict[str, str], cwd: str, writers: li
     # The server's streams know what its own files can do; a pipe cannot be searched.
     for name, number, buffering in (("stdout", 1, -1), ("stderr", 2, 1)):
         old = getattr(sys, name)
-        new = open(number, "w", buffering, encoding=old.encoding, errors=old.errors, closefd=False)
+        new = open(number, "w", buffering, encoding=old.encoding, errors=old.errors, closefd=False)  # noqa: SIM115
         setattr(sys, name, new)
     sys.argv = ["octant", *words]
 
