@@ -19,6 +19,7 @@ from paths import MACHINES
 
 KIB, MIB = 2**10, 2**20
 Transition = Literal["sharp", "blurred", "hits"]
+TRANSITIONS: tuple[Transition, ...] = ("sharp", "blurred", "hits")
 """How values go over from a level to the next: at once; by chance near the capacity; or by the share of hits, as random
 accesses do, which goes on far beyond the capacity."""
 Scenario = Literal["as stated", "L3 slice", "no L3", "drift", "L3 understated", "L2 halved", "QEMU default"]
@@ -63,8 +64,8 @@ def stated_by_name() -> Mapping[str, Mapping[int, int]]:
     found[guest.name] = {level: size for level, size in stated_sizes(guest).items() if level not in doubted}
     units = {"KB": KIB, "MB": MIB}
     for name, published in catalogue.machines().items():
-        caches = {one["level"]: one for one in (published.model_extra or {}).get("caches", ()) if "size" in one}
-        levels = {level: caches.get(f"L{level}D") or caches.get(f"L{level}") for level in (1, 2, 3)}
+        listed = {one["level"]: one for one in (published.model_extra or {}).get("caches", ()) if "size" in one}
+        levels = {level: listed.get(f"L{level}D") or listed.get(f"L{level}") for level in (1, 2, 3)}
         found[name] = {n: round(one["size"] * units[one["unit"]]) for n, one in levels.items() if one}
     return {name: sizes for name, sizes in found.items() if sizes}
 
@@ -158,17 +159,17 @@ def case(
     elif scenario == "QEMU default":
         told = {1: 32 * KIB, 2: 4 * MIB, 3: 16 * MIB}
     rising = draw.random() < 0.5
-    transition = transition or draw.choice(["sharp", "blurred", "hits"])
+    chosen: Transition = draw.choice(TRANSITIONS) if transition is None else transition
     exponent = draw.choice([0.03, 0.06, 0.1]) if scenario == "drift" else 0.0
     values = [ratio**i for i in range(len(capacities) + 1)]
     points = []
     for size in _sizes(told, draw):
-        time = _time(size, list(capacities.values()), values, transition, draw)
+        time = _time(size, list(capacities.values()), values, chosen, draw)
         time *= max(1.0, size / list(capacities.values())[-1]) ** exponent
         value = time if rising else 1 / time
         points.append((float(size), value * (1 + draw.uniform(-noise, noise))))
     named = named_plateaus(points, told, rising=rising)
-    return Case(told, capacities, ratio, noise, transition, rising, tuple(points), named)
+    return Case(told, capacities, ratio, noise, chosen, rising, tuple(points), named)
 
 
 def _sizes(stated: Mapping[int, int], draw: random.Random) -> list[int]:

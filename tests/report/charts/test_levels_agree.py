@@ -4,10 +4,11 @@ import random
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cache_models import KIB, MIB, Case, case, stated_by_name
+from cache_models import KIB, MIB, Case, Scenario, case, stated_by_name
 from fake_run import durations, lane, machine, point, stored, write_run
 from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.stated import of_machine
@@ -89,13 +90,16 @@ def run_of(bandwidth: Case, latency: Case) -> StoredRun:
     return replace(stored(launches, points, on=on(dict(bandwidth.stated))), screen=SCREEN)
 
 
+SCENARIOS: tuple[Scenario, ...] = ("as stated", "as stated", "L3 slice", "no L3", "L2 halved")
+
+
 def drawn(seed: int) -> StoredRun:
     """Ladders of random ratios, noise and parts of an L3; latency and bandwidth may see different parts of it."""
     draw = random.Random(seed)
     stated = stated_by_name()[draw.choice(["Zen 2", "Zen 4", "Zen 5", "Sapphire Rapids", "POWER9", "Neoverse N1"])]
     made = []
     for rising in (False, True):
-        scenario = draw.choice(["as stated", "as stated", "L3 slice", "no L3", "L2 halved"])  # type: ignore[arg-type]
+        scenario = draw.choice(SCENARIOS)
         ratio, noise = draw.choice([1.05, 1.2, 1.5, 3.0]), draw.choice([0.0, 0.02, 0.08])
         one = case(stated, scenario, ratio, noise, draw)
         points = one.points if one.rising == rising else tuple((size, 1 / value) for size, value in one.points)
@@ -106,7 +110,9 @@ def drawn(seed: int) -> StoredRun:
 def labels(panel: Panel) -> dict[str, str]:
     """The names of the plateaus of a panel, with their values."""
     texts = [level.label.replace(NARROW, " ") for level in panel.levels]
-    return dict(found.group(1, 2) for text in texts if (found := re.fullmatch(r"(\S+|beyond \S+) ([\d.]+ \S+)", text)))
+    return dict(
+        (found[1], found[2]) for text in texts if (found := re.fullmatch(r"(\S+|beyond \S+) ([\d.]+ \S+)", text))
+    )
 
 
 def names_of(picture: Picture, of: int, curve: str) -> dict[str, str]:
@@ -217,7 +223,7 @@ def test_levels_of_two_threads_are_those_that_the_caches_of_both_hold(workload: 
     ask = Ask(Subject(workload), {"bytes": ",".join(map(str, sizes))}, show=Presentation("two"))
     (launch,) = ask.launches()
     copies = workload == "node/latency"
-    shape: dict[str, int] = {"ranks": 2} if copies else {"threads": 2}
+    shape: dict[str, Any] = {"ranks": 2} if copies else {"threads": 2}
     points = []
     for size in sizes:
         ns = next(value for top, value in zip((*tops, 2**40), (1, 4, 20, 80), strict=True) if size <= top)
