@@ -110,9 +110,8 @@ def drawn(seed: int) -> StoredRun:
 def labels(panel: Panel) -> dict[str, str]:
     """The names of the plateaus of a panel, with their values."""
     texts = [level.label.replace(NARROW, " ") for level in panel.levels]
-    return dict(
-        (found[1], found[2]) for text in texts if (found := re.fullmatch(r"(\S+|beyond \S+) ([\d.]+ \S+)", text))
-    )
+    matches = (re.fullmatch(r"(\S+|beyond \S+) ([\d.]+ \S+)", text) for text in texts)
+    return {found[1]: found[2] for found in matches if found}
 
 
 def names_of(picture: Picture, of: int, curve: str) -> dict[str, str]:
