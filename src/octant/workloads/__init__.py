@@ -17,7 +17,7 @@ FIRST_FAMILY = "node"
 def workloads() -> dict[str, Workload]:
     """Every workload, by `family/name`."""
     return {
-        f"{family}/{name}": dataclasses.replace(module.WORKLOAD, name=f"{family}/{name}")
+        f"{family}/{name}": dataclasses.replace(module.WORKLOAD, name=f"{family}/{name}").answering_every_point()
         for family in registry.modules(__name__)
         for name, module in registry.modules(f"{__name__}.{family}").items()
     }
