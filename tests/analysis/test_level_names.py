@@ -1,18 +1,22 @@
 """Names of the levels of a ladder, on models of caches: never a wrong one, and the right one where levels are clear."""
 
+import json
 import random
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from cache_models import KIB, MIB, PROCESSORS, SCENARIOS, Case, Scenario, case, cases, stated_by_name
 from octant.analysis.level_names import NamedPlateau, named_plateaus
 from octant.limit import MEMORY
+from paths import DATA
 
 SIZES = sorted({8 * KIB << i for i in range(16)} | {12 * KIB << i for i in range(10)})
 STATED = {1: 48 * KIB, 2: 2 * MIB, 3: 32 * MIB}
 LATENCY = {"L1": (48 * KIB, 1.4e-9), "L2": (2 * MIB, 5e-9), "L3": (32 * MIB, 24e-9), "memory": (2**40, 110e-9)}
 BANDWIDTH = {"L1": (48 * KIB, 400e9), "L2": (2 * MIB, 110e9), "L3": (32 * MIB, 30e9), "memory": (2**40, 12e9)}
+RECORDED = json.loads((DATA / "ladders-of-a-zen5-guest.json").read_text(encoding="utf-8"))
 DRAWS = 24
 """Ladders of each machine and scenario."""
 
@@ -92,6 +96,14 @@ def test_no_plateau_spans_an_undisputed_size_without_saying_so(name: str, scenar
         for plateau in one.named:
             spanned = [n for n, size in one.stated.items() if plateau.first <= size < plateau.last]
             assert len(plateau.levels) > len(spanned) or not spanned, (plateau, one.stated)
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: str(recorded["what"]))
+def test_ladders_of_stored_runs(recorded: dict[str, Any]) -> None:
+    """Medians of two runs of `octant evaluate --quick` on a guest with two Zen 5 cores, while other work ran there."""
+    sizes = {int(level): size for level, size in recorded["sizes"].items()}
+    found = named_plateaus(recorded["points"], sizes, rising=recorded["rising"])
+    assert [one.name for one in found] == recorded["names"]
 
 
 @pytest.mark.parametrize("levels", [LATENCY, BANDWIDTH])

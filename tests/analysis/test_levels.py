@@ -62,7 +62,7 @@ def test_points_that_are_no_ladder_contradict_none() -> None:
 
 
 def test_a_ladder_of_rates_that_shows_the_level_outdoes_one_of_times() -> None:
-    """Random loads of one core lose their lines in a shared cache to others sooner than a stream does."""
+    """With busy neighbours, random loads may see less of a shared cache than a stream does."""
     rates = [
         replace(one, workload=WORKLOADS["node/stream"], metric=WORKLOADS["node/stream"].metrics[0], launches=tuple(
             replace(launch, value=launch.value.__class__(*(1 / end for end in (v.high, v.middle, v.low))))

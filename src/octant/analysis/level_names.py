@@ -107,7 +107,7 @@ class _Namer:
         self.unevenness = mean([_spread([self.depth[i] for i in self._clear(run)]) for _, run in runs] or [0.0])
         parts: list[_Part] = []
         for number, run in runs:
-            for piece in self._pieces(run):
+            for piece in self._pieces(run, _HITS * self.sizes[number - 1] if number else 0):
                 before = parts[-1] if parts else None
                 part = _Part(piece, number, number, first=before is None or before.high < number)
                 if part.first and before and before.high == number - 1 and not self._steps(before.members, piece):
@@ -118,11 +118,17 @@ class _Namer:
                 parts.append(part)
         return parts
 
-    def _pieces(self, run: list[int]) -> list[list[int]]:
-        """The run, in two pieces where a step inside it shows an edge that no stated size explains."""
+    def _pieces(self, run: list[int], begin: int) -> list[list[int]]:
+        """The run, in two pieces where a step inside it shows an edge that no stated size explains.
+
+        Args:
+            begin: bytes; below, hits in the cache before may make values rise.
+        """
         found = []
         for cut in range(2, len(run) - 1):
             before, after = run[:cut], run[cut:]
+            if self.points[after[0]][0] < begin:
+                continue
             # The point next to the edge may belong to both levels.
             sides = [(before, after), (before[:-1], after), (before, after[1:])]
             if any(len(a) > 1 and len(b) > 1 and self._is_step(a, b, _STEP) for a, b in sides):
@@ -130,10 +136,10 @@ class _Namer:
                 found.append((height, [before, after]))
         return max(found)[1] if found else [run]
 
-    def _clear(self, members: Sequence[int]) -> list[int]:
+    def _clear(self, members: Sequence[int], least: int = LEAST_POINTS) -> list[int]:
         """The points that are not near the capacity of a cache; all of them where these are too few."""
         kept = [i for i in members if not any(_NEAR * size < self.points[i][0] < CLEAR * size for size in self.sizes)]
-        return kept if len(kept) >= LEAST_POINTS else list(members)
+        return kept if len(kept) >= least else list(members)
 
     def _steps(self, before: Sequence[int], after: Sequence[int], least: tuple[float, float] = _STEP) -> bool:
         return self._is_step(self._clear(before), self._clear(after), least)
@@ -179,7 +185,9 @@ class _Namer:
         if mixed or not part.begins_clearly:
             return False
         following = after[0].members if after else range(part.members[-1] + 1, len(self.points))
-        return len(following) > 1 and self._steps(part.members, following, _LAST_STEP)
+        if len(following) < 2:
+            return False
+        return self._is_step(self._clear(part.members), self._clear(following, least=2), _LAST_STEP)
 
     def _beyond(self, part: _Part, before: Sequence[_Part], low: int) -> list[int]:
         """What a part beyond every known size may be: it is memory if something before it is clearly a cache."""
