@@ -162,7 +162,7 @@ def test_an_archive_of_git_has_its_commit(tree: Path) -> None:
 
 
 def python(folder: Path, code: str, cwd: Path | None = None, site: bool = True) -> str:
-    """Run code with the folder's packages first; without `site` an editable install of this environment is not found."""
+    """Run code with the folder's packages first; `site`: also the environment's packages."""
     environment = {**ENVIRONMENT, "PYTHONPATH": str(folder), "OCTANT_MPI": "site", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, *([] if site else ["-S"]), "-c", code]
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=100)
