@@ -68,9 +68,11 @@ def test_a_killed_launch_of_which_the_rest_is_not_supported_is_not_missing(run: 
 
 
 @pytest.mark.parametrize("code", [Exit.CANNOT_RUN, Exit.NOT_SUPPORTED])
-def test_a_failure_of_more_cells_than_could_be_listed_is_read(run: StoredRun, code: Exit) -> None:
+def test_a_failure_of_more_cells_than_a_run_may_ask_for_is_a_damaged_line(run: StoredRun, code: Exit) -> None:
     many = {f"k{number}": ",".join(map(str, range(1000))) for number in range(10)}
-    assert len(read(run, *answered(run, ["1MiB"]), failed(run, 0, code, **many)).failures) == 1
+    found = read(run, *answered(run, ["1MiB"]), failed(run, 0, code, **many))
+    assert (len(found.points), found.failures) == (1, ())
+    assert "of more than" in " ".join(found.damaged)
 
 
 def test_a_list_of_runs_counts_what_failed_and_was_not_repeated(run: StoredRun) -> None:
