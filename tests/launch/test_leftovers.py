@@ -218,7 +218,7 @@ def test_a_process_that_opens_a_segment_meanwhile_ends_nobody(shared: Path, monk
     assert openers[0].wait(30) == 0
 
 
-@pytest.mark.root
+@pytest.mark.root("makes a process namespace without a user namespace")
 def test_a_segment_stays_while_a_process_that_cannot_be_seen_uses_it(shared: Path, needs: Callable[[str], str]) -> None:
     path = shared / "mpich_shm_6_0"
     remove = (
