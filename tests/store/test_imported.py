@@ -14,6 +14,7 @@ from octant.analysis.compare import compare
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.record.written import seal
 from octant.report.run import tidy
 from octant.store import Store, StoredRun
 from octant.store.imported import create
@@ -49,6 +50,28 @@ def test_every_output_becomes_a_whole_run(path: Path, store: Store) -> None:
     lines = list(tidy.figure_lines(summary))
     assert {line.source.partition(", read from")[0] for line in lines} <= {f"of {found.name}"}
     json.loads(tidy.as_json(summary))
+
+
+NO_FIGURES = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions\n0 1000\n4 1000\n"
+
+
+def test_rows_without_a_figure_are_not_imported(tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(NO_FIGURES)
+    with pytest.raises(Refusal, match="no figures of imb in it"):
+        foreign.read_file("imb", path)
+    path.write_text(f"{NO_FIGURES}#bytes #repetitions t[usec]\n")
+    assert not foreign.read("imb", path.read_text()).tables
+
+
+def test_a_stored_point_without_results_hides_no_other(store: Store) -> None:
+    run = imported(store, "osu-5.8.txt")
+    lines = [json.loads(line.rpartition(',"crc":')[0] + "}") for line in run.records.read_text().splitlines()]
+    emptied = next(line for line in lines if line["kind"] == "point")
+    emptied["results"] = []
+    run.records.write_text("".join(f"{seal(line)}\n" for line in lines))
+    found = summarise(store.read(run.id), all_metrics=True)
+    assert len(found.figures) == len(run.points) - 1
 
 
 def figure_of(summary: Summary, workload: str, **knobs: str) -> float:
