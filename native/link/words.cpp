@@ -12,6 +12,13 @@ namespace {
 constexpr std::size_t most_hosts = 16;
 constexpr std::uint64_t most_bits_per_s = 10'000'000'000;
 constexpr std::int64_t longest_delay_ns = 1'000'000'000;
+// What PRRTE (Open MPI) puts around its line if the login shell of the user is sh or ksh; our hosts need no profile.
+constexpr std::string_view profile_begin = "( test ! -r ./.profile || . ./.profile;", profile_end = ")";
+
+std::string without_profile(std::string const& line) {
+    if (!line.starts_with(profile_begin) || !line.ends_with(profile_end)) return line;
+    return line.substr(profile_begin.size(), line.size() - profile_begin.size() - profile_end.size());
+}
 
 template <typename Number>
 Number number(std::string_view option, char const* text, Number least, Number most) {
@@ -35,7 +42,7 @@ bool names_variable(std::string_view text) {
 // Reads a line for a shell, character by character, into the assignments and the words of its last command.
 class Reader {
   public:
-    explicit Reader(std::string const& line) : line_(line) {}
+    explicit Reader(std::string const& line) : line_(without_profile(line)) {}
 
     Command read() {
         while (at_ < line_.size()) take(line_[at_++]);
@@ -122,7 +129,7 @@ class Reader {
                       Exit::not_supported);
     }
 
-    std::string const& line_;
+    std::string line_;
     std::size_t at_ = 0;
     char quote_ = 0;
     bool started_ = false;  // a word, even if it is empty

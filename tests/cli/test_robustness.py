@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from namespaces import Mounted, NoMount, tmpfs
+from octant.failure import Exit
 from octant.store import Store, StoredRun
 from paths import Octant
 
@@ -70,9 +72,9 @@ def test_a_kernel_that_hangs_is_stopped_and_the_rest_goes_on(octant: Octant, env
     assert "no end after" in only_run(environment).failures[0].reason
 
 
-def test_a_wrong_answer_exits_2_and_has_no_speed(octant: Octant) -> None:
+def test_a_wrong_answer_exits_4_and_has_no_speed(octant: Octant) -> None:
     done = octant("run", *QUICK, env={"OCTANT_FAULT": "wrong"})
-    assert done.returncode == 2
+    assert done.returncode == Exit.WRONG_ANSWER
     assert "WRONG" in done.stdout
     assert "octant: WRONG ANSWER: node/stream: " in done.stderr
     assert "GB/s" not in done.stdout
@@ -157,39 +159,37 @@ def _names(pids: list[int]) -> list[str]:
     return names
 
 
-@pytest.mark.root
-def test_a_full_disk_is_said_and_earlier_points_are_kept(
-    environment: Mapping[str, str], kernels: Path, tmp_path: Path, needs: Callable[[str], str]
-) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small tmpfs needs root")
-    needs("mount")
-    slow = pausing(kernels, tmp_path / "slow", tmp_path / "full")
-    small = tmp_path / "small"
-    small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small], check=False)
-    if mounted.returncode != 0:
-        pytest.skip("this system does not let us mount a tmpfs")
-    store = Store(small / "store")
-    words = ["run", "stream", "bytes=1MiB,2MiB,3MiB,4MiB", "precision=0", "--repeats", "1"]
-    command = [sys.executable, "-m", "octant.cli", *words, "--store", str(store.root)]
+@pytest.fixture
+def small() -> Iterator[Mounted]:
+    """A folder on a file system of 1 MiB."""
     try:
-        with subprocess.Popen(command, env={**environment, **slow}, stderr=subprocess.PIPE, text=True) as octant:
-            while octant.poll() is None and not any(run.points for run in store.runs()):
-                time.sleep(0.1)
-            with contextlib.suppress(OSError), (small / "filler").open("wb", buffering=0) as filler:
-                while filler.write(bytes(4096)):
-                    pass
-            (tmp_path / "full").touch()
-            _, said = octant.communicate(timeout=60)
-        assert octant.returncode == 1
-        assert "No space left on device" in said
-        assert "Traceback" not in said
-        (run,) = store.runs()
-        assert run.points, "what was measured before the disk was full is kept"
-        assert not run.complete
-    finally:
-        subprocess.run(["umount", small], check=True)
+        with tmpfs("size=1m") as mounted:
+            yield mounted
+    except NoMount as reason:
+        pytest.skip(str(reason))
+
+
+def test_a_full_disk_is_said_and_earlier_points_are_kept(
+    environment: Mapping[str, str], kernels: Path, tmp_path: Path, small: Mounted
+) -> None:
+    slow = pausing(kernels, tmp_path / "slow", tmp_path / "full")
+    store = Store(small.outside / "store")
+    words = ["run", "stream", "bytes=1MiB,2MiB,3MiB,4MiB", "precision=0", "--repeats", "1"]
+    command = [*small.within, sys.executable, "-m", "octant.cli", *words, "--store", f"{small.inside}/store"]
+    with subprocess.Popen(command, env={**environment, **slow}, stderr=subprocess.PIPE, text=True) as octant:
+        while octant.poll() is None and not any(run.points for run in store.runs()):
+            time.sleep(0.1)
+        with contextlib.suppress(OSError), (small.outside / "filler").open("wb", buffering=0) as filler:
+            while filler.write(bytes(4096)):
+                pass
+        (tmp_path / "full").touch()
+        _, said = octant.communicate(timeout=60)
+    assert octant.returncode == 1
+    assert "No space left on device" in said
+    assert "Traceback" not in said
+    (run,) = store.runs()
+    assert run.points, "what was measured before the disk was full is kept"
+    assert not run.complete
 
 
 def test_a_torn_last_line_is_dropped_and_the_next_record_is_whole(
@@ -226,24 +226,16 @@ def test_a_store_that_cannot_be_written_is_refused_before_anything_runs(octant: 
     assert "try --store" in done.stderr
 
 
-@pytest.mark.root
-def test_a_read_only_store_can_still_be_read(octant: Octant, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("a read-only mount needs root")
-    store = tmp_path / "mounted"
-    store.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", store], check=False).returncode != 0:
-        pytest.skip("this system does not let us mount a tmpfs")
-    try:
-        assert octant("run", *QUICK, "--store", str(store)).returncode == 0
-        subprocess.run(["mount", "-o", "remount,ro", store], check=True)
-        assert octant("runs", "--store", str(store)).returncode == 0
-        refused = octant("run", *QUICK, "--store", str(store))
-        assert refused.returncode == 1
-        assert "Read-only file system" in refused.stderr
-        assert octant("resume", "last", "--store", str(store)).returncode == 0, "nothing is left, nothing is written"
-    finally:
-        subprocess.run(["umount", store], check=True)
+def test_a_read_only_store_can_still_be_read(octant: Octant, small: Mounted) -> None:
+    store = ("--store", small.inside)
+    assert octant("run", *QUICK, *store, within=small.within).returncode == 0
+    small.make_read_only()
+    assert octant("runs", *store, within=small.within).returncode == 0
+    refused = octant("run", *QUICK, *store, within=small.within)
+    assert refused.returncode == 1
+    assert "Read-only file system" in refused.stderr
+    resumed = octant("resume", "last", *store, within=small.within)
+    assert resumed.returncode == 0, "nothing is left, nothing is written"
 
 
 def test_no_mpi_is_said_with_the_way_out(octant: Octant) -> None:

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octant.failure import worst
+from octant.launch.bind import refusal_path, take_refusal
 from octant.launch.pages import parse_smaps, segments
 
 Bind = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -171,6 +173,20 @@ def test_stack_and_text_of_an_unmodified_program_are_asked_for_and_read_back(bin
     assert large["text"] >= 2048 or "octant-pages: text of process" in done.stderr
 
 
+@pytest.mark.parametrize(("tell", "lines"), [({}, 4), ({"OCTANT_PAGES_TELL": "1"}, 1)])
+def test_of_many_processes_the_first_alone_says_what_it_got_if_that_is_asked(
+    bind: Bind, program: Path, tell: dict[str, str], lines: int
+) -> None:
+    """A shell and the three programs that it starts: none has a large page of data."""
+    words = ("--segments", "data", "--preload", str(program.parent / "octant-pages"))
+    script = "/bin/true; /bin/true; /bin/true; :"
+    done = bind(*words, then=("/bin/sh", "-c", script), env={"LD_PRELOAD": "", **tell})
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    said = [line for line in done.stderr.splitlines() if line.startswith("octant-pages: data of process")]
+    assert len(said) == lines, done.stderr
+
+
 def test_a_large_environment_leaves_room_for_a_stack_of_large_pages(bind: Bind, program: Path) -> None:
     """It lies above the stack and counts in its limit: here 1.2 MB of the usual 8 MiB."""
     words = ("--segments", "stack", "--preload", str(program.parent / "octant-pages"))
@@ -217,6 +233,26 @@ def test_words_it_cannot_read_are_refused(bind: Bind, words: tuple[str, ...], sa
     assert "try " in done.stderr or "drop " in done.stderr or "; " in done.stderr
 
 
+def test_a_refusal_is_recorded_with_its_code_for_each_rank(bind: Bind, tmp_path: Path) -> None:
+    """`carry_out` reads it: launchers change exit statuses, and need not pass on what is said on standard error."""
+    records = tmp_path / "records.jsonl"
+    recording = ("--refusal", str(refusal_path(records)))
+    absent = bind(*recording, "--rank", "0", f"cpus={CPUS[0]},4095")
+    unplaced = bind(*recording, "--rank", "0", "--local-rank", "1")
+    refusal = take_refusal(records)
+    assert refusal
+    assert str(refusal) == absent.stderr.strip()
+    assert (absent.returncode, unplaced.returncode, refusal.code) == (3, 2, worst([3, 2]))
+    assert take_refusal(records) is None, "it was taken"
+    assert bind(*recording, "--rank", "0", then=("sh", "-c", "exit 3")).returncode == 3
+    assert list(tmp_path.iterdir()) == [], "the status of the program is no refusal"
+    mine = tmp_path / "mine"
+    mine.touch()
+    refusal_path(records).symlink_to(mine)
+    assert bind(*recording, "--rank", "0", "cpus=4095").returncode == 3
+    assert mine.read_text() == "", "a link is not followed"
+
+
 def test_it_starts_nothing_for_a_parent_that_has_ended(bind: Bind) -> None:
     assert bind("--die-with", str(os.getpid())).returncode == 0
     orphan = bind("--die-with", str(os.getpid() + 1))
@@ -231,6 +267,34 @@ def test_the_program_gets_its_own_words_and_its_own_end(bind: Bind) -> None:
     assert bind("--rank", "0", then=("/",)).returncode == 126
 
 
+def test_it_ends_as_a_shell_does_if_the_program_cannot_be_started(
+    program: Path, tmp_path: Path, needs: Callable[[str], str], ordinary: Sequence[str]
+) -> None:
+    """126: a file was found that cannot be executed. 127: none was found, even if a directory cannot be searched."""
+    script, closed, folder = tmp_path / "script" / "prog", tmp_path / "closed", tmp_path / "folder"
+    for made in (script.parent, closed, folder / "prog"):
+        made.mkdir(parents=True)
+    script.write_text("#!/bin/sh\n")
+    closed.chmod(0)
+    bash = needs("bash")
+    cases = {
+        str(closed): (127, f"(No such file or directory; '{closed}' in PATH cannot be searched)"),
+        str(folder): (127, "(No such file or directory)"),
+        str(script): (127, "(No such file or directory)"),  # a file in PATH
+        f"{closed}:{script.parent}": (126, "(Permission denied)"),
+    }
+    try:
+        for path, expected in cases.items():
+            done = subprocess.run(
+                [*ordinary, program, "--", "prog"], env={"PATH": path}, capture_output=True, text=True, check=False
+            )
+            shell = subprocess.run([*ordinary, bash, "-c", "prog"], env={"PATH": path}, check=False)
+            assert done.returncode == shell.returncode == expected[0], path
+            assert done.stderr == f"octant-bind: cannot start 'prog' {expected[1]}; try its full path\n"
+    finally:
+        closed.chmod(0o755)  # pytest removes it
+
+
 @given(st.lists(st.sets(st.sampled_from(CPUS), min_size=1), min_size=1, max_size=4), st.data())
 def test_any_plan_gives_exactly_its_masks(program: Path, plan: list[set[int]], data: st.DataObject) -> None:
     words = [w for r, cpus in enumerate(plan) for w in ("--rank", str(r), "cpus=" + "+".join(map(str, sorted(cpus))))]
@@ -243,10 +307,8 @@ def test_any_plan_gives_exactly_its_masks(program: Path, plan: list[set[int]], d
     assert found == plan[rank]
 
 
-@pytest.mark.root
+@pytest.mark.root("starts a program as another user")
 def test_it_refuses_rights_that_the_caller_lacks(program: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("giving a program away needs root")
     with tempfile.TemporaryDirectory() as folder:  # below a folder that everyone may enter
         Path(folder).chmod(0o755)
         raised = Path(shutil.copy(program, folder))

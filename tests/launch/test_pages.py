@@ -5,7 +5,8 @@ import json
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Mapping
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 from octant.cli import application
 from octant.failure import Refusal
 from octant.launch.pages import MIDDLE, Range, page_sizes, parse_smaps, segments
+from octant.units import bytes_text
+from paths import Octant
 
 RUN = CliRunner()
 MIB = 2**20
@@ -122,7 +125,7 @@ def test_who_sees_zeros_instead_of_pages_does_not_know(proc: Path) -> None:
         file.seek(8 * 0x540000 // 4096)
         file.write(struct.pack("=Q", 1 << 63) * 8)
     found = page_sizes(42, proc, _flags(proc, {}))
-    assert "only root sees the pages" in found.unknown
+    assert found.unknown == "root (CAP_SYS_ADMIN) is required to read the flags of pages"
 
 
 def test_a_process_that_is_not_there(tmp_path: Path) -> None:
@@ -158,6 +161,32 @@ def test_the_command_looks_at_a_process_by_its_number() -> None:
     data = json.loads(RUN.invoke(application(), ["where", "--pages", "--json", str(os.getpid())]).stdout)
     (process,) = data["processes"]
     assert process["pid"] == os.getpid()
-    assert sum(process["pages"]["segments"]["text"].values()) > MIB
+    text = process["pages"]["segments"]["text"]
+    assert (text.pop(str(MIDDLE), 0) is None) == (process["pages"]["unknown"] is not None)
+    assert sum(text.values()) > MIB
     refused = RUN.invoke(application(), ["where", "--watch", "ls"])
     assert "it shows a process that runs already" in str(refused.exception)
+
+
+def test_the_command_says_that_pages_of_64_kib_need_root(octant: Octant, ordinary: Sequence[str]) -> None:
+    with subprocess.Popen([*ordinary, "sleep", "60"]) as own:
+        try:
+            shown = octant("where", "--pages", str(own.pid), within=ordinary)
+            data = octant("where", "--pages", "--json", str(own.pid), within=ordinary)
+        finally:
+            own.kill()
+    assert shown.returncode == data.returncode == 0, shown.stderr + data.stderr
+    why = "root (CAP_SYS_ADMIN) is required to read the flags of pages"
+    assert f"The column {bytes_text(mmap.PAGESIZE)} includes pages of 64 KiB: {why}." in shown.stdout
+    (process,) = json.loads(data.stdout)["processes"]
+    assert process["pages"]["unknown"] == why
+    assert process["pages"]["segments"]["stack"][str(MIDDLE)] is None
+    assert process["pages"]["segments"]["stack"][str(mmap.PAGESIZE)] > 0
+
+
+def test_the_command_says_that_a_process_of_another_user_needs_root(octant: Octant, ordinary: Sequence[str]) -> None:
+    if Path("/proc/1").stat().st_uid == os.geteuid() and os.geteuid() != 0:
+        pytest.skip("process 1 is ours")
+    done = octant("where", "--pages", "--json", "1", within=ordinary)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "only its owner and root may read its memory map); try as its owner, or as root" in done.stderr

@@ -22,7 +22,7 @@ from octant.store import Store, StoredRun
 from paths import MACHINES, Octant
 from slurm_cluster import NoCluster, slurm
 
-pytestmark = [pytest.mark.root, pytest.mark.mpi, pytest.mark.slow]
+pytestmark = [pytest.mark.root("starts Slurm's daemons, which change users"), pytest.mark.mpi, pytest.mark.slow]
 CPUS = sorted(os.sched_getaffinity(0))
 QUICK = ("stream", "bytes=1MiB", "seconds=0.1", "--repeats", "1")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

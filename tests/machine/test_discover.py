@@ -293,7 +293,7 @@ def test_a_recording_discovers_as_its_original(tmp_path: Path) -> None:
         root = trees.tree(name, tmp_path)
         copy = tmp_path / "copies" / name
         record(copy, root)
-        assert discover(copy) == discover(root)
+        assert discover(copy) == discover(root) == trees.machine(name)
     with pytest.raises(FileExistsError, match="not empty"):
         record(tmp_path / "copies" / ALL[0])
 

@@ -127,9 +127,9 @@ def test_an_id_that_begins_another_is_found(store: Store) -> None:
 def test_only_words_that_are_accepted_are_suggested(store: Store) -> None:
     create(store)
     with pytest.raises(Refusal) as refusal:
-        store.find("previos")
+        store.find("previos_")
     assert "previous" not in str(refusal.value)
-    done = CliRunner().invoke(application(), ["report", "previos", "--store", str(store.root)])
+    done = CliRunner().invoke(application(), ["report", "previos_", "--store", str(store.root)])
     assert isinstance(done.exception, Refusal)
     assert done.exception.code == Exit.WRONG_WORD
     assert "did you mean previous?" in str(done.exception)

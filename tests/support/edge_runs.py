@@ -1,15 +1,18 @@
 """Runs that are hard to show, by name; none of them was measured."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import numpy as np
 
 from fake_run import WORKLOADS, fake_run, machine, retitled
 from fake_summary import fake_summary
+from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.limit import Limit
 from octant.record import Point, Result, Work
+from octant.stats import Doubt, Grade
 from octant.store import StoredRun
 from pages import NASTY
 
@@ -52,7 +55,20 @@ def with_flops(point: Point, flops: float) -> Point:
     return dataclasses.replace(point, work=(Work({"flops": round(flops)}, lanes=1),))
 
 
-RUNS: dict[str, Callable[[], Summary]] = {
+def unmeasurable(summary: Summary) -> Summary:
+    """The run, whose figures are all not what was asked."""
+    bad = (Doubt("not as asked", Grade.INVALID, "NOT AS ASKED"),)
+
+    def spoiled(one: Figure) -> Figure:
+        return dataclasses.replace(
+            one, launches=tuple(dataclasses.replace(launch, doubts=(*launch.doubts, *bad)) for launch in one.launches)
+        )
+
+    others = {key: spoiled(one) for key, one in summary.others.items()}
+    return dataclasses.replace(summary, figures=tuple(map(spoiled, summary.figures)), others=others)
+
+
+_MADE: dict[str, Callable[[], Summary]] = {
     "empty": lambda: summary_of(dataclasses.replace(fake_run(), points=())),
     "one launch": lambda: summary_of(fake_run()),
     "two launches": lambda: summary_of(fake_run(repeats=2)),
@@ -68,3 +84,5 @@ RUNS: dict[str, Callable[[], Summary]] = {
     "share of 104 %": beyond,
     "values of 0": lambda: fake_summary(np.zeros((3, 6))),
 }
+RUNS = {name: functools.cache(make) for name, make in _MADE.items()}
+"""Each is made once, when it is first asked for."""

@@ -15,6 +15,9 @@ from octant.record.lines import Reader
 
 MORE_RANKS = [4, 5] if "CI" in os.environ else [3, 5, 8]
 """More ranks than cores, for Open MPI: a power of two, and others. Fewer in CI, where eight took most of the time."""
+OPEN_MPI = {"OMPI_MCA_btl": "^ofi"}
+"""Settings of Open MPI 5: its transport `ofi` waits for a second when it is closed, also where it cannot be used, as
+within a node (mca_btl_ofi_component_close)."""
 QUICK = ("seconds=0.05", "least=5", "samples=200")
 
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from kernel_run import QUICK, KernelRuns, read_records, smoke
+from namespaces import unshare
+from octant.failure import Exit
 
 
 @pytest.mark.parametrize("name", ["node/stream", "node/latency", "node/peakflops", "node/noise"])
@@ -88,7 +90,7 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: Kern
     assert written["streaming"] == 0
     assert (written["plain"] > 0) == (kernel != "load")
     spoilt = run_kernel("node/stream", *words, fault="wrong")
-    assert spoilt.code == 2
+    assert spoilt.code == Exit.WRONG_ANSWER
     assert sum(not point.passed for point in spoilt.points) == len(done.points)
 
 
@@ -248,26 +250,25 @@ def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) ->
     told = "import os,resource,subprocess,sys; subprocess.run(sys.argv[2:], check=True, close_fds=False); "
     told += "cpu = resource.getrusage(resource.RUSAGE_CHILDREN); rank = os.environ['PMI_RANK']; "
     told += "open(sys.argv[1] + rank, 'w').write(str(cpu.ru_utime + cpu.ru_stime))"
-    words = [
-        str(kernels / "octant-mpi-p2p"),
-        "bytes=4MiB",
-        "seconds=3",
-        "samples=1000000",
-        "precision=0",
-        "--output",
-    ]
-    command = [sys.executable, "-c", told, str(tmp_path / "cpu"), *words, str(tmp_path / "records")]
     mpiexec = str(Path(sys.executable).parent / "mpiexec")
-    subprocess.run([mpiexec, "-n", "3", *command], check=True, timeout=60, capture_output=True)
-    player_s, waiting_s = (float((tmp_path / f"cpu{rank}").read_text()) for rank in (0, 1))
-    assert waiting_s < 0.5 * player_s
+
+    def cpu_seconds(seconds: str) -> tuple[float, float]:
+        """Of a rank that plays and of the one that waits."""
+        words = [str(kernels / "octant-mpi-p2p"), "bytes=4MiB", f"seconds={seconds}", "samples=1000000", "precision=0"]
+        command = [sys.executable, "-c", told, str(tmp_path / "cpu"), *words, "--output", str(tmp_path / "records")]
+        subprocess.run([mpiexec, "-n", "3", *command], check=True, timeout=60, capture_output=True)
+        player_s, waiting_s = (float((tmp_path / f"cpu{rank}").read_text()) for rank in (0, 1))
+        return player_s, waiting_s
+
+    # What starting takes is taken off: a busy machine leaves the player little more than that.
+    (short_player_s, short_waiting_s), (player_s, waiting_s) = cpu_seconds("0.01"), cpu_seconds("3")
+    assert waiting_s - short_waiting_s < 0.5 * (player_s - short_player_s)
 
 
 @pytest.mark.mpi
-@pytest.mark.root
 def test_lanes_of_hosts_with_clocks_of_their_own_have_one_beginning(kernels: Path, tmp_path: Path) -> None:
     """A time namespace is a host that was started a day earlier; its samples still belong beside the others'."""
-    away = ["unshare", "--time", "--monotonic", "86400"]
+    away = unshare("--time", "--monotonic", "86400")
     if subprocess.run([*away, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no time namespaces here")
     program = [str(kernels / "octant-node-noise"), *QUICK, "--output", str(tmp_path / "r")]
@@ -299,7 +300,7 @@ def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(
     assert "OpenBLAS" in done.points[0].notes["library_version"]
     assert len(done.points[0].given[0].thread_masks[0]) == threads
     spoilt = run_kernel("node/gemm", *words, fault="wrong")
-    assert spoilt.code == 2
+    assert spoilt.code == Exit.WRONG_ANSWER
     assert sum(not point.passed for point in spoilt.points) == 3
 
 

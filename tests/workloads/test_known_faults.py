@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from kernel_run import read_records
+from kernel_run import OPEN_MPI, read_records
 from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import Fault, faults, of_library
 from octant.catalogue.neutral import Library
+from octant.failure import Exit
 from octant.launch.launchers.mpiexec import YIELD
 from octant.machine.mpi_inventory import parse_probe
 from octant.units import parse_bytes
-from paths import ROOT
+from paths import OPENMPI_KERNELS, ROOT
 
 pytestmark = pytest.mark.alone
 
@@ -52,9 +53,9 @@ def flavours(kernels: Path) -> dict[str, tuple[Path, tuple[str, ...]]]:
         "mpich": (kernels, (str(Path(sys.executable).parent / "mpiexec"),))
     }
     site = ROOT / ".venv-openmpi"
-    for folder in site.glob("lib/python3*/site-packages/octant/bin"):
+    if OPENMPI_KERNELS.exists():
         words = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
-        found["openmpi"] = (folder, (str(site / "bin/mpiexec"), *words))
+        found["openmpi"] = (OPENMPI_KERNELS, (str(site / "bin/mpiexec"), *words))
     return found
 
 
@@ -85,7 +86,7 @@ def shows(fault: Fault, folder: Path, launcher: tuple[str, ...], records: Path) 
     words = [f"{knob}={least(values[0])}" for knob, values in fault.knobs.items()]
     command = [*launcher, "-n", ranks, str(folder / program_name(fault.workload)), *words, *TINY]
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_", "OMPI_", "PRTE_"))}
-    environment = {**inherited, YIELD: "1"}  # others may be at work here
+    environment = {**inherited, **OPEN_MPI, YIELD: "1"}  # others may be at work here
     endless = fault.kind in ("hang", "slow")
     command += ["--output", str(records)]
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as started:
@@ -97,5 +98,5 @@ def shows(fault: Fault, folder: Path, launcher: tuple[str, ...], records: Path) 
     points, _ = read_records(records)
     concerned = [point for point in points if fault.concerns(fault.workload, point.knobs, int(ranks))]
     if fault.kind == "wrong data":
-        return code == 2 and bool(concerned) and not any(point.passed for point in concerned)
-    return fault.kind == "crash" and code not in range(4)
+        return code == Exit.WRONG_ANSWER and bool(concerned) and not any(point.passed for point in concerned)
+    return fault.kind == "crash" and code not in range(5)

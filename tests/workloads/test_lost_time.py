@@ -240,7 +240,7 @@ def half_a_core() -> Iterator[Path]:
             time.sleep(0.05)
 
 
-@pytest.mark.root
+@pytest.mark.root("sets the quota of a control group")
 @pytest.mark.parametrize(("threads", "least", "most"), [(1, 0.45, 0.55), (2, 0.68, 0.9)])
 def test_a_quota_takes_what_it_does_not_grant(
     start: Start, records: Path, half_a_core: Path, threads: int, least: float, most: float

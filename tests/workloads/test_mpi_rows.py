@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from kernel_run import MORE_RANKS, QUICK, KernelRuns, read_records, smoke
+from kernel_run import MORE_RANKS, OPEN_MPI, QUICK, KernelRuns, read_records, smoke
 from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import faults
-from paths import ROOT
+from octant.failure import Exit
+from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 
 NAMES = [name for name in sorted(workloads.workloads()) if name.startswith("mpi/")]
 TINY = ("seconds=0.002", "least=5", "samples=5")
@@ -34,10 +35,9 @@ OWN = {
 
 def open_mpi() -> Path:
     """The folder of the Open MPI flavour's programs."""
-    folders = sorted((ROOT / ".venv-openmpi/lib").glob("python3*/site-packages/octant/bin"))
-    if not folders:
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
-    return folders[-1]
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
+    return OPENMPI_KERNELS
 
 
 def intel_mpi() -> tuple[Path, dict[str, str]]:
@@ -61,7 +61,8 @@ def start(
     more = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if "openmpi" in str(launcher) else []
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_", "OMPI_", "PRTE_"))}
     command = [str(launcher), "-n", str(ranks), *more, str(folder / program_name(name)), *words]
-    environment = {**inherited, "OMPI_MCA_osc": "^ucx", **(settings or {})}  # its complaints about each window
+    environment = {**inherited, **OPEN_MPI, "OMPI_MCA_osc": "^ucx"}  # its complaints about each window
+    environment |= settings or {}
     done = subprocess.run(
         [*command, "--output", str(records)], env=environment, capture_output=True, text=True, timeout=170, check=False
     )
@@ -169,4 +170,4 @@ def test_a_wrong_answer_outweighs_a_row_that_is_refused(run_kernel: KernelRuns) 
     done = run_kernel("mpi/p2p", "pattern=pingpong,partitioned", "bytes=12", *QUICK, fault="wrong:0", ranks=2)
     assert [failure.exit for failure in done.failures] == [3]
     assert [point.passed for point in done.points] == [False]
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER

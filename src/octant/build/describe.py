@@ -1,10 +1,12 @@
 """A kernel's description of itself, queried from the program."""
 
+import functools
 import json
 import math
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from octant import build
@@ -48,16 +50,22 @@ def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int =
     if ranks:
         words += ["--ranks", str(ranks)]
     try:
-        answer = subprocess.run(  # noqa: S603 - our own program
-            [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False
-        )
-        if answer.returncode == Exit.WRONG_WORD:
-            raise Refusal(answer.stderr.strip().partition(": ")[2] or answer.stderr, Exit.WRONG_WORD)
-        answer.check_returncode()
-        raw = json.loads(answer.stdout)
-        return Described(tuple(map(_knob, raw["knobs"])), int(raw["least_ranks"]), raw)
+        return _answer(program, program.stat().st_mtime_ns, tuple(words))
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error
+
+
+@functools.cache
+def _answer(program: Path, _changed_ns: int, words: tuple[str, ...]) -> Described:
+    """Return what the program says of itself; commands ask for the same several times."""
+    answer = subprocess.run(  # noqa: S603 - our own program
+        [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False
+    )
+    if answer.returncode == Exit.WRONG_WORD:
+        raise Refusal(answer.stderr.strip().partition(": ")[2] or answer.stderr, Exit.WRONG_WORD)
+    answer.check_returncode()
+    raw = json.loads(answer.stdout)
+    return Described(tuple(map(_knob, raw["knobs"])), int(raw["least_ranks"]), raw)
 
 
 def _knob(said: Mapping[str, Any]) -> DescribedKnob:

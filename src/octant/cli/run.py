@@ -110,6 +110,9 @@ def run(
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
+    if others := requests.namesakes(workload):
+        chosen = requests.find_workload(workload).name
+        typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
     if on_model:
         _on_model(on_model, workload, knobs or [], ranks, timeout, json)
         return

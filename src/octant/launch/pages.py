@@ -1,5 +1,11 @@
-"""Which page sizes the parts of a running process are on: by smaps, and as root by the pages themselves."""
+"""Which page sizes the parts of a running process are on: by smaps, and as root by the pages themselves.
 
+`smaps` may be read by the owner of the process and by root (ptrace access mode READ, see ptrace(2)). Pages of 64 KiB
+need the page frame numbers in `pagemap`, which are zero without CAP_SYS_ADMIN, and `/proc/kpageflags`, which only root
+may open (proc(5); Documentation/admin-guide/mm/pagemap.rst of Linux).
+"""
+
+import errno
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +23,7 @@ malloc and stacks of other threads; memory that processes share; other ranges of
 MIDDLE = 64 * 1024
 """The size of pages between small and huge that only the pages' own flags show."""
 _LARGE = 2 * 1024 * 1024
+ROOT_REQUIRED = "root (CAP_SYS_ADMIN) is required to read the flags of pages"
 MOST_PAGES = 1 << 22
 """Of a process that are looked at one by one: 16 GiB of small ones."""
 _HEAD = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S{4}) [0-9a-f]+ (\S+) (\d+) *(.*)$")
@@ -90,7 +97,7 @@ def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/k
         why = f"cannot look at process {pid} (it does not exist, or has ended); try one that ps lists"
         raise Refusal(why, Exit.WRONG_WORD) from None
     except OSError as error:
-        raise Refusal(f"cannot look at process {pid} ({error.strerror}); try as its owner, or as root") from error
+        raise access_refusal(pid, error) from error
     found = PageSizes(min((one.kib.get("KernelPageSize", 4) for one in ranges), default=4) * 1024)
     middle = _Middle(folder / "pagemap", flags, found.base_bytes)
     for segment, one in segments(ranges, program):
@@ -106,6 +113,12 @@ def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/k
                 found.add(segment, size, bytes_)
     found.unknown = middle.unknown
     return found
+
+
+def access_refusal(pid: int, error: OSError) -> Refusal:
+    """Return the refusal for a process whose files in `/proc` this user may not read."""
+    why = f"{error.strerror}: only its owner and root may read its memory map"
+    return Refusal(f"cannot look at process {pid} ({why}); try as its owner, or as root")
 
 
 def parse_smaps(text: str) -> list[Range]:
@@ -179,6 +192,9 @@ class _Middle:
         try:
             numbers = self._numbers(one.begin // self.base_bytes, pages)
             return self._held(numbers) * self.base_bytes
+        except PermissionError:
+            self.unknown = ROOT_REQUIRED
+            return 0
         except OSError as error:
             self.unknown = f"{error.filename or self.pagemap}: {error.strerror}"
             return 0
@@ -187,12 +203,13 @@ class _Middle:
         """Of the physical pages of a range that are in memory and of no file.
 
         Raises:
-            OSError: they are kept from this user, whom the system shows zeros.
+            PermissionError: the system hides them from this user: every number is zero.
+            OSError: they cannot be read.
         """
         entries = _read(self.pagemap, first, pages)
         there: Numbers = entries[(entries & _PRESENT != 0) & (entries & _OF_A_FILE == 0)] & _NUMBER
         if there.size and not there.any():
-            raise PermissionError(1, "only root sees the pages", str(self.pagemap))
+            raise PermissionError(errno.EPERM, "page frame numbers are hidden", str(self.pagemap))
         return there
 
     def _held(self, numbers: Numbers) -> int:

@@ -14,7 +14,7 @@ from octant import build
 from octant.failure import Exit, Refusal
 from octant.launch import execute, launchers
 from octant.launch.bind import LOCAL_RANK_VARIABLES
-from octant.launch.pages import PageSizes, page_sizes
+from octant.launch.pages import PageSizes, access_refusal, page_sizes
 from octant.machine.synthetic import parse_cpus
 
 RANK_VARIABLES = (
@@ -78,11 +78,14 @@ def watch(
     launcher: str,
     bind_words: Sequence[str],
     pages: bool = False,
+    segments: bool = False,
 ) -> Watched:
     """Starts the program, looks at it until it ends, and passes its input, output and end through.
 
     Args:
         pages: also which page sizes its memory is on, which takes longer to look at.
+        segments: large pages are asked for inside the program. Its first process alone reports what it got: of those
+            that it starts, which may be many, the looks tell it.
 
     Only ranks on this host are seen. The processes are found by a variable that octant-bind puts into their
     environment, so that it does not matter whose children they are.
@@ -95,6 +98,7 @@ def watch(
     name = launchers.chosen(launcher, size)
     alone = ["--local-rank", "0"] if name == "direct" and bind_words else []
     bound = [str(build.find("bind")), "--mark", of_ranks, *bind_words, *alone, "--", *program]
+    bound = ["env", "OCTANT_PAGES_TELL=1", *bound] if segments else bound
     words = launchers.launcher(name).command(bound, size)
     looker = _Looker(f"OCTANT_MARK={of_ranks}".encode(), pages)
     outcome = execute.run(
@@ -132,9 +136,7 @@ def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None
                 if (folder / "stat").read_text().rpartition(")")[2].split()[0] in "ZX":  # nobody has waited for it yet
                     break
             except PermissionError as error:
-                raise Refusal(
-                    f"cannot look at process {pid} ({error.strerror}); try as its owner, or as root"
-                ) from error
+                raise access_refusal(pid, error) from error
             except (OSError, ValueError):  # it has ended
                 break
             so_far = replace(so_far, seconds=time.monotonic() - begun_s, looks=looker.looks)

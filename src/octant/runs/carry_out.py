@@ -10,16 +10,16 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant import store, workloads
+from octant import build, store, workloads
 from octant.ask import Launch, cells_of
-from octant.failure import Exit, Refusal
-from octant.launch import Planned, leftovers, link
+from octant.failure import Exit, Refusal, remedy_for_writing
+from octant.launch import Planned, bind, leftovers, link
 from octant.launch.execute import Outcome, execute
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
 from octant.runs import mpi_faults, programs
 from octant.runs.starts import starts_of
-from octant.store import Store, StoredRun, files, finished_cells, progress
+from octant.store import Store, StoredRun, files, finished_cells, progress, separate_repeated
 from octant.store.asked import start_line
 from octant.store.lines import Records
 
@@ -117,7 +117,8 @@ def carry_out_sides(
         Refusal, KeyboardInterrupt: as `carry_out`.
     """
     leftovers.remove()
-    with contextlib.ExitStack() as stack:
+    build.prepare(_programs(sides))
+    with build.no_building(), contextlib.ExitStack() as stack:
         stack.callback(leftovers.remove)  # ranks of a killed process may have been alive until now
         warnings: list[str] = []
         for side in sides:
@@ -134,6 +135,16 @@ def carry_out_sides(
                 decided = decide.send(sessions[number].batch_of(launch))
             except StopIteration:
                 decided = None
+
+
+def _programs(sides: Sequence[Side]) -> Iterator[str]:
+    """The kernels and tools that launches of these runs may need, so that none is built while another is measured."""
+    for ask in (ask for side in sides for ask in side.run.asks):
+        if ask.subject.workload:
+            yield ask.subject.workload
+        if ask.shape.link:
+            yield "link"
+    yield from ("bind", "pages")
 
 
 def _on_one_side(decide: Decide) -> DecideSides:
@@ -178,7 +189,7 @@ class _Session:
                 if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
                     starts[:0] = (rest for rest in self._remaining(start) if rest != start)
         points, failures = self.known.get(launch.key, ([], []))
-        return Batch(launch, tuple(points), tuple(failures))
+        return Batch(launch, tuple(points), separate_repeated(points, failures)[0])
 
     def _worth_starting(self, launch: Launch) -> tuple[Launch, ...]:
         """What is left of a launch without the cells that another of its ask has shown not to be supported here.
@@ -226,21 +237,23 @@ class _Session:
             self._append(programs.record_lines(planned, outcome, begun))
         if launch.ask.shape.link:
             self._append_crossing(launch)
-        answered, explained = self._read_new()
-        if outcome.timed_out and answered and workloads.alone_knobs(launch.ask.subject.workload):
+        points, failures = self._read_new()
+        stopped = {failure.exit for failure in failures} - {Exit.NOT_SUPPORTED}  # such a cell does not end a kernel
+        refused = stopped == {Exit.WRONG_WORD}  # one cell; the kernel did not come to those after it
+        if outcome.timed_out and points and workloads.alone_knobs(launch.ask.subject.workload):
             return True
-        if failure := self._failure_of(launch, outcome, answered, explained):
+        if failure := self._failure_of(launch, outcome, refused or (bool(stopped) and not launch.ask.shape.hosts)):
             self._append([failure_line(failure)])
             self._read_new()
-        return False
+        return refused
 
     def _append_crossing(self, launch: Launch) -> None:
         """What crossed the emulated link; a launch that did not come so far has no report of it."""
         with contextlib.suppress(RecordError):
             self._append([link_line(launch.key, launch.ask.shape.link, link.take_report(self.run.records))])
 
-    def _read_new(self) -> tuple[bool, bool]:
-        """Puts new records to those of their launches; whether a point, and whether a failure, is among them."""
+    def _read_new(self) -> tuple[list[Point], list[Failure]]:
+        """Add new records to those of their launches, and return them."""
         points, failures = self.tail.read_new()
         for point in points:
             self.known.setdefault(point.launch, ([], []))[0].append(point)
@@ -249,7 +262,7 @@ class _Session:
             if failure.exit in (Exit.NOT_SUPPORTED, Exit.WRONG_WORD):
                 shown = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
                 shown.setdefault(repr(failure.knobs), failure)
-        return bool(points), bool(failures)
+        return points, failures
 
     def _append(self, lines: Iterable[str]) -> None:
         with _writing(self.run):
@@ -257,32 +270,36 @@ class _Session:
                 files.append_line(self.records, line)
             os.fsync(self.records)
 
-    def _failure_of(self, launch: Launch, outcome: Outcome, answered: bool, explained: bool) -> Failure | None:
-        """The failure of a launch that no rank recorded: launchers do not always pass on what one said."""
-        kernel = not launch.ask.subject.command
-        # A kernel that exits so without a point did not understand its arguments.
-        killed = bool(outcome.signal_of_rank)
-        wrong_answer = kernel and answered and outcome.code == Exit.WRONG_ANSWER and not killed
-        refused = outcome.code in (Exit.NOT_SUPPORTED, Exit.WRONG_ANSWER) and "octant-bind:" in outcome.errors
-        recorded = outcome.code == Exit.OK or wrong_answer or (not launch.ask.shape.hosts and explained)
-        if recorded and not outcome.timed_out and not refused:
+    def _failure_of(self, launch: Launch, outcome: Outcome, explained: bool) -> Failure | None:
+        """Return the failure of a start that no record states, or `None` if no result is missing.
+
+        What kind of failure it is, kernels and octant-bind state themselves: launchers change exit statuses. What
+        nobody stated was interrupted or is a failure of the launcher, so that the launch can be repeated.
+
+        Args:
+            explained: the kernel recorded why it did not come to its end, and on which hosts need not be said.
+        """
+        refusal = bind.take_refusal(self.run.records)
+        ended_well = outcome.code == Exit.OK and not outcome.timed_out
+        if refusal is None and (ended_well or not self._remaining(launch)):
             return None
-        reached = progress.progress_of(self.run.records, launch.key)
+        if refusal is None and explained:
+            return None
         alone = workloads.alone_knobs(launch.ask.subject.workload)
-        misread = kernel and outcome.code == Exit.WRONG_WORD and not refused
-        lasting = (outcome.code == Exit.NOT_SUPPORTED or misread) and not killed
-        text = mpi_faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome)
-        if text:
+        if refusal is not None:
+            failure = _failure(launch, str(refusal), refusal.code)
+        elif text := mpi_faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome):
             failure = _failure(launch, text, Exit.NOT_SUPPORTED)
         else:
-            failure = _failure(launch, outcome.reason, outcome.code if lasting else Exit.CANNOT_RUN)
+            failure = _failure(launch, outcome.reason, Exit.CANNOT_RUN)
+        reached = progress.progress_of(self.run.records, launch.key)
         return replace(failure, share=reached.share, phase=reached.phase) if reached else failure
 
 
 def _crash_text(launch: Launch, outcome: Outcome) -> str:
     """Of a library that crashed its process: which, and how. Empty of all other workloads, and of all other ends."""
     apart = workloads.apart_knobs(launch.ask.subject.workload)
-    crash = mpi_faults.crash_signal(outcome.code)
+    crash = mpi_faults.crash_signal(outcome)
     knobs = {name: launch.started_knobs[name] for name in apart if name in launch.started_knobs}
     ours = workloads.is_ours(launch.ask.subject.workload, knobs.values())
     if not apart or not crash or outcome.timed_out or ours:
@@ -310,4 +327,5 @@ def _writing(run: StoredRun) -> Generator[None, None, None]:
         yield
     except OSError as error:
         what = f"cannot write to {run.folder} ({error.strerror})"
-        raise Refusal(f"{what}; free some space and resume, or try a copy of the store that is yours") from error
+        remedy = remedy_for_writing(error)
+        raise Refusal(f"{what}; {remedy} and resume, or try a copy of the store that is yours") from error

@@ -4,6 +4,7 @@
                   plan.jsonl      all that was decided: a line per start, written before it
                   records.jsonl   points and failures, in the order in which they came
                   report.html     rebuilt at will
+    STORE/models/power775-ptrans.html   pages of models; rebuilt at will
     STORE/locks/ID                exists while the run is measured (`locks`)
     STORE/index.sqlite            what a list of runs shows; rebuilt at will
 
@@ -20,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from octant.ask import Ask, Launch, cell_count, cells_of
-from octant.failure import Exit, Refusal, suggestion
+from octant.ask import Ask, Launch, canonical, cell_count, cells_of
+from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
@@ -56,7 +57,8 @@ class StoredRun(Asked):
     id: str
     folder: Path
     points: tuple[Point, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[Failure, ...] = ()  # of launches that do not have all their results
+    repeated: tuple[Failure, ...] = ()  # of launches that were repeated since, and then gave all their results
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
     crossings: Mapping[str, Crossing] = field(default_factory=dict)  # by the launch's key: of emulated links
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
@@ -114,9 +116,34 @@ def finished_cells(points: Iterable[Point], failures: Iterable[Failure]) -> dict
     for point in points:
         done.setdefault(point.launch, []).append(point.knobs)
     for failure in failures:
-        if failure.exit in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED):
+        if failure.exit in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED) and cell_count(failure.knobs) <= asked.MOST_CELLS:
             done.setdefault(failure.launch, []).extend(cells_of(failure.knobs))
     return done
+
+
+def separate_repeated(
+    points: Iterable[Point], failures: Iterable[Failure]
+) -> tuple[tuple[Failure, ...], tuple[Failure, ...]]:
+    """Return the failures that count, and those whose launch has a point for each of their cells.
+
+    A launch of the latter was repeated, or failed after its last point. Nothing of it is missing. For a launch that
+    can be repeated, what turned out not to be supported is not missing either.
+    """
+    points, failures = tuple(points), tuple(failures)
+    answered, done = finished_cells(points, ()), finished_cells(points, failures)
+    sides: tuple[list[Failure], list[Failure]] = ([], [])
+    for failure in failures:
+        known = done if failure.exit == Exit.CANNOT_RUN else answered
+        sides[_has_all_cells(known.get(failure.launch, ()), failure.knobs)].append(failure)
+    return tuple(sides[False]), tuple(sides[True])
+
+
+def _has_all_cells(answered: Sequence[Mapping[str, str]], knobs: Mapping[str, str]) -> bool:
+    """Return whether each combination of these values is among the knobs of finished cells."""
+    if cell_count(knobs) > len(answered):
+        return False
+    found = {tuple(canonical(point.get(name, "")) for name in knobs) for point in answered}
+    return all(tuple(map(canonical, cell.values())) in found for cell in cells_of(knobs))
 
 
 class Store:
@@ -166,9 +193,23 @@ class Store:
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
-                "try --store with a folder of yours, or free some space"
+                f"{remedy_for_writing(error)}, or try --store with a folder of yours"
             ) from error
         return StoredRun(**vars(question), id=folder.name, folder=folder)
+
+    def page(self, name: str) -> Path:
+        """Where a page of no run goes unless a file is named: in the folder `models`, which is made.
+
+        Raises:
+            Refusal: the store cannot be written.
+        """
+        folder = self.root / "models"
+        try:
+            files.make_folder(folder)
+        except OSError as error:
+            hint = "try -o FILE, or --store with a folder of yours"
+            raise Refusal(f"cannot write to the store {self.root} ({error.strerror}); {hint}") from error
+        return folder / name
 
     def append(self, run: StoredRun, *failures: Failure) -> None:
         """Adds failures that the kernel could not record itself.
@@ -339,7 +380,8 @@ def append_durably(path: Path, lines: Iterable[str]) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise Refusal(f"cannot write to {path} ({error.strerror}); free some space and resume") from error
+        why = f"cannot write to {path} ({error.strerror})"
+        raise Refusal(f"{why}; {remedy_for_writing(error)} and resume") from error
 
 
 def _read(folder: Path) -> StoredRun:
@@ -354,13 +396,15 @@ def _read(folder: Path) -> StoredRun:
         raise Refusal(f"cannot read {path} ({error}); restore it from a copy, or move its run away") from error
     records = Records(folder / "records.jsonl", question.keys, question.started)
     points, failures = records.read_new()
+    failed, repeated = separate_repeated(points, failures)
     plans, problems, torn = _read_plans(folder / "plan.jsonl", question)
     return StoredRun(
         **vars(question),
         id=folder.name,
         folder=folder,
         points=tuple(points),
-        failures=tuple(failures),
+        failures=failed,
+        repeated=repeated,
         plans=plans,
         crossings=records.crossings,
         damaged=(*problems, *records.tail.damaged),

@@ -66,10 +66,8 @@ def _pages(pages: PageSizes) -> str:
             segment, *(_mib(pages, held.get(size, 0), size) for size in sizes), f"{sum(held.values()) / 2**20:.1f}"
         )
     table.add_row("all", *(_mib(pages, pages.total(size), size) for size in sizes), f"{pages.total() / 2**20:.1f}")
-    note = f"\nwhat of {bytes_text(sizes[0])} is in pages of {bytes_text(MIDDLE)} is unknown ({pages.unknown})" * bool(
-        pages.unknown
-    )
-    return "\n" + render(table) + note
+    note = f"\nThe column {bytes_text(sizes[0])} includes pages of {bytes_text(MIDDLE)}: {pages.unknown}."
+    return "\n" + render(table) + note * bool(pages.unknown)
 
 
 def _mib(pages: PageSizes, held: int, size: int) -> str:
@@ -107,7 +105,7 @@ def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
 
 
 def _pages_json(pages: PageSizes | None) -> dict[str, object] | None:
-    """Bytes by segment and page size; those of 64 KiB are `null` where nobody knows them."""
+    """Bytes by segment and page size; those of 64 KiB are `null` if they are unknown, and `unknown` is the reason."""
     if pages is None:
         return None
     unknown = {str(MIDDLE): None} if pages.unknown and pages.base_bytes != MIDDLE else {}

@@ -2,20 +2,19 @@
 
 import json
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fake_run import MIB, lane, machine, point, there_and_back
-from kernel_run import MORE_RANKS, KernelRun, KernelRuns
+from kernel_run import MORE_RANKS, KernelRuns
 from octant.analysis.figures import figure
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Given, Point
 from octant.workload import NoTraffic, Traffic
 from octant.workloads.mpi.p2p import WORKLOAD
-from paths import ROOT
 
 KNOWN = Known(
     machine().topology,
@@ -201,7 +200,7 @@ def test_every_pattern_is_right_and_counts_by_its_definition(run_kernel: KernelR
 def test_every_fault_is_seen(run_kernel: KernelRuns, fault: int) -> None:
     seen = COUNTED.keys() - BLIND.get(fault, set())
     done = run_kernel("mpi/p2p", f"pattern={','.join(COUNTED)}", "bytes=1000", *SHORT, fault=f"wrong:{fault}")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert {found.knobs["pattern"] for found in done.points if not found.passed} == seen
     for found in done.points:
         wrong = {i for i, check in enumerate(found.checks) if not check.passed}
@@ -226,19 +225,8 @@ def test_what_a_pattern_cannot_do_is_refused_and_the_others_go_on(run_kernel: Ke
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", MORE_RANKS)
-def test_every_pattern_is_right_with_more_ranks_under_open_mpi(
-    environment: Mapping[str, str], tmp_path: Path, ranks: int
-) -> None:
-    site = ROOT / ".venv-openmpi"
-    programs = site / "lib" / "python3.11" / "site-packages" / "octant" / "bin"
-    if not (programs / "octant-mpi-p2p").exists():
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    words = (f"pattern={','.join(COUNTED)}", "bytes=0,1000", *SHORT)
-    done = KernelRun(
-        programs, tmp_path / "records", "mpi/p2p", *words, ranks=ranks, environment={**environment, **root},
-        mpiexec=(str(site / "bin" / "mpiexec"), "--oversubscribe"),
-    )  # fmt: skip
+def test_every_pattern_is_right_with_more_ranks_under_open_mpi(run_over_openmpi: KernelRuns, ranks: int) -> None:
+    done = run_over_openmpi("mpi/p2p", f"pattern={','.join(COUNTED)}", "bytes=0,1000", *SHORT, ranks=ranks)
     assert {failure.knobs["pattern"] for failure in done.failures} <= {"isendrecv"}, done.stderr  # of MPI 4
     assert all(found.passed for found in done.points)
     assert {found.knobs["pattern"] for found in done.points} >= COUNTED.keys() - {"isendrecv"}
