@@ -111,6 +111,29 @@ def test_the_line_of_each_figure_is_kept(store: Store) -> None:
     assert run.imported[0].version == "HPC Challenge Benchmark version 1.5.0 October 2012"
 
 
+def test_where_figures_of_one_line_and_of_several_stand(store: Store) -> None:
+    (copy, *_) = imported(store, "stream-5.10.txt").points
+    assert copy.notes["lines"] == "13 (bandwidth), 13 (t_avg), 13 (t_min), 13 (t_max), 18 (validation)"
+    latency = imported(store, "osu-3.6-latency.txt").points[0]
+    assert latency.notes["lines"].isdigit()
+
+
+def test_what_a_file_says_of_itself_is_kept(store: Store) -> None:
+    whole = read("npb-3.4.2-mpi.txt")
+    marked = dataclasses.replace(whole, architecture="aarch64", remarks=("line 7 was strange",))
+    run = create(store, "npb", [(Path("a.txt"), whole), (Path("b.txt"), marked)], "elsewhere")
+    assert [one.remarks for one in run.imported] == [whole.remarks, ("line 7 was strange",)]
+    assert run.machine.name == "elsewhere"
+    assert run.machine.system["architecture"] == "aarch64"
+    assert [cpu.os for cpu in run.machine.topology.usable()] == [0]
+
+
+def test_copies_that_worked_alone_are_no_steps_of_all(store: Store) -> None:
+    paces = {point.workload: point.pace for point in imported(store, "hpcc-1.5.0.txt").points}
+    assert paces["imported/hpcc_star_stream"] == "chunks"
+    assert paces["hpcc/hpl"] == "steps"
+
+
 def test_several_outputs_are_launches_of_the_same_cells(store: Store) -> None:
     first = read("imb-2021.11-mpi1.txt")
     launches = [dataclasses.replace(first, version_line=f"{first.version_line} {k}") for k in range(3)]
