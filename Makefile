@@ -109,7 +109,7 @@ bench: setup  ## compare Octant with its peers, as ratios (on a quiet machine)
 AREA ?= stats
 SAMPLE ?= 0
 MUTANTS := build/mutants/.venv
-mutants: $(STAMP) dev  ## mutate AREA=stats (analysis, record, store, planner, verdict) and count what its tests kill; SAMPLE=250 of them
+mutants: $(STAMP) dev  ## mutate AREA=stats (analysis, record, store, foreign, network, planner, verdict) and count what its tests kill; SAMPLE=250 of them
 # In an environment of its own: an editable install would put the sources in the place of the mutants.
 	@test -x $(MUTANTS)/bin/mutmut || { $(PYTHON) -m venv $(MUTANTS) && \
 		echo $(CURDIR)/$(VENV)/lib/python3*/site-packages >$$(echo $(MUTANTS)/lib/python3*/site-packages)/octant.pth && \

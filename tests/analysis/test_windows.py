@@ -1,12 +1,17 @@
 """Rates in windows of time, made from lanes of which every number is written here."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fake_run import lane
-from octant.analysis.windows import steps_at_once, summed_rates
+from octant.analysis.windows import _bursts, steps_at_once, summed_rates
+from octant.record import Series
 
 STEADY = [1000] * 100
 
@@ -82,6 +87,64 @@ def test_a_step_that_one_rank_does_outside_is_left_out_for_its_group() -> None:
 
 def test_without_gaps_nobody_knows_what_was_at_once() -> None:
     assert steps_at_once([replace(lane([1000] * 10, group=0), gap_ns=None), lane([1000] * 10, group=1)]) is None
+
+
+def pairwise_at_once(series: Sequence[Series]) -> dict[int, list[bool]]:
+    """The definition: a step counts where each other group, one after the other, has a burst around it."""
+    spans: dict[int, list[tuple[float, float]]] = {}
+    for one in series:
+        assert one.begin_ns is not None
+        spans.setdefault(one.head.group, [(float(a), float(b)) for a, b in _bursts(one.begin_ns, one.values)])
+    kept: dict[int, list[bool]] = {}
+    for one in series:
+        assert one.begin_ns is not None
+        keep = [
+            all(
+                any(begin <= start and start + last <= end for begin, end in bursts)
+                for other, bursts in spans.items()
+                if other != one.head.group
+            )
+            for start, last in zip(one.begin_ns.tolist(), one.values.tolist(), strict=True)
+        ]
+        kept[one.head.group] = [a and b for a, b in zip(kept.get(one.head.group, keep), keep, strict=False)]
+    return kept
+
+
+STEPS = st.lists(st.sampled_from([1, 10, 100, 1000]), min_size=1, max_size=12)
+PAUSES = st.dictionaries(st.integers(0, 11), st.sampled_from([0, 5, 100, 900, 30_000]), max_size=4)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), STEPS, PAUSES), min_size=1, max_size=9))
+@settings(max_examples=300)
+def test_steps_at_once_are_those_of_the_definition(ranks: list[tuple[int, list[int], dict[int, int]]]) -> None:
+    series = [lane(steps, rank=rank, gaps=gaps, group=group) for rank, (group, steps, gaps) in enumerate(ranks)]
+    found = steps_at_once(series)
+    assert found is not None
+    assert {group: keep.tolist() for group, keep in found.items()} == pairwise_at_once(series)
+
+
+def test_thousands_of_groups_are_compared_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One search per group in the bursts of each other one would be four million."""
+    searches, search = list[int](), np.searchsorted
+
+    def counted(*given: Any, **named: Any) -> Any:
+        searches.append(1)
+        return search(*given, **named)
+
+    monkeypatch.setattr(np, "searchsorted", counted)
+    series = [lane([1000] * 4, rank=rank, group=rank // 2) for rank in range(4096)]
+    kept = steps_at_once(series)
+    assert kept is not None
+    assert len(kept) == 2048
+    assert all(keep.all() for keep in kept.values())
+    assert len(searches) < 100
+
+
+def test_windows_are_not_more_than_samples_can_fill() -> None:
+    paused = [lane([1, 1, 1], gaps={1 + thread: 2**60}, thread=thread) for thread in range(2)]
+    rates, share = summed_rates(paused, [1, 1], 0)
+    assert len(rates) < 100
+    assert share <= 1
 
 
 def test_pauses_within_a_burst_are_part_of_it_and_long_ones_part_bursts() -> None:

@@ -45,6 +45,15 @@ def test_the_line_of_every_figure_holds_its_digits(path: Path) -> None:
         assert near or (bound == 0.0 and number in (0.0, 1.0)), (name, number, lines[line - 1])
 
 
+@pytest.mark.parametrize(("unit", "per_second"), [("usec", 1e6), ("msec", 1e3), ("sec", 1.0)])
+def test_times_are_in_the_unit_of_their_column(unit: str, per_second: float) -> None:
+    head = f"# Benchmarking Barrier\n# #processes = 4\n#repetitions t_min[{unit}] t_max[{unit}] t_avg[{unit}]\n"
+    (table,) = foreign.read("imb", f"{head}1000 1.25 2.50 2.00\n").tables
+    found = {one.name: one.value for one in table.rows[0].values}
+    expected = {"time": 2.5, "t_min": 1.25, "t_max": 2.5, "t_avg": 2.0}
+    assert found == {name: pytest.approx(number / per_second, rel=1e-12) for name, number in expected.items()}
+
+
 @EVERY
 def test_a_file_cut_at_any_line_says_nothing_else(path: Path) -> None:
     lines = text_of(path.name).splitlines(keepends=True)

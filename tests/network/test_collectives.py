@@ -161,6 +161,25 @@ def test_a_pipeline_has_the_number_of_segments_that_takes_least() -> None:
     assert program(switch(2), "bcast", "chain", 2).at(M).steps == 1
 
 
+@pytest.mark.parametrize("ranks", [3, 8, 33])
+def test_segments_are_of_whole_bytes_and_the_better_of_both_numbers_around_the_best(ranks: int) -> None:
+    """A byte takes about as long as a message starts, so that rounding decides."""
+    byte_s = 1e-5
+    tree = network("fat-tree", down=[ranks], rates={"port": 1 / byte_s, "endpoint": 1e12})
+    port = tree.links["port"].model_copy(update={"latency": LATENCY / 2})
+    slow = tree.model_copy(update={"links": {**tree.links, "port": port}})
+    found = program(slow, "bcast", "chain", ranks, MessageCosts(OVERHEAD))
+    chosen = set()
+    for size in range(1, 400):
+        root = math.sqrt((ranks - 2) * byte_s * size / A)
+        around = {min(size, max(1, number)) for number in (math.floor(root), math.ceil(root))}
+        times = {number: (ranks - 2 + number) * (A + math.ceil(size / number) * byte_s) for number in around}
+        assert found.seconds(size) == pytest.approx(min(times.values()), rel=1e-9), size
+        if len(times) == 2:
+            chosen.add(min(times, key=lambda number: times[number]) == max(times))
+    assert chosen == {True, False}, "each of both is the better one somewhere"
+
+
 @pytest.mark.parametrize("ranks", [2, 3, 5, 8])
 def test_blocks_arrive_once_and_a_prefix_of_a_scan_is_whole(ranks: int) -> None:
     """Of a gather the root gets every block once; of a scan each rank has added up those before it, each once."""

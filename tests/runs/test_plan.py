@@ -153,6 +153,25 @@ def test_settings_of_our_table_are_set_again_on_resuming(tmp_path: Path, name: s
     plan.check_stored(stored(tmp_path, dataclasses.replace(ask(), mpi={name: "1"})))
 
 
+FOREIGN = {
+    "host": (dataclasses.replace(ask(), shape=Shape(2, hosts=("their-host",))), "their-host"),
+    "library": (ask(library="none,/opt/libblas.so"), "/opt/libblas.so"),
+    "setting": (dataclasses.replace(ask(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "/srv/x"),
+    "map": (dataclasses.replace(ask(), shape=Shape(2, "2x1, torus=1x2, map=places")), "places"),
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_what_a_store_names_is_used_only_if_it_is_allowed(tmp_path: Path, what: str) -> None:
+    question, word = FOREIGN[what]
+    launches = stored(tmp_path, question)
+    with pytest.raises(Refusal, match=f"try --allow {word}"):
+        plan.check_stored(launches)
+    with pytest.raises(Refusal, match=f"cannot go on with {word} "):
+        plan.check_stored(launches, ["another"])
+    plan.check_stored(launches, [word])
+
+
 def test_a_command_line_in_a_store_is_never_started(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="cannot go on with the command line 'rm -rf /'"):
         plan.check_stored(stored(tmp_path, Ask(Subject(command=("rm", "-rf", "/")))))

@@ -54,6 +54,29 @@ def test_credentials_of_an_older_run_are_not_read(tmp_path: Path, name: str) -> 
     assert Store(tmp_path).read(run.id).environment == {"OMP_PROC_BIND": "close"}
 
 
+@pytest.mark.parametrize("word", ["JWT", "token", "SECRET", "Pass", "KEY", "CRED", "AUTH", "COOKIE"])
+def test_a_setting_whose_name_speaks_of_a_credential_is_hidden(word: str) -> None:
+    assert environment.may_be_recorded("UCX_OTHER", "1")
+    for name in (f"UCX_{word}", f"UCX_X{word}_FILE"):
+        assert not environment.may_be_recorded(name, "1")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "tcp://jane:hunter2@host", "x eyJhbGciOiJIUzI1NiJ9.e30", "-----BEGIN RSA PRIVATE KEY-----", "Bearer abc",
+        "proxy basic YWJj", "token=abc", "my_secret: abc", "passwd=abc", "PASSWORD=abc", "credentials:abc",
+    ],
+)  # fmt: skip
+def test_a_setting_whose_value_may_be_a_credential_is_hidden(value: str) -> None:
+    assert not environment.may_be_recorded("UCX_OTHER", value)
+
+
+@pytest.mark.parametrize("value", ["tcp://host:80/a@b", "eyJ", "close", "basic", "tokens", "0,1:2=3"])
+def test_other_values_are_recorded(value: str) -> None:
+    assert environment.may_be_recorded("UCX_OTHER", value)
+
+
 def test_what_our_tables_of_settings_have_is_recorded() -> None:
     tables = {name for knob in knobs() for name in knob.names()}
     tables |= {name for setting in settings() for row in setting.maps for name in row.names()}

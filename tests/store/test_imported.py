@@ -14,6 +14,7 @@ from octant.analysis.compare import compare
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.record.written import seal
 from octant.report.run import tidy
 from octant.store import Store, StoredRun
 from octant.store.imported import create
@@ -51,6 +52,28 @@ def test_every_output_becomes_a_whole_run(path: Path, store: Store) -> None:
     json.loads(tidy.as_json(summary))
 
 
+NO_FIGURES = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions\n0 1000\n4 1000\n"
+
+
+def test_rows_without_a_figure_are_not_imported(tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(NO_FIGURES)
+    with pytest.raises(Refusal, match="no figures of imb in it"):
+        foreign.read_file("imb", path)
+    path.write_text(f"{NO_FIGURES}#bytes #repetitions t[usec]\n")
+    assert not foreign.read("imb", path.read_text()).tables
+
+
+def test_a_stored_point_without_results_hides_no_other(store: Store) -> None:
+    run = imported(store, "osu-5.8.txt")
+    lines = [json.loads(line.rpartition(',"crc":')[0] + "}") for line in run.records.read_text().splitlines()]
+    emptied = next(line for line in lines if line["kind"] == "point")
+    emptied["results"] = []
+    run.records.write_text("".join(f"{seal(line)}\n" for line in lines))
+    found = summarise(store.read(run.id), all_metrics=True)
+    assert len(found.figures) == len(run.points) - 1
+
+
 def figure_of(summary: Summary, workload: str, **knobs: str) -> float:
     found = [one for one in summary.figures if one.workload.name == workload and knobs.items() <= one.knobs.items()]
     assert len(found) == 1
@@ -86,6 +109,29 @@ def test_the_line_of_each_figure_is_kept(store: Store) -> None:
     assert name == "(rate)"
     assert lines[int(number) - 1].startswith("HPL_Tflops=")
     assert run.imported[0].version == "HPC Challenge Benchmark version 1.5.0 October 2012"
+
+
+def test_where_figures_of_one_line_and_of_several_stand(store: Store) -> None:
+    (copy, *_) = imported(store, "stream-5.10.txt").points
+    assert copy.notes["lines"] == "13 (bandwidth), 13 (t_avg), 13 (t_min), 13 (t_max), 18 (validation)"
+    latency = imported(store, "osu-3.6-latency.txt").points[0]
+    assert latency.notes["lines"].isdigit()
+
+
+def test_what_a_file_says_of_itself_is_kept(store: Store) -> None:
+    whole = read("npb-3.4.2-mpi.txt")
+    marked = dataclasses.replace(whole, architecture="aarch64", remarks=("line 7 was strange",))
+    run = create(store, "npb", [(Path("a.txt"), whole), (Path("b.txt"), marked)], "elsewhere")
+    assert [one.remarks for one in run.imported] == [whole.remarks, ("line 7 was strange",)]
+    assert run.machine.name == "elsewhere"
+    assert run.machine.system["architecture"] == "aarch64"
+    assert [cpu.os for cpu in run.machine.topology.usable()] == [0]
+
+
+def test_copies_that_worked_alone_are_no_steps_of_all(store: Store) -> None:
+    paces = {point.workload: point.pace for point in imported(store, "hpcc-1.5.0.txt").points}
+    assert paces["imported/hpcc_star_stream"] == "chunks"
+    assert paces["hpcc/hpl"] == "steps"
 
 
 def test_several_outputs_are_launches_of_the_same_cells(store: Store) -> None:

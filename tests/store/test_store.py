@@ -1,22 +1,28 @@
 """The store only grows; what cannot be read is named and hides nothing else."""
 
+import contextlib
 import dataclasses
 import errno
 import json
 import os
 import re
+import sqlite3
 import stat
 import time
 from pathlib import Path
 
 import pytest
 
-from fake_kernel import answer, ask
+from fake_kernel import answer, ask, planned
 from fake_run import launch_line, machine, point_line
+from octant.ask import Launch
 from octant.failure import Refusal
 from octant.record import Failure
 from octant.record.written import failure_line
 from octant.store import Store, StoredRun, StudyAsked, asked, files, open_store
+from octant.store.asked import start_line
+from octant.store.index import Listed, rows
+from octant.store.lines import _skip_line
 
 ASKS = (ask(bytes="1MiB,2MiB"), ask(2, bytes="4MiB", kernel="copy"))
 
@@ -104,6 +110,34 @@ def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch
     write(run, first, "x" * (3 << 20), second, third)
     read = store.read(run.id)
     assert (len(read.points), read.damaged) == (2, ("records.jsonl, line 2: longer than 1 MiB",))
+
+
+def test_a_line_that_is_too_long_is_skipped_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octant.store.lines.MOST_BYTES", 10)
+    parts, sizes = [b"x" * 10, b"x" * 10, b"x\n"], list[int]()
+
+    def more(size: int) -> bytes:
+        sizes.append(size)
+        return parts.pop(0) if parts else b""
+
+    assert _skip_line(more)
+    assert sizes == [10] * 3
+    assert not _skip_line(more), "it has no end"
+
+
+def test_plans_ask_for_no_more_cells_together_than_a_run_may(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a run whose launches are decided one by one, so that each line has an ask of its own."""
+    monkeypatch.setattr("octant.store.asked.MOST_CELLS", 100)
+    run = store.create("q", machine(), [], [])
+    launches = [Launch(ask(x=",".join(map(str, range(40))), y=str(number))) for number in range(3)]
+    text = "".join(f"{start_line(planned(launch, run.records), was_asked=False)}\n" for launch in launches)
+    run.plan.write_text(text)
+    read = store.read(run.id)
+    assert [launch.key for launch in read.launches] == [launch.key for launch in launches[:2]]
+    assert read.damaged == ("plan.jsonl, line 3: it asks for more than 100 cells",)
+    few = Launch(ask(x="1", y="another"))
+    run.plan.write_text(f"{start_line(planned(few, run.records), was_asked=False)}\n" * 120)
+    assert store.read(run.id).damaged[0].startswith("plan.jsonl, line 101: ")
 
 
 def test_a_repeated_line_is_told_and_is_no_further_launch(store: Store) -> None:
@@ -299,6 +333,31 @@ def test_the_index_follows_the_files_and_is_never_needed(store: Store) -> None:
     assert [row.points for row in store.list_runs()] == [2]
     run.folder.rename(store.root / "elsewhere")
     assert store.list_runs() == []
+
+
+def test_a_list_reads_the_runs_that_have_changed_and_no_others(store: Store) -> None:
+    runs = [store.create("q", machine(), ASKS) for _ in range(3)]
+    read = list[str]()
+
+    def listed() -> list[str]:
+        read.clear()
+        named = [run.id for run in runs if run.folder.exists()]
+
+        def row_of(name: str) -> Listed:
+            read.append(name)
+            return store._row_of(name)
+
+        rows(store.root, named, row_of)
+        return read
+
+    assert listed() == [run.id for run in runs], "nothing is listed yet"
+    assert listed() == []
+    write(runs[1], *lines(runs[1]))
+    assert listed() == [runs[1].id]
+    runs[0].folder.rename(store.root / "elsewhere")
+    assert listed() == []
+    with contextlib.closing(sqlite3.connect(store.root / "index.sqlite")) as index:
+        assert sorted(name for (name,) in index.execute("SELECT id FROM runs")) == [run.id for run in runs[1:]]
 
 
 def test_an_index_of_another_place_is_not_believed(store: Store, tmp_path: Path) -> None:

@@ -125,6 +125,16 @@ def test_a_line_is_torn_where_its_end_is_missing(tmp_path: Path) -> None:
         assert path.read_text() == text + "\n" * torn + "next\n"
 
 
+def test_a_torn_line_is_ended_once(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_text("a\nb")
+    descriptor = files.open_for_append(path)
+    for _ in range(2):
+        files.end_torn_line(descriptor)
+        assert path.read_text() == "a\nb\n"
+    os.close(descriptor)
+
+
 FIRST: dict[str, Any] = {
     "schema": 1, "title": "page sizes", "started": "2026-11-22T07:35:00+00:00", "machine": codec.to_json(machine()),
     "environment": {"OMP_NUM_THREADS": "2"},
@@ -212,10 +222,11 @@ def test_what_a_killed_kernel_leaves_is_removed_and_nothing_else(tmp_path: Path)
     (scratch / "elsewhere-").write_text(f"{tmp_path / 'elsewhere'}\n")  # a name that everything has
     (scratch / "elsewhere-octant-zz").write_text("no folder\0")
     (tmp_path / "records.jsonl.scratch-8").symlink_to(tmp_path / "elsewhere")
-    for name in ("records.jsonl", "records.jsonl.progress", "records.jsonl.progress.new", "records.jsonl.mine"):
+    left = ("progress", "progress.new", "link", "refusal")
+    for name in ("records.jsonl", "records.jsonl.mine", *(f"records.jsonl.{end}" for end in left)):
         (tmp_path / name).touch()
     remove_leftovers(records)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "records.jsonl", "records.jsonl.mine"]
-    left = sorted(path.name for path in (tmp_path / "elsewhere").iterdir())
-    assert left == ["kept", "octant-ffffffffffffffff.0"]
+    beside = sorted(path.name for path in (tmp_path / "elsewhere").iterdir())
+    assert beside == ["kept", "octant-ffffffffffffffff.0"]
     remove_leftovers(records)

@@ -37,6 +37,8 @@ AREAS = {
     "analysis": Area(("analysis/*",), ("tests/analysis",), ("alarm",)),
     "record": Area(("record/*",), ("tests/record", "tests/store/test_format1.py")),
     "store": Area(("store/*",), ("tests/store", "tests/test_output.py")),
+    "foreign": Area(("foreign/*",), ("tests/foreign", "tests/store/test_imported.py"), ("soon",)),
+    "network": Area(("network/*",), ("tests/network",), ("ctrl_c", "long_computation")),
     "planner": Area(
         ("placement/planner.py", "placement/request.py"),
         ("tests/placement/test_planner.py", "tests/placement/test_request.py", "tests/placement/test_expressions.py"),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.metric import How, Metric, Reduce, Value
-    from octant.record import Point, RankTotal, Reduced, Result, Samples, Series
+    from octant.record import Point, RankTotal, Reduced, Result, Samples, Series, Work
 
 Array: TypeAlias = "NDArray[np.float64]"
 Cells: TypeAlias = "dict[tuple[int | None, int | None], Array]"  # (group, rank or lane) -> samples, or one number
@@ -240,8 +240,10 @@ def _of_results(results: Sequence[Result]) -> Measured:
 def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
     """By group: seconds of one chunk or step, or of one of what it counts, for each ns of a sample."""
     found = {}
-    for group in {work.group for work in point.work} or {0}:
-        works = [work for work in point.work_of(value.role) if work.group == group]
+    by_group: dict[int, list[Work]] = {work.group: [] for work in point.work} or {0: []}
+    for work in point.work_of(value.role):
+        by_group[work.group].append(work)
+    for group, works in by_group.items():
         done = sum(work.counts.get(name, 0) for work in works for name in value.per)
         if done or not value.per:
             each = done / (sum(work.lanes for work in works) if point.pace == "chunks" else 1) if value.per else 1.0
@@ -252,16 +254,26 @@ def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
 
 
 def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tuple[int, int], float]:
-    """(group, rank) -> what one sample of each of its lanes counts."""
+    """(group, rank) -> what one sample of each of its lanes counts.
+
+    Raises:
+        NoSamplesError: counts by rank are not of all ranks.
+    """
     found: dict[tuple[int, int], float] = {}
+    lanes: dict[int, dict[int, set[int]]] = {}  # group -> rank -> threads
+    for head in point.heads:
+        if head.role == role:
+            lanes.setdefault(head.group, {}).setdefault(head.rank, set()).add(head.thread)
     for work in point.work:
         if work.role != role:
             continue
-        lanes = {(h.rank, h.thread) for h in point.heads if (h.group, h.role) == (work.group, role)}
-        ranks_here = point.groups[work.group] if work.group < len(point.groups) else range(point.ranks)
-        members = [rank for rank in ranks_here if any(lane[0] == rank for lane in lanes)]
+        of_group = lanes.get(work.group, {})
+        listed = point.groups[work.group] if work.group < len(point.groups) else sorted(of_group)
+        members = [rank for rank in listed if rank in of_group]
+        if any(len(work.by_rank[name]) < len(members) for name in names if name in work.by_rank):
+            raise NoSamplesError("the counts by rank are not of all ranks")
         for place, rank in enumerate(members):
-            threads = sum(lane[0] == rank for lane in lanes)
+            threads = len(of_group[rank])
             each = sum(
                 work.by_rank[name][place] / threads if name in work.by_rank else work.counts.get(name, 0) / work.lanes
                 for name in names
@@ -273,9 +285,8 @@ def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tupl
 def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
     """Which of the first `count` samples of a group had no phase marks."""
     off = np.zeros(count, dtype=bool)
-    for begin, end, of in point.marks_off:
-        if of == group:
-            off[begin:end] = True
+    for begin, end in point.marks_off_by_group.get(group, ()):
+        off[begin:end] = True
     return off
 
 
@@ -288,7 +299,7 @@ def _steady(name: str, group: int, count: int, point: Point, marked: bool = Fals
     numbers, wanted, skipped = np.arange(count), np.ones(count, dtype=bool), point.warmup
     if name.startswith("phase/"):
         skipped = int((~_off(point, group, point.warmup)).sum())
-    elif name == "step" and any(of == group for _, _, of in point.marks_off):
+    elif name == "step" and group in point.marks_off_by_group:
         off = _off(point, group, count)
         wanted = ~off if marked else off
         wanted = wanted if wanted.any() else ~wanted
@@ -328,11 +339,15 @@ def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: 
 def _undisturbed_cells(point: Point, samples: Samples, name: str, role: str) -> Cells:
     """The steady samples of those steps during which no rank of their group was switched out."""
     found = []
+    of_steps: dict[int, list[Series]] = {}
+    for one in samples.series:
+        if one.head.name == "step":
+            of_steps.setdefault(one.head.group, []).append(one)
     for series in samples.series:
         head, count = series.head, len(series.values)
         if (head.name, head.role) != (name, role):
             continue
-        every = [one for one in samples.series if (one.head.name, one.head.group) == ("step", head.group)]
+        every = of_steps.get(head.group, [])
         lost = np.asarray(sorted(frozenset().union(*(one.preempted for one in every))), dtype=np.int64)
         number = np.arange(count)
         if name != "step":  # a phase has no samples where marks were off
@@ -387,7 +402,7 @@ def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cell
     steady = [_steady(name, series.head.group, len(series.values), point) for series in mine]
     kept = [those.copy() for those in steady]
     for series, keep in zip(mine, kept, strict=True):
-        common = at_once[series.head.group]
+        common = at_once.get(series.head.group, np.zeros(0, dtype=bool))
         if name != "step":  # a phase has no samples where marks were off
             common = common[~_off(point, series.head.group, len(common))]
         keep[: len(common)] &= common

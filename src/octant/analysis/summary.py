@@ -95,8 +95,10 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
             continue  # a look at the machine is no figure of the run
         wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
-        of_cell = figures_of(workload, points, wanted, given).values()
-        failed = _failed_launches(run, ask, next(iter(of_cell))) if ask else 0
+        of_cell = list(figures_of(workload, points, wanted, given).values())
+        if not of_cell:  # imported points without a result
+            continue
+        failed = _failed_launches(run, ask, of_cell[0]) if ask else 0
         made += [(ask, _with_label(replace(figure, failed=failed), ask)) for figure in of_cell]
     beside = doubts_by_probes(run, installed)
     every = [replace(figure, beside=beside) for figure in _with_equal_ones(made)]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from octant.record import Series
 
+MOST_WINDOWS = 2_000_000
+"""More come from pauses that are millions of samples long: then there is one window."""
 _PAUSE = 20.0  # a gap longer than so many usual steps lies between two bursts
 
 
@@ -74,9 +76,9 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
     rates, whole = np.zeros(0), np.zeros(0, dtype=bool)
     parts: list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]] = []
     for length in (4, 2, 1):
-        edges = np.arange(begin, end, length * typical)
-        if len(edges) < 2:
-            edges = np.array([begin, max(end, begin + 1)])
+        edges = np.array([begin, max(end, begin + 1)])
+        if 1 < (end - begin) / (length * typical) < MOST_WINDOWS:
+            edges = np.arange(begin, end, length * typical)
         parts = [track.through(edges) for track in tracks]
         whole = np.logical_and.reduce([part[2] for part in parts])
         # The harness's own work between two bursts is part of no rate, as for a single lane.
@@ -95,28 +97,72 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
 def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | None:
     """For each of several groups, which steps lie where every other group was inside a burst, for all of its ranks.
 
-    `None` where gaps were not recorded.
+    The bursts of a group are those of its first series. The time and memory that this takes grow linearly with the
+    number of groups and samples, but for sorting. `None` where gaps were not recorded.
     """
-    spans: dict[int, NDArray[np.float64]] = {}
+    begins: list[NDArray[np.float64]] = []
     for one in series:
-        begins = one.begin_ns
-        if begins is None or not len(begins):
+        at = one.begin_ns
+        if at is None or not len(at):
             return None
-        spans.setdefault(one.head.group, _bursts(begins, one.values))
+        begins.append(at)
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(one.head.group for one in series))}
+    spans: dict[int, NDArray[np.float64]] = {}
+    for one, at in zip(series, begins, strict=True):
+        if one.head.group not in spans:
+            spans[one.head.group] = _bursts(at, one.values)
+    if not numbers:
+        return {}
+    apart = _Absences(list(spans.values()))
+    start = np.concatenate(begins)
+    lengths = [len(at) for at in begins]
+    owner = np.repeat([numbers[one.head.group] for one in series], lengths)
+    every = apart.only_of(owner, start, start + np.concatenate([one.values for one in series]))
     kept: dict[int, NDArray[np.bool_]] = {}
-    for one in series:
-        begins, group = one.begin_ns, one.head.group
-        assert begins is not None  # noqa: S101 - looked at above
-        keep = np.ones(len(begins), dtype=bool)
-        for other, bursts in spans.items():
-            if other != group:
-                at = np.searchsorted(bursts[:, 0], begins, side="right") - 1
-                keep &= (at >= 0) & (begins + one.values <= bursts[np.maximum(at, 0), 1])
+    for one, keep in zip(series, np.split(every, np.cumsum(lengths)[:-1]), strict=True):
         # A step that one rank does outside is left out for its group: ranks are compared step by step.
-        whole = kept.setdefault(group, keep)
+        whole = kept.setdefault(one.head.group, keep)
         least = min(len(whole), len(keep))
-        kept[group] = whole[:least] & keep[:least]
+        kept[one.head.group] = whole[:least] & keep[:least]
     return kept
+
+
+class _Absences:
+    """When which groups are in no burst: time is cut at every begin and end of a burst.
+
+    Args:
+        bursts: of each group, shape (bursts, 2), none of which overlap.
+    """
+
+    def __init__(self, bursts: Sequence[NDArray[np.float64]]) -> None:
+        starts, ends = (np.concatenate([one[:, end] for one in bursts]) for end in (0, 1))
+        numbers = np.repeat(np.arange(len(bursts)), [len(one) for one in bursts])
+        self._times = np.unique(np.concatenate([starts, ends]))
+        # Piece k lies between times k - 1 and k; the first and the last piece have no other end.
+        first, after = np.searchsorted(self._times, starts) + 1, np.searchsorted(self._times, ends) + 1
+        present, sums = (np.zeros(len(self._times) + 2, dtype=np.int64) for _ in range(2))
+        for change, weights in ((present, np.ones_like(numbers)), (sums, numbers)):
+            np.add.at(change, first, weights)
+            np.subtract.at(change, after, weights)
+        absent = len(bursts) - np.cumsum(present)[:-1]
+        missing = len(bursts) * (len(bursts) - 1) // 2 - np.cumsum(sums)[:-1]  # its number, where one group is absent
+        self._several, self._one = (np.concatenate([[0], np.cumsum(some)]) for some in (absent > 1, absent == 1))
+        self._pieces = len(absent)
+        alone = np.flatnonzero(absent == 1)
+        self._keys = np.sort(missing[alone] * self._pieces + alone)  # by group, then by piece
+
+    def only_of(
+        self, groups: NDArray[np.int64], starts: NDArray[np.float64], ends: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Whether all groups but this one were in a burst from this start to this end; all arrays are of one length."""
+        first = np.searchsorted(self._times, starts, side="right")
+        last = np.searchsorted(self._times, ends, side="left")
+        several = self._several[last + 1] - self._several[first]
+        one = self._one[last + 1] - self._one[first]
+        of_group = np.searchsorted(self._keys, groups * self._pieces + last, side="right")
+        of_group -= np.searchsorted(self._keys, groups * self._pieces + first, side="left")
+        alone: NDArray[np.bool_] = (several == 0) & (one == of_group)
+        return alone
 
 
 def _bursts(begins: NDArray[np.float64], lasts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ docs/import.md has the formats.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from octant import registry
@@ -114,9 +114,13 @@ def read(tool: str, text: str) -> Output:
     """
     lines, torn = lines_of(text)
     found: Output = registry.module(__name__, tool).read(lines)
-    if not torn:
-        return found
-    return Output(**{**vars(found), "remarks": (*found.remarks, f"line {torn} has no end, and is not read")})
+    tables = [_with_figures(table) for table in found.tables]
+    remarks = (*found.remarks, *([f"line {torn} has no end, and is not read"] if torn else []))
+    return replace(found, tables=tuple(table for table in tables if table.rows), remarks=remarks)
+
+
+def _with_figures(table: Table) -> Table:
+    return replace(table, rows=tuple(row for row in table.rows if row.values or row.failed))
 
 
 __all__ = ["MOST_BYTES", "Line", "Output", "Row", "Table", "Value", "named", "read", "read_file", "tools"]

@@ -11,7 +11,7 @@ from octant.failure import Exit, Refusal
 LONGEST = 4096
 """Characters of a line that is looked at."""
 LONGEST_WORD = 60
-MOST_LINES = 40_000
+MOST_LINES = 30_000
 """Of a file; a line takes up to 25 µs to read."""
 MOST_COUNT = 10**18 - 1
 _NUMBER = re.compile(r"[+-]?(?P<whole>[0-9]{1,18})(?:[.,](?P<part>[0-9]{1,18}))?(?:[eE](?P<tens>[+-]?[0-9]{1,3}))?")

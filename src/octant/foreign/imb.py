@@ -109,6 +109,9 @@ def _take(section: _Section, line: Line) -> None:
     words = text.split()
     if "#repetitions" in words and all(not number_of(word) for word in words):
         section.columns = tuple(words) if not section.rows else ()  # a second header belongs to nothing we know
+    elif words and not words[0].startswith("#"):
+        if section.columns:
+            _take_row(section, line, words)
     elif found := _PROCESSES.match(text):
         section.ranks, section.threads = ranks_of(found[1]), ranks_of(found[2] or "1") or 1
     elif found := _GROUPS.match(text):
@@ -119,13 +122,12 @@ def _take(section: _Section, line: Line) -> None:
         section.members[int(found[1][:6])] = tuple(rank for rank in ranks if rank is not None)
     elif found := _MODE.match(text):
         section.mode = found[1].lower()
-    elif section.columns and words and not text.lstrip().startswith("#"):
-        _take_row(section, line, words)
 
 
 def _take_row(section: _Section, line: Line, words: list[str]) -> None:
-    numbers = [number for word in words if (number := number_of(word))]
-    leading = next((i for i, word in enumerate(words) if not number_of(word)), len(words))
+    read = list(map(number_of, words))
+    numbers = [number for number in read if number]
+    leading = read.index(None) if None in read else len(words)
     if len(words) == len(numbers) and len(words) <= len(section.columns) and _counts(section.columns, words):
         whole = len(words) == len(section.columns)
         section.rows.append(_Found(line.number, dict(zip(section.columns, numbers, strict=False)), not whole))

@@ -161,15 +161,14 @@ def _run(
 def _queue(
     asked: _network.Network, native: _network.Solution, pattern: Pattern, network: NetworkFile, settings: Settings
 ) -> float:
-    """Rounds per second with the window's packets in flight per sender."""
+    """Rounds per second of uniform traffic, with the window's packets in flight per sender."""
     window = settings.window or network.window(pattern.name)
     per_packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0
-    senders = len(pattern.active) if pattern.flows is None else len(np.unique(pattern.flows.sources))
     # The engine counts what is in flight in units of the loads: packets × units per packet.
     packet = _network.UnitCost(
         pattern.cost.payload_bytes * per_packet, pattern.cost.wire_bytes * per_packet, pattern.cost.packets * per_packet
     )
-    return asked.closed_queue(native, packet, senders, window) * per_packet
+    return asked.closed_queue(native, packet, len(pattern.active), window) * per_packet
 
 
 def _answer(

@@ -4,9 +4,10 @@ A point holds everything but its samples: these stay text until `Point.read` is 
 be listed, and one cell's samples at a time are in memory. docs/records.md describes the lines.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -319,7 +320,20 @@ class Point:
 
     def batch_of(self, group: int, role: str) -> int:
         """Chunks or steps in one sample of a role in a group; each group finds a number of its own."""
-        return next((work.batch for work in self.work if (work.group, work.role) == (group, role)), 1) * self.coalesced
+        return self._batches.get((group, role), 1) * self.coalesced
+
+    @cached_property
+    def _batches(self) -> Mapping[tuple[int, str], int]:
+        """By group and role, of which the first work counts."""
+        return {(work.group, work.role): work.batch for work in reversed(self.work)}
+
+    @cached_property
+    def marks_off_by_group(self) -> Mapping[int, Sequence[tuple[int, int]]]:
+        """Samples [from, to) that had no phase marks, by group."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for begin, end, group in self.marks_off:
+            found.setdefault(group, []).append((begin, end))
+        return found
 
     @property
     def clock_hz(self) -> float | None:

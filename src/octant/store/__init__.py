@@ -116,7 +116,7 @@ def finished_cells(points: Iterable[Point], failures: Iterable[Failure]) -> dict
     for point in points:
         done.setdefault(point.launch, []).append(point.knobs)
     for failure in failures:
-        if failure.exit in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED) and cell_count(failure.knobs) <= asked.MOST_CELLS:
+        if failure.exit in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED):
             done.setdefault(failure.launch, []).extend(cells_of(failure.knobs))
     return done
 

@@ -112,7 +112,7 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) 
         )  # fmt: skip
         key = f"{ask.key} {table.threads} {bool(size)}"
         question = questions.setdefault(key, _Question(ask, table))
-        question.cells.setdefault(comparable(size) if size else "", []).append((number, row))
+        question.cells.setdefault(comparable(size), []).append((number, row))
 
 
 def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Iterable[str]:
