@@ -334,7 +334,7 @@ int main(int argc, char** argv) {
         if (what == "describe") return octant::describe();
         if (what == "measure" && argc > 2) return octant::measure(argc, argv);
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "octant-mpi-probe: %s\n", reason_of(error).c_str());
+        std::fprintf(stderr, "octant-mpi-probe: %s\n", octant::reason_of(error).c_str());
         return 1;
     }
     std::fputs("octant-mpi-probe: try describe, or measure FILE [edge=BYTES] [copies=BYTES] [wait] [check]\n", stderr);
