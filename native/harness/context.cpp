@@ -5,20 +5,32 @@
 
 #include <omp.h>
 
+#include <cmath>
 #include <exception>
 #include <random>
 
 namespace octant {
 
-void Context::claim(double bytes) {
-    if (pages.pool_page_bytes > 0) return;  // pools are not part of what is available, and refuse by themselves
-    if (bytes > static_cast<double>(memory_left_bytes))
-        throw Refusal("cannot use " + std::to_string(static_cast<std::int64_t>(bytes / (1 << 20))) +
-                          " MiB more memory (" + std::to_string(memory_left_bytes >> 20) +
+namespace {
+
+void take(std::int64_t& left, double bytes, char const* what) {
+    if (bytes > static_cast<double>(left))
+        throw Refusal("cannot use " + std::to_string(static_cast<std::int64_t>(bytes / (1 << 20))) + " MiB more " +
+                          what + " (" + std::to_string(left >> 20) +
                           " MiB are left of this rank's share of what is available); try a smaller size",
                       Exit::not_supported);
-    memory_left_bytes -= static_cast<std::int64_t>(bytes);
+    left -= static_cast<std::int64_t>(bytes);
 }
+
+}  // namespace
+
+void Context::claim(double bytes) {
+    if (pages.pool_page_bytes == 0) return claim_outside(bytes);
+    auto const page = static_cast<double>(pages.pool_page_bytes);
+    take(pool_left_bytes, std::ceil(bytes / page) * page, "memory of this huge-page pool");
+}
+
+void Context::claim_outside(double bytes) { take(memory_left_bytes, bytes, "memory"); }
 
 bool Context::draws(std::size_t bytes) const {
     if (layout == Layout::given || bytes == 0) return false;

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -90,6 +91,10 @@ void die_with_parent() {
     if (getppid() != parent) std::raise(SIGKILL);  // it ended in between
 }
 
+// Where memory runs out in spite of all claims, the system ends this process and no neighbour: what it takes beside its
+// buffers is not claimed, and neighbours grow meanwhile. Raising this value needs no rights.
+void die_before_neighbours() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+
 // A launcher that learns of the abort first ends the job without passing on what still lies in the pipe.
 void wait_until_read(int pipe) {
     int unread = 0;
@@ -138,6 +143,7 @@ int run_program(int argc, char** argv, Program const& program) {
     }
     umask(077);  // what a kernel leaves beside its records is the user's alone, whatever the shell says
     if (!arguments.launch.empty()) die_with_parent();
+    die_before_neighbours();
     bool recorded = false;
     std::optional<Session> session;  // outlives the handler, which may have to end a job whose other ranks wait
     try {

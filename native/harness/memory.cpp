@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -104,26 +105,18 @@ std::string pool_hint(std::int64_t page_bytes, std::size_t bytes) {
 
 }  // namespace
 
-std::int64_t available_memory_bytes() {
-    std::int64_t least = INT64_MAX;
-    std::ifstream meminfo("/proc/meminfo");
-    for (std::string line; std::getline(meminfo, line);)
-        if (long kib = 0; std::sscanf(line.c_str(), "MemAvailable: %ld kB", &kib) == 1)
-            least = kib * std::int64_t{1024};
-    std::ifstream groups("/proc/self/cgroup");
-    for (std::string line; std::getline(groups, line);) {  // "0::/path", or "9:memory:/path" of the first version
-        auto const second = line.find(':', line.find(':') + 1);
-        bool const old = line.find(":memory:") != std::string::npos;
-        if (second == std::string::npos || (!old && line.find("::") == std::string::npos)) continue;
-        std::string const root = std::string("/sys/fs/cgroup") + (old ? "/memory" : "");
-        char const* const name = old ? "/memory.limit_in_bytes" : "/memory.max";
-        for (std::string path = line.substr(second + 1);; path.resize(path.rfind('/'))) {
-            std::int64_t limit = 0;
-            if (std::ifstream(root + path + name) >> limit) least = std::min(least, limit);  // "max" is no number
-            if (path.rfind('/') == std::string::npos) break;
-        }
-    }
-    return least;
+std::vector<int> NodePolicy::bound_to() const {
+    if (mode == mode_bind) return nodes;
+    constexpr std::size_t words = 1024 / (8 * sizeof(unsigned long));
+    int of_process = mode_default;
+    std::array<unsigned long, words + 1> mask{};
+    if (mode != mode_default || syscall(SYS_get_mempolicy, &of_process, mask.data(), 1025UL, nullptr, 0UL) != 0)
+        return {};
+    constexpr int flags = 0xE000;  // that the kernel adds to the mode
+    std::vector<int> found;
+    for (int node = 0; (of_process & ~flags) == mode_bind && node < 1024; ++node)
+        if ((mask[static_cast<std::size_t>(node) / 64] >> (node % 64) & 1UL) != 0) found.push_back(node);
+    return found;
 }
 
 PagePolicy PagePolicy::parse(std::string const& text) {

@@ -1,13 +1,17 @@
 #include "octant/point.hpp"
 
+#include "octant/available_memory.hpp"
 #include "octant/clock.hpp"
+#include "octant/crc.hpp"
 #include "octant/pinning.hpp"
 #include "octant/prefetchers.hpp"
+#include "point_text.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
@@ -83,6 +87,29 @@ std::unique_ptr<PrefetcherSwitch> switch_prefetchers(Context const& context, Com
     return found;
 }
 
+// The ranks that have one kernel and so one memory. What MPI calls a node may be only some of them: on emulated hosts,
+// and where a library is told to send its messages through the network.
+Comm ranks_of_kernel(Comm const& world) {
+    std::string id;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+    if (id.empty()) id = processor_name();
+    return world.split(static_cast<int>(crc32(id) >> 1U), world.rank());
+}
+
+// What this rank may claim: its share of what the ranks of this kernel may take. All of them have given back what they
+// had before, since the communicators of a point are made by all.
+void set_memory_left(Context& context, bool works) {
+    using Bounds = std::vector<MemoryBound>;
+    Comm const sharing = ranks_of_kernel(context.world);
+    auto const claimable = [&](Bounds const& bounds) {
+        std::int64_t const share = share_of(sharing, works ? bounds : Bounds{});
+        return share == INT64_MAX ? share : share - share / Context::unclaimed_part;
+    };
+    context.memory_left_bytes = claimable(memory_bounds(context.nodes.bound_to()));
+    std::int64_t const page = context.pages.pool_page_bytes;
+    if (page > 0) context.pool_left_bytes = claimable(pool_bounds(page));
+}
+
 Settings settings_of(Knobs const& knobs, KernelInfo const& info, bool shared_clock, bool share_cores, double mark_ns) {
     Sync sync = sync_of(knobs.word("sync"));
     if (sync == Sync::clock && (!shared_clock || share_cores)) sync = Sync::dissemination;
@@ -134,9 +161,8 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
                     .threads = threads,
                     .pages = pages,
                     .nodes = NodePolicy::parse(knobs.word("memory")),
-                    .layout = layout_of(knobs.word("layout"), pages),
-                    .memory_left_bytes =
-                        node.broadcast(available_memory_bytes()) / std::max<std::int64_t>(1, node.sum(works ? 1 : 0))};
+                    .layout = layout_of(knobs.word("layout"), pages)};
+    set_memory_left(context, works);
     Restored const before(masks_of_threads(threads));
     auto const [share_cores, unpinned] =
         pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works, seed);

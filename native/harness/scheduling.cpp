@@ -1,5 +1,7 @@
 #include "octant/scheduling.hpp"
 
+#include "control_groups.hpp"
+
 #include <sched.h>
 #include <sys/resource.h>
 
@@ -20,50 +22,6 @@ std::string first_line(fs::path const& file) {
     return line;
 }
 
-std::optional<std::int64_t> number_in(fs::path const& file) {
-    std::ifstream stream(file);
-    std::int64_t number = 0;
-    return stream >> number ? std::optional(number) : std::nullopt;
-}
-
-struct Mounted {
-    fs::path mount;
-    std::string path;
-};
-
-// Where the files of this process's group for a controller are: of version 1, else of version 2.
-std::optional<Mounted> group_of(std::string const& controller, fs::path const& root) {
-    std::ifstream file(root / "proc/self/cgroup");
-    fs::path const top = root / "sys/fs/cgroup";
-    std::optional<Mounted> second;
-    for (std::string line; std::getline(file, line);) {
-        std::istringstream words(line);
-        std::string number, controllers, path;
-        if (!std::getline(words, number, ':') || !std::getline(words, controllers, ':')) continue;
-        std::getline(words, path);
-        bool const mine = ("," + controllers + ",").find("," + controller + ",") != std::string::npos;
-        if (!controllers.empty() && !mine) continue;
-        auto const mounts = mine ? std::vector{top / controllers, top / controller} : std::vector{top, top / "unified"};
-        for (fs::path const& mount : mounts) {
-            std::error_code error;
-            if (!fs::exists(mount / (mine ? "cgroup.procs" : "cgroup.controllers"), error)) continue;
-            if (mine) return Mounted{mount, path};
-            if (!second) second = Mounted{mount, path};
-        }
-    }
-    return second;
-}
-
-// The group's path and those above it, up to "/"; parts that lead out of the mount are left out.
-std::vector<std::string> upwards(std::string const& path) {
-    std::vector<std::string> paths{"/"};
-    for (auto const& part : fs::path(path).relative_path())
-        if (part != ".." && !part.empty())
-            paths.push_back(paths.back() + (paths.back() == "/" ? "" : "/") + part.string());
-    std::ranges::reverse(paths);
-    return paths;
-}
-
 std::optional<double> quota_in(fs::path const& folder) {
     std::istringstream both(first_line(folder / "cpu.max"));  // "50000 100000", "max 100000"
     double quota = 0, period = 0;
@@ -74,11 +32,9 @@ std::optional<double> quota_in(fs::path const& folder) {
 }
 
 std::string cpuset_of(fs::path const& root) {
-    auto const group = group_of("cpuset", root);
-    if (!group) return "";
-    for (auto const& path : upwards(group->path))
+    for (auto const& group : control_groups("cpuset", root))
         for (auto const* name : {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"})
-            if (auto const cpus = first_line(group->mount / path.substr(1) / name); !cpus.empty()) return cpus;
+            if (auto const cpus = first_line(group.folder / name); !cpus.empty()) return cpus;
     return "";
 }
 
@@ -109,11 +65,8 @@ Quota const* CpuGroups::smallest() const {
 CpuGroups cpu_groups(std::string const& root) {
     CpuGroups found;
     found.cpuset = cpuset_of(root);
-    auto const group = group_of("cpu", root);
-    if (!group) return found;
     bool innermost = true;
-    for (auto const& path : upwards(group->path)) {
-        fs::path const folder = group->mount / path.substr(1);
+    for (auto const& [path, folder] : control_groups("cpu", root)) {
         std::error_code error;
         if (!fs::is_directory(folder, error)) continue;
         if (innermost) {

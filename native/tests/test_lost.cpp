@@ -3,34 +3,17 @@
 #include "octant/clock.hpp"
 #include "octant/lost.hpp"
 #include "octant/scheduling.hpp"
+#include "tree.hpp"
 
 #include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 
 namespace {
 
-namespace fs = std::filesystem;
-
-class Tree {  // of fake system files
-  public:
-    Tree() : root_(fs::temp_directory_path() / ("octant-lost-" + std::to_string(getpid()))) {}
-    Tree(Tree const&) = delete;
-    Tree& operator=(Tree const&) = delete;
-    ~Tree() { fs::remove_all(root_); }
-    void write(std::string const& path, std::string const& text) const {
-        fs::create_directories((root_ / path).parent_path());
-        std::ofstream(root_ / path) << text << '\n';
-    }
-    [[nodiscard]] std::string root() const { return root_.string(); }
-
-  private:
-    fs::path root_;
-};
+using octant::Tree;
 
 void version_1(octant::Checks& checks) {
     Tree const tree;

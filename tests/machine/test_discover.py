@@ -144,6 +144,49 @@ def test_version_1_control_groups(tmp_path: Path) -> None:
     assert machine.system["cgroup_cpu_quota"] == "1.5"
 
 
+MIB = 2**20
+
+
+def with_group(root: Path, folder: str, **numbers: int | str) -> None:
+    """Writes files of a control group; `stat_` goes before the names of counts in `memory.stat`."""
+    path = root / "sys/fs/cgroup" / folder
+    path.mkdir(parents=True, exist_ok=True)
+    counts = "".join(f"{name.removeprefix('stat_')} {n}\n" for name, n in numbers.items() if name.startswith("stat_"))
+    (path / "memory.stat").write_text(counts)
+    for name, number in numbers.items():
+        if not name.startswith("stat_"):
+            (path / f"memory.{name.replace('memsw_', 'memsw.')}").write_text(f"{number}\n")
+
+
+def test_what_is_available_is_what_control_groups_leave_of_their_limits(tmp_path: Path) -> None:
+    """Limit - usage + page cache that can be dropped, at every level; the system's own number is 20 GiB."""
+    root = trees.tree("container-4of32", tmp_path)
+    (root / "proc/meminfo").write_text("MemTotal: 33554432 kB\nMemAvailable: 20971520 kB\n")
+    (root / "sys/fs/cgroup/memory.max").unlink()
+    (root / "proc/self/cgroup").write_text("0::/user/job\n")
+    with_group(root, "user", max="max", high="max", current=9000 * MIB)
+    with_group(root, "user/job", max="max", current=500 * MIB)
+    assert discover(root).system["available_memory_bytes"] == str(20480 * MIB)
+    files = {"stat_inactive_file": 100 * MIB, "stat_active_file": 50 * MIB, "stat_file_dirty": 30 * MIB}
+    with_group(root, "user/job", max=800 * MIB, current=500 * MIB, stat_shmem=300 * MIB, **files)
+    assert discover(root).system["available_memory_bytes"] == str(420 * MIB)
+    with_group(root, "user", max=9999 * MIB, high=9100 * MIB, current=9000 * MIB)
+    assert discover(root).system["available_memory_bytes"] == str(100 * MIB)
+
+    (root / "proc/self/cgroup").write_text("4:memory:/job\n")
+    cache = {"stat_inactive_file": 0, "stat_total_inactive_file": 200 * MIB, "stat_total_writeback": 20 * MIB}
+    with_group(root, "memory", limit_in_bytes=9223372036854771712, usage_in_bytes=9000 * MIB)
+    with_group(root, "memory/job", limit_in_bytes=800 * MIB, usage_in_bytes=500 * MIB, **cache)
+    assert discover(root).system["available_memory_bytes"] == str(480 * MIB)
+    swap = {"memsw_limit_in_bytes": 800 * MIB, "memsw_usage_in_bytes": 700 * MIB}
+    with_group(root, "memory/job", limit_in_bytes=800 * MIB, usage_in_bytes=500 * MIB, **swap)
+    assert discover(root).system["available_memory_bytes"] == str(100 * MIB)
+    with_group(root, "memory", stat_hierarchical_memory_limit=600 * MIB, usage_in_bytes=550 * MIB)
+    assert discover(root).system["available_memory_bytes"] == str(50 * MIB)
+    with_group(root, "memory", limit_in_bytes=500 * MIB, usage_in_bytes=550 * MIB)
+    assert discover(root).system["available_memory_bytes"] == "0"
+
+
 def test_offline_processors_are_left_out() -> None:
     machine = trees.machine("server-offline")
     assert {cpu.os for cpu in machine.topology.cpus} == {0, 1, 2, 4, 5, 6, 7}

@@ -29,9 +29,10 @@ struct Context {
     PagePolicy pages;
     NodePolicy nodes;
     Layout layout = Layout::given;
-    bool share_cores = false;                              // more threads than hardware threads of a node
-    std::int64_t memory_left_bytes = INT64_MAX;            // that this rank may still take: more would get it killed
-    std::vector<std::span<std::byte const>> watched = {};  // memory whose pages are read back
+    bool share_cores = false;                                     // more threads than hardware threads of a node
+    std::int64_t memory_left_bytes = INT64_MAX;                   // that this rank may still claim
+    std::int64_t pool_left_bytes = INT64_MAX;                     // of the huge-page pool that `pages` names
+    std::vector<std::span<std::byte const>> watched = {};         // memory whose pages are read back
     std::vector<std::pair<std::string, std::string>> notes = {};  // facts for the record: "library", "variant", …
 
     template <class T>
@@ -42,7 +43,14 @@ struct Context {
         draw(buffer.mapping());
         return buffer;
     }
-    void claim(double bytes);  // throws Refusal: more than is left
+    // Of what a rank may take, one part of so many stays unclaimed: page tables, stacks, what the MPI library and the
+    // harness need.
+    static constexpr std::int64_t unclaimed_part = 32;
+    [[nodiscard]] std::int64_t left_bytes() const noexcept {  // for buffers
+        return pages.pool_page_bytes > 0 ? pool_left_bytes : memory_left_bytes;
+    }
+    void claim(double bytes);          // of buffers; throws Refusal: more than is left
+    void claim_outside(double bytes);  // of memory that has no `pages`: vectors, windows, files in memory
     // Adds to the notes that the kernel uses another size than it was asked for.
     void note_rounded(std::int64_t asked_bytes, std::int64_t used_bytes);
     // Runs `body(lane)` on the threads that will measure, so that each page is touched by the thread that uses it.

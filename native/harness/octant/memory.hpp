@@ -28,6 +28,9 @@ struct NodePolicy {
     int mode = 0;
     std::vector<int> nodes;
     [[nodiscard]] static NodePolicy parse(std::string const& text);  // throws Refusal
+    // Nodes from which all pages have to come: of this policy or, if it is the default, of the process's; empty: of
+    // none.
+    [[nodiscard]] std::vector<int> bound_to() const;
 };
 
 // Where the physical pages of a buffer come from: `given` by the system, which hands out those that the process before
@@ -73,8 +76,6 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
     NodePolicy nodes_;
 };
 
-// What this process may take without driving the system, or its control group, out of memory.
-[[nodiscard]] std::int64_t available_memory_bytes();
 // Of the cache of this level, 2 or 3, of hardware thread 0; 0: there is none, or the system does not say.
 [[nodiscard]] std::int64_t cache_bytes(int level);
 

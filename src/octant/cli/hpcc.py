@@ -85,9 +85,10 @@ def _created(
     memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * max(1, len(names))
     order = read_order(size, memory) if size else quick_order(count, memory) if quick else full_order(memory)
     available = int(machine.system.get("available_memory_bytes", memory)) * max(1, len(names))
-    if not quick and not size and (left := full_order(memory, available)) < order:
+    if not size and (left := full_order(memory, available)) < order:
         why = f"{bytes_text(available)} of {bytes_text(memory)} of memory are available"
-        typer.echo(f"octant: N is {left} where HPCC's rules ask for {order}: {why}", err=True)
+        rule = "a quick run has" if quick else "HPCC's rules ask for"
+        typer.echo(f"octant: N is {left} where {rule} {order}: {why}", err=True)
         order = left
     shareable = leftovers.free_bytes()
     tests = asked(Sizes(count, order), quick, repeats, launcher, names, shareable_bytes=shareable)

@@ -23,13 +23,14 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `perf_event_paranoid`, `pmu` | the kernel's number; `yes` with hardware counters, `no` with only software's |
 | `aslr` | `0`, `1`, `2` as the kernel numbers it |
 | `file_systems` | kinds that are mounted, of those that hold files: `ext4 nfs4 tmpfs` |
-| `swap_bytes`, `swap_used_bytes`, `available_memory_bytes`, `load_1min` | from /proc, when looked at |
+| `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, when looked at |
+| `available_memory_bytes` | what processes could still take when looked at: of the system and of each control group |
 | `hwprefetch`, `hwprefetch_why` | what switches the hardware prefetcher here: `msr`, `dscr`; else why nothing does |
 | `family`, `model`, `stepping` | the processor's numbers on x86 |
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from octant.machine import PageSize
 from octant.machine.facts import FILE_SYSTEMS
@@ -53,6 +54,13 @@ VOLATILE = frozenset(
     }
 )
 """Facts that may change while the machine stays the same."""
+_LIMITS = ("memory.max", "memory.limit_in_bytes")
+_BOUNDS = (
+    (("memory.max", "memory.high"), "memory.current"),
+    (("memory.limit_in_bytes",), "memory.usage_in_bytes"),
+    (("memory.memsw.limit_in_bytes",), "memory.memsw.usage_in_bytes"),
+)
+"""Files of a control group that limit memory, and the file with what is used of it: version 2, version 1, with swap."""
 
 
 def system(tree: Tree) -> dict[str, str]:
@@ -168,13 +176,43 @@ def _limits(tree: Tree) -> Iterator[tuple[str, str]]:
         yield f"limit_{key}_bytes", limit[1] if limit else ""
     quotas = [quota for folder in cgroup_folders(tree, "cpu") if (quota := _quota(tree, folder)) is not None]
     yield "cgroup_cpu_quota", f"{min(quotas):g}" if quotas else ""
-    limits = []
-    for folder in cgroup_folders(tree, "memory"):
-        for name in ("memory.max", "memory.limit_in_bytes"):
-            size = tree.number(f"{folder}/{name}")
-            if size is not None and size < 2**62:  # version 1 writes "no limit" as a huge number
-                limits.append(size)
-    yield "cgroup_memory_bytes", str(min(limits)) if limits else ""
+    limits = [_least(tree, folder, _LIMITS) for folder in cgroup_folders(tree, "memory")]
+    yield "cgroup_memory_bytes", str(min((limit for limit in limits if limit is not None), default=""))
+
+
+def _least(tree: Tree, folder: str, names: Iterable[str]) -> int | None:
+    """The least of the limits in these files of a control group, bytes; `None` where none is set."""
+    sizes = [size for name in names if (size := tree.number(f"{folder}/{name}")) is not None]
+    return min((size for size in sizes if size < 2**60), default=None)  # version 1 writes "no limit" as a huge number
+
+
+def _left_in_group(tree: Tree, folder: str) -> int | None:
+    """Bytes that processes of a control group may still take: limit - usage + page cache that can be dropped.
+
+    As in `native/harness/available_memory.cpp`, which says why. `None` where the group has no limit.
+    """
+    counts = dict(re.findall(r"(?m)^(\w+) ([0-9]{1,18})$", tree.text(f"{folder}/memory.stat") or ""))
+    second = tree.number(f"{folder}/memory.current") is not None
+    names = ("inactive_file", "active_file", "file_dirty", "file_writeback")
+    if not second:
+        names = ("total_inactive_file", "total_active_file", "total_dirty", "total_writeback")
+    inactive, active, dirty, writeback = (int(counts.get(name, "0")) for name in names)
+    cache = max(0, inactive + active - dirty - writeback)
+    left = []
+    for files, usage in _BOUNDS:
+        limit = _least(tree, folder, files)
+        above = int(counts.get("hierarchical_memory_limit", "0")) if files == ("memory.limit_in_bytes",) else 0
+        if 0 < above < 2**60:
+            limit = above if limit is None else min(limit, above)
+        if limit is not None:
+            left.append(limit - (tree.number(f"{folder}/{usage}") or 0) + cache)
+    return max(0, min(left)) if left else None
+
+
+def _available(tree: Tree) -> int | None:
+    left = [left for folder in cgroup_folders(tree, "memory") if (left := _left_in_group(tree, folder)) is not None]
+    available = memory_table(tree).get("MemAvailable")
+    return min([*left, *([] if available is None else [available])], default=None)
 
 
 def _quota(tree: Tree, folder: str) -> float | None:
@@ -195,7 +233,8 @@ def _time(tree: Tree) -> Iterator[tuple[str, str]]:
     if "SwapTotal" in memory:
         yield "swap_bytes", str(memory["SwapTotal"])
         yield "swap_used_bytes", str(memory["SwapTotal"] - memory.get("SwapFree", 0))
-    yield "available_memory_bytes", str(memory.get("MemAvailable", ""))
+    available = _available(tree)
+    yield "available_memory_bytes", "" if available is None else str(available)
     yield "load_1min", (tree.text("proc/loadavg") or "").partition(" ")[0]
 
 

@@ -20,7 +20,7 @@ Reach::Reach(Share const& share, bool of_node, std::int64_t team)
       within_(static_cast<std::size_t>(share.ranks), false),
       vectors_(static_cast<std::size_t>(share.ranks), Vectors{}) {
     if (of_node_) {
-        share.context.claim(static_cast<double>(numbers() * sizeof(Number)));
+        share.context.claim_outside(static_cast<double>(numbers() * sizeof(Number)));
     } else {
         own_.emplace(share.context.buffer<Number>(numbers()));
         std::ranges::fill(own_->span(), Number(0));

@@ -17,7 +17,7 @@ constexpr std::size_t line_bytes = 64;
 }  // namespace
 
 Shared::Shared(Share& share) : share_(share), dynamic_(share.context.knobs.word("lines") == "dynamic") {
-    share.context.claim(static_cast<double>((2 * share.in() + share.out()) * sizeof(Number)) + 4 * line_bytes);
+    share.context.claim_outside(static_cast<double>((2 * share.in() + share.out()) * sizeof(Number)) + 4 * line_bytes);
 }
 
 void Shared::set_up() {

@@ -146,12 +146,12 @@ class Hpl {
     // Refuses an order for which this rank has not the memory, before any of it is taken.
     hpl::Needs fitting(octant::Context const& context) const {
         hpl::Needs const found = hpl::needs(layout_, grid_.rows);
-        double const left = static_cast<double>(context.memory_left_bytes);
-        if (context.pages.pool_page_bytes > 0 || found.bytes() <= left) return found;
+        double const left = static_cast<double>(context.left_bytes());
+        if (found.bytes() <= left) return found;
         double const fits = std::floor(static_cast<double>(layout_.n()) * std::sqrt(left / found.bytes()) * 0.95);
         throw Refusal("cannot factorise a matrix with n=" + std::to_string(layout_.n()) + " (it takes " +
                           std::to_string(static_cast<std::int64_t>(found.bytes())) +
-                          " B in this rank, whose share has " + std::to_string(context.memory_left_bytes) +
+                          " B in this rank, whose share has " + std::to_string(context.left_bytes()) +
                           " B left); try n=" + std::to_string(static_cast<std::int64_t>(fits)),
                       Exit::not_supported);
     }

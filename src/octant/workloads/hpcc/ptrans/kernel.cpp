@@ -113,7 +113,7 @@ class Ptrans {
         if (transport_ == "messages")
             own_a_.emplace(context.buffer<double>(capacity_));
         else
-            context.claim(static_cast<double>(capacity_) * sizeof(double));
+            context.claim_outside(static_cast<double>(capacity_) * sizeof(double));
         std::ranges::fill(c_.span(), 0.0);
         std::ranges::fill(tile_.span(), 0.0);
         std::ranges::fill(messages_.span(), 0.0);

@@ -113,7 +113,7 @@ class RandomAccess {
                 throw Refusal("cannot take pages=" + context.pages.name +
                                   " (the table is a window of MPI's, whose pages it takes); try pages=thp",
                               octant::Exit::not_supported);
-            context.claim(static_cast<double>(mine) * sizeof(Word));
+            context.claim_outside(static_cast<double>(mine) * sizeof(Word));
         }
         note();
     }

@@ -52,6 +52,7 @@ DataFile::DataFile(octant::Context& context, std::int64_t bytes)
       mode_(mode_of(context.knobs.word("mode"))) {
     auto const system = octant::file_system_of(folder_);
     in_memory_ = system.in_memory;
+    if (in_memory_) context.claim_outside(static_cast<double>(bytes_));
     context.notes.emplace_back("file_system", system.name);
     context.notes.emplace_back("caching", system.caching);
     if (auto const mount = octant::mount_text(folder_); !mount.empty()) context.notes.emplace_back("mount", mount);

@@ -166,6 +166,9 @@ Collective::Collective(octant::Context& context, Pattern const& pattern)
                        2, static_cast<std::size_t>(context.knobs.integer("rotation")) / (in_stride_ + out_stride_))),
       in_(context.buffer<std::byte>(slots_ * in_stride_)),
       out_(context.buffer<std::byte>(slots_ * out_stride_)) {
+    constexpr double most_scratch = 3;  // copies of a buffer
+    if (algorithm_ != nullptr)
+        context.claim_outside(most_scratch * static_cast<double>(std::max(in_stride_, out_stride_)));
     if (pattern.large && OCTANT_HAS_LARGE_COUNTS == 0)
         throw octant::not_in_library(&pattern == &bcast_c ? "MPI_Bcast_c" : "MPI_Allreduce_c");
     if (in_place_ && !may_be_in_place()) throw no_such(pattern, "inplace=yes", "inplace=no");

@@ -97,6 +97,8 @@ class Exchange {
           in_(context.buffer<std::uint8_t>(out_.size())),
           other_(context.buffer<std::uint8_t>(out_.size())),
           walked_(context.buffer<std::uint8_t>(partners_.play() ? walked_bytes(context) : 1)) {
+        constexpr double most_copies = 5;  // of a message, in windows and attached buffers
+        context.claim_outside(most_copies * static_cast<double>(out_.size()));
         if (*way_.lacks != 0) throw octant::not_in_library(way_.lacks);
         if (way_.name == "partitioned") refuse_idle_ranks(context);
         if (way_.name == "alltoallv" && bytes_ == 0)

@@ -32,6 +32,7 @@ Folder::Folder(octant::Context& context, std::int64_t bytes)
     context.notes.emplace_back("file_system", system.name);
     context.notes.emplace_back("caching", system.caching);
     in_memory_ = system.in_memory;
+    if (in_memory_) context.claim_outside(static_cast<double>(bytes) / context.group.size());
     if (in_memory_) context.notes.emplace_back("memory_copy", system.name + " " + system.caching);
 }
 

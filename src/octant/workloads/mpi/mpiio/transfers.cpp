@@ -75,6 +75,7 @@ Transfers::Transfers(octant::Context& context)
       stride_((static_cast<std::size_t>(bytes_) + 4095) / 4096 * 4096),
       memory_(context.buffer<std::uint8_t>(stride_ * static_cast<std::size_t>(count_))),
       folder_(context, bytes_of_all(context)) {
+    context.claim_outside(2.0 * bytes_);  // blocks that are compared
     for (int k = 0; k < count_; ++k) fill(block(k), {group_.rank(), k}, 0);
     context.watched = {memory_.mapping().bytes()};
 }

@@ -24,7 +24,7 @@ class Creation {
           bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))),
           checked_(std::min(bytes_, most_checked)) {
         if (brings_memory(kind_))
-            context.claim(static_cast<double>(bytes_));
+            context.claim_outside(static_cast<double>(bytes_));
         else
             memory_.emplace(context.buffer<std::byte>(std::max<std::size_t>(1, bytes_)));
         if (memory_) std::ranges::fill(memory_->span(), std::byte{0});

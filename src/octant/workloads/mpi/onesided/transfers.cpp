@@ -49,7 +49,7 @@ Transfers::Transfers(octant::Context& context, Pattern pattern)
     region_bytes_ = slots_ * stride_;
     std::size_t const reached = links_.regions * region_bytes_;
     if (brings_memory(kind_))
-        context.claim(static_cast<double>(reached));
+        context.claim_outside(static_cast<double>(reached));
     else
         memory_.emplace(context.buffer<std::byte>(reached));
     local_.emplace(context.buffer<std::byte>(std::max<std::size_t>(1, links_.out.size()) * region_bytes_));

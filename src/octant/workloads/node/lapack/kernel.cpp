@@ -95,7 +95,7 @@ class Solver {
     // Refuses what vectors and work space would not fit beside before the matrices are made.
     static std::size_t claimed(Context& context) {
         std::int64_t const n = context.knobs.integer("n");
-        context.claim(static_cast<double>(Routine::more(n)) * sizeof(double));
+        context.claim_outside(static_cast<double>(Routine::more(n)) * sizeof(double));
         return static_cast<std::size_t>(n);
     }
     [[nodiscard]] bool has_routine() const {

@@ -15,6 +15,10 @@ namespace latency {
 
 class alignas(64) Chain {
   public:
+    // What chains over so many lines take beside them: their order, and when it is checked a bit for each line.
+    [[nodiscard]] static double bytes_for(std::size_t lines) noexcept {
+        return (sizeof(std::uint32_t) + 0.125) * static_cast<double>(lines);
+    }
     void link(Node* base, std::size_t count, std::uint64_t seed) {
         base_ = base;
         for (std::size_t i = 0; i < count; ++i) base[i].next = nullptr;  // first touch, in order

@@ -17,6 +17,7 @@ class Lines {
           count_(static_cast<std::size_t>(context.knobs.integer("bytes") / line_bytes)),
           nodes_(context.buffer<Node>(count_ * static_cast<std::size_t>(context.threads))),
           chains_(static_cast<std::size_t>(context.threads)) {
+        context.claim_outside(Chain::bytes_for(nodes_.size()));
         context.on_each_thread([&](int lane) {
             auto const number = static_cast<std::size_t>(lane);
             auto const seed = static_cast<std::uint64_t>(context.knobs.integer("seed")) + number;

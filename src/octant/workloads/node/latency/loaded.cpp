@@ -65,6 +65,7 @@ class Loaded {
           nodes_(context.buffer<Node>(count_)),
           lines_(context.buffer<Line>(static_cast<std::size_t>(pieces_ * lines_a_piece * (context.threads - 1)))),
           lanes_(static_cast<std::size_t>(context.threads)) {
+        context.claim_outside(Chain::bytes_for(count_));
         context.on_each_thread([&](int lane) {
             if (lane == 0) return chain_.link(nodes_.data(), count_, seed());
             for (std::int64_t i = 0; i < pieces_ * lines_a_piece; ++i) *line(lane, i) = {value_at(i), 0};

@@ -29,6 +29,7 @@ class Pages {
           lines_(lines_apart(context)),
           nodes_(context.buffer<Node>(room(context))),
           lanes_(static_cast<std::size_t>(context.threads)) {
+        context.claim_outside(static_cast<double>(sizeof(std::uint32_t) * count_ * lanes_.size()));
         context.on_each_thread([&](int lane) {
             link(lane, static_cast<std::uint64_t>(context.knobs.integer("seed")) + static_cast<std::uint64_t>(lane));
         });

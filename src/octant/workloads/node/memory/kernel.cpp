@@ -101,7 +101,7 @@ class Release {
   private:
     static std::int64_t claimed(octant::Context& context) {
         std::int64_t const bytes = context.knobs.integer("bytes");
-        context.claim(Region::bytes_for(way, bytes, context.knobs.integer("block")));
+        context.claim_outside(Region::bytes_for(way, bytes, context.knobs.integer("block")));
         return bytes;
     }
 
@@ -123,7 +123,7 @@ class OnLargePages {
     }
     explicit OnLargePages(octant::Context& context)
         : context_(context), bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))) {
-        context.claim(static_cast<double>(bytes_) * 1.1 + static_cast<double>(data_bytes + stack_bytes));
+        context.claim_outside(static_cast<double>(bytes_) * 1.1 + static_cast<double>(data_bytes + stack_bytes));
         std::string const& word = context.knobs.word("ask");
         request_ = word == "madvise" ? Request::madvise : word == "collapse" ? Request::collapse : Request::nothing;
     }
