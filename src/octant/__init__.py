@@ -1,13 +1,40 @@
 """Octant: a performance laboratory for high-performance computers."""
 
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+class _NetworkEngine:
+    """Finds `octant._network` where no other finder does: in the build folder, built when it is first imported."""
+
+    @staticmethod
+    def find_spec(
+        name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """As `importlib.abc.MetaPathFinder`.
+
+        Raises:
+            Refusal: it cannot be built.
+        """
+        if name != f"{__name__}._network":
+            return None
+        from importlib.util import spec_from_file_location  # noqa: PLC0415 - slow to load
+
+        from octant import build  # noqa: PLC0415 - as above
+
+        file = build.network_module()
+        return spec_from_file_location(name, file) if file else None
+
+
+sys.meta_path.append(_NetworkEngine)
+
 
 def __getattr__(name: str) -> str:
-    """`__version__`, looked up when somebody asks: reading package metadata takes a fifth of the start of `octant`."""
+    """Return `__version__`, looked up on demand: reading package metadata takes a fifth of the start of `octant`."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to load
+    from octant.build import version  # noqa: PLC0415 - slow to load
 
-    try:
-        return version("octant-hpc")
-    except PackageNotFoundError:  # a source tree that was never installed
-        return "0+source"
+    return version.number()

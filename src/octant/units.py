@@ -48,6 +48,31 @@ def parse_bytes(text: str) -> int:
     return value
 
 
+def parse_byte_sizes(text: str) -> list[int]:
+    """Return sizes in bytes from `8,64KiB` or `8:1GiB` (each twice the one before), or `8:1GiB:4` (four times).
+
+    Raises:
+        ValueError: no such list; the message names the accepted forms.
+    """
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            first, *rest = part.split(":")
+            low = parse_bytes(first)
+            high = parse_bytes(rest[0]) if rest else low
+            factor = int(rest[1]) if len(rest) == 2 else 2
+            if len(rest) > 2 or high < low or factor < 2 or (rest and low < 1):
+                raise ValueError
+            while low <= high:
+                found.append(low)
+                low = low * factor or high + 1
+            if found[-1] < high:
+                found.append(high)
+    except (ValueError, OverflowError):
+        raise ValueError(f"cannot read {text!r} as sizes; try 8,64KiB or 8:1GiB or 8:1GiB:4") from None
+    return found
+
+
 def parse_seconds(text: str) -> float:
     """Seconds from `0.5`, `20ms`, `3 us` or `2min`, at most 10^9.
 

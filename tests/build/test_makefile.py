@@ -16,9 +16,10 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 def folder(tmp_path: Path) -> Path:
     """The Makefile alone, with the environment's Python."""
     shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "src/octant/build").mkdir(parents=True)
+    shutil.copy(ROOT / "src/octant/build/steps.py", tmp_path / "src/octant/build")
     (tmp_path / "cmake").mkdir()
-    shutil.copy(ROOT / "cmake" / "steps.py", tmp_path / "cmake")
-    for name in ("pyproject.toml", "CMakeLists.txt", "constraints.txt"):
+    for name in ("pyproject.toml", "CMakeLists.txt", "constraints.txt", "cmake/mpi_flavour.py"):
         (tmp_path / name).touch()
     program(tmp_path / ".venv" / "bin" / "python")
     return tmp_path

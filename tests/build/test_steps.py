@@ -11,7 +11,7 @@ import pytest
 
 from paths import ROOT
 
-PROGRAM = ROOT / "cmake" / "steps.py"
+PROGRAM = ROOT / "src" / "octant" / "build" / "steps.py"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,35 @@ def test_a_step_that_fails_shows_what_it_printed_and_gives_its_status() -> None:
     done = step("building", "60", sys.executable, "-c", "import sys; print('no such header'); sys.exit(3)")
     assert done.returncode == 3
     assert "no such header" in done.stderr
-    assert "cannot go on (building failed)" in done.stderr
+    assert "building failed: correct the error above" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("printed", "sentence"),
+    [
+        ("WARNING: Retrying: NewConnectionError('…: Connection refused')", "the package index cannot be reached"),
+        ("pip._vendor.urllib3.exceptions.ReadTimeoutError: Read timed out.", "the package index cannot be reached"),
+        ("OSError: [Errno 28] No space left on device", "the disk is full"),
+        ("ensurepip is not available", "install the package python3-venv"),
+    ],
+)
+def test_a_usual_failure_is_one_sentence_in_place_of_the_output(printed: str, sentence: str) -> None:
+    done = step("installing", "60", sys.executable, "-c", f"import sys; print({printed!r}); sys.exit(1)")
+    assert done.returncode == 1
+    assert sentence in done.stderr.splitlines()[-1]
+    assert printed not in done.stderr
+
+
+def test_a_step_with_nothing_to_do_shows_nothing(steps: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    line = steps.Line("building", 60.0, lambda: now[0], delay_s=1.0)
+    line.look()
+    line.end(0)
+    assert capsys.readouterr().err == ""
+    now[0] = 1.5
+    line.look()
+    line.end(0)
+    assert capsys.readouterr().err.splitlines() == ["building, about 60 s", "building: done in 2 s"]
 
 
 def test_a_terminal_has_one_line_that_is_written_over() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from octant.launch import leftovers
 from octant.launch.execute import execute
-from paths import ROOT
+from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 from segments import stray_segments
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -103,9 +103,9 @@ def test_a_launcher_is_killed(environment: Mapping[str, str], tmp_path: Path, vi
 @two_cpus
 def test_octant_is_killed_over_open_mpi(environment: Mapping[str, str], tmp_path: Path) -> None:
     python = ROOT / ".venv-openmpi" / "bin" / "python"
-    if not python.exists():
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
-    own = {**environment, "PYTHONPATH": str(ROOT / "src")}
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
+    own = {**environment, "OCTANT_KERNELS": str(OPENMPI_KERNELS)}
     token = str(tmp_path)
     with start(own, token, "where", "--ranks", "4", "--", "sleep", "60", python=str(python)) as octant:
         wait_for("sleep", token, 4)

@@ -14,7 +14,7 @@ from octant.failure import Exit
 from octant.launch.link import parse_link
 from octant.record import Point
 from octant.store import Store, StoredRun
-from paths import ROOT
+from paths import OPENMPI_KERNELS, ROOT
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -28,12 +28,12 @@ Run = Callable[..., StoredRun]
 def run(request: pytest.FixtureRequest, environment: Mapping[str, str], tmp_path: Path) -> Run:
     """`octant run mpi/p2p WORDS…` with each library, as the stored run."""
     python, own, folder = Path(sys.executable), dict(environment), ROOT / LIBRARIES[request.param]
-    if request.param != "MPICH" and not (folder / "bin" / "mpiexec").exists():
+    needed = OPENMPI_KERNELS if request.param == "Open MPI" else folder / "bin" / "mpiexec"
+    if request.param != "MPICH" and not needed.exists():
         pytest.skip(f"{request.param} is not installed in {folder.name}")
     if request.param == "Open MPI":
         python = folder / "bin" / "python"
-        own["PYTHONPATH"] = str(ROOT / "src")
-        del own["OCTANT_KERNELS"]  # its own
+        own["OCTANT_KERNELS"] = str(OPENMPI_KERNELS)
     if request.param == "Intel MPI":  # whose binary interface is that of MPICH
         own |= {"OCTANT_MPIEXEC": str(folder / "bin" / "mpiexec"), "LD_LIBRARY_PATH": str(folder / "lib")}
 

@@ -11,7 +11,7 @@ import pytest
 from kernel_run import OPEN_MPI
 from octant.analysis.given import all_mismatches
 from octant.store import Store, StoredRun
-from paths import ROOT, Octant
+from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 
 pytestmark = pytest.mark.alone
 
@@ -72,11 +72,11 @@ def test_two_ranks_are_where_they_were_asked_to_be(octant: Octant, environment: 
 def test_eight_ranks_share_two_hardware_threads_as_asked(environment: Mapping[str, str]) -> None:
     """With Open MPI, whose ranks yield; the point says that cores were shared."""
     python = ROOT / ".venv-openmpi" / "bin" / "python"
-    if not python.exists():
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
     lists = "/".join(str(CPUS[rank % 2]) for rank in range(8))
     words = ("run", *QUICK, "--place", f"8x1,cpus={lists},oversubscribe=yes")
-    own = {k: v for k, v in environment.items() if k != "OCTANT_KERNELS"} | {"PYTHONPATH": str(ROOT / "src")} | OPEN_MPI
+    own = {**environment, "OCTANT_KERNELS": str(OPENMPI_KERNELS)} | OPEN_MPI
     done = subprocess.run(
         [str(python), "-m", "octant.cli", *words], env=own, capture_output=True, text=True, check=False, timeout=100
     )

@@ -21,7 +21,7 @@ from octant.machine.mpi_inventory import Inventory, agrees, parse_mpivars
 from octant.runs import mpi_proof, mpi_settings
 from octant.runs.mpi_proof import CannotStartError, Probed
 from octant.store import ProvenSetting, Store
-from paths import DATA, ROOT, Octant
+from paths import DATA, NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 
 MPICH = dataclasses.replace(
     parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2"), library="mpich", device="ch4:ucx ofi"
@@ -257,15 +257,17 @@ def test_a_run_shows_what_it_sets_and_records_what_was_read_back(octant: Octant,
 def open_mpi(tmp_path: Path) -> Octant:
     """Octant in the Open MPI flavour, although MPICH's tools come first on PATH."""
     python = ROOT / ".venv-openmpi" / "bin" / "python"
-    if not python.exists():
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
     clean = {k: v for k, v in os.environ.items() if not k.startswith("OCTANT_")}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    own = {"OCTANT_STORE": str(tmp_path), "OCTANT_KERNELS": str(OPENMPI_KERNELS)}
 
     def call(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [python, "-m", "octant.cli", *words], capture_output=True, text=True, check=False, timeout=90,
-            env={**clean, **OPEN_MPI, "PATH": path, "OCTANT_STORE": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},
+            env=clean | OPEN_MPI | own | {"PATH": path},
         )  # fmt: skip
 
     return call

@@ -85,9 +85,8 @@ def prepare(area: str) -> Path:
     folder.mkdir(parents=True)
     ignored = shutil.ignore_patterns("__pycache__", "throwaway")
     shutil.copytree(ROOT / "src", folder / "src", ignore=ignored)
-    compiled = next(iter([*ROOT.glob("src/octant/_network*.so"), *ROOT.glob(".venv/lib/*/*/octant/_network*.so")]))
-    if not (folder / "src" / "octant" / compiled.name).exists():
-        shutil.copy(compiled, folder / "src" / "octant")
+    compiled = next((ROOT / "build" / "dev" / "bin").glob("_network*.so"))
+    shutil.copy(compiled, folder / "src" / "octant")
     others = ["tests", "conftest.py", "machines", "docs", "examples"]
     for name in others:
         (folder / name).symlink_to(ROOT / name)

@@ -117,7 +117,8 @@ def _serve(number: int) -> None:
         child = os.fork()
         if child == 0:
             requests.close()
-            _become(*json.loads(request), writers)
+            words, environment, cwd = json.loads(request)
+            _become(words, environment, cwd, writers)
             return
         for writer in writers:
             os.close(writer)
@@ -133,6 +134,11 @@ def _become(words: list[str], environment: dict[str, str], cwd: str, writers: li
     for stream, writer in zip((1, 2), writers, strict=True):
         os.dup2(writer, stream)
         os.close(writer)
+    # The server's streams know what its own files can do; a pipe cannot be searched.
+    for name, number, buffering in (("stdout", 1, -1), ("stderr", 2, 1)):
+        old = getattr(sys, name)
+        new = open(number, "w", buffering, encoding=old.encoding, errors=old.errors, closefd=False)  # noqa: SIM115
+        setattr(sys, name, new)
     sys.argv = ["octant", *words]
 
 

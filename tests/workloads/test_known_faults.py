@@ -17,7 +17,7 @@ from octant.catalogue.neutral import Library
 from octant.launch.launchers.mpiexec import YIELD
 from octant.machine.mpi_inventory import parse_probe
 from octant.units import parse_bytes
-from paths import ROOT
+from paths import OPENMPI_KERNELS, ROOT
 
 pytestmark = pytest.mark.alone
 
@@ -52,9 +52,9 @@ def flavours(kernels: Path) -> dict[str, tuple[Path, tuple[str, ...]]]:
         "mpich": (kernels, (str(Path(sys.executable).parent / "mpiexec"),))
     }
     site = ROOT / ".venv-openmpi"
-    for folder in site.glob("lib/python3*/site-packages/octant/bin"):
+    if OPENMPI_KERNELS.exists():
         words = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
-        found["openmpi"] = (folder, (str(site / "bin/mpiexec"), *words))
+        found["openmpi"] = (OPENMPI_KERNELS, (str(site / "bin/mpiexec"), *words))
     return found
 
 

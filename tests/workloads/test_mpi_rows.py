@@ -16,7 +16,7 @@ from kernel_run import MORE_RANKS, OPEN_MPI, QUICK, KernelRuns, read_records, sm
 from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import faults
-from paths import ROOT
+from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 
 NAMES = [name for name in sorted(workloads.workloads()) if name.startswith("mpi/")]
 TINY = ("seconds=0.002", "least=5", "samples=5")
@@ -34,10 +34,9 @@ OWN = {
 
 def open_mpi() -> Path:
     """The folder of the Open MPI flavour's programs."""
-    folders = sorted((ROOT / ".venv-openmpi/lib").glob("python3*/site-packages/octant/bin"))
-    if not folders:
-        pytest.skip("the Open MPI flavour is not built; try `make openmpi`")
-    return folders[-1]
+    if not OPENMPI_KERNELS.exists():
+        pytest.skip(NO_OPENMPI)
+    return OPENMPI_KERNELS
 
 
 def intel_mpi() -> tuple[Path, dict[str, str]]:

@@ -1,23 +1,35 @@
-"""Where the programs are: the only place that looks for our executables."""
+"""Where the programs are: the only place that looks for our executables, and has them built."""
 
 import functools
 import hashlib
+import importlib.machinery
 import os
 import sys
-import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from octant.build import version
 from octant.failure import Refusal
 
+NETWORK = "_network"
+"""The engine of the network model, a Python module."""
 
-def folders() -> list[Path]:
-    """Where kernels may be, the preferred first: OCTANT_KERNELS, the installed package, the source tree's package."""
+
+def named_folder() -> Path | None:
+    """The folder of programs that OCTANT_KERNELS names; nothing is looked for elsewhere, and nothing is built, then."""
     named = os.environ.get("OCTANT_KERNELS")
-    if named:
-        return [Path(named)]
-    package = Path(__file__).resolve().parent.parent
-    # An editable install keeps Python in the source tree and puts programs into site-packages.
-    return [Path(sysconfig.get_path("platlib")) / "octant" / "bin", package / "bin"]
+    return Path(named) if named else None
+
+
+def installed_folder() -> Path:
+    """Folder of the programs that an installed package brings."""
+    return Path(__file__).resolve().parent.parent / "bin"
+
+
+def source_root() -> Path | None:
+    """The source tree that this package runs from (a checkout, or an editable installation); `None`: installed."""
+    return version.source_tree(Path(__file__).resolve().parent.parent)
 
 
 def program_name(name: str) -> str:
@@ -26,18 +38,81 @@ def program_name(name: str) -> str:
 
 
 def find(name: str) -> Path:
-    """The program of a workload (`node/stream`) or a tool of ours (`bind`).
+    """Return the program of a workload (`node/stream`) or a tool of ours (`bind`); in a source tree, build it first.
 
     Raises:
-        Refusal: not installed; names the folders looked into.
+        Refusal: not installed (names the folder that was searched), or it cannot be built.
     """
     file = program_name(name)
-    for folder in folders():
-        program = folder / file
-        if os.access(program, os.X_OK):
-            return program
-    looked = ", ".join(str(folder) for folder in folders())
-    raise Refusal(f"cannot find the program {file} (looked in {looked}); try `make setup` or `pip install .`")
+    named = named_folder()
+    if named is None and source_root() is not None:
+        from octant.build import on_demand  # noqa: PLC0415 - an installed package does not need it
+
+        return on_demand.program(file)
+    program = (named or installed_folder()) / file
+    if os.access(program, os.X_OK):
+        return program
+    if named:
+        raise Refusal(
+            f"cannot find the program {file} (OCTANT_KERNELS names {named}); build it there, or unset the variable"
+        )
+    raise Refusal(
+        f"cannot find the program {file} (it is not in {program.parent}, and this installation has no sources to "
+        "build it from); reinstall octant-hpc, or run `make setup` in a checkout"
+    )
+
+
+def prepare(names: Iterable[str]) -> None:
+    """Build the programs of these workloads and tools together, where they are built on demand.
+
+    A program that cannot be built is refused by `find`, so that the others stay usable.
+    """
+    if named_folder() is None and source_root() is not None:
+        from octant.build import on_demand  # noqa: PLC0415 - an installed package does not need it
+
+        on_demand.prepare([program_name(name) for name in names])
+
+
+@contextmanager
+def no_building() -> Iterator[None]:
+    """While the block lasts, nothing is built in this process: a compiler would disturb what is measured."""
+    global _forbidden  # noqa: PLW0603 - of this process
+    before, _forbidden = _forbidden, True
+    try:
+        yield
+    finally:
+        _forbidden = before
+
+
+_forbidden = False
+
+
+def may_build() -> bool:
+    """Whether programs may be built now (`no_building`)."""
+    return not _forbidden
+
+
+def network_module(build: bool = True) -> Path | None:
+    """The file of the network engine; `None`: this installation has none, or it is not built yet.
+
+    Args:
+        build: build it where it is built on demand.
+
+    Raises:
+        Refusal: it cannot be built.
+    """
+    named = named_folder()
+    if named is None and source_root() is not None:
+        from octant.build import on_demand  # noqa: PLC0415 - an installed package does not need it
+
+        return on_demand.module(NETWORK) if build else on_demand.built_module(NETWORK)
+    return module_in(named or installed_folder().parent, NETWORK)
+
+
+def module_in(folder: Path, name: str) -> Path | None:
+    """The file of an extension module in a folder, for this interpreter."""
+    files = (folder / f"{name}{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES)
+    return next((file for file in files if file.is_file()), None)
 
 
 def digest(program: Path) -> str:

@@ -29,11 +29,11 @@ def application() -> typer.Typer:
     )
 
     @app.callback(invoke_without_command=True)
-    def octant(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    def octant(version: bool = typer.Option(False, "--version", help="Print version and commit, and exit.")) -> None:
         if version:
-            from octant import __version__
+            from octant.build.version import of_package
 
-            print(f"octant {__version__}")
+            print(f"octant {of_package()}")
             raise typer.Exit
 
     for module in registry.modules(__name__).values():

@@ -11,7 +11,7 @@ from octant.network.jobs import job_nodes
 from octant.network.published_points import published_points
 from octant.network.solve import Solver, flow_bytes
 from octant.network.traffic import UNIFORM, Pattern, make, pairs, place, read_map, read_pairs
-from octant.units import parse_bytes, parse_seconds
+from octant.units import parse_byte_sizes, parse_bytes, parse_seconds
 from octant.untrusted import is_file, read_text
 
 MOST_SIZES = 10_000
@@ -72,28 +72,15 @@ def read_flow_bytes(text: str | None) -> float | None:
 
 
 def read_byte_sizes(text: str) -> list[int]:
-    """Sizes in bytes from `8,64KiB` or `8:1GiB`, where each is twice the one before, or `8:1GiB:4` times as large.
+    """As `units.parse_byte_sizes`.
 
     Raises:
         Refusal: no such list.
     """
-    found: list[int] = []
     try:
-        for part in text.split(","):
-            first, *rest = part.split(":")
-            low = parse_bytes(first)
-            high = parse_bytes(rest[0]) if rest else low
-            factor = int(rest[1]) if len(rest) == 2 else 2
-            if len(rest) > 2 or high < low or factor < 2 or (rest and low < 1):
-                raise ValueError
-            while low <= high:
-                found.append(low)
-                low = low * factor or high + 1
-            if found[-1] < high:
-                found.append(high)
-    except (ValueError, OverflowError):
-        raise Refusal(f"cannot read {text!r} as sizes; try 8,64KiB or 8:1GiB or 8:1GiB:4", Exit.WRONG_WORD) from None
-    return found
+        return parse_byte_sizes(text)
+    except ValueError as error:
+        raise Refusal(str(error), Exit.WRONG_WORD) from None
 
 
 def read_costs(overhead: str, latency: str) -> MessageCosts:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant import store, workloads
+from octant import build, store, workloads
 from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, leftovers, link
@@ -111,7 +111,8 @@ def carry_out_sides(
         Refusal, KeyboardInterrupt: as `carry_out`.
     """
     leftovers.remove()
-    with contextlib.ExitStack() as stack:
+    build.prepare(_programs(sides))
+    with build.no_building(), contextlib.ExitStack() as stack:
         for side in sides:
             store.sweep(side.run)
             stack.enter_context(store.lock(side.run))
@@ -124,6 +125,16 @@ def carry_out_sides(
                 decided = decide.send(sessions[number].batch_of(launch))
             except StopIteration:
                 decided = None
+
+
+def _programs(sides: Sequence[Side]) -> Iterator[str]:
+    """The kernels and tools that launches of these runs may need, so that none is built while another is measured."""
+    for ask in (ask for side in sides for ask in side.run.asks):
+        if ask.subject.workload:
+            yield ask.subject.workload
+        if ask.shape.link:
+            yield "link"
+    yield from ("bind", "pages")
 
 
 def _on_one_side(decide: Decide) -> DecideSides:

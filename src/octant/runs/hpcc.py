@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant import workloads
+from octant import build, workloads
 from octant.ask import Ask, Presentation, Shape, Subject
 from octant.build.describe import describe
 from octant.catalogue.hpcc_tests import hpcc_tests
@@ -55,6 +55,7 @@ def asked(
     made: dict[str, Ask] = {}
     left_out: dict[str, str] = {}
     unshared = []
+    build.prepare([*(test.workload for test in hpcc_tests() if not absent(test, sizes.ranks)), "bind", "pages"])
     for test in hpcc_tests():
         if why := absent(test, sizes.ranks):
             left_out[test.name] = why

@@ -1,9 +1,10 @@
 """Whether kernels can take the knobs that are asked: names, words, numbers and their ranges, before there is a run."""
 
+import contextlib
 import math
 from collections.abc import Iterable, Mapping
 
-from octant import units
+from octant import build, units
 from octant.ask import Ask
 from octant.build.describe import Described, DescribedKnob, describe
 from octant.failure import Exit, Refusal, suggestion
@@ -47,6 +48,9 @@ def check_asks(asks: Iterable[Ask]) -> None:
     Raises:
         Refusal: as `check_knobs`; or a word that only the kernel can judge: groups, pages, memory.
     """
+    asks = list(asks)
+    with contextlib.suppress(Refusal):  # a kernel that cannot be built is none that is installed
+        build.prepare([*{ask.subject.workload: 0 for ask in asks if ask.subject.workload}, "bind", "pages"])
     kernels: dict[str, Described | None] = {}
     seen = set()
     for ask in asks:

@@ -1,16 +1,18 @@
 """Patterns of the MPI benchmarks as asks: process counts 2, 4, … N or groups that work at once, by message length."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
+from octant import build
 from octant.ask import Ask, Presentation, Shape, Subject
 from octant.build.describe import describe
+from octant.build.mpi_library import PROBE
 from octant.catalogue.mpi_patterns import Pattern, find, patterns
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
-from octant.network.inputs import read_byte_sizes
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
-from octant.units import parse_bytes
+from octant.units import parse_byte_sizes, parse_bytes
 
 POINT_S = "0.01"
 """Seconds of a point where nobody says. What surrounds the samples takes longer: `bench/README.md` has figures."""
@@ -47,18 +49,15 @@ def lengths(text: str) -> list[int]:
     first, colon, last = (part.strip() for part in text.partition(":"))
     if colon and not last:
         raise Refusal(f"cannot read {text!r} as sizes (after the colon there is no last one); {hint}", Exit.WRONG_WORD)
-    try:
-        from_zero = colon and parse_bytes(first) == 0
-        if from_zero:
-            return [0, *read_byte_sizes(f"1:{last}")]
+    with contextlib.suppress(ValueError):
+        if colon and parse_bytes(first) == 0:
+            return [0, *parse_byte_sizes(f"1:{last}")]
         if colon and "," not in text and parse_bytes(last.partition(":")[0]) < parse_bytes(first):
             raise Refusal(f"cannot read {text!r} as sizes (the last is below the first); {hint}", Exit.WRONG_WORD)
-    except ValueError:
-        from_zero = False
     try:
-        return read_byte_sizes(text)
-    except Refusal as refused:
-        raise Refusal(f"cannot read {text!r} as sizes; {hint}", refused.code) from None
+        return parse_byte_sizes(text)
+    except ValueError:
+        raise Refusal(f"cannot read {text!r} as sizes; {hint}", Exit.WRONG_WORD) from None
 
 
 def process_counts(ranks: int) -> list[int]:
@@ -107,6 +106,7 @@ def asks(
     if sizes and not any(one.sizes for one in patterns_asked.values()):
         why = f"the length of {' and '.join(patterns_asked)} cannot be chosen"
         raise Refusal(f"cannot use --sizes {sizes} ({why}); try it without --sizes", Exit.WRONG_WORD)
+    build.prepare([*(one.workload for one in patterns_asked.values()), "bind", "pages", PROBE])
     for name, pattern in patterns_asked.items():
         given = _given(pattern, words)
         if sizes and "bytes" in given:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant import workload
+from octant import build, workload
+from octant.failure import Refusal
 from octant.report.charts.balance import balance
 from octant.report.charts.bars import bars, stacked
 from octant.report.charts.choice import choice
@@ -47,12 +47,30 @@ def pictures(summary: Summary) -> list[Picture]:
 
 
 def _modelled(summary: Summary) -> Summary:
-    """The summary with the lines of its own model, where this installation has the model (`make openmpi` has none)."""
-    if importlib.util.find_spec("octant._network") is None:
+    """Return the summary with the lines of its own model, if the run has patterns that the model can predict."""
+    try:
+        if not _has_patterns(summary) or build.network_module() is None:
+            return summary
+    except Refusal:  # the engine cannot be built; a page is made without its lines
         return summary
     from octant.simulate.beside import with_model  # noqa: PLC0415 - it is not everywhere
 
     return with_model(summary)
+
+
+def _has_patterns(summary: Summary) -> bool:
+    """Whether the run measured messages of several ranks at once: single messages are what the model is made from."""
+    for figure in summary.figures:
+        if figure.workload.traffic:
+            try:
+                traffic = figure.workload.traffic(summary.run.machine, figure.point)
+            except (Refusal, KeyError, ValueError):  # of a point of another version
+                continue
+            if isinstance(traffic, workload.CollectiveTraffic) or (
+                isinstance(traffic, workload.Traffic) and not traffic.is_message
+            ):
+                return True
+    return False
 
 
 def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared: workload.Picture) -> Picture | None:

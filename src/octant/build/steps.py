@@ -1,4 +1,4 @@
-"""Runs one step of the set-up and shows how it goes on: `steps.py TITLE SECONDS COMMAND...`.
+"""Runs one step of the set-up and shows its progress: `steps.py TITLE SECONDS COMMAND...`, before Octant is installed.
 
 A terminal has one line that counts; elsewhere the step has a line at its beginning and one every ten seconds. What the
 command prints goes to a file, and is shown if the command fails. SECONDS is what the step takes on two cores, for the
@@ -13,11 +13,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import Any
 
 LOOK_S = 0.5
 LINE_S = 10.0
 COUNTED = re.compile(rb"\[([0-9]+)/([0-9]+)\] ")  # of ninja: the job and how many there are
 LEAST_COUNTED_S = 5.0  # a step that counts is believed from here on
+
+KNOWN_ERRORS = (
+    (rb"No space left on device", "the disk is full; free some space, then run make again"),
+    (
+        rb"NewConnectionError|ConnectTimeout|ReadTimeout|Read timed out|Temporary failure in name resolution|ProxyError"
+        rb"|Connection refused|Network is unreachable|SSLError|Max retries exceeded",
+        "the package index cannot be reached; check the network or set PIP_INDEX_URL to a mirror, then run make again",
+    ),
+    (rb"ensurepip is not available|No module named venv|No module named ensurepip",
+     "Python's venv module is incomplete; install the package python3-venv of your distribution, then run make again"),
+)  # fmt: skip
+"""What pip and venv print for the usual causes, and the sentence that replaces their output."""
 
 
 def main(words: list[str]) -> int:
@@ -27,20 +40,34 @@ def main(words: list[str]) -> int:
         status = run(command, Line(title, float(expected)), log.write)
         if status:
             log.seek(0)
-            sys.stderr.buffer.write(log.read())
-            print(f"cannot go on ({title} failed); correct what is said above and run make again", file=sys.stderr)
+            output = log.read()
+            known = next((text for pattern, text in KNOWN_ERRORS if re.search(pattern, output)), "")
+            if not known:
+                sys.stderr.buffer.write(output)
+                known = "correct the error above, then run make again"
+            print(f"{title} failed: {known}", file=sys.stderr)
     return status
 
 
 class Line:
     """What people see of a step."""
 
-    def __init__(self, title: str, expected_s: float, now: Callable[[], float] = time.monotonic) -> None:
-        self.title, self.expected_s, self.now = title, expected_s, now
+    def __init__(
+        self, title: str, expected_s: float, now: Callable[[], float] = time.monotonic, delay_s: float = 0.0
+    ) -> None:
+        """Shows the title, after `delay_s` of a step that may have nothing to do."""
+        self.title, self.expected_s, self.now, self.delay_s = title, expected_s, now, delay_s
         self.begun_s = self.told_s = now()
+        self.shown = False
         self.done, self.all = 0, 0
         self.terminal = sys.stderr.isatty()
-        self.tell(f"{title}, about {expected_s:.0f} s")
+        self.announce()
+
+    def announce(self) -> None:
+        """Shows the title and what is expected, once, if it is time for that."""
+        if not self.shown and self.now() - self.begun_s >= self.delay_s:
+            self.shown = True
+            self.tell(f"{self.title}, about {self.expected_s:.0f} s")
 
     def read(self, line: bytes) -> None:
         """Notes how far the command is."""
@@ -56,6 +83,7 @@ class Line:
 
     def look(self) -> None:
         """Shows how far it is, if it is time for that."""
+        self.announce()
         if self.now() - self.told_s < (LOOK_S if self.terminal else LINE_S):
             return
         count = f", {self.done} of {self.all}" if self.all else ""
@@ -64,7 +92,8 @@ class Line:
     def end(self, status: int) -> None:
         """Says what it took."""
         word = "failed after" if status else "done in"
-        self.tell(f"{self.title}: {word} {self.now() - self.begun_s:.0f} s", last=True)
+        if self.shown:
+            self.tell(f"{self.title}: {word} {self.now() - self.begun_s:.0f} s", last=True)
 
     def tell(self, text: str, last: bool = False) -> None:
         """Writes a line, on a terminal over the one before."""
@@ -73,9 +102,12 @@ class Line:
         print(f"{before}{text}{after}", end="", file=sys.stderr, flush=True)
 
 
-def run(command: list[str], line: Line, keep: Callable[[bytes], object]) -> int:
-    """Runs the command with its output kept, showing how it goes on."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:  # noqa: S603 - the Makefile's words
+def run(command: list[str], line: Line, keep: Callable[[bytes], object], **options: Any) -> int:
+    """Runs the command with its output kept, showing its progress; `options` are those of `subprocess.Popen`."""
+    child: subprocess.Popen[bytes]
+    with subprocess.Popen(  # noqa: S603 - the words of the Makefile, or our own
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
+    ) as child:
         pipe = child.stdout
         assert pipe is not None  # noqa: S101 - asked for above
         with selectors.DefaultSelector() as ready:
