@@ -40,8 +40,8 @@ evaluate: $(RUNS)  ## measure this machine (about three minutes with the set-up)
 	$(BIN)/octant evaluate --quick
 
 test: sanitize dev dev-openmpi  ## run all tests: native, Python, and those of more ranks than cores with Open MPI
-	$(BIN)/pytest -q --together -n 2
-	$(BIN)/pytest -q --alone  # one after the other: they start processes on every core
+	$(BIN)/python -u -m pytest -q --together -n 2
+	$(BIN)/python -u -m pytest -q --alone  # one after the other: they start processes on every core
 
 test-root:  ## run the tests that need root, with what `make test` has built (root)
 	OCTANT_KERNELS=$(CURDIR)/build/dev/bin PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -q --root -p no:cacheprovider

@@ -96,6 +96,10 @@ def test_keys_tell_questions_apart_and_repeats_together() -> None:
         ("double", "double"),
         ("16KiB,1024KiB,thp", "16KiB,1MiB,thp"),
         ("", ""),
+        ("bind:0,1", "bind:0+1"),
+        ("bind:0,2-3,local", "bind:0+2-3,local"),
+        ("local,interleave:0,1,bind:0,bind:1", "local,interleave:0+1,bind:0,bind:1"),
+        ("first:2,4", "first:2,4"),
     ],
 )
 def test_every_value_has_one_spelling(written: str, spelled: str) -> None:

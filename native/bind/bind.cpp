@@ -11,6 +11,7 @@
 //   --no-thp            no transparent huge pages          --heap thp|BYTES   huge pages for malloc (glibc 2.35)
 //   --segments LIST     text+data+stack on large pages, by the library in --preload PATH
 //   --mark TOKEN        OCTANT_MARK=TOKEN in the environment, by which `octant where` finds the process
+//   --refusal FILE      append a line to FILE if the program is not started: the exit code and the reason
 //   --die-with PID      end when process PID, which started this one, ends, however it ends
 //
 // It starts any program, so it refuses to run with more rights than its caller's (set-user-ID, capabilities of the
@@ -21,6 +22,11 @@
 #include "prepare.hpp"
 #include "start.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
@@ -41,12 +47,26 @@ void prepare(Plan const& plan) {
     set_openmp(rank);
 }
 
+// Launchers change exit statuses, and need not pass on what is said on standard error.
+void record_refusal(std::string const& path, Refusal const& refusal) {
+    if (path.empty()) return;
+    std::string line = std::to_string(refusal.code()) + ' ' + refusal.what();
+    std::ranges::replace(line, '\n', ' ');
+    line += '\n';
+    int const file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    static_cast<void>(!write(file, line.data(), line.size()));
+    close(file);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::string refusal_file;
     try {
         refuse_raised_rights();
         Plan const plan = parse(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+        refusal_file = plan.refusal;
         prepare(plan);
         NotStarted const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end
         std::fprintf(stderr, "octant-bind: cannot start '%s' (%s); try its full path\n", plan.program[0],
@@ -54,6 +74,7 @@ int main(int argc, char** argv) {
         return failed.status;
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "octant-bind: %s\n", refusal.what());
+        record_refusal(refusal_file, refusal);
         return refusal.code();
     }
 }

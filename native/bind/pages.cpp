@@ -1,5 +1,6 @@
 // Loaded into a program before it starts (LD_PRELOAD): asks for large pages for its text, data and stack, as
 // OCTANT_PAGES names them (`text+data+stack`), and says on standard error what of them is not on large pages then.
+// With OCTANT_PAGES_TELL=1 the first process says it alone, and those that it starts find 0 there.
 //
 // What counts is what the system shows afterwards in smaps: it takes requests and does nothing. Only libc is used, and
 // nothing is allocated but by stdio: the program may bring its own malloc.
@@ -161,6 +162,16 @@ bool is_named(char const* list, char const* name) {
     return false;
 }
 
+// Whether this process reports; those that it starts do not, if that was asked for. The text is changed where it lies:
+// setting a variable would allocate.
+bool reports() {
+    char* const tell = std::getenv("OCTANT_PAGES_TELL");
+    if (tell == nullptr) return true;
+    bool const first = tell[0] == '1';
+    if (first) tell[0] = '0';
+    return first;
+}
+
 [[gnu::constructor]] void ask_for_large_pages() {
     char const* const wanted = std::getenv("OCTANT_PAGES");
     static std::array<char, longest_line> program;
@@ -168,13 +179,14 @@ bool is_named(char const* list, char const* name) {
     static std::array<Segment, 3> segments{{{.name = "text", .part = Part::text},
                                             {.name = "data", .part = Part::data},
                                             {.name = "stack", .part = Part::stack}}};
+    bool const reporting = reports();
     for (Segment& segment : segments) {
         if (!is_named(wanted, segment.name)) continue;
         if (segment.part == Part::stack) extend_stack();
         find(segment, program.data());
         ask(segment);
         read_back(segment);
-        tell(segment);
+        if (reporting) tell(segment);
     }
 }
 

@@ -1,13 +1,14 @@
 #include "plan.hpp"
 
 #include "local_rank.hpp"
+#include "octant/exit.hpp"
 
 #include <algorithm>
 
 namespace octant::bind {
 namespace {
 
-constexpr int usage = 2;
+constexpr int usage = static_cast<int>(Exit::wrong_word);
 constexpr int most = 1 << 16;  // hardware threads or memory nodes; more is a typing error
 constexpr std::string_view example = "octant-bind --rank 0 cpus=0-3 threads=0/1/2/3 mem=bind:0 -- PROGRAM";
 
@@ -33,15 +34,16 @@ Memory parse_memory(std::string_view text) {
     if (colon != std::string_view::npos) found.nodes = parse_numbers(text.substr(colon + 1));
     struct Policy {
         std::string_view name;
-        int mode;  // numbers of the kernel's interface, so that no libnuma is needed
+        Mode mode;
         bool nodes;
     };
-    static constexpr std::array policies{Policy{"default", 0, false}, Policy{"preferred", 1, true},
-                                         Policy{"bind", 2, true}, Policy{"interleave", 3, true},
-                                         Policy{"local", 4, false}};
+    static constexpr std::array policies{Policy{"default", mode_default, false},
+                                         Policy{"preferred", mode_preferred, true}, Policy{"bind", mode_bind, true},
+                                         Policy{"interleave", mode_interleave, true},
+                                         Policy{"local", mode_local, false}};
     for (auto const& policy : policies) {
         if (policy.name != kind) continue;
-        if (policy.nodes != !found.nodes.empty() || (policy.mode == 1 && found.nodes.size() != 1))
+        if (policy.nodes != !found.nodes.empty() || (policy.mode == mode_preferred && found.nodes.size() != 1))
             cannot_read(text,
                         policy.nodes ? "it needs memory nodes, and 'preferred' exactly one" : "it takes no nodes");
         found.mode = policy.mode;
@@ -124,6 +126,8 @@ Plan parse(std::span<char*> words) {
             plan.no_thp = true;
         else if (word == "--mark")
             plan.mark = following(word);
+        else if (word == "--refusal")
+            plan.refusal = following(word);
         else if (word == "--heap") {
             plan.heap = following(word);
             if (plan.heap != "thp" && !whole_number(plan.heap))
@@ -145,7 +149,7 @@ Plan parse(std::span<char*> words) {
         } else if (word.starts_with("--")) {
             cannot_read(word,
                         "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --segments, --preload, "
-                        "--mark, --die-with");
+                        "--mark, --refusal, --die-with");
         } else if (plan.ranks.empty()) {
             cannot_read(word, "it stands before --rank, or '--' is missing before the program");
         } else {

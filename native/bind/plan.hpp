@@ -12,7 +12,7 @@
 
 namespace octant::bind {
 
-// "cannot X (why); try Y", and the exit code: 2 usage, 3 this system does not have it.
+// "cannot X (why); try Y", and the exit code (octant/exit.hpp).
 class Refusal : public std::runtime_error {
   public:
     Refusal(std::string const& text, int code) : std::runtime_error(text), code_(code) {}
@@ -24,8 +24,11 @@ class Refusal : public std::runtime_error {
 
 using Numbers = std::vector<int>;  // ascending, each once
 
+// Of set_mempolicy(2): numbers of the kernel's interface, so that no libnuma is needed.
+enum Mode { mode_default = 0, mode_preferred = 1, mode_bind = 2, mode_interleave = 3, mode_local = 4 };
+
 struct Memory {
-    int mode = -1;  // of set_mempolicy(2); -1: left as it is
+    int mode = -1;  // a Mode; -1: left as it is
     Numbers nodes;
     std::string name;
 };
@@ -43,6 +46,7 @@ struct Plan {
     std::string heap;                     // "": as it is, "thp", or a pool's page size in bytes
     std::string segments;                 // "text+data+stack": parts that are to lie on large pages
     std::string preload;                  // the library that asks for them inside the program
+    std::string refusal;                  // file that records why the program is not started
     std::string mark;                     // token that `octant where` finds the process by
     std::optional<std::size_t> local_rank;
     std::vector<RankPlan> ranks;

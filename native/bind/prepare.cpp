@@ -1,6 +1,7 @@
 #include "prepare.hpp"
 
 #include "local_rank.hpp"
+#include "octant/exit.hpp"
 
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -16,7 +17,7 @@
 namespace octant::bind {
 namespace {
 
-constexpr int not_supported = 3;
+constexpr int cannot_run = static_cast<int>(Exit::cannot_run), not_supported = static_cast<int>(Exit::not_supported);
 constexpr std::size_t most_bits = std::size_t{1} << 16;
 constexpr unsigned long node_bits = 1025;  // the kernel reads one bit less than it is told
 constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
@@ -82,7 +83,7 @@ void refuse_raised_rights() {
 void die_with(std::size_t parent) {  // told by number: asked of the system, it may be whoever took over from it
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (static_cast<std::size_t>(getppid()) != parent)
-        throw Refusal("cannot go on (the process that started this one has ended)", 1);
+        throw Refusal("cannot go on (the process that started this one has ended)", cannot_run);
 }
 
 void bind_cpus(Numbers const& cpus, bool widen) {
@@ -117,7 +118,9 @@ void bind_memory(Memory const& memory) {
     Mask given(most_bits / word_bits, 0);
     if (syscall(SYS_get_mempolicy, &mode, given.data(), node_bits, nullptr, 0UL) != 0)
         throw Refusal(want + std::strerror(errno) + " on reading it back); try mem=default", not_supported);
-    if (mode != memory.mode || (masked && numbers_of(given) != memory.nodes))
+    // Kernels before 5.14 report the policy local as preferred without a node.
+    bool const old_local = memory.mode == mode_local && mode == mode_preferred && numbers_of(given).empty();
+    if ((mode != memory.mode && !old_local) || (masked && numbers_of(given) != memory.nodes))
         throw Refusal(
             want + "nodes given: " + text_of(numbers_of(given)) + "); place within what this job's cpuset allows",
             not_supported);

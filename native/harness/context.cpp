@@ -5,6 +5,7 @@
 
 #include <omp.h>
 
+#include <exception>
 #include <random>
 
 namespace octant {
@@ -50,17 +51,17 @@ void Context::note_rounded(std::int64_t asked_bytes, std::int64_t used_bytes) {
 }
 
 void Context::on_each_thread(std::function<void(int)> const& body) const {
-    std::string failure;
+    std::exception_ptr failure;  // of the thread that failed first, with its type and its exit code
 #pragma omp parallel num_threads(threads)
     {
         try {
             body(omp_get_thread_num());
-        } catch (std::exception const& error) {
+        } catch (...) {  // an exception must not leave the parallel region
 #pragma omp critical
-            failure = error.what();
+            if (!failure) failure = std::current_exception();
         }
     }
-    if (!failure.empty()) throw Refusal(failure);
+    if (failure) std::rethrow_exception(failure);
 }
 
 void Context::progress(double share) {

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,30 @@ Refusal not_in_library(std::string const& call) {
 std::string reason_of(std::exception const& error) {
     if (dynamic_cast<std::bad_alloc const*>(&error) == nullptr) return error.what();
     return "cannot go on (the system gave no more memory); try a smaller size, or fewer ranks";
+}
+
+std::string remedy_for_writing(int error) {
+    switch (error) {
+        case ENOSPC:
+        case EDQUOT:
+            return "free some space";
+        case EFBIG:
+            return "raise the limit on the size of files (ulimit -f)";
+        case EMFILE:
+        case ENFILE:
+            return "raise the limit on open files (ulimit -n)";
+        case ENOENT:
+        case ENOTDIR:
+        case ESTALE:
+        case ELOOP:
+            return "leave the file and its folder in place";
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            return "allow this user to write there";
+        default:
+            return "check the file system";
+    }
 }
 
 void expects(bool held, std::source_location at) {
@@ -44,6 +69,8 @@ void inject_faults(During during, int rank) {
     if (asked("throw")) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
     if (asked("lack"))
         throw Refusal("cannot go on here (fault 'lack' was injected); unset OCTANT_FAULT", Exit::not_supported);
+    if (asked("word"))
+        throw Refusal("cannot use such a word (fault 'word' was injected); unset OCTANT_FAULT", Exit::wrong_word);
     if (asked("memory")) throw std::bad_alloc();
     if (asked("hang"))
         while (true) pause();

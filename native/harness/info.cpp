@@ -71,7 +71,7 @@ std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
          "and within L2",
          {"auto", "given", "random"}},
         {"memory", KnobKind::word, "default",
-         "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1, preferred:0"},
+         "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1 (or bind:0,1), preferred:0"},
         {"hwprefetch",
          KnobKind::word,
          "keep",

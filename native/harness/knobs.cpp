@@ -38,6 +38,22 @@ void check_value(Knob const& knob, std::string const& value) {
                       knob.initial);
 }
 
+// The values of a list. Memory nodes may be joined by ',' too, as numactl writes them: "bind:0,1" is "bind:0+1".
+std::vector<std::string> values_in(std::string const& list) {
+    std::vector<std::string> values;
+    for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+        to = list.find(',', from);
+        std::string const part = list.substr(from, to == std::string::npos ? to : to - from);
+        bool const nodes =
+            !values.empty() && (values.back().starts_with("bind:") || values.back().starts_with("interleave:"));
+        if (nodes && !part.empty() && part.find_first_not_of("0123456789-") == std::string::npos)
+            values.back() += '+' + part;
+        else
+            values.push_back(part);
+    }
+    return values;
+}
+
 }  // namespace
 
 Knobs::Knobs(std::vector<Knob> declared) : declared_(std::move(declared)) {
@@ -91,11 +107,7 @@ std::vector<Knobs> points(std::vector<Knob> const& declared, std::span<std::stri
         if (std::ranges::find(seen, name) != seen.end())
             throw Refusal("cannot set " + name + " twice; give several values as " + name + "=a,b");
         seen.push_back(name);
-        std::vector<std::string> values;
-        for (std::size_t from = equals + 1, to = 0; to != std::string::npos; from = to + 1) {
-            to = word.find(',', from);
-            values.push_back(word.substr(from, to == std::string::npos ? to : to - from));
-        }
+        std::vector<std::string> const values = values_in(word.substr(equals + 1));
         std::vector<Knobs> next;
         for (auto const& point : found)
             for (auto const& value : values) {

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -39,42 +40,46 @@ void check_words(std::vector<Knobs> const& all, Program const& program, int rank
     }
 }
 
-// Of two points: a wrong answer outweighs what is not supported.
-Exit worse(Exit a, Exit b) {
-    return a == Exit::wrong_answer || b == Exit::wrong_answer ? Exit::wrong_answer : std::max(a, b);
+// Of a launch of Octant's: exit statuses pass through launchers, which change them.
+void record_refusal(Arguments const& arguments, std::string const& reason, Exit code) {
+    if (!arguments.launch.empty() && arguments.output != "-")
+        record_early_end(arguments.output, workload_name, arguments.launch, arguments.words, reason, code);
 }
 
+// `recorded`: why this rank ends is in the records.
 int measure_all(Session const& session, Program const& program, std::vector<Knobs> const& all,
-                Arguments const& arguments) {
+                Arguments const& arguments, bool& recorded) {
     Comm const& world = session.world();
     check_words(all, program, world.size());
     Recorder recorder(session, workload_name, arguments.output, arguments.launch);
     std::uint64_t const seed = arguments.seed ? *arguments.seed : std::random_device{}();
-    Exit worst = Exit::ok;
+    Exit end = Exit::ok;
     for (Knobs const& knobs : all) {
         Row const& row = program.of(knobs);
         bool const tells =
             Groups::parse(knobs.word("groups"), world.size(), row.info.least_ranks).members[0][0] == world.rank();
         Progress progress(tells && arguments.output != "-" ? arguments.output + ".progress" : "", arguments.launch);
         try {
-            worst = worse(worst, measure_point(session, row, knobs, recorder, progress, seed));
+            end = worst(end, measure_point(session, row, knobs, recorder, progress, seed));
         } catch (Refusal const& refusal) {
             // What this system does not have is recorded and the sweep goes on; all ranks are here together.
             if (refusal.code() != Exit::not_supported) {
                 leave_reason(recorder, knobs, world.rank(), refusal.what(), refusal.code(), progress.last());
+                recorded = true;
                 throw;
             }
             if (world.rank() == 0) {
                 recorder.write_failure(knobs, refusal.what(), refusal.code());
                 std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
             }
-            worst = worse(worst, refusal.code());
+            end = worst(end, refusal.code());
         } catch (std::exception const& error) {
             leave_reason(recorder, knobs, world.rank(), reason_of(error), Exit::cannot_run, progress.last());
+            recorded = true;
             throw;
         }
     }
-    return static_cast<int>(worst);
+    return static_cast<int>(end);
 }
 
 // A rank whose launcher was killed would wait for the others for ever. Only for launches of Octant's: who starts a
@@ -90,6 +95,25 @@ void wait_until_read(int pipe) {
     int unread = 0;
     for (int tries = 0; tries < 200 && ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0; ++tries)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Reports why this rank ends, also where MPI did not start or where the session could not be made, and ends the job.
+// The other ranks may be inside a collective: only ending the whole job ends them.
+int end_job(std::exception const& error, Arguments const& arguments, bool recorded) {
+    auto const* refusal = dynamic_cast<Refusal const*>(&error);
+    Exit const end = refusal != nullptr ? refusal->code() : Exit::cannot_run;
+    int const code = static_cast<int>(end);
+    int started = 0, rank = 0, ranks = 1;
+    MPI_Initialized(&started);
+    if (started != 0) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    }
+    std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, rank, reason_of(error).c_str());
+    wait_until_read(STDERR_FILENO);
+    if (!recorded) record_refusal(arguments, reason_of(error), end);
+    if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, code);
+    return code;
 }
 
 }  // namespace
@@ -109,22 +133,19 @@ int run_program(int argc, char** argv, Program const& program) {
         }
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
+        record_refusal(arguments, refusal.what(), Exit::wrong_word);
         return static_cast<int>(Exit::wrong_word);
     }
     umask(077);  // what a kernel leaves beside its records is the user's alone, whatever the shell says
     if (!arguments.launch.empty()) die_with_parent();
-    Session session(&argc, &argv, program.rows.front().info.thread_multiple);
+    bool recorded = false;
+    std::optional<Session> session;  // outlives the handler, which may have to end a job whose other ranks wait
     try {
-        if (program.after_init != nullptr) session.keep(program.after_init(session.world(), all.front()));
-        return measure_all(session, program, all, arguments);
+        session.emplace(&argc, &argv, program.rows.front().info.thread_multiple);
+        if (program.after_init != nullptr) session->keep(program.after_init(session->world(), all.front()));
+        return measure_all(*session, program, all, arguments, recorded);
     } catch (std::exception const& error) {
-        // The other ranks may be inside a collective: only ending the whole job ends them.
-        std::fprintf(stderr, "%s: rank %d: %s\n", workload_name, session.world().rank(), reason_of(error).c_str());
-        wait_until_read(STDERR_FILENO);
-        auto const* refusal = dynamic_cast<Refusal const*>(&error);
-        int const code = static_cast<int>(refusal != nullptr ? refusal->code() : Exit::cannot_run);
-        if (session.world().size() > 1) MPI_Abort(MPI_COMM_WORLD, code);
-        return code;
+        return end_job(error, arguments, recorded);
     }
 }
 

@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
+#include <set>
 #include <utility>
 
 namespace octant {
@@ -25,15 +25,26 @@ constexpr std::int64_t thp_bytes = std::int64_t{2} << 20;
 // Memory policies of mbind(2); numbers from the kernel's interface, so that no libnuma is needed.
 enum Mode { mode_default = 0, mode_preferred = 1, mode_bind = 2, mode_interleave = 3, mode_local = 4 };
 
+// Numbers and ranges, joined by '+' or, as numactl writes them, by ',': "0+2", "0,2-3".
 std::vector<int> parse_nodes(std::string const& text) {
-    std::vector<int> nodes;
-    std::stringstream stream(text);
-    for (std::string part; std::getline(stream, part, '+');) {
+    constexpr std::int64_t most = 1023;
+    auto const number = [](std::string const& part) {
         auto const node = parse_integer(part);
-        if (node < 0 || node > 1023) throw Refusal("cannot use memory node " + part + "; try a number from 0 to 1023");
-        nodes.push_back(static_cast<int>(node));
+        if (node < 0 || node > most) throw Refusal("cannot use memory node " + part + "; try a number from 0 to 1023");
+        return node;
+    };
+    std::set<int> nodes;
+    for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+        to = text.find_first_of("+,", from);
+        std::string const part = text.substr(from, to == std::string::npos ? to : to - from);
+        auto const dash = part.find('-');
+        auto const first = number(part.substr(0, dash));
+        auto const last = dash == std::string::npos ? first : number(part.substr(dash + 1));
+        if (last < first)
+            throw Refusal("cannot read the memory nodes '" + part + "' (its first number is above its last); try 0-3");
+        for (auto node = first; node <= last; ++node) nodes.insert(static_cast<int>(node));
     }
-    return nodes;
+    return {nodes.begin(), nodes.end()};
 }
 
 std::vector<int> online_nodes() {
@@ -63,6 +74,15 @@ std::int64_t page_bytes(std::string const& text) {
     } catch (Refusal const&) {  // whoever wrote a word did not mean a number
         return 0;
     }
+}
+
+// The data of a mapping begins and ends at multiples of it.
+std::size_t alignment_of(PagePolicy const& pages) {
+    return static_cast<std::size_t>(pages.pool_page_bytes > 0 ? pages.pool_page_bytes : thp_bytes);
+}
+
+std::size_t rounded_up(std::size_t number, std::size_t multiple) {
+    return (number + multiple - 1) / multiple * multiple;
 }
 
 std::string pool_of(std::int64_t page_bytes) {
@@ -130,12 +150,26 @@ NodePolicy NodePolicy::parse(std::string const& text) {
                   "; try default, local, interleave, interleave:0+1, bind:0 or preferred:0");
 }
 
-Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes)
-    : size_(std::max<std::size_t>(bytes, 1)), nodes_(nodes) {
-    auto const page = static_cast<std::size_t>(pages.pool_page_bytes > 0 ? pages.pool_page_bytes : thp_bytes);
-    bool const pooled = pages.pool_page_bytes > 0;
-    std::size_t const rounded = (size_ + page - 1) / page * page;
+// The owner is complete once the memory is mapped, so that its destructor gives the memory back if a later step throws.
+Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes) : Mapping(bytes, pages) {
+    nodes_ = nodes;
+    std::size_t const page = alignment_of(pages), rounded = rounded_up(size_, page);
+    // What lies around the data is closed: a stray access faults, and the kernel cannot merge two buffers into one
+    // area, whose read-back would then count both.
+    if (pages.pool_page_bytes == 0) {
+        if (data_ > base_) mprotect(base_, static_cast<std::size_t>(data_ - base_), PROT_NONE);
+        mprotect(data_ + rounded, mapped_ - static_cast<std::size_t>(data_ - base_) - rounded, PROT_NONE);
+    }
+    if (pages.transparent_page_bytes > 0) advise_transparent(data_, rounded, pages);
+    if (pages.transparent()) madvise(data_, rounded, MADV_HUGEPAGE);  // what came of it is read back in given()
+    if (pages.name == "base") madvise(data_, rounded, MADV_NOHUGEPAGE);
+    bind_memory(data_, rounded, nodes);
+}
+
+Mapping::Mapping(std::size_t bytes, PagePolicy const& pages) : size_(std::max<std::size_t>(bytes, 1)) {
+    std::size_t const page = alignment_of(pages), rounded = rounded_up(size_, page);
     auto const base_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    bool const pooled = pages.pool_page_bytes > 0;
     mapped_ = pooled ? rounded : rounded + page + base_page;  // room to align what is not from a pool, and for a guard
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     if (pooled) flags |= MAP_HUGETLB | (std::countr_zero(page) << 26);
@@ -148,23 +182,8 @@ Mapping::Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& n
                       Exit::not_supported);
     }
     base_ = static_cast<std::byte*>(address);
-    auto const start = reinterpret_cast<std::uintptr_t>(address);
-    data_ = base_ + ((start + page - 1) / page * page - start);
-    // What lies around the data is closed: a stray access faults, and the kernel cannot merge two buffers into one
-    // area, whose read-back would then count both.
-    if (!pooled) {
-        if (data_ > base_) mprotect(base_, static_cast<std::size_t>(data_ - base_), PROT_NONE);
-        mprotect(data_ + rounded, mapped_ - static_cast<std::size_t>(data_ - base_) - rounded, PROT_NONE);
-    }
-    if (pages.transparent_page_bytes > 0) advise_transparent(data_, rounded, pages);
-    if (pages.transparent()) madvise(data_, rounded, MADV_HUGEPAGE);  // what came of it is read back in given()
-    if (pages.name == "base") madvise(data_, rounded, MADV_NOHUGEPAGE);
-    try {
-        bind_memory(data_, rounded, nodes);
-    } catch (...) {
-        munmap(base_, mapped_);
-        throw;
-    }
+    data_ = base_ +
+            (rounded_up(reinterpret_cast<std::uintptr_t>(address), page) - reinterpret_cast<std::uintptr_t>(address));
 }
 
 Mapping::Mapping(Mapping&& other) noexcept

@@ -5,6 +5,7 @@
 #include "point_text.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,42 @@ bool ends_torn(int file) {
     off_t const size = lseek(file, 0, SEEK_END);
     char last = '\n';
     return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+bool ends_with(int file, std::string const& text) {
+    std::string end(text.size(), '\0');
+    off_t const begin = lseek(file, 0, SEEK_END) - static_cast<off_t>(text.size());
+    return begin >= 0 && pread(file, end.data(), end.size(), begin) == static_cast<ssize_t>(end.size()) && end == text;
+}
+
+JsonText start_record(char const* kind, std::string const& workload, std::string const& launch) {
+    JsonText text;
+    text.open('{');
+    text.key("format").number(record_format);
+    text.key("kind").word(kind);
+    text.key("workload").word(workload);
+    text.key("launch").word(launch);
+    return text;
+}
+
+void write_end(JsonText& text, int ranks, std::string const& reason, Exit code) {
+    text.key("ranks").number(ranks);
+    text.key("reason").word(reason);
+    text.key("exit").number(static_cast<int>(code));
+    text.key("end").word(name_of(code));
+}
+
+// The line with the check sum that ends it.
+std::string sealed(JsonText text) {
+    std::string const sum = hex8(crc32(text.text()));
+    text.key("crc").word(sum);
+    text.close('}');
+    return text.take() + '\n';
+}
+
+Refusal not_written(std::string const& path, int error, bool clean) {
+    return Refusal("cannot write a record to " + path + " (" + std::strerror(error) + "); " +
+                   remedy_for_writing(error) + (clean ? "" : ", drop the torn last line") + " and run again");
 }
 
 }  // namespace
@@ -96,43 +133,27 @@ void Recorder::write_launch(Session const& session) const {
     finish(std::move(text));
 }
 
-JsonText Recorder::start(char const* kind) const {
-    JsonText text;
-    text.open('{');
-    text.key("format").number(record_format);
-    text.key("kind").word(kind);
-    text.key("workload").word(workload_);
-    text.key("launch").word(launch_);
-    return text;
-}
+JsonText Recorder::start(char const* kind) const { return start_record(kind, workload_, launch_); }
 
-void Recorder::finish(JsonText text) const {
-    std::string const sum = hex8(crc32(text.text()));
-    text.key("crc").word(sum);
-    text.close('}');
-    std::string line = text.take();
-    line += '\n';
-    append(std::move(line));
-}
+void Recorder::finish(JsonText text) const { append(sealed(std::move(text))); }
 
 void Recorder::append(std::string text) const {
-    int const file = path_ == "-" ? dup(STDOUT_FILENO) : open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    bool const piped = path_ == "-";
+    int const file = piped ? dup(STDOUT_FILENO) : open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    if (file < 0) throw not_written(path_, errno, true);
     off_t const before = lseek(file, 0, SEEK_END);
-    if (path_ != "-" && ends_torn(file)) text.insert(0, "\n");
-    std::size_t done = 0;
-    while (file >= 0 && done < text.size()) {
+    if (!piped && ends_torn(file)) text.insert(0, "\n");
+    int reason = 0;
+    for (std::size_t done = 0; reason == 0 && done < text.size();) {
         ssize_t const wrote = ::write(file, text.data() + done, text.size() - done);
-        if (wrote < 0 && errno != EINTR) break;
+        if (wrote < 0 && errno != EINTR) reason = errno;
         if (wrote > 0) done += static_cast<std::size_t>(wrote);
     }
-    bool const kept = file >= 0 && done == text.size() && (path_ == "-" || fsync(file) == 0);
-    int const reason = errno;
+    if (reason == 0 && !piped && fsync(file) != 0) reason = errno;
     // Half a line would take the next record with it. Nothing can be taken back from a pipe.
-    bool const clean = kept || before < 0 || ftruncate(file, before) == 0;
-    if (file >= 0) close(file);
-    if (!kept)
-        throw Refusal("cannot write a record to " + path_ + " (" + std::strerror(reason) + "); free some space" +
-                      (clean ? "" : ", drop the torn last line") + " and run again");
+    bool const clean = reason == 0 || before < 0 || ftruncate(file, before) == 0;
+    close(file);
+    if (reason != 0) throw not_written(path_, reason, clean);
 }
 
 bool Recorder::write(KernelInfo const& info, Context const& context, Groups const& groups, Outcome const& outcome) {
@@ -147,11 +168,29 @@ void Recorder::write_failure(Knobs const& knobs, std::string const& reason, Exit
                              std::string const& progress) const {
     JsonText text = start("failure");
     write_knobs(text, knobs);
-    text.key("ranks").number(world_.size());
-    text.key("reason").word(reason);
-    text.key("exit").number(static_cast<int>(code));
+    write_end(text, world_.size(), reason, code);
     if (!progress.empty()) text.key("progress").raw(progress);
     finish(std::move(text));
+}
+
+void record_early_end(std::string const& path, std::string const& workload, std::string const& launch,
+                      std::span<std::string const> words, std::string const& reason, Exit code) {
+    JsonText text = start_record("failure", workload, launch);
+    text.key("knobs").open('{');
+    for (auto const& word : words)
+        if (auto const equals = word.find('='); equals != std::string::npos)
+            text.key(word.substr(0, equals)).word(word.substr(equals + 1));
+    text.close('}');
+    write_end(text, 0, reason, code);
+    std::string const line = sealed(std::move(text));
+    int const file = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    flock(file, LOCK_EX);  // the others would not see a line that is being written; without locks, lines may repeat
+    if (!ends_with(file, line)) {
+        std::string const whole = ends_torn(file) ? '\n' + line : line;
+        static_cast<void>(!::write(file, whole.data(), whole.size()));
+    }
+    close(file);
 }
 
 std::string build_text() {

@@ -31,6 +31,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <numeric>
 #include <optional>
@@ -127,5 +128,8 @@ int main(int argc, char** argv) {
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "octant-link: %s\n", refusal.what());
         return static_cast<int>(refusal.code());
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "octant-link: cannot go on (%s)\n", error.what());
+        return static_cast<int>(Exit::cannot_run);
     }
 }

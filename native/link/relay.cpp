@@ -1,6 +1,7 @@
 #include "relay.hpp"
 
 #include "netlink.hpp"
+#include "octant/thread.hpp"
 
 #include <poll.h>
 #include <pthread.h>
@@ -34,7 +35,7 @@ Relay::Relay(std::vector<int> ends, std::uint64_t bits_per_s, std::int64_t delay
       delay_ns_(delay_ns),
       directions_{{ends.at(0), ends.at(1), 0, 0, {}}, {ends.at(1), ends.at(0), 0, 0, {}}},
       stop_file_(eventfd(0, EFD_CLOEXEC)),
-      thread_([this] { carry(); }) {}
+      thread_(start_thread([this] { carry(); }, "a link without delay")) {}
 
 Relay::~Relay() {
     if (thread_.joinable()) stop();

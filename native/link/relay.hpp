@@ -18,7 +18,7 @@ struct Delays {
 // Works in a thread of its own from construction to `stop`.
 class Relay {
   public:
-    // `ends`: of two tun devices, not blocking.
+    // `ends`: of two tun devices, not blocking. Throws Refusal: the system starts no more threads.
     Relay(std::vector<int> ends, std::uint64_t bits_per_s, std::int64_t delay_ns);
     ~Relay();
     Relay(Relay const&) = delete;

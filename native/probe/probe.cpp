@@ -2,6 +2,7 @@
 // finds in its environment. `describe` starts no MPI; `measure FILE [edge=BYTES] [copies=BYTES] [wait] [check]` is for
 // two ranks, which measure each other (one rank alone is only started and read back). JSON, one object.
 #include "calls.hpp"
+#include "octant/failure.hpp"
 #include "octant/json_text.hpp"
 #include "octant/mpi.hpp"
 #include "octant/mpi_variables.hpp"
@@ -333,7 +334,7 @@ int main(int argc, char** argv) {
         if (what == "describe") return octant::describe();
         if (what == "measure" && argc > 2) return octant::measure(argc, argv);
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "octant-mpi-probe: %s\n", error.what());
+        std::fprintf(stderr, "octant-mpi-probe: %s\n", octant::reason_of(error).c_str());
         return 1;
     }
     std::fputs("octant-mpi-probe: try describe, or measure FILE [edge=BYTES] [copies=BYTES] [wait] [check]\n", stderr);

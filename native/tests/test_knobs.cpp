@@ -14,6 +14,7 @@ using octant::KnobKind;
 std::vector<Knob> declared() {
     return {{"bytes", KnobKind::bytes, "1KiB", "size", {}, 64},
             {"kernel", KnobKind::word, "triad", "loop", {"copy", "triad"}},
+            {"memory", KnobKind::word, "default", "policy"},
             {"threads", KnobKind::integer, "1", "threads", {}, 1, 8},
             {"seconds", KnobKind::seconds, "0.5", "budget"}};
 }
@@ -26,6 +27,9 @@ void sweeps(octant::Checks& checks) {
     auto const swept = points({"bytes=1KiB,2KiB", "threads=1,2,3"});
     checks.that(swept.size() == 6, "the product");
     checks.that(swept[1].integer("threads") == 2 && swept[1].integer("bytes") == 1024, "the last name is fastest");
+    auto const bound = points({"memory=local,bind:0,2-3,interleave:0,1,bind:1"});
+    checks.that(bound.size() == 4 && bound[1].word("memory") == "bind:0+2-3", "nodes joined by commas are one value");
+    checks.that(bound[2].word("memory") == "interleave:0+1" && bound[3].word("memory") == "bind:1", "up to a word");
     checks.that(swept[5].word("kernel") == "triad", "what is not named keeps its default");
 }
 
@@ -45,7 +49,7 @@ void orders(octant::Checks& checks) {
 }
 
 void refusals(octant::Checks& checks) {
-    checks.refused([] { points({"kernle=copy"}); }, "bytes, kernel, threads, seconds");
+    checks.refused([] { points({"kernle=copy"}); }, "bytes, kernel, memory, threads, seconds");
     checks.refused([] { points({"kernel=sort"}); }, "one of copy, triad");
     checks.refused([] { points({"threads=9"}); }, "outside 1");
     checks.refused([] { points({"bytes=1"}); }, "outside 64");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -27,7 +28,11 @@ void policies(octant::Checks& checks) {
     checks.that(PagePolicy::parse(std::to_string(sysconf(_SC_PAGESIZE))).name == "base", "the base page is no pool");
     checks.refused([] { static_cast<void>(PagePolicy::parse("3MiB")); }, "not a page size");
     checks.refused([] { static_cast<void>(PagePolicy::parse("huge")); }, "not a page size");
-    checks.that(NodePolicy::parse("bind:0+1").nodes == std::vector<int>{0, 1}, "two nodes");
+    for (auto const* const word : {"bind:0+1", "bind:0,1", "bind:0-1", "interleave:1,0"})
+        checks.that(NodePolicy::parse(word).nodes == std::vector<int>{0, 1}, word);
+    checks.that(NodePolicy::parse("bind:0,2-3+5").nodes == std::vector<int>{0, 2, 3, 5}, "a list with a range");
+    for (auto const* const word : {"bind:0,", "bind:,1", "bind:0++1", "bind:3-1", "bind:0-1024", "bind:-1", "bind:1-"})
+        checks.refused([&] { static_cast<void>(NodePolicy::parse(word)); }, "cannot ");
     checks.refused([] { static_cast<void>(NodePolicy::parse("bind")); }, "memory=bind");
     checks.refused([] { static_cast<void>(NodePolicy::parse("local:1")); }, "memory=local:1");
     checks.refused([] { Mapping(size, PagePolicy::parse("base"), NodePolicy::parse("bind:1000")); }, "memory policy");
@@ -85,6 +90,22 @@ void owners(octant::Checks& checks) {
     checks.that(given(target).resident_bytes >= static_cast<std::int64_t>(size), "and it can be used");
 }
 
+std::int64_t mapped_pages() {
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages;
+}
+
+// A constructor that refuses gives back what it has mapped before, whichever of its steps refuses.
+void refusals_leave_nothing(octant::Checks& checks) {
+    constexpr std::size_t bytes = std::size_t{1} << 30;
+    PagePolicy const no_such_pages{"12KiB", 0, 12288}, base = PagePolicy::parse("base");
+    auto const before = mapped_pages();
+    checks.refused([&] { Mapping(bytes, no_such_pages, NodePolicy::parse("default")); }, "cannot use pages=12KiB");
+    checks.refused([&] { Mapping(bytes, base, NodePolicy::parse("bind:1000")); }, "cannot apply memory policy");
+    checks.that((mapped_pages() - before) * sysconf(_SC_PAGESIZE) < static_cast<std::int64_t>(bytes), "no mapping");
+}
+
 // Numbers of the physical pages, in order; empty where only root may see them.
 std::vector<std::int64_t> physical_pages(Mapping const& mapping) {
     auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -139,6 +160,7 @@ int main() {
     asked_for(checks);
     sized(checks);
     owners(checks);
+    refusals_leave_nothing(checks);
     layouts(checks);
     return checks.result();
 }

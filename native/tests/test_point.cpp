@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <thread>
 
 namespace {
@@ -341,6 +342,36 @@ void switches(octant::Checks& checks, octant::Session const& session) {
     checks.that(series(helped, "step", 0)["preempted"].size() >= 8, "but those of ranks without times are");
 }
 
+// What fails in one thread arrives as it was thrown: a refusal with its code, another exception with its type.
+void failing_threads(octant::Checks& checks, octant::Session const& session) {
+    octant::Knobs const knobs(octant::harness_knobs({}, false));
+    Context const context{.world = session.world(),
+                          .group = session.world(),
+                          .knobs = knobs,
+                          .threads = 2,
+                          .pages = octant::PagePolicy::parse("base"),
+                          .nodes = octant::NodePolicy::parse("default")};
+    auto const thrown = [&](auto const& body) {
+        try {
+            context.on_each_thread([&](int thread) {
+                if (thread == 1) body();
+            });
+        } catch (octant::Refusal const& refusal) {
+            return refusal.what() + std::string(refusal.code() == Exit::not_supported ? ", not supported" : "");
+        } catch (std::exception const& error) {
+            return octant::reason_of(error);
+        }
+        return std::string("nothing");
+    };
+    checks.that(
+        thrown([] { throw octant::Refusal("no such pages", Exit::not_supported); }) == "no such pages, not supported",
+        "the code of a refusal");
+    checks.that(thrown([] { throw octant::Refusal("no file"); }) == "no file", "of another one");
+    checks.that(thrown([] { throw std::bad_alloc(); }).find("the system gave no more memory") != std::string::npos,
+                "a type that has a meaning");
+    checks.that(thrown([] {}) == "nothing", "or nothing");
+}
+
 void groups_of_two_ranks(octant::Checks& checks, octant::Session const& session) {
     Json const star = point<Solver>(checks, session, {"groups=1", "seconds=0.3", "samples=4000", "pause=10ms"});
     checks.that(star["shape"]["groups"] == Json::parse("[[0],[1]]") && star["work"].size() == 2,
@@ -375,6 +406,7 @@ int main(int argc, char** argv) {
     lane_roles(checks, session);
     faults(checks, session);
     switches(checks, session);
+    failing_threads(checks, session);
     if (session.world().size() == 2) groups_of_two_ranks(checks, session);
     session.world().barrier();
     if (first) std::filesystem::remove_all(folder);

@@ -5,9 +5,11 @@
 #include "check.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -102,7 +104,7 @@ void no_space(octant::Checks& checks, octant::Session const& session, std::strin
     std::signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &little);
     checks.refused([&] { recorder.write_failure(knobs, std::string(20'000, 'x'), octant::Exit::cannot_run); },
-                   "cannot write a record");
+                   "(File too large); raise the limit on the size of files (ulimit -f)");
     recorder.write_failure(knobs, "the last", octant::Exit::cannot_run);
     setrlimit(RLIMIT_FSIZE, &before);
     std::ifstream file(path);
@@ -114,6 +116,23 @@ void no_space(octant::Checks& checks, octant::Session const& session, std::strin
     }
 }
 
+// The reason is that of the call that failed, and the remedy is one for this reason.
+void reasons(octant::Checks& checks, octant::Session const& session, std::string const& path) {
+    octant::KernelInfo const info{};
+    octant::Knobs const knobs(octant::harness_knobs(info, false));
+    octant::Recorder const recorder(session, "family/thing", path, "launch-1");
+    auto const write = [&] { recorder.write_failure(knobs, "lost", octant::Exit::cannot_run); };
+    unlink(path.c_str());
+    checks.refused(write, "(No such file or directory); leave the file and its folder in place and run again");
+    checks.that(access(path.c_str(), F_OK) != 0, "no new file hides that the earlier records are lost");
+    checks.that(symlink("/dev/full", path.c_str()) == 0, "a full device");
+    checks.refused(write, "(No space left on device); free some space");
+    unlink(path.c_str());
+    checks.that(mkdir(path.c_str(), S_IRWXU) == 0, "a folder in its place");
+    checks.refused(write, "(Is a directory); check the file system");
+    rmdir(path.c_str());
+}
+
 // What a process that was killed in the middle of a line left does not take the next record with it.
 void torn_line(octant::Checks& checks, octant::Session const& session, std::string const& path) {
     std::ofstream(path, std::ios::trunc) << R"({"format":2,"kind":"poi)";
@@ -122,6 +141,28 @@ void torn_line(octant::Checks& checks, octant::Session const& session, std::stri
     std::string line;
     std::getline(file, line);
     checks.that(next_line(checks, file)["kind"] == "launch", "the record after a torn line is a line of its own");
+}
+
+// A launch that ends before it has a Recorder says why, once for all of its ranks.
+void early_end(octant::Checks& checks, std::string const& path) {
+    std::ofstream(path, std::ios::trunc) << R"({"format":2,"kind":"poi)";
+    std::array<std::string, 2> const words{"bytes=1,2", "no knob"};
+    for (int rank = 0; rank < 3; ++rank)
+        octant::record_early_end(path, "family/thing", "launch-1", words, "cannot", octant::Exit::wrong_word);
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    Json const read = next_line(checks, file);
+    checks.that(read["kind"] == "failure" && read["knobs"] == Json({{"bytes", "1,2"}}) && read["ranks"] == 0, "whose");
+    checks.that(read["reason"] == "cannot" && read["exit"] == 2 && read["end"] == "wrong_word", "which end");
+    checks.that(!std::getline(file, line), "the other ranks add nothing");
+    octant::record_early_end(path + "/none", "family/thing", "launch-1", words, "cannot", octant::Exit::wrong_word);
+}
+
+void order(octant::Checks& checks) {
+    for (auto a = octant::precedence.begin(); a != octant::precedence.end(); ++a)
+        for (auto b = a; b != octant::precedence.end(); ++b)
+            checks.that(octant::worst(*a, *b) == *a && octant::worst(*b, *a) == *a, octant::name_of(*b));
 }
 
 void progress(octant::Checks& checks, std::string const& path) {
@@ -145,7 +186,11 @@ int main(int argc, char** argv) {
     read_back(checks, path);
     unlink(path.c_str());
     no_space(checks, session, path);
+    unlink(path.c_str());
+    reasons(checks, session, path);
     torn_line(checks, session, path);
+    early_end(checks, path);
+    order(checks);
     checks.refused([&] { octant::Recorder(session, "family/thing", std::string(folder) + "/no/such/file", ""); },
                    "cannot write records");
     unlink(path.c_str());

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,8 @@ EFFORT = frozenset({"seconds", "samples", "least", "precision"})
 """Knobs that say how long to measure, not what."""
 _OLD_SPELLINGS = {"4k": "4KiB", "64k": "64KiB", "2m": "2MiB", "16m": "16MiB", "1g": "1GiB", "prefer": "preferred"}
 """Values, up to a colon, that are read and no longer written."""
+_NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
+"""Memory nodes as the knob `memory` and numactl write them."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,10 @@ def cell_count(knobs: Mapping[str, str]) -> int:
 def canonical(values: str) -> str:
     """One spelling of a knob's value, or of each in a list: `preferred:0` for `prefer:0`, `2MiB` for `2048KiB` or `2m`.
 
-    A number without a unit stays as it is: it may be a count.
+    A number without a unit stays as it is: it may be a count. Memory nodes that are joined by commas are one value:
+    `bind:0,1` becomes `bind:0+1`.
     """
+    values = _NODES.sub(lambda nodes: nodes[0].replace(",", "+"), values)
     return ",".join(map(_canonical, values.split(",")))
 
 

@@ -1,23 +1,54 @@
 """The world's refusals, for people: "cannot X (why); try Y", with the exit code that tells scripts."""
 
 import difflib
+import errno
 from collections.abc import Iterable
-from enum import IntEnum
+from enum import IntEnum, unique
 
 LONGEST_LIST = 12
 """Words of a closed list that a refusal still prints."""
 
 
+@unique
 class Exit(IntEnum):
-    """Exit codes of the command and of the kernels: each kind of failure has one, wherever it is noticed."""
+    """Exit codes of the command and of the kernels. Each code has one meaning, in both languages.
+
+    `native/harness/octant/exit.hpp` has the same names and numbers. Wrappers (`octant where -- PROGRAM`,
+    octant-bind, octant-link) return the status of the program that they run instead.
+    """
 
     OK = 0
-    CANNOT_RUN = 1  # a file, a program, a disk, a network: the world refuses, and may not tomorrow
-    WRONG_ANSWER = 2  # a check failed
-    WRONG_WORD = 2  # words, names or files of the user's that nothing here can mean
+    CANNOT_RUN = 1  # a launch failed, or the system refused something (a file, a program, a disk, a network)
+    WRONG_WORD = 2  # usage error: an argument, a name or a file that has no meaning
     NOT_SUPPORTED = 3  # what this machine or library does not have, however often it is asked
-    REGRESSION = 3  # `octant compare --gate`
+    WRONG_ANSWER = 4  # verification failed
+    REGRESSION = 5  # `octant compare --gate`
+    NOT_DECIDED = 6  # `octant compare --gate`: neither a regression nor its absence is proven
+    UNFIT = 7  # `octant doctor`: the system is not fit for measurements
     INTERRUPTED = 130  # Ctrl-C, or the batch system's SIGTERM
+
+
+PRECEDENCE = (
+    Exit.INTERRUPTED,
+    Exit.WRONG_ANSWER,
+    Exit.REGRESSION,
+    Exit.NOT_DECIDED,
+    Exit.UNFIT,
+    Exit.CANNOT_RUN,
+    Exit.WRONG_WORD,
+    Exit.NOT_SUPPORTED,
+    Exit.OK,
+)
+"""Codes in the order in which they take precedence where several apply."""
+
+
+def worst(codes: Iterable[int]) -> Exit:
+    """Return the code of several outcomes together: the one that comes first in `PRECEDENCE`, or OK if there is none.
+
+    Raises:
+        ValueError: a number that is no exit code of ours.
+    """
+    return min(map(Exit, codes), key=PRECEDENCE.index, default=Exit.OK)
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is no programming error
@@ -26,6 +57,23 @@ class Refusal(Exception):  # noqa: N818 - a refusal is no programming error
     def __init__(self, text: str, code: int = Exit.CANNOT_RUN) -> None:
         super().__init__(text)
         self.code = int(code)
+
+
+_REMEDIES = {
+    "free some space": (errno.ENOSPC, errno.EDQUOT),
+    "raise the limit on the size of files (ulimit -f)": (errno.EFBIG,),
+    "raise the limit on open files (ulimit -n)": (errno.EMFILE, errno.ENFILE),
+    "leave the file and its folder in place": (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP),
+    "allow this user to write there": (errno.EACCES, errno.EPERM, errno.EROFS),
+}
+
+
+def remedy_for_writing(error: OSError) -> str:
+    """Return what to do where the system refuses to write to a file: `free some space`.
+
+    As `remedy_for_writing` of `native/harness/failure.cpp`.
+    """
+    return next((text for text, numbers in _REMEDIES.items() if error.errno in numbers), "check the file system")
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:

@@ -145,27 +145,50 @@ def traffic_in(level: Level) -> str:
     return f"{level} traffic"
 
 
+CLEAR = 2
+"""Beyond so many times the size of a cache, accesses are served by the next level; below, by both in part.
+
+An exclusive (victim) cache adds the size of the level before it to its own, which is less than twice its own size.
+"""
+
+
+def cache_capacities(machine: Machine, threads: Threads) -> dict[int, int]:
+    """Return by cache level the largest footprint, in bytes, that fits into the caches of these hardware threads.
+
+    Each thread has an equal part of the footprint; threads that share a cache share its size. Sizes are those that the
+    system states. A level is missing where no thread has such a cache.
+    """
+    used = [number for _, number in threads]
+    found: dict[int, int] = {}
+    for cache in machine.topology.caches:
+        sharing = sum(cpu in cache.cpus for cpu in used)
+        if sharing and cache.kind != "instruction":
+            fits = cache.size_bytes * len(used) // sharing
+            found[cache.level] = min(fits, found.get(cache.level, fits))
+    return dict(sorted(found.items()))
+
+
 def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None:
     """The nearest level that holds data which these hardware threads go through again and again, by stated sizes.
 
-    Each thread has an equal part. Memory is what lies well beyond every cache; between it and the last cache, and in a
-    last cache whose size sources dispute or no ladder shows, there is no answer.
+    Each thread has an equal part. Memory is what lies well beyond every cache. There is no answer up to `CLEAR` times a
+    cache that is too small, between the last cache and memory, and in a last cache whose size sources dispute or no
+    ladder shows.
 
     Args:
         footprint: bytes of all threads together.
     """
-    used = [number for _, number in threads]
-    each = footprint / max(1, len(used))
-    caches = [cache for cache in machine.topology.caches if cache.kind != "instruction"]
-    last = max((cache.level for cache in caches), default=0)
+    capacities = cache_capacities(machine, threads)
+    last = max((cache.level for cache in machine.topology.caches if cache.kind != "instruction"), default=0)
     unseen = machine.measured_cache_bytes is not None
     disputed = unseen or any(one.subject == LAST_CACHE for one in machine.disagreements)
+    before = 0
     for number, level in enumerate(LEVELS[:-1], 1):
-        sharing = [cache for cache in caches if cache.level == number and cache.cpus & set(used)]
-        if not sharing or (number == last and disputed):
+        if number not in capacities or (number == last and disputed):
             continue
-        if all(each * sum(cpu in cache.cpus for cpu in used) <= cache.size_bytes for cache in sharing):
-            return level
+        if footprint <= capacities[number]:
+            return level if footprint >= CLEAR * before else None
+        before = capacities[number]
     return MEMORY if footprint >= 2 * machine.may_be_cached_bytes() else None
 
 

@@ -1,8 +1,9 @@
 """What a workload folder declares: metrics, limits, pictures, its traffic on a network, and a tiny complete run."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, ParamSpec, TypeAlias, TypeVar
 
 from octant.failure import suggestion
 from octant.limit import Known, Limit, Provides
@@ -177,6 +178,27 @@ class Probe:
     kind: str  # of that doubt, in `stats.GRADES`
 
 
+_Given = ParamSpec("_Given")
+_Answer = TypeVar("_Answer")
+
+
+def total(function: Callable[_Given, _Answer], otherwise: _Answer) -> Callable[_Given, _Answer]:
+    """The function, giving `otherwise` for points that do not hold what it needs.
+
+    A stored point may be of another version, or of a file that was changed: knobs, notes and counts may be missing, and
+    their values may have no meaning.
+    """
+
+    @functools.wraps(function)
+    def answer(*args: _Given.args, **kwargs: _Given.kwargs) -> _Answer:
+        try:
+            return function(*args, **kwargs)
+        except (LookupError, ValueError, ArithmeticError):
+            return otherwise
+
+    return answer
+
+
 @dataclass(frozen=True)
 class Workload:
     """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
@@ -207,6 +229,17 @@ class Workload:
     ours: tuple[str, ...] = ()
     """Values of these that are code of this project: where one of them crashes, no library is to blame."""
     probe: Probe | None = None
+
+    def answering_every_point(self) -> "Workload":
+        """The same with functions that are defined for every point that a store may hold."""
+        return replace(
+            self,
+            least_seconds=total(self.least_seconds, None),
+            provides=tuple(replace(one, when=total(one.when, False)) for one in self.provides),
+            traffic=self.traffic and total(self.traffic, NoTraffic("the record does not say what was sent")),
+            footprint=total(self.footprint, None),
+            rivals=self.rivals and total(self.rivals, ("the call", "the other one")),
+        )
 
     @property
     def family(self) -> str:

@@ -13,7 +13,7 @@ from found_run import Cell, found_run, taken
 from octant.advice import findings as advised
 from octant.advice.findings import KINDS, Finding, first_of
 from octant.analysis.summary import Summary
-from octant.machine import Processor
+from octant.machine import Disagreement, Processor
 from octant.record import Scheduling
 from octant.stats import Doubt, Grade
 from octant.units import NARROW
@@ -228,6 +228,16 @@ def test_long_messages_at_half_the_best_rate_are_a_finding() -> None:
     below = found_run(messages({**rates, 4 * MIB: 12e9 / 1.99}))
     assert rules(below) == []
     assert "ping-pong against length, hot buffers: messages of 4 MiB have 50 % of the best rate" in passed_checks(below)
+
+
+def test_long_messages_do_not_leave_a_cache_of_disputed_size() -> None:
+    rates = {8192: 1e9, 512 * 1024: 12e9, 64 * MIB: 5e9}
+    summary = found_run(messages(rates))
+    assert "(L2 has 2 MiB, L3 has 32 MiB)" in only(summary, "message fall").body
+    doubt = Disagreement("last-level cache", (("stated", "32 MiB"),), "neither")
+    machine = replace(summary.run.machine, disagreements=(doubt,))
+    doubted = replace(summary, run=replace(summary.run, machine=machine))
+    assert "(L2 has 2 MiB). " in only(doubted, "message fall").body
 
 
 def test_a_check_of_messages_names_their_group_which_has_enough_launches() -> None:

@@ -189,8 +189,8 @@ def test_the_text_fits_and_the_json_says_the_same(width: int) -> None:
     assert f"Slower in B ({len(found.figures)})" in page
     assert any("93.80 → 84.42 Gflop/s" in line and "×0.900" in line for line in page)
     words = " ".join(" ".join(page).split())
-    assert "at least 3 % slower; could have found ± " in words
-    assert words.count("a 95 % interval for the ratio over 4 paired rounds at ") == 1
+    assert "at least 3 % slower; smallest detectable difference ± " in words
+    assert words.count("a 95 % interval for the geometric mean ratio over 4 paired rounds at ") == 1
     assert "octant compare --rounds" not in words
     document = json.loads(comparison.as_json(found))
     assert document["regressions"] == len(found.figures)

@@ -175,7 +175,7 @@ def test_four_further_occasions_turn_a_difference_into_a_verdict(tmp_path: Path)
     assert (found.word, of_store(store, after, before).word) == ("slower", "faster")
     assert found.speed is not None
     days = "between 2026-11-16 09:00 and 2026-11-21 09:00"
-    assert found.speed.text == f"95 % interval for the ratio in other sessions, from 4 sessions {days}"
+    assert found.speed.text == f"95 % interval for the geometric mean ratio in other sessions, from 4 sessions {days}"
     assert of_store(store, before, same).word == "same"
 
 

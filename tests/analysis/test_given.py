@@ -129,6 +129,8 @@ def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
     [
         ("bind:1", {"1": 64}, ()),
         ("bind:0+1", {"0": 30, "1": 34}, ()),
+        ("bind:0-1", {"0": 30, "1": 34}, ()),
+        ("bind:none", {"0": 64}, ()),
         ("bind:1", {"0": 64}, ("rank 0: memory=bind:1 asked, 100 % of it lies on other nodes",)),
         ("default", {"0": 64}, ()),
         ("bind:1", {}, ()),  # nothing to be seen

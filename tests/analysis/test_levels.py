@@ -61,6 +61,18 @@ def test_points_that_are_no_ladder_contradict_none() -> None:
     assert cached_by_ladder([*walks, *ladder(without_l3)], TWO_CORES) == 2 * 4 * MIB
 
 
+def test_a_ladder_of_rates_that_shows_the_level_outdoes_one_of_times() -> None:
+    """With busy neighbours, random loads may see less of a shared cache than a stream does."""
+    rates = [
+        replace(one, workload=WORKLOADS["node/stream"], metric=WORKLOADS["node/stream"].metrics[0], launches=tuple(
+            replace(launch, value=launch.value.__class__(*(1 / end for end in (v.high, v.middle, v.low))))
+            for launch in one.launches for v in [launch.value]
+        ))
+        for one in ladder(with_l3)
+    ]  # fmt: skip
+    assert cached_by_ladder([*rates, *ladder(without_l3)], TWO_CORES) is None
+
+
 @pytest.mark.parametrize(
     "figures",
     [

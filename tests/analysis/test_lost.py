@@ -163,3 +163,17 @@ def test_steal_of_ranks_that_said_nothing_of_their_threads_is_of_one_cpu() -> No
     lost = lost_time_of(point(ranks=2, taken=(one,), given=(Given("n", (0, 1), ((0, 1),)),)))
     assert lost is not None
     assert lost.steal == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("percent", [(20, 21, 35), (35, 21, 20), (21, 35, 20)])
+def test_a_figure_shows_the_launch_that_lost_most(percent: tuple[int, ...]) -> None:
+    workload = WORKLOADS["node/peakflops"]
+    samples: dict[str, Any] = {"counts": {"flops": 95_700_000}, "lanes": (lane([10**6] * 30),)}
+    waits = [S * share // 100 for share in percent]
+    launches = [
+        point(taken=(taken(0, S, S - wait, wait),), launch=f"peakflops-{number}", **samples)
+        for number, wait in enumerate(waits)
+    ]
+    texts = [one.text for one in figure(workload, launches).doubts if one.kind == "lost time"]
+    assert len(texts) == 1
+    assert texts[0].startswith("35 % of the time was lost to other work on the same CPUs")

@@ -65,7 +65,9 @@ CORES = frozenset({("node", 0), ("node", 1)})
     ("threads", "footprint", "level"),
     [
         (CORE, 48 * KIB, "L1"),
-        (CORE, 48 * KIB + 1, "L2"),
+        (CORE, 48 * KIB + 1, None),  # L1 still holds most of it
+        (CORE, 96 * KIB - 1, None),
+        (CORE, 96 * KIB, "L2"),
         (CORE, 2 * MIB, "L2"),
         (CORE, 32 * MIB, "L3"),
         (CORE, 33 * MIB, None),
@@ -76,7 +78,7 @@ CORES = frozenset({("node", 0), ("node", 1)})
         (CORES, 40 * MIB, None),
     ],
 )
-def test_data_lie_in_the_first_cache_that_holds_the_part_of_each_thread(
+def test_data_lie_in_the_first_cache_that_holds_the_part_of_each_thread_unless_one_before_it_holds_half_of_it(
     threads: Threads, footprint: int, level: str | None
 ) -> None:
     assert level_of(machine(), threads, footprint) == level

@@ -157,14 +157,14 @@ def test_a_package_has_the_metadata_of_its_own_folder(tmp_path: Path) -> None:
 def test_an_archive_of_git_has_its_commit(tree: Path) -> None:
     commit = commit_all(tree)
     git(tree, "archive", "-o", "archive.tar", "HEAD")
-    assert python(
-        unpack(tree / "archive.tar") / "src", "from octant.build import version; print(version.of_package())"
-    ) == (f"{NUMBER} ({commit})")
+    code = "from octant.build import version; print(version.of_package())"
+    assert python(unpack(tree / "archive.tar") / "src", code, site=False) == f"{NUMBER} ({commit})"
 
 
-def python(folder: Path, code: str, cwd: Path | None = None) -> str:
+def python(folder: Path, code: str, cwd: Path | None = None, site: bool = True) -> str:
+    """Run code with the folder's packages first; `site`: also the environment's packages."""
     environment = {**ENVIRONMENT, "PYTHONPATH": str(folder), "OCTANT_MPI": "site", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, *([] if site else ["-S"]), "-c", code]
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()

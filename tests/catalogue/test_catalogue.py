@@ -65,7 +65,7 @@ def test_what_became_of_the_settings() -> None:
     assert relations == {"identical": 56, "same-purpose": 137, "platform-only": 8, "obsolete": 1}
     assert sum(bool(s.neutral) for s in settings) == 55
     links = [c for s in settings for c in s.counterparts]
-    assert (len(links), len({c.id for c in links})) == (480, 237)
+    assert (len(links), len({c.id for c in links})) == (481, 238)
 
 
 COUNTERPARTS = """

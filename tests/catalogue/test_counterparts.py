@@ -1,5 +1,7 @@
 """What became of the published settings: every word finds its entries, and every line that is shown can be used."""
 
+import dataclasses
+import functools
 import json
 import re
 import shlex
@@ -11,14 +13,18 @@ import typer
 from typer.testing import CliRunner
 
 from octant import catalogue
+from octant.build import mpi_library
 from octant.catalogue import neutral
 from octant.catalogue.lookup import nearest, search
 from octant.cli import application
 from octant.failure import Refusal
+from octant.machine.mpi_inventory import Inventory, parse_mpivars, parse_ompi_info
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.report.machine.counterparts import found_text
 from octant.report.machine.neutral import example, neutral_text
+from octant.runs import mpi_settings
+from paths import DATA
 
 NAMES = sorted({setting.name for setting in catalogue.settings()})
 
@@ -140,6 +146,70 @@ def test_our_own_lines_are_parsed_by_our_own_command(
         context = command.make_context(name, rest, parent=context)
     if "--place" in words:
         parse_place(words[words.index("--place") + 1], read_synthetic("pack:2 numa:1 core:4 pu:2"))
+
+
+PROPOSALS = sorted({s.neutral for s in catalogue.settings() if "=" in s.neutral})
+MPICH = dataclasses.replace(parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2"), device="ch4:ucx ofi")
+OPENMPI = parse_ompi_info((DATA / "ompi_info-5.0.11.txt").read_text())
+
+
+def _refusal(proposal: str, inventory: Inventory) -> str:
+    """Why `octant run --mpi` refuses it with a library without an InfiniBand adapter; empty: it does not."""
+    try:
+        mpi_settings.read([proposal], inventory, {}, ["eth0"])
+    except Refusal as refused:
+        return str(refused)
+    return ""
+
+
+@pytest.mark.parametrize("proposal", PROPOSALS)
+def test_a_proposal_that_an_installed_library_refuses_says_so_and_who_accepts_it(
+    proposal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mpi_settings, "library_of", functools.partial(mpi_settings.library_of, infiniband=False))
+    refused = {title: _refusal(proposal, one) for title, one in (("MPICH 5", MPICH), ("Open MPI 5", OPENMPI))}
+    (name, *_) = [s.name for s in catalogue.settings() if s.neutral == proposal]
+    text = " ".join(found_text(name, search(name), 100).replace("\\\n", "").split())
+    assert f"octant run p2p --mpi {proposal}" in text
+    for title, why in refused.items():
+        assert (f"Refused by {title}" in text) == bool(why), (title, why)
+    own = neutral.find(proposal.partition("=")[0])
+    assert own is not None
+    accepted = neutral.acceptance(own, neutral.read_value(own, proposal.partition("=")[2]))
+    assert accepted.by, "a proposal that no library accepts is none"
+    assert (f"Accepted by {', '.join(accepted.by)}." in text) == any(refused.values())
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("proposal", PROPOSALS)
+def test_the_library_that_is_installed_accepts_what_the_answer_says(
+    proposal: str, kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    live = mpi_library.linked()
+    own = neutral.find(proposal.partition("=")[0])
+    assert own is not None
+    accepted = neutral.acceptance(own, neutral.read_value(own, proposal.partition("=")[2]))
+    title = {"mpich": "MPICH 5", "openmpi": "Open MPI 5"}.get(live.library, "")
+    if not live.version.startswith("5") or not title or mpi_settings.library_of(live, {}).infiniband:
+        pytest.skip("needs MPICH 5 or Open MPI 5, without an InfiniBand adapter")
+    said = [why for why in accepted.refused_by if why.startswith(title)]
+    assert bool(_refusal(proposal, live)) == bool(said), said
+
+
+def test_variables_of_lines_for_a_library_are_in_its_inventory() -> None:
+    """Else it ignores them; a line for another version says which."""
+    known = {"MPICH": set(MPICH.values), "Open MPI": {*OPENMPI.values, *OPENMPI.aliases}}
+    lines = {c.id: c for setting in catalogue.settings() for c in setting.counterparts}
+    found: dict[str, list[str]] = {}
+    for one in lines.values():
+        text = f"{one.line} {one.name}"
+        used = {"MPICH": re.findall(r"\bMPIR_CVAR_\w+", text), "Open MPI": re.findall(r"OMPI_MCA_(\w+)", text)}
+        for library, names in used.items():
+            for name in {*names} - known[library]:
+                found.setdefault(one.system, []).append(name)
+    older = {system for system in found if re.search(r"\b4\.\d|with SHARP", system)}
+    assert found.keys() - older == set(), found
 
 
 def test_what_a_setting_stands_for_is_a_value_of_that_setting() -> None:

@@ -29,10 +29,11 @@ from octant.store import Store, StoredRun
 
 @dataclass
 class Bench:
-    """A store, and the kernel that stands for all of them: the cells of some sides take longer."""
+    """A store, and the kernel that stands for all of them: the cells of some sides take longer, or spread more."""
 
     store: Store
     slower: dict[str, float] = field(default_factory=dict)  # by the kernel's variant
+    spread: dict[str, float] = field(default_factory=dict)  # of launches, likewise; else 1 %
     kernel: Kernel = field(default_factory=Kernel)
     stop_at: int = -1  # Ctrl-C at this start
 
@@ -49,11 +50,12 @@ class Bench:
         return self.kernel(*arguments)  # type: ignore[arg-type]
 
     def answer(self, workload: str, launch: str, cell: Mapping[str, str]) -> Point:
-        """A cell whose launches spread by 1 %, and are slower where the cell of a later run says so."""
+        """A cell whose launches spread as the bench says, and are slower where the cell of a later run says so."""
         number = len(self.kernel.starts)
         is_after = self.kernel.starts[-1][self.kernel.starts[-1].index("--output") + 1] != self.first
         factor = self.slower.get(cell["kernel"], 1.0) if is_after else 1.0
-        lanes = (lane(durations(round(100_000 * factor * (1 + 0.01 * (number * 7 % 5 - 2) / 2)), 5)),)
+        step = self.spread.get(cell["kernel"], 0.01) * (number * 7 % 5 - 2) / 2
+        lanes = (lane(durations(round(100_000 * factor * (1 + step)), 5)),)
         return point(workload=workload, launch=launch, knobs=dict(cell), lanes=lanes, counts={"bytes_read": 1000})
 
     @property
@@ -95,8 +97,8 @@ def test_rounds_measure_both_again_and_give_verdicts(bench: Bench) -> None:
     words = " ".join(done.stdout.split())
     assert "A again: run" in words
     assert "Slower in B (1)" in words
-    assert "at least 3 % slower; could have found ± " in words
-    assert re.search(r" a 95 % interval for the ratio over 6 paired rounds (at|between) ", words)
+    assert "at least 3 % slower; smallest detectable difference ± " in words
+    assert re.search(r" a 95 % interval for the geometric mean ratio over 6 paired rounds (at|between) ", words)
     page = Path(done.stdout.splitlines()[-1])
     assert page == bench.store.read(bench.store.ids()[-1]).folder / "comparison.html"
     assert page.stat().st_mode & 0o077 == 0, "a store is its owner's alone"
@@ -108,7 +110,7 @@ def test_rounds_measure_both_again_and_give_verdicts(bench: Bench) -> None:
     assert len(bench.kernel.starts) == 24, "comparing them later measures nothing"
 
 
-def test_a_gate_measures_again_stops_early_and_exits_with_3_on_a_regression(bench: Bench) -> None:
+def test_a_gate_measures_again_stops_early_and_exits_with_5_on_a_regression(bench: Bench) -> None:
     bench.measured(TRIAD)
     bench.measured(TRIAD)
     bench.slower = {"triad": 1.5}
@@ -129,6 +131,42 @@ def test_a_gate_until_sure_looks_after_every_round(bench: Bench) -> None:
     assert bench.compare("--gate", "--until-sure").exit_code == Exit.REGRESSION
     assert len(bench.kernel.starts) == 4 * 8
     assert isinstance(bench.compare("--until-sure").exception, Refusal)
+
+
+@pytest.mark.parametrize("words", [("--rounds", "8"), (), ("--until-sure", "--rounds", "10")])
+def test_a_gate_that_decides_nothing_exits_with_6(bench: Bench, words: tuple[str, ...]) -> None:
+    bench.measured(TRIAD, COPY)
+    bench.measured(TRIAD, COPY)
+    bench.spread = {"copy": 0.5}
+    done = bench.compare("--gate", *words)
+    assert done.exit_code == 6, done.output
+    assert "octant: the gate is not decided: nothing is proven of 1 of 2 figures" in done.stderr
+    assert "Not decided (1)" in done.stdout
+    assert bench.compare("--rounds", "8", *bench.store.ids()[-2:]).exit_code == 0, "without a gate it is an answer"
+
+
+def test_a_gate_on_a_figure_that_cannot_be_compared_is_not_decided(bench: Bench) -> None:
+    bench.measured(TRIAD, COPY)
+    bench.measured(TRIAD, COPY)
+    original = bench.answer
+
+    def answer(workload: str, launch: str, cell: Mapping[str, str]) -> Point:
+        found = original(workload, launch, cell)
+        is_before = bench.kernel.starts[-1][bench.kernel.starts[-1].index("--output") + 1] == bench.first
+        return _wrong(found) if cell["kernel"] == "copy" and is_before else found
+
+    bench.kernel.answer = answer
+    done = bench.compare("--gate", "--rounds", "8")
+    assert done.exit_code == Exit.WRONG_ANSWER, done.output  # it comes before what is not decided
+    assert "the gate is not decided" in done.output
+    assert "wrong answer in A" in done.stdout
+
+
+def test_a_regression_is_reported_though_other_figures_are_not_decided(bench: Bench) -> None:
+    bench.measured(TRIAD, COPY)
+    bench.measured(TRIAD, COPY)
+    bench.spread, bench.slower = {"copy": 0.5}, {"triad": 1.5}
+    assert bench.compare("--gate").exit_code == Exit.REGRESSION
 
 
 def test_a_gate_refuses_too_few_rounds_with_the_number_needed(bench: Bench) -> None:
@@ -154,8 +192,9 @@ def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) 
 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
-    assert done.exit_code == Exit.REGRESSION
+    assert done.exit_code == Exit.WRONG_ANSWER, "it comes before the regression that it is, too"
     assert "wrong answer in B" in done.stdout
+    assert "octant: WRONG ANSWER: node/stream: " in done.stderr
 
 
 def _wrong(found: Point) -> Point:
@@ -222,7 +261,7 @@ def test_a_gate_on_one_figure_that_one_side_cannot_give_again_is_a_regression(be
 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
-    assert done.exit_code == Exit.REGRESSION, done.exception
+    assert done.exit_code == Exit.WRONG_ANSWER, done.exception
     assert "wrong answer in B" in done.stdout
 
 
@@ -236,6 +275,7 @@ def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: 
     refused = bench.compare("--gate").exception
     assert isinstance(refused, Refusal)
     assert "1 figure in common, none measurable in both: wrong answer in A" in str(refused)
+    assert refused.code == Exit.NOT_DECIDED
 
 
 def test_a_gate_that_nothing_answered_is_refused(bench: Bench) -> None:
@@ -247,6 +287,7 @@ def test_a_gate_that_nothing_answered_is_refused(bench: Bench) -> None:
     assert isinstance(refused, Refusal)
     assert "cannot judge" in str(refused)
     assert "the kernel died" in str(refused)
+    assert refused.code == Exit.NOT_DECIDED, "it comes before the launches that failed"
 
 
 @pytest.mark.parametrize("words", [("--rounds", "6"), ("--gate",), ("--gate", "--until-sure")])
@@ -291,3 +332,40 @@ def test_rounds_of_runs_named_by_their_folders_stay_in_their_store(
     done = CliRunner().invoke(application(), ["compare", "--rounds", "4", *folders])
     assert done.exit_code == 0, done.exception
     assert len(bench.kernel.starts) == 8
+
+
+def _killed_in(bench: Bench, *starts: int) -> None:
+    bench.kernel.ends = {start: Outcome(137, False, 0.1, "killed") for start in starts}
+
+
+def test_a_gate_that_cannot_tell_is_not_decided(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Absence of evidence: launches of both sides spread by far more than what matters."""
+    monkeypatch.setattr(interleaved, "new_seed", lambda: 3)  # the order in a round says which launch is of which side
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+
+    def answer(workload: str, launch: str, cell: Mapping[str, str]) -> Point:
+        number = len(bench.kernel.starts)
+        lanes = (lane(durations(100_000 + 25_000 * (number * 7 % 5 - 2), 5)),)
+        return point(workload=workload, launch=launch, knobs=dict(cell), lanes=lanes, counts={"bytes_read": 1000})
+
+    bench.kernel.answer = answer
+    done = bench.compare("--gate")
+    assert "not decided" in done.stdout
+    assert done.exit_code == Exit.NOT_DECIDED, done.output
+    ids = bench.store.ids()[-2:]
+    assert bench.compare("--gate", *ids).exit_code == Exit.NOT_DECIDED, "of what is stored"
+    assert bench.compare(*ids).exit_code == Exit.OK, "without a gate nothing is to be decided"
+
+
+def test_a_launch_of_the_rounds_that_failed_counts_unless_there_is_worse(bench: Bench) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    _killed_in(bench, 2)
+    done = bench.compare("--rounds", "6")
+    assert done.exit_code == Exit.CANNOT_RUN
+    assert "octant: 1 launch failed (killed (exit status 137))" in done.stderr
+    assert "octant resume" not in done.stderr, "a side is not measured alone"
+    bench.slower = {"triad": 1.5}
+    _killed_in(bench, len(bench.kernel.starts) + 2)
+    assert bench.compare("--gate", *bench.store.ids()[:2]).exit_code == Exit.REGRESSION

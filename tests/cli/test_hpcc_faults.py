@@ -144,4 +144,6 @@ def test_a_run_keeps_what_was_measured_says_what_was_lost_and_goes_on(
     assert resumed.returncode == 0, resumed.stderr
     (after,) = store.runs()
     assert after.complete
+    assert (after.failures, len(after.repeated)) == ((), len(run.failures))
+    assert "Not measured" not in resumed.stdout
     assert len(after.points) == len(run.points) + len(run.failures)

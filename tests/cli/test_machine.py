@@ -11,7 +11,7 @@ import trees
 from octant import advice
 from octant.advice import Advice
 from octant.cli import application
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.machine import discover as probe
 from octant.machine.codec import from_json
 from octant.machine.discover import discover
@@ -104,7 +104,8 @@ def said(severity: advice.Severity) -> Advice:
 
 
 @pytest.mark.parametrize(
-    ("found", "code"), [([], 0), ([said("note")], 0), ([said("slows")], 0), ([said("spoils"), said("note")], 1)]
+    ("found", "code"),
+    [([], 0), ([said("note")], 0), ([said("slows")], 0), ([said("spoils"), said("note")], Exit.UNFIT)],
 )
 def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "diagnose", lambda _facts: found)

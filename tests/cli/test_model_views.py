@@ -40,6 +40,20 @@ def test_loads_write_a_drawing(tmp_path: Path) -> None:
         run("model", "loads", "power775", "-t", "gfft", "--sizes", "8", "--svg", str(path))
 
 
+def test_a_page_without_a_file_goes_into_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    words = ("model", "report", "bgp", "-t", "random", "--sizes", "8")
+    path = tmp_path / "store" / "models" / "bgp-random.html"
+    assert run(*words, "--store", str(tmp_path / "store")).strip() == str(path)
+    assert path.is_file()
+    assert list(here.iterdir()) == []
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "other"))
+    assert run(*words).strip() == str(tmp_path / "other" / "models" / "bgp-random.html")
+    assert list(here.iterdir()) == []
+
+
 def test_report_ends_with_the_path_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert run("model", "report", "bgp", "--sizes", "8,27", "-o", str(path)).strip() == str(path)

@@ -10,6 +10,7 @@ from octant.build.describe import describe
 from octant.catalogue.mpi_faults import faults
 from octant.catalogue.mpi_patterns import patterns
 from octant.cli import application
+from octant.failure import Exit
 from octant.runs.knobs import check_knobs
 from paths import Octant
 
@@ -92,9 +93,9 @@ def test_a_run_without_patterns_is_named_with_what_shows_it(octant: Octant) -> N
 
 
 @pytest.mark.mpi
-def test_wrong_data_exits_2_and_a_hang_3_with_the_library_named(octant: Octant) -> None:
+def test_wrong_data_exits_4_and_a_hang_3_with_the_library_named(octant: Octant) -> None:
     wrong = octant("mpi", "pingpong", *SHORT, env={"OCTANT_FAULT": "wrong"})
-    assert wrong.returncode == 2
+    assert wrong.returncode == Exit.WRONG_ANSWER
     assert wrong.stdout.count("WRONG ANSWER") == 2
     hung = octant("mpi", "pingpong", "sendrecv", *SHORT, "--timeout", "2", env={"OCTANT_FAULT": "hang"})
     assert hung.returncode == 3

@@ -1,6 +1,6 @@
 """Puts changed inputs to every reader of foreign text; exits with 1 where one crashes, hangs, or leaves a traceback.
 
-    python tests/fuzz/run.py [--inputs N] [--only TARGET] [--network MODULE] [--jobs J]
+    python tests/fuzz/run.py [--inputs N] [--only TARGET] [--seconds S] [--network MODULE] [--jobs J]
 
 The same N gives the same inputs everywhere. An input whose way through a reader is new (which line refused it, and in
 which words) joins those that are changed further. Inputs run in children, so that what kills one is known by its
@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 os.environ["OMP_NUM_THREADS"] = "1"  # before the network module starts its threads
 
 from fuzz_mutations import mutate
-from fuzz_targets import Target, attempt, kept, peak_mib, targets
+from fuzz_targets import SECONDS, Target, attempt, kept, peak_mib, targets
 from paths import ROOT
 
 BATCH = 500
@@ -69,7 +69,7 @@ def _input(target: Target, pool: Sequence[bytes], number: int) -> bytes:
     if number < len(pool):
         return pool[number]
     rng = random.Random(f"{target.name} {number}")
-    return mutate(rng.choice(pool), pool, target.form, rng)
+    return mutate(rng.choice(pool), pool, target.form, rng, target.most_bytes)
 
 
 def _child(target: Target, pool: list[bytes], known: frozenset[str], first: int, last: int, at: mmap.mmap) -> _Batch:
@@ -77,7 +77,7 @@ def _child(target: Target, pool: list[bytes], known: frozenset[str], first: int,
     for number in range(first, last):
         at[:8] = struct.pack("q", number)
         data = _input(target, pool, number)
-        outcome = attempt(target, data)
+        outcome = attempt(target, data, _SECONDS[0])
         if outcome.fault and outcome.where not in batch.findings:
             batch.findings[outcome.where] = _shrunk(target, data, outcome.where), outcome.fault
         elif outcome.where not in known and outcome.where not in batch.fresh:
@@ -94,7 +94,7 @@ def _shrunk(target: Target, data: bytes, where: str, tries: int = 150) -> bytes:
         for begin in range(0, len(data), size):
             tries -= 1
             less = data[:begin] + data[begin + size :]
-            outcome = attempt(target, less)
+            outcome = attempt(target, less, _SECONDS[0])
             if outcome.fault and outcome.where == where:
                 data = less
                 break
@@ -188,6 +188,7 @@ def _worker(name: str, inputs: int) -> Tally:
 
 
 _TARGETS: dict[str, Target] = {}
+_SECONDS = [SECONDS]  # that one input may take; set before children start
 
 
 def main() -> int:
@@ -195,6 +196,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=1000, help="for each target")
     parser.add_argument("--only", action="append", default=[], help="a target; may be given several times")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of the processor that one input may take")
     parser.add_argument("--network", type=Path, help="file or folder of the module to use")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
@@ -204,6 +206,7 @@ def main() -> int:
     if os.access("/dev/shm", os.W_OK):  # noqa: S108 - folders of our own in it; on a disk each costs milliseconds
         tempfile.tempdir = "/dev/shm"  # noqa: S108
     _TARGETS.update(targets())
+    _SECONDS[0] = asked.seconds
     names = asked.only or list(_TARGETS)
     with multiprocessing.get_context("fork").Pool(min(asked.jobs, len(names)), maxtasksperchild=1) as workers:
         tallies = []

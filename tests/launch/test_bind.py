@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octant.failure import worst
+from octant.launch.bind import refusal_path, take_refusal
 from octant.launch.pages import parse_smaps, segments
 
 Bind = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -171,6 +173,20 @@ def test_stack_and_text_of_an_unmodified_program_are_asked_for_and_read_back(bin
     assert large["text"] >= 2048 or "octant-pages: text of process" in done.stderr
 
 
+@pytest.mark.parametrize(("tell", "lines"), [({}, 4), ({"OCTANT_PAGES_TELL": "1"}, 1)])
+def test_of_many_processes_the_first_alone_says_what_it_got_if_that_is_asked(
+    bind: Bind, program: Path, tell: dict[str, str], lines: int
+) -> None:
+    """A shell and the three programs that it starts: none has a large page of data."""
+    words = ("--segments", "data", "--preload", str(program.parent / "octant-pages"))
+    script = "/bin/true; /bin/true; /bin/true; :"
+    done = bind(*words, then=("/bin/sh", "-c", script), env={"LD_PRELOAD": "", **tell})
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    said = [line for line in done.stderr.splitlines() if line.startswith("octant-pages: data of process")]
+    assert len(said) == lines, done.stderr
+
+
 def test_a_large_environment_leaves_room_for_a_stack_of_large_pages(bind: Bind, program: Path) -> None:
     """It lies above the stack and counts in its limit: here 1.2 MB of the usual 8 MiB."""
     words = ("--segments", "stack", "--preload", str(program.parent / "octant-pages"))
@@ -215,6 +231,26 @@ def test_words_it_cannot_read_are_refused(bind: Bind, words: tuple[str, ...], sa
     assert said in done.stderr
     assert done.stderr.startswith("octant-bind: cannot ")
     assert "try " in done.stderr or "drop " in done.stderr or "; " in done.stderr
+
+
+def test_a_refusal_is_recorded_with_its_code_for_each_rank(bind: Bind, tmp_path: Path) -> None:
+    """`carry_out` reads it: launchers change exit statuses, and need not pass on what is said on standard error."""
+    records = tmp_path / "records.jsonl"
+    recording = ("--refusal", str(refusal_path(records)))
+    absent = bind(*recording, "--rank", "0", f"cpus={CPUS[0]},4095")
+    unplaced = bind(*recording, "--rank", "0", "--local-rank", "1")
+    refusal = take_refusal(records)
+    assert refusal
+    assert str(refusal) == absent.stderr.strip()
+    assert (absent.returncode, unplaced.returncode, refusal.code) == (3, 2, worst([3, 2]))
+    assert take_refusal(records) is None, "it was taken"
+    assert bind(*recording, "--rank", "0", then=("sh", "-c", "exit 3")).returncode == 3
+    assert list(tmp_path.iterdir()) == [], "the status of the program is no refusal"
+    mine = tmp_path / "mine"
+    mine.touch()
+    refusal_path(records).symlink_to(mine)
+    assert bind(*recording, "--rank", "0", "cpus=4095").returncode == 3
+    assert mine.read_text() == "", "a link is not followed"
 
 
 def test_it_starts_nothing_for_a_parent_that_has_ended(bind: Bind) -> None:

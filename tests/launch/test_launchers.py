@@ -87,7 +87,7 @@ def test_the_launcher_at_hand_is_chosen(name: str, size: JobSize, environment: d
 def test_an_unknown_launcher_is_refused_with_the_known_ones() -> None:
     with pytest.raises(Refusal, match="try one of direct, flux, mpiexec, srun") as refusal:
         launchers.launcher("mpirum")
-    assert refusal.value.code == Exit.WRONG_ANSWER
+    assert refusal.value.code == Exit.WRONG_WORD
 
 
 @pytest.mark.parametrize(

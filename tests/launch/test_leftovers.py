@@ -1,11 +1,16 @@
 """Nothing is left behind: whoever is killed, launchers, ranks and shared memory are gone soon after."""
 
+import contextlib
+import errno
+import fcntl
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -123,37 +128,113 @@ def test_what_left_the_session_and_minds_no_signal_is_gone_when_a_launch_has_end
     assert command_lines(str(tmp_path)) == {}
 
 
-def test_only_segments_that_are_young_and_nobody_holds_are_removed(tmp_path: Path) -> None:
-    mine = tmp_path / "mpich_shm_1_0"
-    window = tmp_path / "mpich_shar_tmpAbCdEf"
-    held = (tmp_path / "mpich_shm_2_0").open("w")
-    other = tmp_path / "somebody_elses"
-    for path in (mine, window, other):
-        path.touch()
-    assert leftovers.remove(time.time() + 60, tmp_path) == ()
-    assert leftovers.remove(time.time() - 60, tmp_path) == (window.name, mine.name)
-    held.close()
-    assert other.exists()
-    assert not mine.exists()
-    assert leftovers.remove(0, tmp_path / "none") == ()
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder for shared memory that no other test uses."""
+    with tempfile.TemporaryDirectory(dir=leftovers.FOLDER) as folder:
+        yield Path(folder)
 
 
-def test_older_segments_go_where_every_process_can_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mpich_shm_1_0").touch()
-    monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", "pid:[1]")
-    assert leftovers.remove(folder=tmp_path) == (), "whoever holds it may be in another container"
-    monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink()))
-    monkeypatch.setattr(leftovers, "_names_in_use", lambda _: None)
-    assert leftovers.remove(folder=tmp_path) == (), "a process of ours that does not show what it holds"
-    monkeypatch.undo()
-    monkeypatch.setattr(leftovers, "_FIRST_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink()))
-    assert leftovers.remove(folder=tmp_path) == ("mpich_shm_1_0",)
+def mapped(path: Path) -> mmap.mmap:
+    """The segment as a rank has it: created, mapped, and its descriptor closed."""
+    with path.open("w+b") as file:
+        file.truncate(4096)
+        return mmap.mmap(file.fileno(), 4096)
+
+
+def test_only_segments_of_mpi_libraries_that_no_process_uses_are_removed(shared: Path) -> None:
+    names = "mpich_shm_1a_0", "vader_segment.here.0.1", "osc_rdma.here.1.x.0", "Intel_MPI_zx"
+    for name in (*names, "somebody_elses"):
+        (shared / name).touch()
+    (shared / "mpich_shm_link").symlink_to(shared / "somebody_elses")
+    (shared / "mpich_shm_folder").mkdir()
+    os.mkfifo(shared / "mpich_shm_pipe")
+    assert leftovers.remove(shared) == tuple(sorted(names))
+    kept = ["mpich_shm_folder", "mpich_shm_link", "mpich_shm_pipe", "somebody_elses"]
+    assert sorted(path.name for path in shared.iterdir()) == kept
+    assert leftovers.remove(shared / "none") == ()
+
+
+def test_a_segment_stays_while_a_process_has_it_open_or_mapped(shared: Path) -> None:
+    path = shared / "mpich_shm_2_0"
+    ready_read, ready_write = os.pipe()
+    if not (rank := os.fork()):
+        held = mapped(path)
+        os.write(ready_write, b"x")
+        time.sleep(60)
+        held.close()
+        os._exit(0)
+    os.read(ready_read, 1)
+    try:
+        assert leftovers.remove(shared) == ()
+        os.kill(rank, signal.SIGSTOP)
+        assert leftovers.remove(shared) == (), "a stopped rank may go on"
+    finally:
+        os.kill(rank, signal.SIGKILL)
+        os.waitpid(rank, 0)
+    with path.open("r+b"):
+        assert leftovers.remove(shared) == ()
+    assert leftovers.remove(shared) == (path.name,)
+
+
+def test_a_segment_of_another_user_stays(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (shared / "mpich_shm_3_0").touch()
+    monkeypatch.setattr("os.geteuid", lambda: os.stat(shared).st_uid + 1)  # noqa: PTH116
+    assert leftovers.remove(shared) == ()
+
+
+def test_a_segment_stays_where_the_system_does_not_say_whether_it_is_used(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int, operation: int, _argument: int) -> None:
+        if operation == fcntl.F_SETLEASE:
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    (shared / "mpich_shm_4_0").touch()
+    monkeypatch.setattr("fcntl.fcntl", refuse)
+    assert leftovers.remove(shared) == ()
+
+
+def test_a_process_that_opens_a_segment_meanwhile_ends_nobody(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, unlink = shared / "mpich_shm_5_0", Path.unlink
+    path.touch()
+    openers, broken = list["subprocess.Popen[bytes]"](), list[int]()
+
+    def while_the_lease_is_held(one: Path) -> None:
+        openers.append(subprocess.Popen(["sh", "-c", f"exec 3<>'{one}'"]))  # waits until the lease is given up
+        end = time.monotonic() + 30
+        while not broken and time.monotonic() < end:
+            time.sleep(0.01)
+        assert openers[0].poll() is None
+        unlink(one)
+
+    monkeypatch.setattr(Path, "unlink", while_the_lease_is_held)
+    before = signal.signal(signal.SIGURG, lambda number, _frame: broken.append(number))
+    try:
+        assert leftovers.remove(shared) == (path.name,)
+    finally:
+        signal.signal(signal.SIGURG, before)
+    assert broken, "the kernel said that a process wants to open the segment"
+    assert openers[0].wait(30) == 0
+
+
+@pytest.mark.root("makes a process namespace without a user namespace")
+def test_a_segment_stays_while_a_process_that_cannot_be_seen_uses_it(shared: Path, needs: Callable[[str], str]) -> None:
+    path = shared / "mpich_shm_6_0"
+    remove = (
+        "import pathlib, sys; from octant.launch import leftovers; print(leftovers.remove(pathlib.Path(sys.argv[1])))"
+    )
+    unseeing = [needs("unshare"), "--pid", "--fork", "--mount-proc", sys.executable, "-c", remove, str(shared)]
+    with contextlib.closing(mapped(path)):
+        done = subprocess.run(unseeing, capture_output=True, text=True, check=False)
+        if "unshare" in done.stderr:
+            pytest.skip("this system allows no other process namespace")
+        assert done.stdout == "()\n", done.stderr
+    assert subprocess.run(unseeing, capture_output=True, text=True, check=True).stdout == f"('{path.name}',)\n"
 
 
 @two_cpus
 def test_the_next_run_clears_away_what_a_killed_octant_left(environment: Mapping[str, str], tmp_path: Path) -> None:
-    if not leftovers.all_seen():
-        pytest.skip("in a container, where not every process can be seen")
     with start(environment, str(tmp_path), "run", *LONG, "--ranks", "2") as octant:
         ranks = wait_for("octant-node-stream", str(tmp_path), 2)
         left: set[str] = set()

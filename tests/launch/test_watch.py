@@ -1,5 +1,6 @@
 """Where threads and memory are: the kernel's texts are read, programs are watched, differences are told."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -106,6 +107,25 @@ def test_parts_that_got_no_huge_pages_are_told() -> None:
     assert text.endswith("its text was to be on huge pages, 0 % of 4 MiB is")
     (nothing,) = differences(PLACED, found, huge_segments=("data",))
     assert nothing.endswith("nothing was seen of it")
+
+
+def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
+    """A script starts 35 of them."""
+    first = seen([{0}, {1}], {0: 1 << 20})
+    children = tuple(
+        watch.Process(
+            100 + n, 0, 0, "cc1", first.processes[0].threads, {0: 1}, pages=PageSizes(4096, {"data": {4096: size}})
+        )
+        for n, size in enumerate((57_344, 61_440, 57_344))
+    )
+    first.processes[0].pages = PageSizes(4096, {"data": {4096: 4 << 20}})
+    found = dataclasses.replace(first, processes=(*first.processes, *children))
+    away = seen([{5}, {6}], {0: 1})
+    assert len(differences(PLACED, away)) == 4, "of one process each thread is told"
+    assert differences(PLACED, found, huge_segments=("data",)) == (
+        "rank 0 (prog 10): its data was to be on huge pages, 0 % of 4 MiB is",
+        "rank 0 (cc1 100 and 2 more of this name): its data was to be on huge pages, 0 % of 56 KiB is",
+    )
 
 
 def test_a_heap_that_got_no_huge_pages_is_told() -> None:

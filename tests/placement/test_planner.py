@@ -53,9 +53,10 @@ REQUEST = st.builds(
     share=st.booleans(),
     kind=st.sampled_from(["any", "performance"]),
 )
+ANY_REQUEST = st.builds(replace, REQUEST, oversubscribe=st.booleans())
 
 
-@given(MACHINE, REQUEST)
+@given(MACHINE, ANY_REQUEST)
 @settings(max_examples=300)
 def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topology, request: Request) -> None:
     placement, largest = answer(topology, request)
@@ -66,7 +67,7 @@ def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topol
             assert largest.smt == topology.smt()
             return
         with pytest.raises(DoesNotFit):
-            plan(topology, replace(largest, ranks=largest.ranks + 1))
+            plan(topology, replace(largest, ranks=largest.ranks + 1, oversubscribe=False))
         assert largest.ranks < request.ranks or largest.threads < request.threads
         return
     assert len(placement.ranks) == request.ranks
@@ -76,6 +77,34 @@ def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topol
         assert frozenset().union(*place.threads) == place.cpus
         assert place.cpus <= topology.allowed
         assert set(place.memory) == {c.numa for c in topology.cpus if c.os in place.cpus}
+
+
+@given(MACHINE, REQUEST)
+@settings(max_examples=300)
+def test_a_request_that_fits_is_placed_alike_with_oversubscription(topology: Topology, request: Request) -> None:
+    placement, _ = answer(topology, request)
+    if placement is not None:
+        assert plan(topology, replace(request, oversubscribe=True)) == placement
+
+
+@given(MACHINE, REQUEST)
+@settings(max_examples=300)
+def test_ranks_beyond_those_that_fit_are_placed_like_the_first(topology: Topology, request: Request) -> None:
+    """In every order; a rank in compact order begins where the one before it ends."""
+    beyond, _ = answer(topology, replace(request, oversubscribe=True))
+    fitting, largest = answer(topology, request)
+    if beyond is None or fitting is not None or largest is None:
+        return
+    if largest.threads < request.threads:  # wider than the machine: every rank has all of it, and more
+        whole = frozenset().union(*(slot.bound for slot in slots(topology, request)))
+        assert all(place.cpus == whole for place in beyond.ranks)
+    elif request.order == "compact" and request.unit in ("hwthread", "core"):
+        every = [slot.bound for slot in slots(topology, request)]
+        taken = [bound for place in beyond.ranks for bound in place.threads]
+        assert taken == [every[i % len(every)] for i in range(len(taken))]
+    else:
+        first = [place.threads for place in plan(topology, largest).ranks]
+        assert [place.threads for place in beyond.ranks] == [first[i % len(first)] for i in range(request.ranks)]
 
 
 @given(MACHINE, REQUEST)
@@ -164,6 +193,9 @@ def test_scatter_of_everything_uses_what_compact_uses(topology: Topology, ranks:
         ("4x4,unit=numa,share=yes,smt=2", ["0-7", "0-7", "8-15", "8-15"]),
         ("2x6,unit=numa", ["0-15", "16-31"]),
         ("3x1,unit=package,share=yes,order=scatter", ["0-15", "16-31", "0-15"]),
+        ("4x2,order=scatter,oversubscribe=yes", ["0-3", "16-19", "8-11", "24-27"]),
+        ("5x4,order=scatter,oversubscribe=yes", ["0-7", "16-23", "8-15", "24-31", "0-7"]),
+        ("5x2,unit=numa,order=scatter,oversubscribe=yes", ["0-7", "16-23", "8-15", "24-31", "0-7"]),
     ],
 )
 def test_reference_node(text: str, expected: list[str]) -> None:

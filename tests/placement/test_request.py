@@ -53,6 +53,8 @@ def test_the_documented_example() -> None:
     assert request == Request(4, 2, "core", "scatter", 1, Memory("local"), "2m")
     assert parse_request("cpus=0-1/4-5") == Request(2, 2, cpus=((0, 1), (4, 5)))
     assert parse_request("8x1,smt=all").smt == 0
+    for nodes in ("0+2-3", "0,2-3", "0,2,3"):
+        assert parse_request(f"8x1,memory=bind:{nodes},smt=all").memory == Memory("bind", (0, 2, 3))
     assert parse_request("1x1,pages.text=huge,pages.heap=huge") == Request(heap="huge", text="huge")
     assert parse_request("1x1,text=huge,stack=huge").huge_segments == ("text", "stack")
     assert parse_request("8x1,smt=off").smt == 1
@@ -70,6 +72,7 @@ def test_the_documented_example() -> None:
         ("4x2,order=XYZT", "without a torus of 3 dimensions"),
         ("4x2,order=XXYT,torus=1x1x1", "no such order"),
         ("4x2,smt=two", "cannot read smt=two"),
+        ("4x2,memory=bind:0,unit=core,1", "cannot read '1'"),
         ("4x2,memory=near", "cannot use policy=near"),
         ("4x2,memory=preferred", "exactly one node"),
         ("4x2,memory=local:1", "try memory=bind:0"),

@@ -4,7 +4,8 @@ import dataclasses
 import functools
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 
 from fake_kernel import GOOD, Kernel, ask, planned
 from fake_run import machine
-from octant.ask import Ask, Launch, Presentation, Subject
-from octant.failure import Exit, Refusal
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.failure import Exit, Refusal, worst
 from octant.launch import Planned
+from octant.launch.bind import refusal_path
 from octant.launch.execute import Outcome
 from octant.placement import RankPlace
-from octant.record import Point
+from octant.record import Failure, Point
 from octant.runs.carry_out import Batch, Decide, Step, carry_out, in_turn
+from octant.runs.ends import ends_of
 from octant.store import Store, StoredRun
 
 ASKS = (ask(bytes="1MiB,2MiB"), ask(bytes="4MiB", kernel="copy"))
@@ -31,7 +34,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def go_on(store: Store, run: StoredRun, kernel: Kernel | None = None) -> StoredRun:
+def go_on(store: Store, run: StoredRun, kernel: Callable[..., Outcome] | None = None) -> StoredRun:
     """Carries out what was decided beforehand."""
     plan = functools.partial(planned, records=run.records)
     return carry_out(store, run, in_turn(run.launches), plan, start=kernel or Kernel())
@@ -124,16 +127,100 @@ def _leave_and_stop(run: StoredRun, _workload: str, launch: str, _cell: object) 
 def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
     store: Store, code: int, said: str, reason: str
 ) -> None:
-    """The exit statuses 2 and 3 of a kernel mean a wrong answer and what is not supported."""
+    """The exit statuses 2 and 3 of a kernel mean a usage error and what is not supported."""
     run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: Outcome(code, False, 0.1, said)}))
     assert f"a rank was ended by {reason}" in run.failures[0].reason
     assert (run.failures[0].exit, run.complete) == (Exit.CANNOT_RUN, False)
 
 
-def test_what_is_not_supported_is_not_asked_again(store: Store) -> None:
-    kernel = Kernel({0: Outcome(3, False, 0.1, "octant-bind: no such node")})
-    run = go_on(store, store.create("q", machine(), ASKS), kernel)
-    assert (run.failures[0].exit, run.complete) == (Exit.NOT_SUPPORTED, True)
+@pytest.mark.parametrize("code", [*map(int, Exit), -11, 9, 139])
+def test_an_exit_status_that_no_record_explains_is_not_taken_for_an_end_of_the_kernel(store: Store, code: int) -> None:
+    """Launchers have statuses of their own, and change those of ranks."""
+    outcome = Outcome(code, False, 0.1, "octant-bind: cannot; node/stream: cannot")
+    run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: outcome}))
+    assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN] * (code != 0)
+    assert not run.complete, "it can be repeated"
+
+
+@pytest.mark.parametrize("code", [*map(int, Exit), -11, 9, 139])
+def test_a_kernel_that_answered_every_cell_did_not_fail_whatever_its_status_is(store: Store, code: int) -> None:
+    """A wrong answer is a point, whose check says it."""
+    kernel = Kernel()
+    run = go_on(store, store.create("q", machine(), ASKS[:1]), lambda *words: replace(kernel(*words), code=code))
+    assert (len(run.points), run.failures, run.complete) == (2, (), True)
+    assert run.records.read_text().count('"kind":"failure"') == 0
+
+
+@pytest.mark.parametrize(
+    ("stated", "exits", "complete"),
+    [
+        ("3 no such node\n", Exit.NOT_SUPPORTED, True),
+        ("2 no such place\n", Exit.WRONG_WORD, True),
+        ("1 the parent has ended\n", Exit.CANNOT_RUN, False),
+        ("3 no such node\n1 the parent has ended\n", Exit.CANNOT_RUN, False),
+    ],
+)
+@pytest.mark.parametrize("status", [1, 3, 9])
+def test_what_octant_bind_refuses_is_what_it_states(
+    store: Store, stated: str, exits: Exit, complete: bool, status: int
+) -> None:
+    """Whatever the launcher makes of the status, and without what was said on standard error."""
+    kernel = Kernel({0: Outcome(status, False, 0.1, "")})
+    run = store.create("q", machine(), ASKS[:1])
+
+    def start(*words: Any) -> Outcome:
+        refusal_path(run.records).write_text(stated)
+        return kernel(*words)
+
+    done = go_on(store, run, start)
+    assert [(one.exit, one.reason) for one in done.failures] == [(exits, f"octant-bind: {stated.splitlines()[0][2:]}")]
+    assert (done.complete, list(run.folder.glob("*.refusal"))) == (complete, [])
+
+
+@pytest.mark.parametrize("code", [Exit.CANNOT_RUN, Exit.WRONG_WORD, Exit.NOT_SUPPORTED])
+def test_what_a_kernel_states_is_believed_whatever_its_status_is(store: Store, code: Exit) -> None:
+    run = store.create("q", machine(), ASKS[:1])
+
+    def start(*_words: Any) -> Outcome:
+        store.append(run, Failure("node/stream", run.launches[0].key, {"bytes": "1MiB,2MiB"}, 1, "cannot", code))
+        return Outcome(255, False, 0.1, "mpiexec: something ended")
+
+    done = go_on(store, run, start)
+    assert [(failure.exit, failure.reason) for failure in done.failures] == [(code, "cannot")]
+    assert done.complete == (code != Exit.CANNOT_RUN)
+
+
+@pytest.mark.parametrize(
+    ("code", "reasons"),
+    [(Exit.CANNOT_RUN, ["cannot", "on a, b: exit status 9"]), (Exit.WRONG_WORD, ["cannot"]), (3, ["cannot"])],
+)
+def test_on_which_hosts_it_was_is_said_of_what_can_be_repeated(store: Store, code: int, reasons: list[str]) -> None:
+    question = replace(ask(bytes="1MiB"), shape=Shape(2, hosts=("a", "b")))
+    run = store.create("q", machine(), [question])
+
+    def start(*_words: Any) -> Outcome:
+        store.append(run, Failure("node/stream", run.launches[0].key, {"bytes": "1MiB"}, 2, "cannot", code))
+        return Outcome(9, False, 0.1, "")
+
+    assert [failure.reason for failure in go_on(store, run, start).failures] == reasons
+
+
+def test_a_kernel_that_refuses_one_value_is_started_again_for_those_after_it(store: Store) -> None:
+    run = store.create("q", machine(), ASKS[:1])
+    kernel = Kernel()
+
+    def start(words: Sequence[str], *further: Any) -> Outcome:
+        if kernel.starts:
+            return kernel(words, *further)
+        kernel.starts.append(list(words))
+        knobs = {"bytes": "1MiB", "pin": "each"}
+        store.append(run, Failure("node/stream", run.launches[0].key, knobs, 1, "cannot use bytes=1MiB", 2))
+        return Outcome(2, False, 0.1, "")
+
+    done = go_on(store, run, start)
+    assert [words[-1] for words in kernel.starts] == ["bytes=1MiB,2MiB", "bytes=2MiB"]
+    assert [point.knobs["bytes"] for point in done.points] == ["2MiB"]
+    assert (done.complete, worst(end.code for end in ends_of(done))) == (True, Exit.WRONG_WORD)
 
 
 def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -> None:

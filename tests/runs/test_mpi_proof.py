@@ -14,6 +14,7 @@ import pytest
 
 from kernel_run import OPEN_MPI
 from octant.build import mpi_library
+from octant.catalogue import neutral
 from octant.catalogue.neutral import Library
 from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome
@@ -76,6 +77,41 @@ def test_reading_back_proves_no_more_than_the_spelling() -> None:
     assert one.proof == "launch"
     (one,) = proven("MPIR_CVAR_ASYNC_PROGRESS=1", read_back={"MPIR_CVAR_ASYNC_PROGRESS": ("0",)})
     assert one.doubt == "MPIR_CVAR_ASYNC_PROGRESS=1 asked: MPIR_CVAR_ASYNC_PROGRESS reads back 0"
+
+
+@pytest.mark.parametrize(
+    ("words", "variables"),
+    [
+        (["bulk-transfer=copy"], {"UCX_RNDV_SCHEME": "am"}),
+        (["rails=2"], None),
+        (["UCX_RNDV_SCHEME=am"], None),
+        (["receive-buffer=1MiB"], False),  # it counts cells of shared memory too
+        (["collective-offload=no"], False),
+    ],
+)
+def test_what_acts_between_nodes_alone_is_said_to_have_no_effect_within_one(
+    words: list[str], variables: object
+) -> None:
+    (one,) = proven(*words)
+    assert variables in (None, False) or one.variables == variables
+    said = mpi_proof.text(one, LIBRARY)
+    assert ("no effect within a node: it acts on messages between nodes" in said) == (variables is not False), said
+    assert "no more is known" not in said or variables is False
+
+
+@pytest.mark.parametrize("away", ["shared-memory=no", "pretended-nodes=2", "wait-mode=sleep", "MPIR_CVAR_NOLOCAL=1"])
+def test_messages_that_leave_shared_memory_are_subject_to_it(away: str) -> None:
+    every = proven("bulk-transfer=copy", away, latency_s=6e-6)
+    assert not [one for one in every if one.effect == mpi_proof.BETWEEN_NODES]
+    assert proven("bulk-transfer=copy", outside={"MPIR_CVAR_NOLOCAL": "1"})[0].effect == ""
+    assert proven("bulk-transfer=copy", node_ranks=1)[0].effect == "", "the ranks of the probe are on two nodes"
+
+
+def test_older_libraries_send_within_a_node_through_ucx_too() -> None:
+    assert neutral.acts_between_nodes_only("UCX_RNDV_SCHEME", LIBRARY)
+    assert not neutral.acts_between_nodes_only("UCX_RNDV_SCHEME", Library("mpich", "4.0.2", "ch4:ucx", "ucx"))
+    assert not neutral.acts_between_nodes_only("UCX_RNDV_SCHEME", Library("openmpi", "5.0.11", path="ucx"))
+    assert neutral.acts_between_nodes_only("OMPI_MCA_btl_tcp_flags", Library("openmpi", "5.0.11", path="ob1"))
 
 
 def test_spellings_of_a_value_agree() -> None:

@@ -80,7 +80,7 @@ def test_names_become_the_librarys_own_variables(
 def test_a_typo_is_refused_by_name(library: Inventory, word: str, said: str) -> None:
     with pytest.raises(Refusal, match=said) as refusal:
         mpi_settings.read([word], library)
-    assert refusal.value.code == Exit.WRONG_ANSWER
+    assert refusal.value.code == Exit.WRONG_WORD
 
 
 def test_a_check_refuses_what_no_library_reads_as_a_run_does() -> None:

@@ -30,3 +30,18 @@ def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: 
     assert len(found) == told
     assert all(text.startswith("text of process 7: 0 of 4096 KiB") for text in found)
     assert {result.name for result in point.results} == {"wall time", "user time", "system time", "memory"}
+
+
+def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -> None:
+    (launch,) = Ask(Subject(command=("./script",))).launches()
+    none = "octant-pages: data of process {}: 0 of 0 KiB on large pages (it has no whole large page)\n"
+    errors = SMALL + "".join(none.format(number) for number in range(100, 135))
+    begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
+    path = tmp_path / "records.jsonl"
+    lines = record_lines(planned(launch, path), Outcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20), begun)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    (point,), _ = read_records(path)
+    assert point.notes["small pages"].split("; ") == [
+        "text of process 7: 0 of 4096 KiB on large pages (Invalid argument)",
+        "data of process 100 and 34 more: 0 of 0 KiB on large pages (it has no whole large page)",
+    ]

@@ -163,7 +163,7 @@ def test_updates_are_sent_as_their_payload() -> None:
 def test_a_question_that_nobody_can_answer_is_refused(other: str, size: str, words: str) -> None:
     with pytest.raises(Refusal, match=words) as refused:
         second_opinion(other, example("fat-tree-64"), "random", size)
-    assert refused.value.code == Exit.WRONG_ANSWER
+    assert refused.value.code == Exit.WRONG_WORD
 
 
 def test_only_messages_run_on_a_model() -> None:

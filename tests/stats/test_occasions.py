@@ -48,7 +48,7 @@ def test_two_occasions_only_differ_until_four_are_known() -> None:
     far = b - 0.1
     assert verdict(a, far).word == "differs"
     assert verdict(a, far).text == "differs between these two sessions"
-    assert verdict(a, b).text == "no difference seen between these two sessions"
+    assert verdict(a, b).text == "no difference detected between these two sessions"
     assert verdict(a, b).word == "no difference seen"
     steady = np.array([0, 0.001, -0.001, 0.0005])
     assert verdict(a, far, steady[:3]).word == "differs"
@@ -62,9 +62,9 @@ def test_intervals_say_which_occasions_they_are_for() -> None:
     assert alone.speed is not None
     assert known.speed is not None
     days = "between 2026-11-16 09:00 and 2026-11-22 09:00"
-    what = "the ratio on these two sessions only, from at least 6 launches on each side"
+    what = "the geometric mean ratio on these two sessions only, from at least 6 launches on each side"
     assert alone.speed.text == f"95 % interval for {what} {days}"
-    assert known.speed.text == f"95 % interval for the ratio in other sessions, from 4 sessions {days}"
+    assert known.speed.text == f"95 % interval for the geometric mean ratio in other sessions, from 4 sessions {days}"
     assert known.speed.middle == pytest.approx(math.exp(0.05))
 
 

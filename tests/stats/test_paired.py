@@ -12,7 +12,7 @@ from octant.stats.gate import e_value
 from octant.stats.intervals import Period
 from octant.stats.multiple import benjamini_hochberg, holm
 from octant.stats.occasions import TwoRuns
-from octant.stats.paired import is_same, paired_bounds, paired_p, paired_verdicts, student_p
+from octant.stats.paired import centre, is_same, paired_bounds, paired_levels, paired_p, paired_verdicts, student_p
 from octant.stats.student import two_sided_p
 from octant.stats.verdicts import Verdict, log_speeds, percent
 
@@ -182,13 +182,15 @@ def test_texts_are_those_of_the_words_for_verdicts() -> None:
     slower, same, unclear = (one(x) for x in (noise + math.log(0.9), noise, 40 * noise))
     assert slower.text == "at least 3 % slower"
     assert same.text == "same within 3 %"
-    assert unclear.text == "cannot tell: about 44 rounds would show 3 %"
+    assert unclear.text == "not decided: about 44 rounds would detect 3 %"
     assert (percent(unclear.hidden), percent(unclear.findable)) == ("7.4 %", "10 %")
     near_the_margin = one(10 * noise + 0.025)
     assert near_the_margin.word == "cannot tell"
-    assert near_the_margin.text == "cannot tell"  # the rounds were enough
+    assert near_the_margin.text == "not decided"  # the rounds were enough
     assert slower.speed is not None
-    assert slower.speed.text == "95 % interval for the ratio over 6 paired rounds between 07:35 and 07:38"
+    assert (
+        slower.speed.text == "95 % interval for the geometric mean ratio over 6 paired rounds between 07:35 and 07:38"
+    )
 
 
 def test_what_could_have_been_found_is_found_in_four_of_five() -> None:
@@ -265,6 +267,20 @@ def test_signed_ranks_begin_with_the_twelfth_round() -> None:
     assert float(middle) == pytest.approx(np.median(averages))
     assert {float(low), float(high)} <= set(averages), "Walsh averages"
     assert float(paired_bounds(x[:11])[1]) == pytest.approx(5), "the mean"
+
+
+@pytest.mark.parametrize("rounds", [1, 4, 11, 12, 13])
+def test_levels_of_both_sides_differ_by_the_estimate_of_the_ratio(rounds: int) -> None:
+    a, b = np.random.default_rng(57).normal(0, 1, (2, rounds)) + np.linspace(0, 5, rounds)
+    low, high = paired_levels(a, b)
+    assert high - low == pytest.approx(float(centre(b - a)))
+    assert paired_levels(b, a) == pytest.approx((high, low))
+    assert paired_levels(-a, -b) == pytest.approx((-low, -high)), "a time and its rate"
+    assert paired_levels(a + 7, b + 7) == pytest.approx((low + 7, high + 7))
+    if rounds < 12:
+        assert (low, high) == pytest.approx((a.mean(), b.mean()))
+    if rounds >= 4:
+        assert high - low == pytest.approx(float(paired_bounds(b - a)[1]))
 
 
 def test_a_verdict_has_the_numbers_that_it_rests_on() -> None:

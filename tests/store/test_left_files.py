@@ -40,7 +40,7 @@ def test_who_measures_next_removes_the_files_of_an_octant_that_was_killed(
 ) -> None:
     killed, following = make(), make()
     leave(killed, tmp_path / "chosen")
-    stores.sweep(following)
+    stores.sweep(following.folder)
     assert names(tmp_path / "chosen") == ["mine"]
     assert not list(killed.folder.glob("records.jsonl.*"))
 
@@ -48,10 +48,11 @@ def test_who_measures_next_removes_the_files_of_an_octant_that_was_killed(
 def test_files_of_a_run_that_somebody_measures_stay(make: Callable[[], StoredRun], tmp_path: Path) -> None:
     measured, following = make(), make()
     leave(measured, tmp_path / "chosen")
-    with stores.lock(measured):
-        stores.sweep(following)
+    with stores.lock(measured.folder, lambda _: None):
+        stores.sweep(following.folder)
     assert len(names(tmp_path / "chosen")) == 3
-    stores.sweep(following)
+    (measured.folder.parent.parent / "locks" / measured.id).touch()  # as if that process had been killed
+    stores.sweep(following.folder)
     assert names(tmp_path / "chosen") == ["mine"]
 
 

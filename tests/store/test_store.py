@@ -1,8 +1,10 @@
 """The store only grows; what cannot be read is named and hides nothing else."""
 
 import dataclasses
+import errno
 import json
 import os
+import re
 import stat
 import time
 from pathlib import Path
@@ -14,7 +16,7 @@ from fake_run import launch_line, machine, point_line
 from octant.failure import Refusal
 from octant.record import Failure
 from octant.record.written import failure_line
-from octant.store import Store, StoredRun, StudyAsked, asked, open_store
+from octant.store import Store, StoredRun, StudyAsked, asked, files, open_store
 
 ASKS = (ask(bytes="1MiB,2MiB"), ask(2, bytes="4MiB", kernel="copy"))
 
@@ -193,6 +195,29 @@ def test_nobody_else_may_look_and_no_link_is_followed(store: Store, tmp_path: Pa
     with pytest.raises(Refusal, match="cannot write to"):
         store.append(run, failure(run))
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.ENOSPC, "(No space left on device); free some space and resume"),
+        (errno.EFBIG, "(File too large); raise the limit on the size of files (ulimit -f) and resume"),
+        (errno.ENOENT, "(No such file or directory); leave the file and its folder in place and resume"),
+        (errno.EROFS, "(Read-only file system); allow this user to write there and resume"),
+        (errno.EIO, "(Input/output error); check the file system and resume"),
+    ],
+)
+def test_the_remedy_is_one_for_the_reason(
+    store: Store, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    run = store.create("q", machine(), ASKS)
+
+    def refused(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files, "append_line", refused)
+    with pytest.raises(Refusal, match=re.escape(said)):
+        store.append(run, failure(run))
 
 
 def test_a_store_that_cannot_be_read_is_not_called_empty(tmp_path: Path) -> None:

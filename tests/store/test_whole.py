@@ -192,7 +192,7 @@ def test_ids_of_two_runs_sort_in_their_order() -> None:
     for _ in range(20):
         first, second = new_ids()
         assert first < second
-        assert re.fullmatch(r"\d{8}-\d{6}-\d{3}[0-9a-f]{2}", first)
+        assert re.fullmatch(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{16}", first)
 
 
 def test_samples_of_every_point_can_be_read_again(tmp_path: Path) -> None:

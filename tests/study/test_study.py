@@ -59,7 +59,7 @@ def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: 
     assert by_id["p7-affinity-doubles-stream"].there == pytest.approx((122409 / 56830,) * 2)
     assert by_id["p7-affinity-doubles-stream"].text.startswith(
         "holds: ×2.15 there, ×2.15 [2.15, 2.16] here for triad, binding yes over no, memory local over anywhere "
-        "(the bar: above 2; in brackets: 95 % interval for the ratio over 6 paired rounds "
+        "(the bar: above 2; in brackets: 95 % interval for the geometric mean ratio over 6 paired rounds "
     )
     assert by_id["p7-affinity-not-on-smp"].why == "needs at most 1 NUMA domain; this machine has 4"
 

@@ -178,7 +178,7 @@ def test_a_ratio_is_that_of_paired_rounds() -> None:
     top = measured(*(2 * x * y for x, y in zip(level, apart, strict=True)))
     found = gain(top, measured(*level), "higher")
     assert isinstance(found, Estimate)
-    assert found.text == "95 % interval for the ratio over 5 paired rounds between 07:35 and 07:39"
+    assert found.text == "95 % interval for the geometric mean ratio over 5 paired rounds between 07:35 and 07:39"
     assert 1.97 < found.low < found.middle < found.high < 2.03
 
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from fake_run import WORKLOADS, fake_run, machine, retitled
 from fake_summary import fake_summary
+from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.limit import Limit
 from octant.record import Point, Result, Work
+from octant.stats import Doubt, Grade
 from octant.store import StoredRun
 from pages import NASTY
 
@@ -51,6 +53,19 @@ def beyond() -> Summary:
 def with_flops(point: Point, flops: float) -> Point:
     """The point with so much work in its step."""
     return dataclasses.replace(point, work=(Work({"flops": round(flops)}, lanes=1),))
+
+
+def unmeasurable(summary: Summary) -> Summary:
+    """The run, whose figures are all not what was asked."""
+    bad = (Doubt("not as asked", Grade.INVALID, "NOT AS ASKED"),)
+
+    def spoiled(one: Figure) -> Figure:
+        return dataclasses.replace(
+            one, launches=tuple(dataclasses.replace(launch, doubts=(*launch.doubts, *bad)) for launch in one.launches)
+        )
+
+    others = {key: spoiled(one) for key, one in summary.others.items()}
+    return dataclasses.replace(summary, figures=tuple(map(spoiled, summary.figures)), others=others)
 
 
 _MADE: dict[str, Callable[[], Summary]] = {

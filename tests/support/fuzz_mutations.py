@@ -16,6 +16,10 @@ FORMATS = ("text", "json", "toml", "xml")
 LONGEST = 1 << 16
 """Bytes of most inputs; one in some hundreds is as long as `_LONG`."""
 _LONG = 1 << 20
+LEAST_GROWN = 1 << 10
+LONG_LINE = 3500
+GROWN_SHARE = 0.03
+"""Of all inputs that are as long as their reader allows, or up to a thousand times shorter."""
 
 NUMBERS: tuple[int | float, ...] = (
     0, 1, -1, 2, 3, 255, 1000, 46341, 65536, 2**20, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, -(2**63),
@@ -25,7 +29,8 @@ TEXTS = (
     "", " ", "\n", "\0", "\x1b[31m", "é", "²", "٣", "①", "\U0010ffff", "\udcff", "nan", "inf", "-1", "1e309", "0x",
     "0xg",
     "=1+1", "%s%n", "{}", "{0.__class__}", "{fill:>1000000000}", "..", "../..", "/", "/dev/zero", "/etc/passwd", ".",
-    "9" * 5000, "f" * 200_000, "0-65535", "0-65536", "0-99999999999", "1" * 19, "1" * 20, "1GiB", "1e6", "999999TiB",
+    ",".join(map(str, range(50))), "9" * 5000, "f" * 200_000,
+    "0-65535", "0-65536", "0-99999999999", "1" * 19, "1" * 20, "1GiB", "1e6", "999999TiB",
 )  # fmt: skip
 _PIECES = (*"\"'`[]{}()<>&;:,.=|\\/*+-#@!?~^%$ \t\r\n\0", "<!DOCTYPE x>", "]]>", "--", "${HOME}", "\ufeff", "\u2028")
 _DEEP = "\ue000"
@@ -35,12 +40,63 @@ _NUMBER = re.compile(rb"\d+")
 _WORD = re.compile(rb"[\w.+-]+")
 
 
-def mutate(data: bytes, pool: Sequence[bytes], form: str, rng: random.Random) -> bytes:
-    """An input with one to four changes; `pool` gives pieces of others."""
+def mutate(data: bytes, pool: Sequence[bytes], form: str, rng: random.Random, most_bytes: int = _LONG) -> bytes:
+    """An input with one to four changes; `pool` gives pieces of others.
+
+    Args:
+        most_bytes: what the reader of these inputs accepts.
+    """
+    if rng.random() < GROWN_SHARE:
+        if rng.random() < 0.5:  # lines that are long, and many of them
+            data = _grow(data, len(data) + LONG_LINE, rng)
+        return _grow(data, most_bytes, rng)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 4))):
         changed = _inside(data, form, rng) if rng.random() < 0.6 else None
         data = _plain(data, pool, rng) if changed is None else changed
     return data[: _LONG if rng.random() < 0.005 else LONGEST]
+
+
+def _grow(data: bytes, most_bytes: int, rng: random.Random) -> bytes:
+    """The input with one part of it repeated many times: lines, words, characters, or elements of a list.
+
+    Time that grows faster than the input, and limits that are too high, show in such inputs alone.
+    """
+    size = round(LEAST_GROWN * (most_bytes / LEAST_GROWN) ** rng.random()) - len(data)
+    begin, end, between = rng.choice((_lines_of, _lines_of, _word_of, _element_of, _character_of))(data, rng)
+    part = data[begin:end] + between
+    if not part or size <= 0:
+        return data
+    number = _NUMBER.search(part)
+    if number and rng.random() < 0.5:  # each copy differs from the others
+        head, tail = part[: number.start()], part[number.end() :]
+        copies = b"".join(b"%b%d%b" % (head, i, tail) for i in range(size // (len(part) + 6)))
+    else:
+        copies = part * (size // len(part))
+    return data[:begin] + copies + data[begin:]
+
+
+def _lines_of(data: bytes, rng: random.Random) -> tuple[int, int, bytes]:
+    """Begin and end of one to three lines, and what stands between copies of them."""
+    starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
+    first = rng.randrange(len(starts))
+    ends = [*starts[1:], len(data)][first : first + rng.choice((1, 1, 2, 3))]
+    return starts[first], ends[-1], b"" if data[starts[first] : ends[-1]].endswith(b"\n") else b"\n"
+
+
+def _word_of(data: bytes, rng: random.Random) -> tuple[int, int, bytes]:
+    found = rng.choice(list(_WORD.finditer(data)) or [None])
+    return (found.start(), found.end(), rng.choice((b" ", b",", b".", b"\n", b""))) if found else (0, 0, b" ")
+
+
+def _element_of(data: bytes, rng: random.Random) -> tuple[int, int, bytes]:
+    """The last element of some list of JSON or TOML, or one of a table."""
+    found = rng.choice(list(re.finditer(rb"(?:\{[^{}]*\}|[^][{},\n]+)(?=[\]}])", data)) or [None])
+    return (found.start(), found.end(), b",") if found else (0, 0, b",")
+
+
+def _character_of(data: bytes, rng: random.Random) -> tuple[int, int, bytes]:
+    at = rng.randrange(len(data) + 1)
+    return at, at + 1, b""
 
 
 def _inside(data: bytes, form: str, rng: random.Random) -> bytes | None:

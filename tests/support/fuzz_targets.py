@@ -29,8 +29,9 @@ _NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S*|[\d.,-]+")
 class Target:
     """One reader of foreign text, and what uses what it read.
 
-    The file of a target has `FORMAT` (of `fuzz_mutations.FORMATS`), `SEEDS` and `read`; and `REFUSES`, where its
-    command makes a refusal of another exception, which counts only from a `raise` of ours.
+    The file of a target has `FORMAT` (of `fuzz_mutations.FORMATS`), `SEEDS` and `read`; `REFUSES`, where its
+    command makes a refusal of another exception, which counts only from a `raise` of ours; and `MOST_BYTES`, where its
+    reader accepts more or fewer than 1 MiB.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Target:
     seeds: tuple[bytes, ...]
     read: Callable[[bytes], None]
     refuses: tuple[type[Exception], ...] = ()
+    most_bytes: int = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,10 @@ def _load(path: Path) -> Target:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return Target(path.stem, module.FORMAT, tuple(module.SEEDS), module.read, getattr(module, "REFUSES", ()))
+    further = {
+        name: getattr(module, name.upper()) for name in ("refuses", "most_bytes") if hasattr(module, name.upper())
+    }
+    return Target(path.stem, module.FORMAT, tuple(module.SEEDS), module.read, **further)
 
 
 def kept(name: str) -> list[Path]:
@@ -71,11 +76,11 @@ def kept(name: str) -> list[Path]:
     return sorted((FOLDER / "corpus" / name).glob("*"))
 
 
-def attempt(target: Target, data: bytes) -> Outcome:
-    """Puts one input to a target."""
+def attempt(target: Target, data: bytes, seconds: float = SECONDS) -> Outcome:
+    """Puts one input to a target, which may take so many seconds of the processor."""
     before = peak_mib()
     try:
-        with _limit():
+        with _limit(seconds):
             target.read(data)
     except Refusal as refusal:
         return _within(before, _place(refusal))
@@ -98,14 +103,14 @@ def _within(before: float, where: str, fault: str = "") -> Outcome:
 
 
 @contextmanager
-def _limit() -> Iterator[None]:
-    """Raises `_TooSlow` inside the block once it has taken `SECONDS` of the processor."""
+def _limit(seconds: float) -> Iterator[None]:
+    """Raises `_TooSlow` inside the block once it has taken so many seconds of the processor."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise _TooSlow(f"more than {SECONDS:g} s")
+        raise _TooSlow(f"more than {seconds:g} s")
 
     former = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:

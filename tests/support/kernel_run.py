@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -59,10 +58,9 @@ class KernelRun:
         ranks = ranks or (2 if workload.messages else 1)
         launcher = [*mpiexec, "-n", str(ranks)] if ranks > 1 else []
         command = [*launcher, str(folder / program_name(workload.name)), *words, "--output", str(output)]
-        begin_s = time.time()
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode != 0:
-            leftovers.remove(begin_s)  # an abort leaves 2 MiB of shared memory, of which a container may have 64
+            leftovers.remove()  # an abort leaves 2 MiB of shared memory, of which a container may have 64
         self.code, self.stderr = done.returncode, done.stderr
         self.points, self.failures = read_records(output)
 

@@ -1,6 +1,7 @@
 """Logarithms of launch medians as machines give them, in units of their spread, for simulations."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,17 @@ def simulated_launches(
     elif shape == "skewed":
         y = math.log(2) - generator.exponential(1, size)
     return y + generator.normal(0, own_error, size)
+
+
+def launches_of_two_levels(
+    size: tuple[int, ...], generator: np.random.Generator, share: float = 0.3, step: float = 0.15, spread: float = 0.01
+) -> NDArray[np.float64]:
+    """Logarithms of launches of which a share is slower by a step that is large against the spread of the others.
+
+    Their median is 0: the upper level holds less than half of them.
+    """
+    y = generator.normal(0, spread, size) + np.where(generator.random(size) < share, math.log1p(step), 0)
+    return y - NormalDist(0, spread).inv_cdf(0.5 / (1 - share))
 
 
 def autoregressive_launches(

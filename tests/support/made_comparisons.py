@@ -22,8 +22,13 @@ def comparison_of(
     return of_values(np.ones((len(sides), rounds)), after, looks, margin)
 
 
-def of_values(before: ArrayLike, after: ArrayLike, looks: Looks | None = "once", margin: float = 0.03) -> Comparisons:
+def of_values(
+    before: ArrayLike, after: ArrayLike, looks: Looks | None = "once", margin: float = 0.03, better: str = "higher"
+) -> Comparisons:
     rounds = np.asarray(before).shape[-1]
     pair = Pair("20261122-000000-aaaa", "old", rounds, looks) if looks else None
-    sides = fake_summary(before, "20261122-000000-aaaa"), fake_summary(after, "20261122-000001-bbbb", pair)
+    sides = (
+        fake_summary(before, "20261122-000000-aaaa", better=better),
+        fake_summary(after, "20261122-000001-bbbb", pair, better),
+    )
     return compare(*sides, margin=margin)

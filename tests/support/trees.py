@@ -154,6 +154,11 @@ def described() -> list[str]:
     return sorted(path.stem for path in MACHINES.glob("*.toml"))
 
 
+def description(name: str) -> Description:
+    """What is described of a hand-made machine."""
+    return Description.model_validate(tomllib.loads((MACHINES / f"{name}.toml").read_text(encoding="utf-8")))
+
+
 class InMemory(Tree):
     """The files of a hand-made machine without a disk, where writing and removing thousands of them takes seconds."""
 
@@ -168,8 +173,7 @@ class InMemory(Tree):
 
 
 def _described_files(name: str) -> Iterator[tuple[str, str]]:
-    text = (MACHINES / f"{name}.toml").read_text(encoding="utf-8")
-    yield from _files(Description.model_validate(tomllib.loads(text)), name)
+    yield from _files(description(name), name)
 
 
 def tree(name: str, folder: Path) -> Path:

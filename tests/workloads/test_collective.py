@@ -11,6 +11,7 @@ import pytest
 from kernel_run import KernelRuns, read_records
 from octant.build import program_name
 from octant.catalogue.mpi_faults import faults
+from octant.failure import Exit
 from octant.record import Point
 from paths import Octant
 
@@ -84,7 +85,7 @@ def test_a_wrong_library_is_seen_and_the_first_wrong_element_named(
 ) -> None:
     """Of a contribution that is missing, blocks that are exchanged, the first rank's data in place of others'."""
     done = run_kernel("mpi/collective", f"pattern={patterns}", "bytes=16", *TINY, ranks=2, fault=f"wrong:{number}")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     found = where(done.points)
     assert set(found) == set(patterns.split(","))
     assert all(re.fullmatch(text, found[pattern]) for pattern, text in said.items()), found

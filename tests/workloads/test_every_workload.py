@@ -11,6 +11,7 @@ from kernel_run import QUICK, KernelRuns, smoke
 from octant import _network, workloads
 from octant.analysis.figures import figures_of
 from octant.build import program_name
+from octant.failure import Exit
 from octant.network.traffic import NAMES as PATTERNS
 from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Stacked
 
@@ -90,9 +91,9 @@ def test_the_smoke_run_is_right_and_every_metric_has_a_value(run_kernel: KernelR
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("name", NAMES)
-def test_a_wrong_answer_exits_2_and_is_recorded_as_wrong(run_kernel: KernelRuns, name: str) -> None:
+def test_a_wrong_answer_exits_4_and_is_recorded_as_wrong(run_kernel: KernelRuns, name: str) -> None:
     done = run_kernel(name, *smoke(name), *QUICK, fault="wrong")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert done.points
     assert not any(point.passed for point in done.points)
 

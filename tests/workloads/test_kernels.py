@@ -12,6 +12,7 @@ import pytest
 
 from kernel_run import QUICK, KernelRuns, read_records, smoke
 from namespaces import unshare
+from octant.failure import Exit
 
 
 @pytest.mark.parametrize("name", ["node/stream", "node/latency", "node/peakflops", "node/noise"])
@@ -89,7 +90,7 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: Kern
     assert written["streaming"] == 0
     assert (written["plain"] > 0) == (kernel != "load")
     spoilt = run_kernel("node/stream", *words, fault="wrong")
-    assert spoilt.code == 2
+    assert spoilt.code == Exit.WRONG_ANSWER
     assert sum(not point.passed for point in spoilt.points) == len(done.points)
 
 
@@ -299,7 +300,7 @@ def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(
     assert "OpenBLAS" in done.points[0].notes["library_version"]
     assert len(done.points[0].given[0].thread_masks[0]) == threads
     spoilt = run_kernel("node/gemm", *words, fault="wrong")
-    assert spoilt.code == 2
+    assert spoilt.code == Exit.WRONG_ANSWER
     assert sum(not point.passed for point in spoilt.points) == 3
 
 

@@ -14,6 +14,7 @@ from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import Fault, faults, of_library
 from octant.catalogue.neutral import Library
+from octant.failure import Exit
 from octant.launch.launchers.mpiexec import YIELD
 from octant.machine.mpi_inventory import parse_probe
 from octant.units import parse_bytes
@@ -97,5 +98,5 @@ def shows(fault: Fault, folder: Path, launcher: tuple[str, ...], records: Path) 
     points, _ = read_records(records)
     concerned = [point for point in points if fault.concerns(fault.workload, point.knobs, int(ranks))]
     if fault.kind == "wrong data":
-        return code == 2 and bool(concerned) and not any(point.passed for point in concerned)
-    return fault.kind == "crash" and code not in range(4)
+        return code == Exit.WRONG_ANSWER and bool(concerned) and not any(point.passed for point in concerned)
+    return fault.kind == "crash" and code not in range(5)

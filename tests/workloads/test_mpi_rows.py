@@ -16,6 +16,7 @@ from kernel_run import MORE_RANKS, OPEN_MPI, QUICK, KernelRuns, read_records, sm
 from octant import workloads
 from octant.build import program_name
 from octant.catalogue.mpi_faults import faults
+from octant.failure import Exit
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 
 NAMES = [name for name in sorted(workloads.workloads()) if name.startswith("mpi/")]
@@ -169,4 +170,4 @@ def test_a_wrong_answer_outweighs_a_row_that_is_refused(run_kernel: KernelRuns) 
     done = run_kernel("mpi/p2p", "pattern=pingpong,partitioned", "bytes=12", *QUICK, fault="wrong:0", ranks=2)
     assert [failure.exit for failure in done.failures] == [3]
     assert [point.passed for point in done.points] == [False]
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from extra_workload import build_kernel, call, run_tests
+from octant.failure import Exit
 from octant.store import Store
 from octant.workloads import _template
 from paths import ROOT
@@ -86,7 +87,7 @@ def test_the_tests_of_the_registry_and_its_own_run_over_it(ring: tuple[Path, Pat
 def test_each_of_its_checks_is_seen_to_fail(ring: tuple[Path, Path], tmp_path: Path, check: int) -> None:
     folder, programs = ring
     words = ("run", "relay", "bytes=64", "seconds=0.05", "samples=50", "--repeats", "1")
-    done = call(folder, programs, tmp_path / "store", *words, fault=f"wrong:{check}", code=2)
+    done = call(folder, programs, tmp_path / "store", *words, fault=f"wrong:{check}", code=Exit.WRONG_ANSWER)
     assert "WRONG" in done.stdout
     point = Store(tmp_path / "store").find("last").points[0]
     assert [result.name for result in point.failed_checks] == [point.checks[check].name]

@@ -3,6 +3,8 @@
 import pytest
 
 from octant import registry, workloads
+from octant.cli import _complete
+from octant.runs import requests
 from octant.workloads import full_name
 
 
@@ -22,10 +24,30 @@ def test_a_workload_is_named_by_where_its_folder_lies() -> None:
 
 
 def test_a_bare_name_serves_where_one_family_has_it() -> None:
-    known = ("node/stream", "hpcc/stream", "mpi/pingpong")
+    known = ("npb/stream", "hpcc/stream", "mpi/pingpong")
     assert full_name("pingpong", known) == full_name("mpi/pingpong", known) == "mpi/pingpong"
     assert full_name("hpcc/stream", known) == "hpcc/stream"
-    with pytest.raises(LookupError, match="several workloads are called 'stream'; try node/stream or hpcc/stream"):
+    with pytest.raises(LookupError, match="several workloads are called 'stream'; try npb/stream or hpcc/stream"):
         full_name("stream", known)
     with pytest.raises(LookupError, match="no workload 'strem'; did you mean"):
         full_name("strem", known)
+
+
+def test_a_bare_name_of_several_families_means_that_of_the_node() -> None:
+    known = ("hpcc/fft", "node/fft", "hpcc/hpl")
+    assert full_name("fft", known) == "node/fft"
+    assert full_name("hpcc/fft", known) == "hpcc/fft"
+    assert full_name("fft", ("hpcc/fft", "hpcc/hpl")) == "hpcc/fft", "of a run that measured no other"
+
+
+def test_every_bare_name_of_a_workload_means_one_and_is_completed() -> None:
+    for name in workloads.workloads():
+        bare = name.rpartition("/")[2]
+        found = workloads.workload(bare).name
+        assert found in (name, f"node/{bare}")
+        assert bare in _complete.workloads(bare)
+
+
+def test_what_else_has_the_name_is_known() -> None:
+    assert requests.namesakes("fft") == ["hpcc/fft"]
+    assert requests.namesakes("hpcc/fft") == requests.namesakes("stream") == requests.namesakes("no such") == []

@@ -46,6 +46,7 @@ struct Context {
     // Adds to the notes that the kernel uses another size than it was asked for.
     void note_rounded(std::int64_t asked_bytes, std::int64_t used_bytes);
     // Runs `body(lane)` on the threads that will measure, so that each page is touched by the thread that uses it.
+    // Rethrows the first exception of a thread unchanged.
     void on_each_thread(std::function<void(int)> const& body) const;
 
     // Times `phase` of KernelInfo until the mark's scope ends; for the thread that calls step(), inside step().

@@ -1,6 +1,8 @@
 // Three kinds of failure, three channels: our bug aborts, the world's refusal is an exception, a wrong answer is data.
 #pragma once
 
+#include "octant/exit.hpp"
+
 #include <cstddef>
 #include <exception>
 #include <optional>
@@ -9,8 +11,6 @@
 #include <string>
 
 namespace octant {
-
-enum class Exit : int { ok = 0, cannot_run = 1, wrong_answer = 2, wrong_word = 2, not_supported = 3 };
 
 // "cannot X (why); try Y"
 class Refusal : public std::runtime_error {
@@ -25,6 +25,9 @@ class Refusal : public std::runtime_error {
 // Why something ended, for people: an exception's own words, or what "std::bad_alloc" means.
 [[nodiscard]] std::string reason_of(std::exception const& error);
 
+// What to do where the system refused to write to a file with this error number: "free some space".
+[[nodiscard]] std::string remedy_for_writing(int error);
+
 // A call that the MPI library lacks, which the kernel was linked without.
 [[nodiscard]] Refusal not_in_library(std::string const& call);
 
@@ -36,9 +39,9 @@ enum class During { between, set_up, measuring, verification };
 
 // Fault injection, compiled into test builds only: the environment variable OCTANT_FAULT names one fault, with an
 // optional number behind a colon: of the rank ("throw:1"), or of the check that is to fail ("wrong:1"; "wrong" is the
-// first). What ends or stops a rank (throw, lack, memory, hang, kill, term, interrupt) does so between set-up and
-// measuring, or where it says: "kill@set-up", "kill@measuring", "kill@verification:1". In other builds there is never a
-// fault, at no cost.
+// first). What ends or stops a rank (throw, lack, word, memory, hang, kill, term, interrupt) does so between set-up
+// and measuring, or where it says: "kill@set-up", "kill@measuring", "kill@verification:1". In other builds there is
+// never a fault, at no cost.
 #ifdef OCTANT_FAULTS
 inline constexpr bool faults_compiled = true;
 bool fault(std::string const& name, int rank);

@@ -21,7 +21,8 @@ struct PagePolicy {
     [[nodiscard]] static PagePolicy parse(std::string const& text);  // throws Refusal
 };
 
-// "default" (first touch), "local", "interleave", "bind:0,1", "preferred:0" (also as "prefer:0").
+// "default" (first touch), "local", "interleave", "bind:0+1", "preferred:0" (also as "prefer:0"). Nodes are numbers and
+// ranges, joined by '+' or ','.
 struct NodePolicy {
     std::string name;
     int mode = 0;
@@ -63,6 +64,8 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
     static constexpr std::size_t pool_factor = 16;
 
   private:
+    Mapping(std::size_t bytes, PagePolicy const& pages);  // maps and aligns; without the properties of the pages
+
     std::byte* base_ = nullptr;  // as mapped
     std::size_t mapped_ = 0;
     std::byte* data_ = nullptr;  // aligned to the page size asked for

@@ -6,6 +6,7 @@
 #include "octant/measure.hpp"
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,11 @@ class Recorder {  // all ranks construct and write points together, rank 0 write
     MarkQuality marks_;
     int places_ = 0;  // points so far
 };
+
+// Records why a launch ends before it has a Recorder, with its knobs as they were given. Every rank may call this: a
+// line that ends the file already is not repeated. What cannot be written is on standard error alone.
+void record_early_end(std::string const& path, std::string const& workload, std::string const& launch,
+                      std::span<std::string const> words, std::string const& reason, Exit code);
 
 [[nodiscard]] std::string build_text();  // compiler, …: as JSON
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from octant import units
-from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs
+from octant.analysis.conditions import differences
+from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs, values_behind
 from octant.analysis.figures import includes
 from octant.ask import cell_key
-from octant.machine.modes import numa_mode
 from octant.stats import Grade, verdicts
+from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
 
 if TYPE_CHECKING:
@@ -26,16 +28,16 @@ if TYPE_CHECKING:
     from octant.store import Pair, StoredRun
 
 Word = Literal[verdicts.Word, "not comparable"]
-MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
-"""Facts that differ between any two runs and say nothing about either."""
-
 Defaults = Callable[[str], Mapping[str, str]]
 """Of the knobs of a workload; asked where only one run knows a knob, which then counts as set so."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One figure in both runs. Its ratio is the speed of B over A: above 1 is faster, for rates and for times."""
+    """One figure in both runs. Its ratio is the speed of B over A: above 1 is faster, for rates and for times.
+
+    The ratio is that of `values`, always.
+    """
 
     before: Figure | None
     after: Figure | None
@@ -67,8 +69,27 @@ class Comparison:
             return None
         if self.verdict.speed:
             return self.verdict.speed.middle
-        before, after = (row.value.middle if row and row.value else math.nan for row in (self.before, self.after))
+        before, after = (math.nan if value is None else value for value in self.values)
         return after / before if self.figure.metric.better == "higher" else before / after
+
+    @cached_property
+    def values(self) -> tuple[float | None, float | None]:
+        """The values of A and of B, in base units: those of the estimate of the ratio; medians where there is none."""
+        if (
+            self.before
+            and self.after
+            and self.verdict
+            and (found := values_behind(self.before, self.after, self.verdict))
+        ):
+            return found
+        before, after = (row.value.middle if row and row.value else None for row in (self.before, self.after))
+        return before, after
+
+    @property
+    def values_are(self) -> str:
+        """What `values` are over the launches that are compared."""
+        speed = self.verdict.speed if self.verdict else None
+        return MEANS[speed.kind] if speed else "median"
 
 
 @dataclass(frozen=True)
@@ -106,6 +127,18 @@ class Comparisons:
     def regressions(self) -> list[Comparison]:
         """What a gate stops at: slower figures, and figures that B tried and could not give."""
         return [figure for figure in self.figures if figure.word == "slower" or figure.lost]
+
+    @property
+    def undecided(self) -> list[Comparison]:
+        """The figures of both runs on which nothing is proven: neither a difference nor that there is none.
+
+        A gate that finds no regression has not passed with any of them. Those that B lost are regressions.
+        """
+        return [
+            one
+            for one in self.figures
+            if not one.lost and not one.is_alone and not (one.verdict and one.verdict.is_decided)
+        ]
 
     def of(self, word: Word) -> list[Comparison]:
         """The figures with one verdict."""
@@ -156,8 +189,9 @@ def compare(
     )
     olds, news = _by_key(before, curves, plain), _by_key(after, curves, plain)
     rows = [(olds.get(key), news.get(key)) for key in {**olds, **news}]
-    both = [(old, new) for old, new in rows if old and new and not _obstacles(old, new)]
-    found = Comparisons(before, after, margin, (), tuple(_differences(before, after)))
+    pairs = [(old, new) for old, new in rows if old and new]
+    both = [(old, new) for old, new in pairs if not _obstacles(old, new)]
+    found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs))
     if found.pair:
         judged = of_rounds(both, (before.run, after.run), found.pair, margin, gate)
     else:
@@ -295,31 +329,3 @@ def _remarks(old: Figure, new: Figure) -> list[str]:
     for name, mine, others in (("A", olds, news), ("B", news, olds)):
         found += [f"{name}: {text}" for text in mine if text not in others]
     return found
-
-
-def _differences(before: Summary, after: Summary) -> list[tuple[str, str, str]]:
-    facts = [_facts(summary) for summary in (before, after)]
-    names = [*facts[0], *(name for name in facts[1] if name not in facts[0])]
-    pairs = [(name, facts[0].get(name, "not set"), facts[1].get(name, "not set")) for name in names]
-    return [pair for pair in pairs if pair[1] != pair[2]]
-
-
-def _facts(summary: Summary) -> Mapping[str, str]:
-    run, machine = summary.run, summary.run.machine
-    return {
-        "measured": run.source or "here",
-        "machine": machine.name,
-        "processor": machine.processor.model,
-        "hardware threads allowed": str(len(machine.topology.usable())),
-        "memory": units.bytes_text(machine.memory_bytes),
-        "NUMA mode": numa_mode(machine),
-        **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
-        **machine.software,
-        "MPI": _all([" ".join(point.process.mpi.split()) for point in run.points]),
-        "compiler": _all([str(point.process.build.get("compiler", "not recorded")) for point in run.points]),
-        **run.environment,
-    }
-
-
-def _all(texts: Sequence[str]) -> str:
-    return "; ".join(dict.fromkeys(texts)) or "none"

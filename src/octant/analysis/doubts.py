@@ -35,7 +35,7 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     if point.share_cores:
         found.append(doubt("cores shared", "more threads than hardware threads"))
     if short := _short_phases(point, samples):
-        found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}"))
+        found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}", len(short)))
     if source := point.notes.get("imported"):
         found.append(doubt("imported", f"not measured here: {source}, line {point.notes.get('lines', '?')}"))
     if why := point.notes.get("unverified"):
@@ -57,12 +57,13 @@ def _interrupted(point: Point, samples: Samples) -> list[Doubt]:
     preempted = sum(map(_cut_short, steps))
     if preempted <= 0.05 * number:
         return []
-    text = f"preempted in {100 * preempted / number:.0f} % of samples"
+    share = preempted / number
+    text = f"preempted in {100 * share:.0f} % of samples"
     length_ns = float(np.median(np.concatenate([series.values for series in steps])))
     if length_ns > TIME_SLICE_NS:
         longer = f"{length_ns * 1e-6:.0f} ms, longer than a time slice: they contain the time of others"
-        return [doubt("long samples", f"{text}, which last {longer}")]
-    return [] if lost_time_of(point) else [doubt("preempted", text)]
+        return [doubt("long samples", f"{text}, which last {longer}", share)]
+    return [] if lost_time_of(point) else [doubt("preempted", text, share)]
 
 
 def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Doubt]:
@@ -72,7 +73,7 @@ def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Doubt]:
         found.append(doubt("wrong answer", "WRONG ANSWER"))
     if mismatches:
         more = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""
-        found.append(doubt("not as asked", f"NOT AS ASKED: {mismatches[0]}{more}"))
+        found.append(doubt("not as asked", f"NOT AS ASKED: {mismatches[0]}{more}", len(mismatches)))
     if point.process.build.get("faults_compiled"):
         found.append(doubt("fault-injection build", "fault-injection build"))
     return found
@@ -104,7 +105,7 @@ def _effort(point: Point) -> list[Doubt]:
         found.append(doubt("precision not reached", text))
     bursts = max((len(head.clock_hz) for head in point.heads), default=0)  # 0: not recorded
     if 0 < bursts < LEAST_BURSTS:
-        found.append(doubt("few bursts", f"only {counted(bursts, 'burst')}"))
+        found.append(doubt("few bursts", f"only {counted(bursts, 'burst')}", -bursts))
     return found
 
 
@@ -146,9 +147,9 @@ def doubts_about_seats(points: Sequence[Point]) -> tuple[Doubt, ...]:
 def doubts_about_togetherness(share: float) -> tuple[Doubt, ...]:
     """What is to be said if lanes or groups were at work at the same time in less than half of the time."""
     if share == 0:
-        return (doubt("lanes rarely together", "threads were never all at work undisturbed at once"),)
+        return (doubt("lanes rarely together", "threads were never all at work undisturbed at once", 1.0),)
     text = f"threads were all at work at once in {100 * share:.0f} % of the time"
-    return (doubt("lanes rarely together", text),) if share < 0.5 else ()
+    return (doubt("lanes rarely together", text, 1 - share),) if share < 0.5 else ()
 
 
 def doubts_about_samples(samples: NDArray[np.float64], correlation: float = 1.0) -> tuple[Doubt, ...]:
@@ -160,14 +161,16 @@ def doubts_about_samples(samples: NDArray[np.float64], correlation: float = 1.0)
     found = []
     if len(samples) < 6:
         text = f"only {counted(len(samples), 'sample')} in a launch: its own interval is their range"
-        found.append(doubt("few samples", text))
+        found.append(doubt("few samples", text, -len(samples)))
     elif len(samples) < 6 * correlation:
-        alike = f"{len(samples)} samples that swing so slowly tell no more than {len(samples) / correlation:.0f}"
-        found.append(doubt("few samples", f"{alike}: the launch's own interval is their range"))
+        independent = len(samples) / correlation
+        alike = f"{len(samples)} samples that swing so slowly tell no more than {independent:.0f}"
+        found.append(doubt("few samples", f"{alike}: the launch's own interval is their range", -independent))
     change = stats.drift(samples)
     if abs(change) > 0.03:
-        found.append(doubt("drift", f"drifts by {100 * change:+.0f} % from first half to second".replace("-", "−")))
+        text = f"drifts by {100 * change:+.0f} % from first half to second".replace("-", "−")
+        found.append(doubt("drift", text, abs(change)))
     far = float(stats.outliers(samples).mean())
     if far > 0.05:
-        found.append(doubt("outliers", f"{100 * far:.0f} % outliers"))
+        found.append(doubt("outliers", f"{100 * far:.0f} % outliers", far))
     return tuple(found)

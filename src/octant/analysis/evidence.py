@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +20,7 @@ from octant.stats import Doubt, Grade
 from octant.stats.gate import RISING, gate_verdicts, least_rounds, until_sure_verdicts
 from octant.stats.intervals import Period
 from octant.stats.occasions import LEAST_LAUNCHES, TwoRuns, occasion_verdicts
-from octant.stats.paired import LEAST_ROUNDS, paired_verdicts
+from octant.stats.paired import LEAST_ROUNDS, paired_levels, paired_verdicts
 from octant.stats.verdicts import Verdict, log_speeds, no_verdict
 from octant.store import StoredRun
 
@@ -89,12 +90,31 @@ def too_few_rounds(figures: int, rounds: int) -> str:
 
 def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:
     """The logarithms of B's speed over A's, one for each round in which both sides answered, within an hour."""
+    before, after = (log_speeds(side, old.metric.better) for side in _values_in_rounds(old, new))
+    return np.asarray(after - before, np.float64)
+
+
+def _values_in_rounds(old: Figure, new: Figure) -> tuple[list[float], list[float]]:
+    """The values of A and of B in each round in which both sides answered, within an hour."""
     before, after = (
         {int(one.point.launch.rpartition("-")[2]): one for one in row.launches if one.counts} for row in (old, new)
     )
     rounds = [n for n in sorted(before.keys() & after.keys()) if _are_one_occasion(before[n], after[n])]
-    speeds = [log_speeds([side[n].value.middle for n in rounds], old.metric.better) for side in (before, after)]
-    return np.asarray(speeds[1] - speeds[0], np.float64)
+    return [before[n].value.middle for n in rounds], [after[n].value.middle for n in rounds]
+
+
+def values_behind(old: Figure, new: Figure, verdict: Verdict) -> tuple[float, float] | None:
+    """The values of A and B whose ratio is that of the verdict, in base units; `None` where the verdict has none.
+
+    Medians over the launches of each side would have another ratio, which may even contradict it.
+    """
+    if verdict.speed is None:
+        return None
+    paired = verdict.speed.claim == "ratio in rounds"
+    sides = _values_in_rounds(old, new) if paired else [[one.value.middle for one in row.counted] for row in (old, new)]
+    before, after = (np.log(np.asarray(side, np.float64)) for side in sides)
+    levels = paired_levels(before, after) if paired else (before.mean(), after.mean())
+    return math.exp(levels[0]), math.exp(levels[1])
 
 
 def _are_one_occasion(one: LaunchFigure, other: LaunchFigure) -> bool:

@@ -136,15 +136,22 @@ class Figure:
 
     @cached_property
     def value(self) -> stats.Estimate | None:
-        """The figure in base units, with what is known of its uncertainty; a wrong answer has none."""
-        if self.wrong or not self.launches:
-            return None
-        return value_of(self.counted)
+        """The figure in base units, with what is known of its uncertainty; a wrong answer has none.
+
+        Of a figure that is not measurable no interval is known, in whichever view.
+        """
+        found = self._estimate
+        return found.without_interval if found and self.invalid else found
+
+    @cached_property
+    def _estimate(self) -> stats.Estimate | None:
+        """What the launches say, with an interval of any width."""
+        return None if self.wrong or not self.launches else value_of(self.counted)
 
     @cached_property
     def next_launch(self) -> stats.Estimate | None:
-        """Where one more launch would lie now; `None` for fewer than six."""
-        if self.value is None:
+        """Where one more launch would lie now; `None` for fewer than six, and of what is not measurable."""
+        if self.value is None or self.invalid:
             return None
         if self.metric.is_share:
             return stats.next_share([launch.value.middle for launch in self.counted], self.value.period)
@@ -173,14 +180,16 @@ class Figure:
     def doubts(self) -> tuple[Doubt, ...]:
         """What casts doubt on the figure: of each kind the worst, the worst kinds first."""
         beyond = (self.of_limit or 0) > BEYOND
-        disturbed = (doubt("beyond its limit", "beyond its limit: what set the limit was disturbed"),) * beyond
+        disturbed = (
+            doubt("beyond its limit", "beyond its limit: what set the limit was disturbed", self.of_limit or 0.0),
+        ) * beyond
         return stats.worst_of_each_kind((*self._doubts, *disturbed))
 
     @cached_property
     def _doubts(self) -> tuple[Doubt, ...]:
         """Those that do not come from the limit."""
         found = [one for launch in self.counted for one in launch.doubts]
-        if self.value is None:
+        if self._estimate is None:
             return tuple(found)
         found += [*self.beside, *self._left_out]
         found += doubts_about_seats([launch.point for launch in self.counted])
@@ -190,7 +199,9 @@ class Figure:
                 [[launch.value for launch in side] for side in self._sides],
                 lambda value: si_text(value, self.metric.unit, 4),
             ),
-            *stats.doubts_over_launches([launch.value for launch in self.counted], self.value, self.metric.is_share),
+            *stats.doubts_over_launches(
+                [launch.value for launch in self.counted], self._estimate, self.metric.is_share
+            ),
         )
 
     @property
@@ -212,7 +223,7 @@ class Figure:
             (lost, "lost more than half of their time, and do not count"),
         )
         texts = [f"{number} of {self.tried} launches {why}" for number, why in reasons if number]
-        return (doubt("launches left out", "; ".join(texts)),) if texts else ()
+        return (doubt("launches left out", "; ".join(texts), failed + without + lost),) if texts else ()
 
     @property
     def invalid(self) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from octant.machine.mpi_inventory import agrees
+from octant.machine.tree import parse_cpus
 from octant.placement import RankPlace, set_text
 from octant.record import SMALL_PAGES, Buffer, Given, Point
 from octant.store import StoredRun
@@ -92,10 +93,14 @@ def node_mismatches(point: Point) -> tuple[str, ...]:
     policy, _, nodes = point.knobs.get("memory", "default").partition(":")
     if policy != "bind":
         return ()
+    try:
+        bound = parse_cpus(nodes.replace("+", ","))
+    except ValueError:  # no kernel takes such a list
+        return ()
     found = []
     for rank, given in enumerate(point.given):
         pages = sum((Counter(buffer.pages_on_node) for buffer in given.buffers), Counter[str]())
-        away = pages.total() - sum(pages[node] for node in nodes.split("+"))
+        away = pages.total() - sum(pages[str(node)] for node in bound)
         if away > _STRAY_SHARE * pages.total():
             share = 100 * away / pages.total()
             found.append(f"rank {rank}: memory=bind:{nodes} asked, {share:.0f} % of it lies on other nodes")

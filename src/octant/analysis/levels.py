@@ -1,11 +1,18 @@
-"""Levels of caches: what the system states, what a ladder over footprints shows of it, and what it shows instead."""
+"""Levels of memory that a ladder over footprints shows: the one source of their names, values and edges in a run.
+
+Tiles, pictures, tables and the roofline take all of these from a `LevelCurve`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import units
-from octant.analysis.plateaus import LEAST_POINTS, plateaus
+from octant.analysis.level_names import named_plateaus
+from octant.analysis.plateaus import LEAST_POINTS
+from octant.ask import EFFORT
+from octant.limit import MEMORY, cache_capacities
 from octant.machine import LAST_CACHE
 from octant.machine.facts import usable_cores
 from octant.workload import Ladder
@@ -14,11 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.analysis.plateaus import Plateau
+    from octant.analysis.level_names import NamedPlateau
     from octant.machine import Machine
+    from octant.record import Point
 
 BEYOND = 2
 """A ladder says what caches hold only if it goes on to this multiple of what the system states."""
+Verdict: TypeAlias = Literal["distinct", "shared", "unnamed", "unseen", "unknown"]
+"""What a ladder says of a cache: it has a plateau of its own; it shares one with another level; it may have one, but
+sources contradict its size; it has none; or too few footprints lie in it."""
 
 
 def stated_sizes(machine: Machine) -> dict[int, int]:
@@ -36,57 +47,126 @@ def doubted_levels(machine: Machine) -> dict[int, str]:
     return {max(stated_sizes(machine), default=0): "the host's" if hosts else "disputed"}
 
 
-def unseen_levels(stated: Mapping[int, int], found: Sequence[Plateau], longest: float) -> list[int]:
-    """Levels that show no plateau, though footprints up to `longest` bytes go beyond the level before."""
-    below = {level: stated.get(level - 1, 0) for level in stated}
-    return [
-        level
-        for level, size in stated.items()
-        if longest > below[level] and not any(below[level] < one.last <= size for one in found)
-    ]
+@dataclass(frozen=True)
+class LevelCurve:
+    """A ladder of one metric, with the levels that it shows."""
+
+    points: tuple[tuple[float, float], ...]  # (bytes, value), the bytes ascending
+    sizes: Mapping[int, int]  # bytes along the ladder that fit into the caches of each level, as stated
+    doubted: frozenset[int]  # levels of which no size is certain
+    plateaus: tuple[NamedPlateau, ...]
+
+    def at(self, size: float) -> NamedPlateau | None:
+        """The plateau on which a footprint lies."""
+        return next((one for one in self.plateaus if one.first <= size <= one.last), None)
+
+    def verdict(self, level: int) -> Verdict:
+        """What the ladder says of a cache."""
+        name, size, below = f"L{level}", self.sizes.get(level, 0), self.sizes.get(level - 1, 0)
+        if any(one.levels == (name,) for one in self.plateaus):
+            return "distinct"
+        if any(name in one.levels for one in self.plateaus):
+            return "shared"
+        if level in self.doubted and any(below < one.last <= size for one in self.plateaus):
+            return "unnamed"
+        within = sum(below < at <= size for at, _ in self.points)
+        return "unseen" if within >= LEAST_POINTS else "unknown"
+
+    def shared_with(self, level: int) -> tuple[str, ...]:
+        """The other levels of the plateaus that a cache shares."""
+        name = f"L{level}"
+        others = (other for one in self.plateaus if name in one.levels for other in one.levels if other != name)
+        return tuple(dict.fromkeys(others))
+
+
+def level_curve(at: Sequence[tuple[float, Figure]], machine: Machine) -> LevelCurve:
+    """Return the ladder that these figures make, with the names of its plateaus.
+
+    Args:
+        at: (bytes, figure with a positive value), the bytes ascending.
+    """
+    sizes, doubted = _sizes_along(at, machine)
+    points = tuple((size, one.value.middle) for size, one in at if one.value)
+    rising = not at or at[0][1].metric.better == "lower"
+    return LevelCurve(points, sizes, doubted, named_plateaus(points, sizes, doubted, rising))
+
+
+def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[dict[int, int], frozenset[int]]:
+    """The size of each level along a ladder, and the levels whose size is not the same at every point, or is disputed.
+
+    Several threads divide their footprint among them, and share caches; cores may differ in their caches.
+    """
+    seen: dict[tuple[object, ...], dict[int, int]] = {}
+    for size, one in at:
+        for point in one.points:
+            threads = point.hardware_threads
+            total = _footprint(one, point, machine) or size * len(threads)
+            key = (threads, round(total / size, 3))
+            if key not in seen:
+                capacities = cache_capacities(machine, threads)
+                seen[key] = {level: round(fits * size / total) for level, fits in capacities.items() if total}
+    found: dict[int, set[int]] = {}
+    for capacities in seen.values():
+        for level, fits in (capacities or stated_sizes(machine)).items():
+            found.setdefault(level, set()).add(fits)
+    differing = {level for level, fits in found.items() if len(fits) > 1}
+    return {level: max(fits) for level, fits in sorted(found.items())}, frozenset(
+        differing | set(doubted_levels(machine))
+    )
+
+
+def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
+    """Bytes of all threads together; `None` where the workload does not say, or the point lacks knobs of it."""
+    try:
+        return figure.workload.footprint(machine, point)
+    except (KeyError, ValueError):
+        return None
 
 
 def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
     """What the caches of all usable cores hold together at most, where ladders of one core show less than is stated.
 
-    That is the case if no plateau of the last level is seen, and the last plateau begins below its stated size and
-    goes on to the end of a ladder that is well longer. Of several ladders the largest answer counts, and one that shows
-    the level outdoes all: the others were disturbed.
+    That is the case if the last cache has no plateau of its own in any ladder, and the last plateau of a ladder of
+    times begins below its stated size and goes on to the end of a ladder that is well longer. Of several such ladders
+    the largest answer counts: the others were disturbed.
 
     Returns:
-        Bytes; `None` where no ladder is long enough, or the stated size is not contradicted.
+        Bytes; `None` where no ladder of times is long enough, or the stated size is not contradicted.
     """
     stated = stated_sizes(machine)
     last, cores = max(stated, default=0), len(usable_cores(machine))
     edges = []
-    for points in _ladders(figures):
-        if len(points) < LEAST_POINTS or not last or points[-1][0] < BEYOND * stated[last]:
-            continue
-        found = plateaus(points)
-        ends = bool(found) and found[-1].beyond is None and found[-1].first < stated[last]
-        if not ends or last not in unseen_levels(stated, found, points[-1][0]):
+    for at in _ladders(figures) if last else ():
+        curve, times = level_curve(at, machine), at[0][1].metric.unit == "s"
+        if curve.verdict(last) == "distinct":
             return None
-        edges.append(int(found[-1].first) * cores)
+        if len(at) < LEAST_POINTS or not times or at[-1][0] < BEYOND * stated[last]:
+            continue
+        tail = curve.plateaus[-1] if curve.plateaus else None
+        goes_on = tail is not None and tail.beyond is None and tail.levels in ((), (f"L{last}", MEMORY))
+        if tail is None or not goes_on or tail.first >= stated[last] or curve.verdict(last) == "unnamed":
+            return None
+        edges.append(int(tail.first) * cores)
     return min(max(edges), machine.last_level_cache_bytes()) if edges else None
 
 
-def _ladders(figures: Iterable[Figure]) -> list[list[tuple[float, float]]]:
-    """(bytes, seconds), the bytes ascending, of each ladder of times that one hardware thread climbed with large pages.
+def _ladders(figures: Iterable[Figure]) -> list[list[tuple[float, Figure]]]:
+    """(bytes, figure), the bytes ascending, of each ladder that one hardware thread climbed with large pages.
 
     With base pages the reach of the TLB would pass for a level.
     """
-    found: dict[tuple[object, ...], dict[float, float]] = {}
+    found: dict[tuple[object, ...], dict[float, Figure]] = {}
     for figure in figures:
         shown = next((one for one in figure.workload.pictures if isinstance(one, Ladder)), None)
-        times = shown and figure.workload.metric(shown.y) is figure.metric and figure.metric.unit == "s"
         large = figure.knobs.get("pages", "default") not in ("base", "default")
-        if not shown or not times or not large or len(figure.point.hardware_threads) != 1:
+        if not shown or figure.workload.metric(shown.y) is not figure.metric or not large:
             continue
-        if figure.value is None or figure.invalid:
+        if len(figure.point.hardware_threads) != 1 or not figure.value or figure.invalid or figure.value.middle <= 0:
             continue
         try:
             size = units.parse_bytes(figure.knobs.get(shown.x, ""))
         except ValueError:
             continue
-        found.setdefault((figure.workload.name, figure.label, figure.knobs["pages"]), {})[size] = figure.value.middle
+        others = sorted((name, text) for name, text in figure.knobs.items() if name not in (shown.x, *EFFORT))
+        found.setdefault((figure.workload.name, figure.label, *others), {})[size] = figure
     return [sorted(points.items()) for points in found.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,7 +107,7 @@ def doubts_about_lost(point: Point, metric: Metric, value: float, times: Sketch)
         return _disagreement(value, lost)
     found = tuple(_with_both_values(one, metric, value, times) for one in doubts_about_lost_time(lost))
     if point.share_cores:  # its own threads take the time from each other, as was asked
-        found = tuple(Doubt(one.kind, min(one.grade, Grade.DOUBTFUL), one.text) for one in found)
+        found = tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in found)
     return found
 
 
@@ -118,7 +119,7 @@ def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:
     if abs(share - lost.share) <= DISAGREEING:
         return ()
     shares = f"{100 * share:.0f} % of the time was lost, {100 * lost.share:.0f} % by the threads' own clocks"
-    return (doubt("sources disagree", shares),)
+    return (doubt("sources disagree", shares, abs(share - lost.share)),)
 
 
 def _with_both_values(one: Doubt, metric: Metric, value: float, times: Sketch) -> Doubt:
@@ -127,4 +128,4 @@ def _with_both_values(one: Doubt, metric: Metric, value: float, times: Sketch) -
         return one
     sustained = value * share if metric.better == "higher" else value / share
     both = f"undisturbed {si_text(value, metric.unit)}, sustained {si_text(sustained, metric.unit)}"
-    return Doubt(one.kind, one.grade, f"{one.text}, in one launch: {both}")
+    return replace(one, text=f"{one.text}, in one launch: {both}")

@@ -1,8 +1,4 @@
-"""Plateaus of a curve over sizes: the levels of memory that it shows, their edges, and what stated sizes call them.
-
-A plateau is found by its values alone, and named by its own sizes alone: one that is missed changes the name of no
-other.
-"""
+"""Plateaus of a curve over sizes, by its values alone, with their edges. `level_names` gives them names."""
 
 from __future__ import annotations
 
@@ -13,10 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from octant import units
-
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Sequence
 
 EVEN = 1.3
 """All values of a plateau lie within this factor of their median."""
@@ -37,25 +31,34 @@ class Plateau:
 
 
 def plateaus(points: Sequence[tuple[float, float]]) -> tuple[Plateau, ...]:
-    """The plateaus of a curve, from small sizes to large.
-
-    Each is grown from the most even neighbours that are left, to the side whose next value is nearer, while all values
-    stay within `EVEN` of their median; a single point that stands out is stepped over where the next one is even
-    again. Plateaus that touch and whose values are even together are one.
+    """The plateaus of a curve, from small sizes to large, as `even_runs` finds them.
 
     Args:
         points: (bytes, positive value), the bytes ascending.
     """
-    logs = [math.log(value) for _, value in points]
+    return tuple(plateau_of(points, members) for members in even_runs([value for _, value in points]))
+
+
+def even_runs(values: Sequence[float]) -> list[list[int]]:
+    """The places of neighbouring values that are even, in ascending order.
+
+    Each run is grown from the most even neighbours that are left, to the side whose next value is nearer, while all
+    values stay within `EVEN` of their median; a single value that stands out is stepped over where the next one is even
+    again. Runs that touch and whose values are even together are one.
+
+    Args:
+        values: all positive.
+    """
+    logs = [math.log(value) for value in values]
     found: list[list[int]] = []
     free = set(range(len(logs)))
     for seed in sorted(range(len(logs) - 1), key=lambda i: abs(logs[i + 1] - logs[i])):
-        if {seed, seed + 1} <= free and _is_even(sorted(logs[seed : seed + 2])):
+        if {seed, seed + 1} <= free and is_even(logs[seed : seed + 2]):
             grown = _grown(logs, [seed, seed + 1], free)
             if len(grown) >= LEAST_POINTS:
                 found.append(grown)
                 free -= set(range(grown[0], grown[-1] + 1))
-    return tuple(_plateau(points, members) for members in _joined(logs, sorted(found)))
+    return _joined(logs, sorted(found))
 
 
 def _grown(logs: Sequence[float], members: list[int], free: Container[int]) -> list[int]:
@@ -66,7 +69,7 @@ def _grown(logs: Sequence[float], members: list[int], free: Container[int]) -> l
         first, last = members[0], members[-1]
         sides = [i for i in (first - 1, last + 1, first - 2, last + 2) if i in free]
         sides.sort(key=lambda i: (not first - 1 <= i <= last + 1, abs(logs[i] - middle)))
-        added = next((i for i in sides if _is_even(sorted([*values, logs[i]]))), None)
+        added = next((i for i in sides if is_even([*values, logs[i]])), None)
         if added is None:
             return members
         insort(members, added)
@@ -77,7 +80,7 @@ def _joined(logs: Sequence[float], found: Sequence[list[int]]) -> list[list[int]
     joined: list[list[int]] = []
     for members in found:
         together = [*joined[-1], *members] if joined and members[0] == joined[-1][-1] + 1 else []
-        if together and _is_even(sorted(logs[i] for i in together)):
+        if together and is_even([logs[i] for i in together]):
             joined[-1] = together
         else:
             joined.append(members)
@@ -89,34 +92,17 @@ def _middle(ordered: Sequence[float]) -> float:
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def _is_even(ordered: Sequence[float]) -> bool:
-    """Whether all of these, in their order, lie within `EVEN` of their median."""
+def is_even(logs: Sequence[float]) -> bool:
+    """Whether all values, given as logarithms, lie within `EVEN` of their median."""
+    ordered = sorted(logs)
     middle = _middle(ordered)
     return max(middle - ordered[0], ordered[-1] - middle) <= math.log(EVEN)
 
 
-def _plateau(points: Sequence[tuple[float, float]], members: Sequence[int]) -> Plateau:
+def plateau_of(points: Sequence[tuple[float, float]], members: Sequence[int]) -> Plateau:
+    """The plateau that these points of a curve, in ascending order, are."""
     beyond = points[members[-1] + 1][0] if members[-1] + 1 < len(points) else None
     return Plateau(points[members[0]][0], points[members[-1]][0], beyond, median(points[i][1] for i in members))
-
-
-def level_name(plateau: Plateau, stated: Mapping[int, int], doubted: Container[int] = ()) -> str:
-    """What stated cache sizes call a plateau: `L2`, `beyond L2`, `memory`; `to 12 MiB` where they do not say.
-
-    A plateau is of the first cache that holds its last point; a size in doubt names nothing. Beyond the sizes that are
-    not in doubt only one that goes on to the end of the curve has a name.
-
-    Args:
-        stated: bytes of each level's cache, as one core sees it.
-        doubted: levels whose size a source contradicts.
-    """
-    known = {level: size for level, size in sorted(stated.items()) if level not in doubted}
-    holding = next((level for level, size in known.items() if plateau.last <= size), None)
-    if holding is not None:
-        return f"L{holding}"
-    if known and plateau.first > max(known.values()) and plateau.beyond is None:
-        return "memory" if plateau.first > max(stated.values()) else f"beyond L{max(known)}"
-    return f"to {units.bytes_text(plateau.last)}"
 
 
 def reach(ratios: Sequence[tuple[float, float]]) -> float | None:

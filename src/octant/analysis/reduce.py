@@ -10,7 +10,7 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -102,18 +102,36 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
     if isinstance(value, Custom | OfPairs):
         return _of_function(value, point, samples)
     if isinstance(value, Interrupted):
-        lanes = tuple(lane_time(lane) for lane in value.function(point, samples) if lane.whole_ns > 0)
+        lanes = tuple(lane_time(lane) for lane in _call(value.function, point, samples) if lane.whole_ns > 0)
         if not lanes:
             raise NoSamplesError("the record does not hold what it is made of")
         return Measured(lost_share(lanes), np.empty(0), whole_s=sum(lane.whole_s for lane in lanes), lanes=lanes)
     if isinstance(value, FirstOf):
         return _first_of(value, point, samples)
     parts = [_value(part, point, samples) for part in value.values]
-    return _of_groups(np.asarray([value.function(*(part.value for part in parts))]))
+    return _of_groups(np.asarray([_call(value.function, *(part.value for part in parts))]))
+
+
+_Result = TypeVar("_Result")
+
+
+def _call(function: Callable[..., _Result], *given: object) -> _Result:
+    """Call a function of a workload.
+
+    Raises:
+        NoSamplesError: the point is of another version, or of a file that was changed, and lacks what it needs.
+    """
+    try:
+        return function(*given)
+    except NoSamplesError:
+        raise
+    except (LookupError, ValueError, ArithmeticError) as error:
+        raise NoSamplesError(f"the record does not hold what it is made of ({error})") from error
 
 
 def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> Measured:
-    found = value.function(point, samples)
+    function: Callable[..., float | Mapping[tuple[int, int], float]] = value.function
+    found = _call(function, point, samples)
     if isinstance(value, OfPairs) and isinstance(found, Mapping) and found:
         return Measured(float(_HOW[value.how](list(found.values()))), np.empty(0), by_pair=found)
     if isinstance(found, Mapping) or not math.isfinite(found):
@@ -225,8 +243,8 @@ def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
     for group in {work.group for work in point.work} or {0}:
         works = [work for work in point.work_of(value.role) if work.group == group]
         done = sum(work.counts.get(name, 0) for work in works for name in value.per)
-        each = done / (sum(work.lanes for work in works) if point.pace == "chunks" else 1) if value.per else 1.0
-        if each:
+        if done or not value.per:
+            each = done / (sum(work.lanes for work in works) if point.pace == "chunks" else 1) if value.per else 1.0
             found[group] = 1e-9 / (each * point.batch_of(group, role))
     if not found:
         raise NoSamplesError(f"nothing is counted as {' or '.join(value.per)}")
@@ -398,7 +416,13 @@ def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
 def _reduce(
     cells: Cells, over: Sequence[Reduce], transform: Callable[[int | None, Array], Array] | None = None
 ) -> Measured:
-    """Removes the axes in order. `transform` turns the times of a group into rates once ranks are removed."""
+    """Removes the axes in order. `transform` turns the times of a group into rates once ranks are removed.
+
+    Raises:
+        NoSamplesError: there are no cells.
+    """
+    if not cells:
+        raise NoSamplesError("no group has both times and counts")
     state = dict(cells)
     before: Array = np.concatenate([np.atleast_1d(array) for array in state.values()])
     waiting = transform

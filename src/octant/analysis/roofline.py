@@ -6,6 +6,7 @@ by its multiply-adds in each precision. All are the limits of the table.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from octant.limit import FMA, LEVELS, MEMORY, SCALAR, Level, fma_peak, level_of,
 from octant.metric import Rate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from octant.analysis.figures import Figure
     from octant.limit import Known, Threads
@@ -25,12 +26,29 @@ ABOVE = 1.03
 
 
 @dataclass(frozen=True)
+class Extent:
+    """A level that has a roof, or several that share one because a ladder does not distinguish them."""
+
+    levels: tuple[Level, ...]  # the nearest first
+    last: float = math.inf  # bytes: beyond this footprint, a ladder shows that data are no longer there
+
+
+ALONE = tuple(Extent((level,)) for level in LEVELS)
+"""Every level by itself, as stated sizes tell them apart."""
+
+
+@dataclass(frozen=True)
 class Slope:
     """What the memory side allows: the best traffic of any loop of the run in a level."""
 
-    level: Level
+    extent: Extent
     bytes_per_s: float
     cell: str  # of the figure that reached it
+
+    @property
+    def level(self) -> str:
+        """The name of the level: `L2`; of several `L2–L3`."""
+        return "–".join(dict.fromkeys((self.extent.levels[0], self.extent.levels[-1])))
 
 
 @dataclass(frozen=True)
@@ -52,7 +70,7 @@ class Roofs:
 
     def slope(self, level: Level) -> Slope | None:
         """The roof of a level."""
-        return next((one for one in self.slopes if one.level == level), None)
+        return next((one for one in self.slopes if level in one.extent.levels), None)
 
     def flat(self, name: str) -> Flat | None:
         """The roof of a precision."""
@@ -72,7 +90,7 @@ class Kernel:
     """A figure under its roofs."""
 
     figure: Figure
-    level: Level | None  # where its data lie by their stated sizes; `None`: between two levels, or not known
+    level: Level | None  # where its data lie by stated sizes and by the ladder; `None`: between levels, or not known
     intensity: float  # flop/B of the traffic that its level sees
     rate: float  # flop/s
     low: float
@@ -88,18 +106,20 @@ class Kernel:
         return self.rate / self.roof if measurable and self.roof else None
 
 
-def roofs(known: Known, threads: Threads, single: bool = True) -> Roofs | None:
+def roofs(known: Known, threads: Threads, single: bool = True, extents: Sequence[Extent] = ALONE) -> Roofs | None:
     """The roofs over hardware threads that lie like these; `None` without the peak or memory.
 
     Args:
         single: whether single precision without a measurement of its own has twice the roof of double.
+        extents: the levels that have roofs.
     """
     limits = known.only((*FMA.values(), SCALAR, *map(traffic_in, LEVELS)))
-    slopes = [
-        Slope(level, best.value, best.cell)
-        for level in LEVELS
-        if (best := limits.best(traffic_in(level), threads)) is not None
-    ]
+    slopes = []
+    for extent in extents:
+        reached = [best for level in extent.levels if (best := limits.best(traffic_in(level), threads)) is not None]
+        if reached:
+            fastest = max(reached, key=lambda best: best.value)
+            slopes.append(Slope(extent, fastest.value, fastest.cell))
     flats = []
     for element, name in FMA.items():
         peak, best = fma_peak(limits, element, threads), limits.best(name, threads)
@@ -108,15 +128,20 @@ def roofs(known: Known, threads: Threads, single: bool = True) -> Roofs | None:
     scalar = limits.best(SCALAR, threads)
     if scalar is not None:
         flats.append(Flat("scalar", scalar.value, scalar.cell))
-    if all(slope.level != MEMORY for slope in slopes) or all(flat.name != "double" for flat in flats):
+    if all(MEMORY not in slope.extent.levels for slope in slopes) or all(flat.name != "double" for flat in flats):
         return None
     return Roofs(threads, tuple(slopes), tuple(sorted(flats, key=lambda flat: -flat.flops_per_s)))
 
 
-def layouts(known: Known, figures: Sequence[Figure]) -> list[tuple[Roofs, list[Figure]]]:
+def layouts(
+    known: Known, figures: Sequence[Figure], extents: Callable[[Threads], Sequence[Extent]] = lambda _threads: ALONE
+) -> list[tuple[Roofs, list[Figure]]]:
     """The figures that count flops and bytes by the layout of their hardware threads, few threads first.
 
     Those without roofs are left out.
+
+    Args:
+        extents: the levels that have roofs on such hardware threads.
     """
     groups: dict[object, list[Figure]] = {}
     for figure in figures:
@@ -125,7 +150,8 @@ def layouts(known: Known, figures: Sequence[Figure]) -> list[tuple[Roofs, list[F
     found = []
     for mine in groups.values():
         single = any(element_of(figure.point) == "single" for figure in mine)
-        over = roofs(known, mine[0].point.hardware_threads, single)
+        threads = mine[0].point.hardware_threads
+        over = roofs(known, threads, single, extents(threads))
         if over is not None:
             found.append((over, mine))
     return sorted(found, key=lambda one: len(one[0].threads))
@@ -136,6 +162,9 @@ def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
     point, value = figure.point, figure.value
     moved_bytes, unit_value = figure.workload.footprint(machine, point), figure.at(1.0)
     level = None if moved_bytes is None else level_of(machine, point.hardware_threads, moved_bytes)
+    under = over.slope(level) if level else None
+    if level and moved_bytes and (under is None or moved_bytes > under.extent.last):
+        level = None
     per_byte = intensity(point, level)
     if per_byte is None or value is None or not unit_value or not (value.low > 0 and value.middle > 0):
         return None

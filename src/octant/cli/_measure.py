@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from octant.ask import Ask
     from octant.machine import Machine
     from octant.runs.durations import Durations
+    from octant.runs.ends import End
     from octant.runs.mpi_settings import MpiWords
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
@@ -102,14 +103,14 @@ def finish(
         known: of the times of launches; then what was promised is compared with what it took.
 
     Raises:
-        Refusal, typer.Exit: something failed, was wrong, is not supported, or was stopped.
+        typer.Exit: something failed, was wrong, is not supported, or was stopped.
     """
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
+    from octant.runs.ends import ends_of
     from octant.runs.mpi_faults import known_wrong_answers
     from octant.runs.starts import starts_of
-    from octant.units import counted, duration_text
-    from octant.workloads import alone_knobs
+    from octant.units import duration_text
 
     begun_s = time.monotonic()
     promised_s = show_s + sum(map(known.seconds, starts_of(run.remaining()))) if known else 0.0
@@ -122,15 +123,16 @@ def finish(
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
-    if wrong := {f"{point.workload}: {check.text}": None for point in run.points for check in point.failed_checks}:
-        for text in wrong:
-            typer.echo(f"octant: WRONG ANSWER: {text}", err=True)
-        raise typer.Exit(int(Exit.WRONG_ANSWER))
-    if not run.points and run.failures:
-        raise Refusal(f"nothing could be measured ({run.failures[0].reason})", run.failures[0].exit)
-    if left := run.remaining():
-        reasons = [f.reason for f in run.failures if f.exit not in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED)]
-        why = reasons[-1] if reasons else "no record of them came"
-        raise Refusal(f"{counted(len(left), 'launch')} failed ({why}); correct that and try octant resume {run.id}")
-    if lost := {failure.reason: None for failure in run.failures if alone_knobs(failure.workload)}:
-        raise Refusal(f"not all patterns could be measured ({'; '.join(lost)})", Exit.NOT_SUPPORTED)
+    end_command(ends_of(run))
+
+
+def end_command(ends: Sequence[End]) -> None:
+    """Print what is not well, and end the command with the exit code of all of it together; return if there is none.
+
+    Raises:
+        typer.Exit: something failed, was wrong or is not supported.
+    """
+    for text in dict.fromkeys(end.text for end in ends if end.text):
+        typer.echo(f"octant: {text}", err=True)
+    if ends:
+        raise typer.Exit(int(worst(end.code for end in ends)))

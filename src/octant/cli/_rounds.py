@@ -116,7 +116,7 @@ def _measure(
     where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[int, Interleaved], bool], asked: Asked
 ) -> Interleaved:
     from octant.cli._progress import progress_of
-    from octant.cli._stored import report_damage
+    from octant.cli._stored import report_damage, warn
     from octant.runs import interleaved
     from octant.runs.plan import planner_of
 
@@ -126,7 +126,7 @@ def _measure(
     numbers = {launch.key: number for number, launches in due.items() for launch in launches}
     try:
         with progress_of(left, numbers) as observe:
-            sides = interleaved.measure(where, sides, planners, rounds, is_enough, observe)
+            sides = interleaved.measure(where, sides, planners, rounds, is_enough, observe, report=warn)
     except KeyboardInterrupt:
         kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))
         done = f"{kept.rounds} of {rounds} rounds are complete, and all is kept"

@@ -21,7 +21,7 @@ MOST_NAMED = 20
 
 
 def find_run(store: Path | None, name: str) -> StoredRun:
-    """A run of a store, by its id, the start of its id, its folder, `last` (that can be read), or `previous`.
+    """A run of a store, by its id, a unique prefix of its id, its folder, `last` (that can be read), or `previous`.
 
     The previous run is the newest before the last one that is of the same machine and has a figure in common with it;
     which one that is, and damaged lines, are reported on standard error.
@@ -33,7 +33,7 @@ def find_run(store: Path | None, name: str) -> StoredRun:
 
     where = open_store(store)
     short = {"last": _last, "previous": _previous}
-    run = short[name](where) if name in short else where.find(name)
+    run = short[name](where) if name in short else where.find(name, tuple(short))
     report_damage(run.id, run.unread)
     return run
 
@@ -56,6 +56,11 @@ def _previous(where: Store) -> StoredRun:
             return run
     why = f"no run before {last.id} has a figure in common with it on the same machine"
     raise Refusal(f"cannot find the previous run ({why}); try one that `octant runs` lists")
+
+
+def warn(text: str) -> None:
+    """Print a warning on standard error."""
+    typer.echo(f"octant: {text}", err=True)
 
 
 def report_damage(name: str, unread: Sequence[str]) -> None:
@@ -88,7 +93,7 @@ def measure(
     try:
         rounds = rounds_of(run) if len(run.asks) > 1 else {}
         with progress_of(run.remaining(), rounds, after_s, known) as observe:
-            run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe)
+            run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe, report=warn)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: octant resume {run.id}", err=True)

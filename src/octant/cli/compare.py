@@ -11,13 +11,14 @@ import typer
 from octant.cli import _complete
 from octant.cli._help import SEE
 from octant.cli._options import AllowOption, JsonOption, PageOption, StoreOption, TimeoutOption, finite
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, worst
 from octant.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from octant.analysis.compare import Comparisons
+    from octant.runs.ends import End
     from octant.store import Store, StoredRun
 
 MOST_OTHERS = 200
@@ -59,7 +60,10 @@ EveryOption = Annotated[
 GateOption = Annotated[
     bool,
     typer.Option(
-        "--gate", help="Exit with 3 on a regression: slower, or attempted without a result.", rich_help_panel=ROUNDS
+        "--gate",
+        help=f"Exit with {int(Exit.REGRESSION)} on a regression (slower, or attempted without a result), "
+        f"with {int(Exit.NOT_DECIDED)} if a figure is not decided.",
+        rich_help_panel=ROUNDS,
     ),
 ]
 UntilSureOption = Annotated[
@@ -90,7 +94,7 @@ def compare(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what is faster and slower in run B than in run A, and what cannot be told.
+    """Show what is faster and slower in run B than in run A, and what is not decided.
 
     A gate decides on runs that were measured in turn: it measures both again where they were not.
     """
@@ -99,6 +103,7 @@ def compare(
     from octant.analysis.summary import summarise
     from octant.build.describe import default_knobs
     from octant.cli import _rounds
+    from octant.cli._measure import end_command
     from octant.cli._stored import find_run
     from octant.report.run import comparison, comparison_page
     from octant.store import open_store
@@ -114,7 +119,7 @@ def compare(
 
     found = judge(find_run(store, a), find_run(store, b), gate=False)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
-        raise _not_comparable(found)
+        raise _not_comparable(found, Exit.NOT_DECIDED if gate else Exit.CANNOT_RUN)
     if gate or rounds:
         asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
         found = _rounds.measured(where, found, asked, partial(judge, gate=gate))
@@ -126,25 +131,41 @@ def compare(
     page = output or (stored if (gate or rounds) and not json else None)
     if page is not None:
         typer.echo(comparison_page.write(found, page), err=json)
+    if gate or rounds:
+        end_command(_ends(found, gate))
+
+
+def _ends(found: Comparisons, gate: bool) -> list[End]:
+    """What is not well with two runs that were measured in turn, and with the verdict of a gate over them."""
+    from octant.runs.ends import End, ends_of
+
+    ends = [end for side in (found.before, found.after) for end in ends_of(side.run)]
     if gate and found.regressions:
-        raise typer.Exit(int(Exit.REGRESSION))
-    if gate and not found.compared:
+        ends.append(End(Exit.REGRESSION, ""))
+    elif gate and not found.compared:
         failed = [failure.reason for side in (found.before, found.after) for failure in side.run.failures]
         why = f": {failed[0]}" if failed else ""
-        raise Refusal(f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again")
+        why = f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again"
+        raise Refusal(why, worst([Exit.NOT_DECIDED, *(end.code for end in ends)]))
+    elif gate and found.undecided:
+        of = counted(len([one for one in found.figures if not one.is_alone]), "figure")
+        ends.append(
+            End(Exit.NOT_DECIDED, f"the gate is not decided: nothing is proven of {len(found.undecided)} of {of}")
+        )
+    return ends
 
 
-def _not_comparable(found: Comparisons) -> Refusal:
+def _not_comparable(found: Comparisons, code: Exit) -> Refusal:
     """Why two runs have nothing to judge: no figure in common, or none that is measurable on both sides."""
     common = [one for one in found.figures if not one.is_alone]
     if not common:
         return Refusal(
-            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`"
+            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`", code
         )
     why = next((reason for one in common for reason in one.why), "no value")
     figures = counted(len(common), "figure")
     return Refusal(
-        f"cannot judge ({figures} in common, none measurable in both: {why}); octant doctor says what disturbs"
+        f"cannot judge ({figures} in common, none measurable in both: {why}); octant doctor says what disturbs", code
     )
 
 

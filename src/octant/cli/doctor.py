@@ -22,7 +22,7 @@ def doctor(
 ) -> None:
     """Show what disturbs measurements or costs speed, with the evidence and the command that fixes it.
 
-    Exit code 0: nothing disturbs measurements; 1: something does.
+    Exit code 0: the system is fit for measurements; 7: something spoils them.
     """
     from octant.advice import Facts, diagnose, page
     from octant.failure import Exit
@@ -36,4 +36,4 @@ def doctor(
     found = diagnose(Facts(machine, surroundings(machine)))
     print(writer.as_json(found) if json else writer.as_text(found))
     if any(advice.severity == "spoils" for advice in found):
-        raise typer.Exit(int(Exit.CANNOT_RUN))
+        raise typer.Exit(int(Exit.UNFIT))

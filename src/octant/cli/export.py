@@ -48,9 +48,7 @@ def export(
     from octant.report.run import sharing, tidy
 
     if samples and results:
-        raise Refusal(
-            "cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_ANSWER
-        )
+        raise Refusal("cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_WORD)
     names = list(words or [])
     of_hpcc = names[:1] == [_HPCC]
     names = names[of_hpcc:] or ["last"]
@@ -65,7 +63,7 @@ def export(
         return
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():
-        raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_ANSWER)
+        raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_WORD)
     run = find_run(store, names[0])
     summary = summarise(run, all_metrics=what == "figures")
     clean = sharing.cleaner(run) if share else str

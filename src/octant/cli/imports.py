@@ -9,7 +9,6 @@ import typer
 
 from octant.cli._help import SEE
 from octant.cli._options import MOST_RANKS, JsonOption, NotesOption, StoreOption
-from octant.failure import Exit
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +35,9 @@ def import_(
     """
     from octant import foreign
     from octant.analysis.summary import summarise
+    from octant.cli._measure import end_command
     from octant.report.run import text, tidy
+    from octant.runs.ends import ends_of
     from octant.store import imported, open_store
 
     outputs = [(path, foreign.read_file(tool, path)) for path in map(Path, files)]
@@ -49,5 +50,4 @@ def import_(
         print(tidy.as_json(summary))
     else:
         text.show(summary, notes=notes)
-    if any(not point.passed for point in run.points):
-        raise typer.Exit(int(Exit.WRONG_ANSWER))
+    end_command(ends_of(run))

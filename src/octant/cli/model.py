@@ -423,7 +423,11 @@ def report_page(
     network: NetworkArgument,
     traffic: TrafficOption = "uniform",
     sizes: SizesOption = "",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="[default: NETWORK-TRAFFIC.html]")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The HTML file [default: models/NETWORK-TRAFFIC.html in the store]."),
+    ] = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write one HTML file: the curve, link loads at every size (a slider), the topology, single failures."""
@@ -433,6 +437,7 @@ def report_page(
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
     from octant.report.network import page as network_page
+    from octant.store import open_store
 
     machine = with_routing(network, None, None)
     with status_line() as tick:
@@ -440,7 +445,7 @@ def report_page(
     if json:
         print(report.as_json(found))
         return
-    print(network_page.write(found, output or Path(f"{machine.name}-{traffic}.html")))
+    print(network_page.write(found, output or open_store(store).page(f"{machine.name}-{traffic}.html")))
 
 
 _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {

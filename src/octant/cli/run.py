@@ -110,6 +110,9 @@ def run(
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
+    if others := requests.namesakes(workload):
+        chosen = requests.find_workload(workload).name
+        typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
     if on_model:
         _on_model(on_model, workload, knobs or [], ranks, timeout, json)
         return
@@ -238,8 +241,7 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     from octant.store import open_store
 
     rows = open_store(store).list_runs()
-    readable = [row for row in rows if not row.refused]
-    print(listing.as_json(readable) if json else listing.as_text(readable))
+    print(listing.as_json([row for row in rows if not row.refused]) if json else listing.as_text(rows))
     for row in rows:
         report_damage(row.id, row.problems)
         if row.refused:

@@ -65,7 +65,7 @@ def settings(
             )
             text = writer.as_json([], known, problems) if json else writer.problems_text(problems, known, len(given))
             print(text)
-            raise typer.Exit(Exit.WRONG_ANSWER if any(p.refused for p in problems) else Exit.OK)
+            raise typer.Exit(Exit.WRONG_WORD if any(p.refused for p in problems) else Exit.OK)
         words = writer.phrases(name or [])
         if json:
             print(writer.as_json([word.partition("=")[0] for word in words], known, None))

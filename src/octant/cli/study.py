@@ -9,7 +9,7 @@ import typer
 
 from octant.cli._help import STUDY
 from octant.cli._options import LARGEST_SEED, JsonOption, PageOption, StoreOption, SvgOption, TimeoutOption
-from octant.failure import Exit, Refusal
+from octant.failure import Exit
 
 if TYPE_CHECKING:
     from octant.study.outcome import Outcome
@@ -59,8 +59,10 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` continues."""
+    from octant.cli._measure import end_command
     from octant.cli._stored import measure
     from octant.machine.discover import discover
+    from octant.runs.ends import End, ends_of
     from octant.store import open_store
     from octant.study import outcome
 
@@ -68,11 +70,10 @@ def run(
     begun = measure(where, outcome.begin(where, name, discover(), seed, repeats, probes=True), timeout)
     found = outcome.outcome_of_run(begun)
     show_run(found, json)
-    if found.values.wrong:
-        raise typer.Exit(int(Exit.WRONG_ANSWER))
-    if not found.values.by_cell:
-        # What this system cannot do stands first; what failed, last.
-        raise Refusal(f"cannot report a value (nothing could be measured: {[*found.values.absent.values()][-1]})")
+    ends = ends_of(begun)
+    if not ends and not found.values.by_cell:
+        ends = [End(Exit.CANNOT_RUN, f"cannot report a value ({[*found.values.absent.values()][-1]})")]
+    end_command(ends)
 
 
 def report(

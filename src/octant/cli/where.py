@@ -63,7 +63,12 @@ def where(
     segments = asked.request.huge_segments if asked else ()
     shape = JobSize(ranks or (asked.request.ranks if asked else 1))
     seen = watch(
-        program, shape, launcher, words.words(asked.placement, asked.request) if asked else [], pages or bool(segments)
+        program,
+        shape,
+        launcher,
+        words.words(asked.placement, asked.request) if asked else [],
+        pages or bool(segments),
+        bool(segments),
     )
     differ = differences(asked.placement, seen, asked.request.heap == "huge", segments) if asked else None
     text = report.as_json(seen, differ) if json else report.as_text(seen, differ)

@@ -16,6 +16,8 @@ from octant.untrusted import read_text
 
 MOST_BYTES = 4 << 20
 """Of a file that is imported; the longest output of a benchmark known has a tenth of that."""
+MOST_ROWS, MOST_VALUES = 10_000, 50_000
+"""Of the tables of a file together: each row becomes a point of a run, each value a figure of it."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ def read_file(tool: str, path: Path) -> Output:
     """What a file of a tool's output says.
 
     Raises:
-        Refusal: no such tool; the file cannot be read, is longer than `MOST_BYTES`, holds no figures of the tool, or
-            rates that fit no unit.
+        Refusal: no such tool; the file cannot be read, is longer than `MOST_BYTES`, holds no figures of the tool, more
+            than `MOST_ROWS` or `MOST_VALUES`, or rates that fit no unit.
     """
     if tool not in tools():
         raise Refusal(f"cannot import from {tool!r} (no such tool); {suggestion(tool, tools())}", Exit.WRONG_WORD)
@@ -96,6 +98,11 @@ def read_file(tool: str, path: Path) -> Output:
             f"{others}",
             Exit.WRONG_WORD,
         )
+    rows = [row for table in found.tables for row in table.rows]
+    values = sum(len(row.values) for row in rows)
+    if len(rows) > MOST_ROWS or values > MOST_VALUES:
+        why = f"{len(rows)} rows with {values} values, at most {MOST_ROWS} and {MOST_VALUES}"
+        raise Refusal(f"cannot import {path} ({why}); give the output of fewer benchmarks at a time", Exit.WRONG_WORD)
     return found
 
 

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from octant.failure import Exit, Refusal
+
 LONGEST = 4096
 """Characters of a line that is looked at."""
 LONGEST_WORD = 60
+MOST_LINES = 40_000
+"""Of a file; a line takes up to 25 µs to read."""
 MOST_COUNT = 10**18 - 1
 _NUMBER = re.compile(r"[+-]?(?P<whole>[0-9]{1,18})(?:[.,](?P<part>[0-9]{1,18}))?(?:[eE](?P<tens>[+-]?[0-9]{1,3}))?")
 _NO_NUMBER = re.compile(r"[+-]?(?:nan(?:\([^)]*\))?|inf(?:inity)?|\*+)", re.IGNORECASE)
@@ -45,10 +49,23 @@ class Rounded:
 
 
 def lines_of(text: str) -> tuple[list[Line], int]:
-    """The lines of a text without their ends, and the number of the last one where it has no end: that may be torn."""
+    """The lines of a text without their ends, and the number of the last one where it has no end: that may be torn.
+
+    Raises:
+        Refusal: the text has more than `MOST_LINES`.
+    """
+    if text.count("\n") + text.count("\r") > 2 * MOST_LINES:
+        raise _too_many_lines()
     parts = re.split(r"\r\n|\n|\r", text)
+    if len(parts) > MOST_LINES:
+        raise _too_many_lines()
     torn = len(parts) if parts[-1].strip() else 0
     return [Line(number, part) for number, part in enumerate(parts[:-1], 1) if len(part) <= LONGEST], torn
+
+
+def _too_many_lines() -> Refusal:
+    why = f"it has more than {MOST_LINES} lines"
+    return Refusal(f"cannot read the output ({why}); give the output of fewer benchmarks at a time", Exit.WRONG_WORD)
 
 
 def number_of(word: str) -> Rounded | None:

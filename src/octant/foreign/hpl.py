@@ -10,7 +10,8 @@ from octant.foreign._text import Line, date_of, first, number_of, ranks_of, word
 
 _VERSION = r"HPLinpack\s+([0-9][\w.]*)\s.*"
 _BOUND = r"scaled residuals are less than\s+(\S+)"
-_CHECK = re.compile(r"(\|\|.{1,150}?\|\|.{0,80}?)\s*=\s*(\S+)\s*\.{3,}\s*(PASSED|FAILED)\s*")
+_NORMS = re.compile(r"\|\|[^=]{0,230}\|\|[^=]{0,80}")
+_CHECK = re.compile(r"\s*+([^\s.]*+\.?[^\s.]*+)\s*+\.{3,}+\s*+(PASSED|FAILED)\s*")
 _UNCHECKED = re.compile(r"\s*([1-9][0-9]*) tests completed without checking")
 _VARIANT = re.compile(r"[WC][A-Z0-9]{3,15}")
 _USUAL_BOUND = 16.0
@@ -57,17 +58,19 @@ def _solutions(lines: Sequence[Line], bound: float) -> list[_Found]:
             if all(map(number_of, words[1:])):
                 current = _Found(line.number, dict(zip(columns, words, strict=True)))
                 found.append(current)
-        elif current and (check := _CHECK.fullmatch(line.text)):
-            _add_check(current, line.number, check, bound)
+        elif current:
+            name, _, verdict = line.text.partition("=")
+            if _NORMS.fullmatch(name) and (check := _CHECK.fullmatch(verdict)):
+                _add_check(current, line.number, check, bound)
     return found
 
 
 def _add_check(one: _Found, line: int, check: re.Match[str], bound: float) -> None:
-    number = number_of(check[2])
+    number = number_of(check[1])
     value = number.value if number else math.nan
     name = f"residual_{len(one.checks) + 1}" if one.checks else "residual"
     one.checks.append(Value(name, value, "1", line, bound))
-    if check[3] == "FAILED" and value <= bound:  # the tool's word counts
+    if check[2] == "FAILED" and value <= bound:  # the tool's word counts
         one.checks.append(Value("verification", 1.0, "1", line, 0.0))
 
 

@@ -16,7 +16,7 @@ from octant.units import counted
 
 _TITLE = re.compile(r"(?i)#\s*((?:Intel\s*\(R\)|Pallas)\s+MPI Benchmarks?(?: Suite)?\s+V?([0-9][\w.]*).*)")
 _START = re.compile(r"#\s*Benchmarking\s+(?:Multi-)?(\S+)")
-_PROCESSES = re.compile(r"#\s*\(?\s*#processes\s*=\s*([0-9]+)(?:.*\(threads:\s*([0-9]+)\))?")
+_PROCESSES = re.compile(r"#\s*(?:\(\s*)?#processes\s*=\s*([0-9]+)(?:.*\(threads:\s*([0-9]+)\))?")
 _GROUPS = re.compile(r"#\s*\(\s*([0-9]+)\s+groups? of\s+([0-9]+)\s+processes")
 _MEMBERS = re.compile(r"#\s*Group\s+([0-9]+):((?:\s+[0-9]+)+)\s*")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)")
@@ -192,17 +192,14 @@ def _table(section: _Section, megabyte: float | None, reduced: dict[str, str]) -
             groups = ()
     if "reduce" in section.benchmark.lower():
         knobs |= reduced
-    rows: dict[str, Row] = {}
+    cells: dict[str, list[Row]] = {}
     for found in section.rows:
         row = _row(section, found, megabyte)
         cell = row.knobs.get("bytes", "")
-        if cell in rows and "Group" in section.columns:  # of another group at the same size
-            rows[cell] = replace(rows[cell], values=(*rows[cell].values, *row.values))
-        else:
-            rows[cell if cell not in rows else f"{cell} at {row.line}"] = row
-    return Table(
-        section.benchmark, section.line, tuple(rows.values()), knobs, section.ranks, section.threads, groups
-    )  # fmt: skip
+        other_group = cell in cells and "Group" in section.columns
+        cells.setdefault(cell if cell not in cells or other_group else f"{cell} at {row.line}", []).append(row)
+    rows = tuple(replace(every[0], values=tuple(v for row in every for v in row.values)) for every in cells.values())
+    return Table(section.benchmark, section.line, rows, knobs, section.ranks, section.threads, groups)
 
 
 def _row(section: _Section, found: _Found, megabyte: float | None) -> Row:

@@ -7,7 +7,7 @@ from octant.foreign import Output, Row, Table, Value
 from octant.foreign._text import Line, number_of, ranks_of, word_of
 
 _START = re.compile(r"\s*([A-Z]{2}(?:-MZ)?) Benchmark Completed\.?\s*")
-_PAIR = re.compile(r"\s*([A-Za-z][A-Za-z/ ]{2,30}?)\s*=\s*(\S.*?)\s*")
+_PAIR = re.compile(r"\s*([A-Za-z][A-Za-z/ ]{2,30}?)\s*=\s*(\S.*)")
 _NEEDED = frozenset({"Class", "Time in seconds", "Verification", "Version"})
 
 
@@ -19,7 +19,7 @@ def read(lines: Sequence[Line]) -> Output:
         if begun := _START.fullmatch(line.text):
             name, pairs = begun[1], {}
         elif name and (pair := _PAIR.fullmatch(line.text)):
-            pairs.setdefault(pair[1], (line.number, pair[2]))
+            pairs.setdefault(pair[1], (line.number, pair[2].rstrip()))
             if pairs.keys() >= _NEEDED:
                 if table := _table(name, pairs):
                     tables.append(table)

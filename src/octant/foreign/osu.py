@@ -15,7 +15,7 @@ from octant.foreign._text import Line, count_of, number_of, ranks_of, slug_of, w
 _TITLE = re.compile(r"#\s*OSU\s+(?:One Sided\s+)?(.{1,80}?)\s+(?:v|\(Version\s+)([0-9][\w.]*)\)?\s*")
 _COLUMN = re.compile(
     r"Size|Iterations|Validation|Messages/s|(?:Bandwidth\s*\()?MB/s\)?"
-    r"|(?P<time>(?:[A-Za-z0-9_.]+ ){0,3}[A-Za-z0-9_.]+) ?\(us\)|Overlap ?\(%\)"
+    r"|(?<![A-Za-z0-9_.])(?P<time>(?:[A-Za-z0-9_.]++ ){0,3}[A-Za-z0-9_.]++) ?\(us\)|Overlap ?\(%\)"
 )
 _INIT = re.compile(r"\s*nprocs:\s*([0-9]+),\s*min:\s*([0-9.,]+) ms,\s*max:\s*([0-9.,]+) ms,\s*avg:\s*([0-9.,]+) ms\s*")
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*([0-9]+)\s*\]\s*\[\s*window size:\s*([0-9]+)\s*\]")

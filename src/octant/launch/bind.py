@@ -1,6 +1,10 @@
 """The words for octant-bind: what it is to give each rank of a node before it becomes the program."""
 
+import re
+from pathlib import Path
+
 from octant import build
+from octant.failure import Exit, Refusal, worst
 from octant.placement import Placement, RankPlace, set_text
 from octant.placement.request import PAGE_BYTES, Request
 
@@ -17,6 +21,10 @@ LOCAL_RANK_VARIABLES = (
 )
 """By which launchers tell a process which of its node's ranks it is; octant-bind believes them in this order."""
 
+REFUSAL_SUFFIX = ".refusal"
+_MOST_BYTES = 1 << 16
+_REFUSAL = re.compile(r"^([123]) (.+)$", re.MULTILINE)
+
 
 def words(placement: Placement, request: Request) -> list[str]:
     """octant-bind's arguments before `--`: one entry for each rank of a node, and the pages of the heap.
@@ -31,6 +39,28 @@ def words(placement: Placement, request: Request) -> list[str]:
     for number, place in enumerate(placement.ranks):
         found += ["--rank", str(number), *_entry(place, request)]
     return found + _pages(request) + _segments(request)
+
+
+def refusal_path(records: Path) -> Path:
+    """Return the file in which octant-bind records why it does not start a rank of a launch with these records."""
+    return records.parent / f"{records.name}{REFUSAL_SUFFIX}"
+
+
+def take_refusal(records: Path) -> Refusal | None:
+    """Read and remove what octant-bind recorded during a launch: the first reason, and the worst code of all ranks.
+
+    `None` if it refused nothing.
+    """
+    path = refusal_path(records)
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES).decode(errors="replace")
+    except OSError:
+        return None
+    finally:
+        path.unlink(missing_ok=True)
+    found = _REFUSAL.findall(text)
+    return Refusal(f"octant-bind: {found[0][1]}", worst(Exit(int(code)) for code, _ in found)) if found else None
 
 
 def _entry(place: RankPlace, request: Request) -> list[str]:

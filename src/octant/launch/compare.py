@@ -1,5 +1,6 @@
 """What was seen of a running program, against the placement that it was started with."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -22,18 +23,14 @@ def differences(
     its end (`__malloc_thp_mode`), and whether `glibc.malloc.hugetlb=1` does anything then changes from start to start.
     `huge_segments`: parts of which most was to be, too; the system takes requests that it does not carry out.
     """
-    found = []
+    alike: dict[tuple[int, str, str, int], list[tuple[Process, str]]] = {}  # of one rank and name, but for numbers
     for process in watched.processes:
-        who = f"rank {process.local_rank if process.rank is None else process.rank} ({process.name} {process.pid})"
-        if process.local_rank >= len(placement.ranks):
-            found.append(f"{who}: there is no place for it")
-            continue
-        found += [f"{who}: {text}" for text in _process(placement.ranks[process.local_rank], process)]
-        total = sum(process.node_bytes.values())
-        if huge_heap and total > _WORTH_BYTES and process.huge_bytes < _HUGE_SHARE * total:
-            share = 100 * process.huge_bytes / total
-            found.append(f"{who}: its heap was to be on huge pages, {share:.0f} % of its memory is")
-        found += [f"{who}: {text}" for text in _small_segments(process, huge_segments)]
+        rank, times = process.local_rank if process.rank is None else process.rank, Counter[str]()
+        for text in _of_process(placement, process, huge_heap, huge_segments):
+            about = re.sub(r"\d\S*", "", text)
+            alike.setdefault((rank, process.name, about, times[about]), []).append((process, text))
+            times[about] += 1
+    found = [_told(rank, several) for (rank, *_), several in alike.items()]
     seen = {process.local_rank for process in watched.processes}
     for place in placement.ranks:
         most = max((len(p.threads) for p in watched.processes if p.local_rank == place.rank), default=0)
@@ -43,6 +40,25 @@ def differences(
     if missing:
         found.append(f"ranks {set_text(missing)} of this node: not seen")
     return tuple(found)
+
+
+def _of_process(placement: Placement, process: Process, huge_heap: bool, huge_segments: Sequence[str]) -> list[str]:
+    """What of one process is not as asked."""
+    if process.local_rank >= len(placement.ranks):
+        return ["there is no place for it"]
+    found = _process(placement.ranks[process.local_rank], process)
+    total = sum(process.node_bytes.values())
+    if huge_heap and total > _WORTH_BYTES and process.huge_bytes < _HUGE_SHARE * total:
+        share = 100 * process.huge_bytes / total
+        found.append(f"its heap was to be on huge pages, {share:.0f} % of its memory is")
+    return [*found, *_small_segments(process, huge_segments)]
+
+
+def _told(rank: int, alike: Sequence[tuple[Process, str]]) -> str:
+    """The sentence on the first of processes that are alike, and how many more there are: a script starts many."""
+    process, text = alike[0]
+    others = f" and {len(alike) - 1} more of this name" if len(alike) > 1 else ""
+    return f"rank {rank} ({process.name} {process.pid}{others}): {text}"
 
 
 def _small_segments(process: Process, wanted: Sequence[str]) -> list[str]:

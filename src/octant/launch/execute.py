@@ -80,14 +80,13 @@ def execute(words: Sequence[str], environment: Mapping[str, str], timeout_s: flo
 
     What it starts is ended on a time-out, on an exception (Ctrl-C) and when this process is killed.
     """
-    begin_wall_s = time.time()
     with tempfile.TemporaryFile() as output:
         outcome = None
         try:
             outcome = run(words, observe, new_mark(), environment, timeout_s, output)
         finally:
             if outcome is None or outcome.code != 0:
-                leftovers.remove(begin_wall_s)
+                leftovers.remove()
     return outcome
 
 

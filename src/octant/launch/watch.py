@@ -78,11 +78,14 @@ def watch(
     launcher: str,
     bind_words: Sequence[str],
     pages: bool = False,
+    segments: bool = False,
 ) -> Watched:
     """Starts the program, looks at it until it ends, and passes its input, output and end through.
 
     Args:
         pages: also which page sizes its memory is on, which takes longer to look at.
+        segments: large pages are asked for inside the program. Its first process alone reports what it got: of those
+            that it starts, which may be many, the looks tell it.
 
     Only ranks on this host are seen. The processes are found by a variable that octant-bind puts into their
     environment, so that it does not matter whose children they are.
@@ -95,6 +98,7 @@ def watch(
     name = launchers.chosen(launcher, size)
     alone = ["--local-rank", "0"] if name == "direct" and bind_words else []
     bound = [str(build.find("bind")), "--mark", of_ranks, *bind_words, *alone, "--", *program]
+    bound = ["env", "OCTANT_PAGES_TELL=1", *bound] if segments else bound
     words = launchers.launcher(name).command(bound, size)
     looker = _Looker(f"OCTANT_MARK={of_ranks}".encode(), pages)
     outcome = execute.run(

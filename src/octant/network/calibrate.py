@@ -14,6 +14,10 @@ from octant.network.solve import solve
 from octant.network.traffic import Pattern, make
 
 _ENDPOINTS = ("injection", "ejection")
+MOST_SOLVED_NODES = 1 << 19
+"""Of the networks of all sizes of a calibration together; half a million nodes take a second."""
+MOST_FITTED = 80
+"""Points times classes of a fit: where points contradict one another, its time grows with the square."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,19 @@ def calibrate(network: NetworkFile, traffic: str, points: Sequence[Measured], fr
     """Fits the capacities of the `free` link classes to the rates of a traffic at the points' sizes.
 
     Raises:
-        Refusal: as `fit`.
+        Refusal: the sizes have more than `MOST_SOLVED_NODES` together, or as `fit`.
     """
-    sized = [network.at_size(point.size) for point in points]
-    return fit(traffic, [(one, make(one, traffic)) for one in sized], points, free)
+    _check_count(points, free)
+    sized = {size: network.at_size(size) for size in {point.size for point in points}}
+    nodes = sum(one.topology.nodes() for one in sized.values())
+    if nodes > MOST_SOLVED_NODES:
+        raise Refusal(
+            f"cannot calibrate at {len(sized)} sizes ({nodes} nodes together, at most {MOST_SOLVED_NODES}); "
+            "give fewer or smaller sizes",
+            Exit.WRONG_WORD,
+        )
+    cases = {size: (one, make(one, traffic)) for size, one in sized.items()}
+    return fit(traffic, [cases[point.size] for point in points], points, free)
 
 
 def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequence[str]) -> Calibration:
@@ -80,8 +93,9 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequ
     holds what all points but any one of them allow as well. All cases must count in one unit at one cost.
 
     Raises:
-        Refusal: no points, no such class, or one that carries nothing in any case.
+        Refusal: no points, too many points and classes, no such class, or one that carries nothing in any case.
     """
+    _check_count(points, free)
     if not points:
         raise Refusal(
             "cannot calibrate without points; try published ones or a store with measurements", Exit.WRONG_WORD
@@ -112,6 +126,15 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequ
     )
 
 
+def _check_count(points: Sequence[Measured], free: Sequence[str]) -> None:
+    if len(points) * len(free) > MOST_FITTED:
+        raise Refusal(
+            f"cannot fit {len(points)} points (at most {MOST_FITTED // len(free)} with so many classes); "
+            "give fewer points, or --free with fewer classes",
+            Exit.WRONG_WORD,
+        )
+
+
 def _resource_and_cost(network: NetworkFile, pattern: Pattern, name: str) -> tuple[Literal["bytes", "packets"], float]:
     """What limits a class under a traffic, and how much of it one unit takes."""
     at_end, cost = name not in network.links, pattern.cost
@@ -133,8 +156,10 @@ def _loads(cases: Sequence[Case], free: Sequence[str]) -> tuple[NDArray[np.float
     """Largest load of each free class, shape (cases, free), and the rate that the fixed classes allow."""
     loads = np.zeros((len(cases), len(free)))
     fixed = np.full(len(cases), np.inf)
-    for i, (network, pattern) in enumerate(cases):
-        for b in solve(_with_limits(network, free), pattern).bottlenecks:
+    solved = {id(case): solve(_with_limits(case[0], free), case[1]).bottlenecks for case in cases}
+    for i, case in enumerate(cases):
+        pattern = case[1]
+        for b in solved[id(case)]:
             name = "endpoint" if b.link_class in _ENDPOINTS and "endpoint" in free else b.link_class
             if name in free:
                 loads[i, free.index(name)] = max(loads[i, free.index(name)], b.load / pattern.units_per_round)

@@ -115,16 +115,16 @@ def slots(topology: Topology, request: Request) -> list[_Slot]:
 
 
 def _by_slots(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
-    free = slots(topology, request)
-    need = request.ranks * request.threads
-    if need > len(free):
-        if not request.oversubscribe or not free:
-            raise DoesNotFit(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
+    free, size = slots(topology, request), request.threads
+    need = request.ranks * size
+    if need > len(free) and not (request.oversubscribe and free):
+        raise DoesNotFit(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
+    if request.order == "compact" or size > len(free):  # a rank that has more threads than there are places is anywhere
         free = free * -(-need // len(free))
-    size = request.threads
-    if request.order == "compact" or request.oversubscribe:
         return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
-    return _scatter(topology, request, free)
+    # Ranks beyond those that fit are placed like the first ones, as often as needed.
+    fitting = _scatter(topology, replace(request, ranks=min(request.ranks, len(free) // size)), free)
+    return list(itertools.islice(itertools.cycle(fitting), request.ranks))
 
 
 def _too_many(topology: Topology, request: Request, places: int) -> str:
@@ -264,12 +264,8 @@ def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     if request.ranks > capacity and not (request.oversubscribe and blocks):
         raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
     paths = _paths(topology, _levels(request)) if request.order != "compact" else {}
-    order = [block for block in blocks for _ in range(block.ranks)]
-    if request.ranks > len(order):
-        order = order * -(-request.ranks // len(order))
-    elif paths:
-        order = _dealt(blocks, paths)
-    return [(block.cpus,) * request.threads for block in order[: request.ranks]]
+    order = _dealt(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
+    return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
 
 
 def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Block]:

@@ -162,19 +162,24 @@ _WRITE: dict[str, Callable[[object], str]] = {
 }
 
 
+_NODES = re.compile(r"memory=\w+:[0-9-]+(?:[,+][0-9-]+)+(?=,|$)")
+"""Memory nodes of a policy, joined as here or as numactl does it."""
+
+
 def parse_request(text: str) -> Request:
     """A request from `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
 
-    The first part is ranks x threads; each other part is a key of `Request`. Lists are joined by `+`,
-    ranks' lists parted by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, `cpus` gives them: one rank a
-    list, one thread a number.
+    The first part is ranks x threads; each other part is a key of `Request`. Lists are joined by `+`, memory nodes
+    also by `,`; ranks' lists are parted by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, `cpus` gives them: one
+    rank a list, one thread a number.
 
     Raises:
         ValueError: an unknown key or value; the message lists the known ones.
     """
     if len(text) > LONGEST:
         raise ValueError(f"cannot read a placement of {len(text)} characters (at most {LONGEST}); try {_EXAMPLE}")
-    words = [word.strip() for word in text.split(",") if word.strip()]
+    words = [word.strip() for word in _NODES.sub(lambda nodes: nodes[0].replace(",", "+"), text).split(",")]
+    words = [word for word in words if word]
     head = _HEAD.fullmatch(words[0]) if words else None
     found: dict[str, str] = {}
     for word in words[1 if head else 0 :]:

@@ -23,6 +23,7 @@ from octant.record import (
     Series,
     Work,
 )
+from octant.record.ends import read_end
 
 NAMES = {
     "stream": "node/stream",
@@ -140,7 +141,7 @@ def read(line: bytes, again: Callable[[], bytes]) -> Point | Failure:
     data = _decode(line)
     if isinstance(data, _Failure):
         name = NAMES.get(data.workload, data.workload)
-        return Failure(name, data.run, data.knobs, data.ranks, data.reason, data.exit)
+        return Failure(name, data.run, data.knobs, data.ranks, data.reason, read_end("", data.exit))
     _samples(data)
     return _point(data, again)
 

@@ -30,6 +30,7 @@ from octant.record import (
     crossing,
     format1,
 )
+from octant.record.ends import read_end
 from octant.record.numbers import array_of, count_of, readings_of
 from octant.record.renamed import failure_today, point_today
 from octant.record.sketch import Sketch, from_runs
@@ -208,6 +209,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     ranks: Natural
     reason: str
     exit: int
+    end: str = ""
     progress: _Progress = msgspec.field(default_factory=_Progress)
 
 
@@ -250,8 +252,8 @@ class Reader:
         if isinstance(decoded, _Failure):
             return failure_today(
                 Failure(
-                    decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason, decoded.exit,
-                    decoded.progress.share, decoded.progress.phase,
+                    decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason,
+                    read_end(decoded.end, decoded.exit), decoded.progress.share, decoded.progress.phase,
                 )
             )  # fmt: skip
         return self._with_start(_point(decoded, once_more, self._processes.get(decoded.launch, Process())))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octant.record import FORMAT, Failure, Point, Process, RecordError, crossing
+from octant.record.ends import name_of
 
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
 
@@ -18,7 +19,8 @@ def failure_line(failure: Failure) -> str:
     return seal(
         {
             "format": FORMAT, "kind": "failure", "workload": failure.workload, "launch": failure.launch,
-            "knobs": dict(failure.knobs), "ranks": failure.ranks, "reason": failure.reason, "exit": failure.exit,
+            "knobs": dict(failure.knobs), "ranks": failure.ranks, "reason": failure.reason, "exit": int(failure.exit),
+            "end": name_of(failure.exit),
             **({"progress": progress} if progress else {}),
         }
     )  # fmt: skip

@@ -12,13 +12,14 @@ from octant.report.run.answer import DOUBTS
 from octant.stats import Period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from octant.analysis.figures import Figure
     from octant.metric import Metric
     from octant.report.run.answer import Doubt
     from octant.stats import Estimate
     from octant.stats.intervals import Claim
+    from octant.stats.verdicts import Verdict
 
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
@@ -41,7 +42,7 @@ def value_texts(value: Estimate | None, unit: str, share: bool = False) -> Value
     """A value, its unit, its ends and what they are; all empty without a value.
 
     Value and ends have one scale and one number of decimals: the half-width of an interval keeps one digit, two where
-    it begins with 1, and the value at most four; without an interval the value keeps three.
+    it begins with 1, and the value at most four; without an interval the value keeps three, if not measurable two.
 
     Args:
         unit: the base unit of the value.
@@ -49,9 +50,12 @@ def value_texts(value: Estimate | None, unit: str, share: bool = False) -> Value
     """
     if value is None:
         return ValueTexts()
+    value = value.stated
     reference = value.middle or max(abs(value.low), abs(value.high))
     half = (value.high - value.low) / 2 if value.is_interval else 0.0
     scale, unit = _scale(reference, unit, share)
+    if value.kind == "not measurable":
+        return ValueTexts(_fixed(value.middle / scale, units.decimals(value.middle / scale, 2)), unit, "", value.text)
     places = _decimals(reference / scale, half / scale)
     number, low, high = (_fixed(x / scale, places) for x in (value.middle, value.low, value.high))
     between = "and" if value.kind == "two values" else "…"
@@ -164,10 +168,12 @@ def count_text(figure: Figure) -> str:
 
 
 def without_interval(figure: Figure) -> str:
-    """Why repeated launches state neither an interval nor two values: `one launch`, `none counts`; else empty."""
-    if figure.value is None or counting(figure) > 1 or figure.tried == counting(figure):
+    """Why there are no ends: `one launch`, `none counts` of several, `no interval` if not measurable."""
+    if figure.value is None:
         return ""
-    return "one launch" if counting(figure) else "none counts"
+    if counting(figure) < min(2, figure.tried):
+        return "one launch" if counting(figure) else "none counts"
+    return "no interval" if figure.value.kind == "not measurable" else ""
 
 
 def claim_text(figure: Figure) -> str:
@@ -180,6 +186,8 @@ def claim_text(figure: Figure) -> str:
         return f"none of {units.counted(figure.tried, 'launch')} counts: each lost over half of its time"
     if value.kind == "one launch":
         return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"
+    if value.kind == "not measurable":
+        return f"{launches_text(figure)}, no interval"
     ends = figure_texts(figure).ends
     if value.kind == "two values":
         return f"{ends}: {launches_text(figure) if dropped else 'two launches'}, no interval"
@@ -196,6 +204,19 @@ def grade(figure: Figure) -> Doubt:
     return DOUBTS[worst]
 
 
+def grade_of_verdicts(verdicts: Collection[Verdict]) -> Doubt:
+    """The grade of a comparison by what is not decided: where noise leaves all of it open, it is not measurable.
+
+    Verdicts that have too few rounds are open for want of rounds, not for noise.
+    """
+    undecided = [one for one in verdicts if not one.is_decided]
+    if not undecided:
+        return "sound"
+    if len(undecided) == len(verdicts) and any(one.speed for one in undecided):
+        return "not measurable"
+    return "doubtful" if 2 * len(undecided) >= len(verdicts) else "note"
+
+
 def reasons(figure: Figure) -> tuple[str, ...]:
     """What stands behind the grade of a figure, the worst first."""
     return tuple(one.text for one in figure.doubts)
@@ -207,10 +228,13 @@ def sort_of(value: Estimate) -> Sort:
 
 
 def claims(values: Iterable[Estimate | None]) -> dict[Sort, str]:
-    """What the ends of these values are: a line for each sort, over the launches of all values of that sort."""
+    """What the ends of these values are: a line for each sort, over the launches of all values of that sort.
+
+    What is not measurable has no ends, and no line.
+    """
     found: dict[Sort, Estimate] = {}
     for value in values:
-        if value is not None:
+        if value is not None and value.stated.kind != "not measurable":
             known = found.setdefault(sort_of(value), value).period
             period = Period(min(known.begin, value.period.begin), max(known.end, value.period.end))
             found[sort_of(value)] = replace(value, period=period)

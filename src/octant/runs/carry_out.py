@@ -12,14 +12,14 @@ from pathlib import Path
 
 from octant import build, store, workloads
 from octant.ask import Launch, cells_of
-from octant.failure import Exit, Refusal
-from octant.launch import Planned, leftovers, link
+from octant.failure import Exit, Refusal, remedy_for_writing
+from octant.launch import Planned, bind, leftovers, link
 from octant.launch.execute import Outcome, execute
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
 from octant.runs import mpi_faults, programs
 from octant.runs.starts import starts_of
-from octant.store import Store, StoredRun, files, finished_cells, progress
+from octant.store import Store, StoredRun, files, finished_cells, progress, separate_repeated
 from octant.store.asked import start_line
 from octant.store.lines import Records
 
@@ -57,6 +57,9 @@ class Step:
 Observe = Callable[[Step, float], None]
 """Called a few times a second with the seconds that the launch has taken."""
 
+Report = Callable[[str], None]
+"""Called with a warning for people."""
+
 
 def in_turn(launches: Iterable[Launch]) -> Decide:
     """One after the other, whatever comes of them."""
@@ -71,6 +74,7 @@ def carry_out(
     plan: Callable[[Launch], Planned],
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
+    report: Report = lambda _text: None,
 ) -> StoredRun:
     """Starts what is decided and has no result yet; a launch that fails is recorded, and the rest goes on.
 
@@ -78,12 +82,13 @@ def carry_out(
         plan: works out a launch (`runs.plan.planner_of`).
         observe: shows progress.
         start: what starts a command (tests pass one that answers without starting anything).
+        report: receives warnings, each once.
 
     Raises:
         Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start)
+    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start, report)
     return where.read(run.id)
 
 
@@ -104,6 +109,7 @@ def carry_out_sides(
     decide: DecideSides,
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
+    report: Report = lambda _text: None,
 ) -> None:
     """As `carry_out`, for launches of several runs in turn.
 
@@ -113,9 +119,13 @@ def carry_out_sides(
     leftovers.remove()
     build.prepare(_programs(sides))
     with build.no_building(), contextlib.ExitStack() as stack:
+        stack.callback(leftovers.remove)  # ranks of a killed process may have been alive until now
+        warnings: list[str] = []
         for side in sides:
-            store.sweep(side.run)
-            stack.enter_context(store.lock(side.run))
+            store.sweep(side.run.folder)
+            stack.enter_context(store.lock(side.run.folder, warnings.append))
+        for text in dict.fromkeys(warnings):
+            report(text)
         numbers = itertools.count()
         sessions = [_Session(side.run, stack, side.plan, observe, start, numbers) for side in sides]
         decided = next(decide, None)
@@ -179,7 +189,7 @@ class _Session:
                 if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
                     starts[:0] = (rest for rest in self._remaining(start) if rest != start)
         points, failures = self.known.get(launch.key, ([], []))
-        return Batch(launch, tuple(points), tuple(failures))
+        return Batch(launch, tuple(points), separate_repeated(points, failures)[0])
 
     def _worth_starting(self, launch: Launch) -> tuple[Launch, ...]:
         """What is left of a launch without the cells that another of its ask has shown not to be supported here.
@@ -227,21 +237,23 @@ class _Session:
             self._append(programs.record_lines(planned, outcome, begun))
         if launch.ask.shape.link:
             self._append_crossing(launch)
-        answered, explained = self._read_new()
-        if outcome.timed_out and answered and workloads.alone_knobs(launch.ask.subject.workload):
+        points, failures = self._read_new()
+        stopped = {failure.exit for failure in failures} - {Exit.NOT_SUPPORTED}  # such a cell does not end a kernel
+        refused = stopped == {Exit.WRONG_WORD}  # one cell; the kernel did not come to those after it
+        if outcome.timed_out and points and workloads.alone_knobs(launch.ask.subject.workload):
             return True
-        if failure := self._failure_of(launch, outcome, answered, explained):
+        if failure := self._failure_of(launch, outcome, refused or (bool(stopped) and not launch.ask.shape.hosts)):
             self._append([failure_line(failure)])
             self._read_new()
-        return False
+        return refused
 
     def _append_crossing(self, launch: Launch) -> None:
         """What crossed the emulated link; a launch that did not come so far has no report of it."""
         with contextlib.suppress(RecordError):
             self._append([link_line(launch.key, launch.ask.shape.link, link.take_report(self.run.records))])
 
-    def _read_new(self) -> tuple[bool, bool]:
-        """Puts new records to those of their launches; whether a point, and whether a failure, is among them."""
+    def _read_new(self) -> tuple[list[Point], list[Failure]]:
+        """Add new records to those of their launches, and return them."""
         points, failures = self.tail.read_new()
         for point in points:
             self.known.setdefault(point.launch, ([], []))[0].append(point)
@@ -250,7 +262,7 @@ class _Session:
             if failure.exit in (Exit.NOT_SUPPORTED, Exit.WRONG_WORD):
                 shown = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
                 shown.setdefault(repr(failure.knobs), failure)
-        return bool(points), bool(failures)
+        return points, failures
 
     def _append(self, lines: Iterable[str]) -> None:
         with _writing(self.run):
@@ -258,32 +270,36 @@ class _Session:
                 files.append_line(self.records, line)
             os.fsync(self.records)
 
-    def _failure_of(self, launch: Launch, outcome: Outcome, answered: bool, explained: bool) -> Failure | None:
-        """The failure of a launch that no rank recorded: launchers do not always pass on what one said."""
-        kernel = not launch.ask.subject.command
-        # A kernel that exits so without a point did not understand its arguments.
-        killed = bool(outcome.signal_of_rank)
-        wrong_answer = kernel and answered and outcome.code == Exit.WRONG_ANSWER and not killed
-        refused = outcome.code in (Exit.NOT_SUPPORTED, Exit.WRONG_ANSWER) and "octant-bind:" in outcome.errors
-        recorded = outcome.code == Exit.OK or wrong_answer or (not launch.ask.shape.hosts and explained)
-        if recorded and not outcome.timed_out and not refused:
+    def _failure_of(self, launch: Launch, outcome: Outcome, explained: bool) -> Failure | None:
+        """Return the failure of a start that no record states, or `None` if no result is missing.
+
+        What kind of failure it is, kernels and octant-bind state themselves: launchers change exit statuses. What
+        nobody stated was interrupted or is a failure of the launcher, so that the launch can be repeated.
+
+        Args:
+            explained: the kernel recorded why it did not come to its end, and on which hosts need not be said.
+        """
+        refusal = bind.take_refusal(self.run.records)
+        ended_well = outcome.code == Exit.OK and not outcome.timed_out
+        if refusal is None and (ended_well or not self._remaining(launch)):
             return None
-        reached = progress.progress_of(self.run.records, launch.key)
+        if refusal is None and explained:
+            return None
         alone = workloads.alone_knobs(launch.ask.subject.workload)
-        misread = kernel and outcome.code == Exit.WRONG_WORD and not refused
-        lasting = (outcome.code == Exit.NOT_SUPPORTED or misread) and not killed
-        text = mpi_faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome)
-        if text:
+        if refusal is not None:
+            failure = _failure(launch, str(refusal), refusal.code)
+        elif text := mpi_faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome):
             failure = _failure(launch, text, Exit.NOT_SUPPORTED)
         else:
-            failure = _failure(launch, outcome.reason, outcome.code if lasting else Exit.CANNOT_RUN)
+            failure = _failure(launch, outcome.reason, Exit.CANNOT_RUN)
+        reached = progress.progress_of(self.run.records, launch.key)
         return replace(failure, share=reached.share, phase=reached.phase) if reached else failure
 
 
 def _crash_text(launch: Launch, outcome: Outcome) -> str:
     """Of a library that crashed its process: which, and how. Empty of all other workloads, and of all other ends."""
     apart = workloads.apart_knobs(launch.ask.subject.workload)
-    crash = mpi_faults.crash_signal(outcome.code)
+    crash = mpi_faults.crash_signal(outcome)
     knobs = {name: launch.started_knobs[name] for name in apart if name in launch.started_knobs}
     ours = workloads.is_ours(launch.ask.subject.workload, knobs.values())
     if not apart or not crash or outcome.timed_out or ours:
@@ -311,4 +327,5 @@ def _writing(run: StoredRun) -> Generator[None, None, None]:
         yield
     except OSError as error:
         what = f"cannot write to {run.folder} ({error.strerror})"
-        raise Refusal(f"{what}; free some space and resume, or try a copy of the store that is yours") from error
+        remedy = remedy_for_writing(error)
+        raise Refusal(f"{what}; {remedy} and resume, or try a copy of the store that is yours") from error

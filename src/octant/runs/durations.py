@@ -158,7 +158,7 @@ def _start_scale(run: StoredRun) -> float | None:
             start = point.process.begun, point.launch
             spent[start] = spent.get(start, 0.0) + sum(point.spent_s.values())
             ranks[start] = point.ranks
-    if len(spent) < _LEAST_LAUNCHES or run.failures:
+    if len(spent) < _LEAST_LAUNCHES or run.failures or run.repeated:
         return None
     first, *_, last = sorted(spent)
     elapsed_s = (last[0] - first[0]).total_seconds()

@@ -16,7 +16,7 @@ from octant.launch.execute import Outcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.runs.carry_out import DecideSides, Observe, Side, carry_out_sides
+from octant.runs.carry_out import DecideSides, Observe, Report, Side, carry_out_sides
 from octant.runs.knobs import check_asks
 from octant.runs.plan import Planner, check_startable, check_stored
 from octant.runs.rounds import new_seed, seed_within
@@ -182,6 +182,7 @@ def measure(
     is_enough: Callable[[int, Interleaved], bool] = lambda _rounds, _sides: False,
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
+    report: Report = lambda _text: None,
 ) -> Interleaved:
     """Measures the rounds that the two runs lack.
 
@@ -189,7 +190,7 @@ def measure(
         planners: work out the launches of each side.
         rounds: at most, those that are there included.
         is_enough: asked after each round that was not there, with the number of rounds and both runs as they are then.
-        observe, start: as for `carry_out`.
+        observe, start, report: as for `carry_out`.
 
     Raises:
         Refusal: the store cannot be written, or another process is at one of the runs.
@@ -204,6 +205,7 @@ def measure(
         _decide(sides, rounds, lambda number: is_enough(number, read())),
         observe,
         start,
+        report,
     )
     return read()
 

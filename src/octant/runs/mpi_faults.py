@@ -10,7 +10,7 @@ from octant.build.describe import default_knobs
 from octant.build.mpi_library import linked
 from octant.catalogue.mpi_faults import Fault, Kind, of_library
 from octant.catalogue.neutral import Library
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome, waited_text
 from octant.machine.mpi_inventory import library_and_version
 from octant.record import Point
@@ -29,12 +29,15 @@ def in_use() -> Library | None:
         return None
 
 
-def crash_signal(code: int) -> str:
+def crash_signal(outcome: Outcome) -> str:
     """The name of the signal with which a program crashed, or "".
 
-    Launchers pass it on as -N, as a shell does (128 + N), or as N, which is no exit code of ours.
+    Launchers print it, or pass it on as -N, as a shell does (128 + N), or as N. Where N is an exit code of ours, only
+    what is printed is believed.
     """
-    return next((one.name for one in _CRASHES if code in (-one, 128 + one, one)), "")
+    found = {number: one for one in _CRASHES for number in (-one, 128 + one, one) if number not in set(Exit)}
+    crashed = {int(one): one for one in _CRASHES}.get(outcome.signal_of_rank) or found.get(outcome.code)
+    return crashed.name if crashed else ""
 
 
 def unfinished_text(launch: Launch, outcome: Outcome) -> str:
@@ -42,7 +45,7 @@ def unfinished_text(launch: Launch, outcome: Outcome) -> str:
 
     Empty where it neither hung nor crashed.
     """
-    crash = crash_signal(outcome.code)
+    crash = crash_signal(outcome)
     if not outcome.timed_out and not crash:
         return ""
     library = in_use()

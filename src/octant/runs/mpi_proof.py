@@ -15,7 +15,7 @@ from typing import Any
 from octant import build
 from octant.build.mpi_library import PROBE
 from octant.catalogue.mpi_settings import of_mpi
-from octant.catalogue.neutral import Library
+from octant.catalogue.neutral import Library, acts_between_nodes_only
 from octant.failure import Exit, Refusal
 from octant.launch import launchers
 from octant.launch.execute import execute
@@ -36,6 +36,12 @@ _NETWORK_S = 0.5e-6
 _LARGEST_COPY = 4 << 20  # a message that every library copies once, where it ever does
 _WAITS = {"poll": (False, False), "yield": (True, False), "sleep": (False, True)}
 _MANY = 100  # calls while a rank waits 0.2 s: thousands were seen of a library that yields, hundreds where it sleeps
+
+
+_LEAVE_MEMORY = {"MPIR_CVAR_NOLOCAL", "MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_ODD_EVEN_CLIQUES", "OMPI_MCA_btl"}
+"""Variables with which messages within a node may leave shared memory."""
+BETWEEN_NODES = "it acts on messages between nodes; ranks of one node exchange theirs through shared memory"
+"""The effect of a setting that has none within a node."""
 
 
 class CannotStartError(RuntimeError):
@@ -83,12 +89,30 @@ def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[
     neutral = {name for one in words.settings for name in one.variables}
     raw = {name: value for name, value in words.variables.items() if name not in neutral}
     proven += [_from_read_back(f"{name}={value}", {name: value}, found) for name, value in raw.items()]
+    if _through_shared_memory(words, found, environment):
+        proven = [_of_one_node(one, library) for one in proven]
     if _fallen_back(words, library, found, plain):  # once more: on a busy machine memory can be slow for a while
         found = _sooner(found, start(words.variables, []))
     if doubt := _fallen_back(words, library, found, plain):
         first = proven[0] if proven else ProvenSetting("", environment, found.read_back, "launch")
         proven[:1] = [_doubted(first, doubt)]
     return tuple(proven)
+
+
+def _through_shared_memory(words: MpiWords, found: Probed, environment: Mapping[str, str]) -> bool:
+    """Whether ranks of one node exchange their messages through shared memory, as by default."""
+    asked = {(one.setting.name, one.value.text) for one in words.settings}
+    off = {("shared-memory", "no"), ("wait-mode", "sleep"), ("asynchronous-progress", "yes")} & asked
+    names = {*words.variables, *environment}
+    off_by_name = _LEAVE_MEMORY & names or any(name == "pretended-nodes" for name, _value in asked)
+    return found.node_ranks > 1 and not off and not off_by_name
+
+
+def _of_one_node(one: ProvenSetting, library: Library) -> ProvenSetting:
+    """The setting, with the remark that it has no effect within a node where all that it sets is for others."""
+    if one.effect or not one.variables or not all(acts_between_nodes_only(name, library) for name in one.variables):
+        return one
+    return replace(one, effect=BETWEEN_NODES)
 
 
 def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
@@ -103,6 +127,7 @@ def text(one: ProvenSetting, library: Library) -> str:
     """A line for people: what a setting sets, and how far that was proven."""
     given = " ".join(f"{name}={value}" for name, value in one.variables.items()) or "nothing to set"
     how = {"effect": "proven", "read-back": "read back", "launch": "MPI starts with it, no more is known"}[one.proof]
+    how = "no effect within a node" if one.effect == BETWEEN_NODES else how
     how = "NOT AS ASKED" if one.doubt else how
     seen = f"{how}: {one.effect}" if one.effect and one.variables else one.effect or how
     return f"{one.asked or 'the environment'} on {library.title}: {given} ({seen})"

@@ -153,7 +153,8 @@ def resolve(
     if there:
         # What an outer launcher says about us is not about the rank that we start without one.
         alone = ["--local-rank", "0"] if name == "direct" else []
-        program = [str(build.find("bind")), *there.bind_words, *alone, "--", *program]
+        stated = ["--refusal", str(bind.refusal_path(records))]
+        program = [str(build.find("bind")), *stated, *there.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
     limit_s = timeout_s or timeout_seconds(launch, hardware_threads * max(1, len(shape.hosts)))
     if link:

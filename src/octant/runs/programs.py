@@ -1,6 +1,8 @@
 """What came of a command line of a user's, as records: what it took, since nothing inside it records anything."""
 
 import datetime
+import re
+from collections.abc import Iterable
 
 from octant.launch import Planned
 from octant.launch.execute import Outcome
@@ -8,6 +10,9 @@ from octant.record import FORMAT, SMALL_PAGES
 from octant.record.written import seal
 
 _SAYS = "octant-pages: "  # the library that asks for large pages inside the program
+
+
+_PROCESS = re.compile(r"process \d+")
 
 
 def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime) -> list[str]:
@@ -27,10 +32,22 @@ def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime)
         "shape": {"ranks": launch.ask.shape.ranks, "threads": int(threads) if threads.isdecimal() else 1},
         "pace": "whole",
         "work": [],
-        **({"notes": {SMALL_PAGES: "; ".join(dict.fromkeys(said))}} if said else {}),
+        **({"notes": {SMALL_PAGES: "; ".join(_together(said))}} if said else {}),
         "results": [{"name": name, "value": value, "unit": unit} for name, value, unit in amounts],
     }
     return [
         seal({"format": FORMAT, "kind": "launch", **head, "started": started.isoformat(timespec="seconds")}),
         seal({"format": FORMAT, "kind": "point", **head, **point}),
     ]
+
+
+def _together(said: Iterable[str]) -> list[str]:
+    """What was said of processes, each once: of those of which the same is said the first, and how many more."""
+    alike: dict[str, list[str]] = {}
+    for text in dict.fromkeys(said):
+        alike.setdefault(_PROCESS.sub("process", text), []).append(text)
+    return [_told(texts[0], len(texts) - 1) for texts in alike.values()]
+
+
+def _told(text: str, more: int) -> str:
+    return _PROCESS.sub(lambda found: f"{found[0]} and {more} more", text, count=1) if more else text

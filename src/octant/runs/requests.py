@@ -277,6 +277,12 @@ def host_names(text: str) -> tuple[str, ...]:
     return hosts
 
 
+def namesakes(name: str) -> list[str]:
+    """Workloads of other families that a bare name means less than the one that `find_workload` gives."""
+    meant = workloads.called(name, workloads.workloads())
+    return [one for one in meant if one != find_workload(name).name] if len(meant) > 1 else []
+
+
 def find_workload(name: str) -> Workload:
     """The workload of that name.
 

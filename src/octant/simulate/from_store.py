@@ -145,7 +145,7 @@ def _unfit(figure: Figure) -> str:
 
 def _one_node(figure: Figure) -> bool:
     given = figure.point.given
-    return given[0].host == given[-1].host
+    return not given or given[0].host == given[-1].host
 
 
 def _duplex(run: StoredRun) -> tuple[Duplex | None, list[str]]:

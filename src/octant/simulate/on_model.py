@@ -13,7 +13,7 @@ from octant import workloads
 from octant.analysis.figures import figures_of
 from octant.ask import EFFORT
 from octant.build import program_name, smpi
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, worst
 from octant.launch import smpirun
 from octant.launch.execute import execute
 from octant.machine.discover import discover
@@ -134,10 +134,13 @@ def _records(
         lines = output.read_bytes().splitlines() if output.exists() else []
     reader = Reader()
     records = [reader.read(line) for line in lines]
-    failed = [record.reason for record in records if isinstance(record, Failure)]
+    failed = [record for record in records if isinstance(record, Failure)]
     simulated = [record for record in records if isinstance(record, Point)]
-    if outcome.reason or failed or not simulated:
-        raise Refusal(f"cannot run {name} under SimGrid ({(failed or [outcome.reason or 'no record'])[0]})")
+    wrong = any(not point.passed for point in simulated)  # the kernel's exit status says no more
+    if failed or not simulated or (outcome.reason and not wrong):
+        why = failed[0].reason if failed else outcome.reason or "no record"
+        code = worst(failure.exit for failure in failed) or Exit.CANNOT_RUN
+        raise Refusal(f"cannot run {name} under SimGrid ({why})", code)
     library = next((point.process.mpi for point in simulated if _SIGN not in point.process.mpi), None)
     if library is not None:
         raise Refusal(f"cannot trust this run of {name} (its MPI is {library!r}, not SimGrid's)")

@@ -186,7 +186,7 @@ def simulate_flows(
             raise Refusal(f"cannot get SimGrid's answer ({outcome.reason})")
         result = json.loads((folder / "answer").read_text())
     if result["wrong_bytes"]:
-        raise Refusal(f"cannot trust SimGrid's answer ({result['wrong_bytes']} bytes arrived wrong)")
+        raise Refusal(f"cannot trust SimGrid's answer ({result['wrong_bytes']} bytes arrived wrong)", Exit.WRONG_ANSWER)
     return Simulated(result["seconds"], _children_cpu_s() - before, version)
 
 

@@ -60,20 +60,24 @@ Lost and stolen time are shares of the wall time; the size of an interval is hal
 
 @dataclass(frozen=True)
 class Doubt:
-    """One doubt; two of the same kind differ only in their numbers."""
+    """One doubt; two of the same kind differ only in their numbers, of which `size` is the one that grades them."""
 
     kind: str
     grade: Grade
     text: str  # for people: "49 % of the time was lost to a CPU quota"
+    size: float = 0.0  # a greater one is worse, among doubts of the same kind; 0: they are equally bad
 
 
-def doubt(kind: str, text: str) -> Doubt:
+def doubt(kind: str, text: str, size: float = 0.0) -> Doubt:
     """A doubt with the grade of its kind.
+
+    Args:
+        size: how bad it is among doubts of this kind; a text with a number needs it.
 
     Raises:
         KeyError: `GRADES` has no such kind.
     """
-    return Doubt(kind, GRADES[kind], text)
+    return Doubt(kind, GRADES[kind], text, size)
 
 
 def graded(kind: str, size: float, text: str) -> tuple[Doubt, ...]:
@@ -83,13 +87,14 @@ def graded(kind: str, size: float, text: str) -> tuple[Doubt, ...]:
         KeyError: `BOUNDS` has no such kind.
     """
     passed = sum(size > bound for bound in BOUNDS[kind])
-    return (Doubt(kind, Grade(passed), text),) if passed else ()
+    return (Doubt(kind, Grade(passed), text, size),) if passed else ()
 
 
 def worst_of_each_kind(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
-    """One doubt of each kind: that of the worst grade, the first of equal ones. The worst kinds come first."""
+    """The worst doubt of each kind, by grade and size; the first of equal ones. The worst kinds come first."""
     worst: dict[str, Doubt] = {}
     for one in doubts:
-        if one.kind not in worst or one.grade > worst[one.kind].grade:
+        known = worst.get(one.kind)
+        if known is None or (one.grade, one.size) > (known.grade, known.size):
             worst[one.kind] = one
     return tuple(sorted(worst.values(), key=lambda one: -one.grade))

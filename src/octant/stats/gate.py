@@ -74,8 +74,7 @@ def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float 
 
 def gate_is_decided(verdicts: Sequence[Verdict]) -> bool:
     """Whether more rounds would change nothing: a figure is slower, or there is a word on all of them."""
-    words = {verdict.word for verdict in verdicts}
-    return "slower" in words or not words & {"cannot tell", "no verdict"}
+    return any(one.word == "slower" for one in verdicts) or all(one.is_decided for one in verdicts)
 
 
 def e_value(x: Array) -> Array:

@@ -8,12 +8,13 @@ are not all positive are taken as they are instead of by their logarithms.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from octant.stats.doubts import BOUNDS
 from octant.stats.samples import FEW_LAUNCHES, Interval
 from octant.stats.student import LEVEL, t_quantile
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _MEDIAN_FACTORS = {3: 1.346013, 4: 1.192798, 5: 1.434168}  # k times the variance of the median of k normal values
 
-Kind = Literal["order statistics", "student", "signed ranks", "two values", "one launch"]
+Kind = Literal["order statistics", "student", "signed ranks", "two values", "one launch", "not measurable"]
 Claim = Literal[
     "median", "share", "places", "next launch", "ratio in rounds", "ratio of two occasions", "ratio on other occasions"
 ]  # fmt: skip
@@ -35,10 +36,12 @@ _CLAIMS: dict[Claim, str] = {
     "share": "the share of the time of {} launches together",
     "places": "the slowest place over the fastest, paired in {} launches",
     "next launch": "the next launch, from {} launches",
-    "ratio in rounds": "the ratio over {} paired rounds",
-    "ratio of two occasions": "the ratio on these two sessions only, from at least {} launches on each side",
-    "ratio on other occasions": "the ratio in other sessions, from {} sessions",
+    "ratio in rounds": "the {mean} ratio over {} paired rounds",
+    "ratio of two occasions": "the {mean} ratio on these two sessions only, from at least {} launches on each side",
+    "ratio on other occasions": "the {mean} ratio in other sessions, from {} sessions",
 }
+MEANS: dict[Kind, str] = {"student": "geometric mean", "signed ranks": "Hodges-Lehmann"}
+"""The estimate in the middle of an interval for a ratio."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ class Period:
 class Estimate:
     """A value with what is known of its uncertainty, and for what.
 
-    `low` and `high` are the ends of a 95 % interval only where `is_interval`; else they are the two values, or the
-    ends of what was seen within one launch.
+    `low` and `high` are the ends of a 95 % interval only where `is_interval`; else they are the two values, the ends of
+    what was seen within one launch, or, of what is not measurable, the value itself.
     """
 
     low: float
@@ -75,12 +78,36 @@ class Estimate:
     @property
     def is_interval(self) -> bool:
         """Whether low and high hold what is claimed with 95 %."""
-        return self.kind not in ("two values", "one launch")
+        return self.kind not in ("two values", "one launch", "not measurable")
 
     @property
     def relative_half_width(self) -> float | None:
         """Half the interval's width over the value; `None` without an interval, and for the value 0."""
         return (self.high - self.low) / (2 * abs(self.middle)) if self.is_interval and self.middle else None
+
+    @property
+    def is_too_wide(self) -> bool:
+        """Whether the interval says nothing: the value is not measurable.
+
+        A wide interval of a ratio says something where it excludes equality.
+        """
+        if not self.is_interval:
+            return False
+        half = (self.high - self.low) / 2 if self.claim == "share" else self.relative_half_width or 0.0
+        open_ratio = not self.claim.startswith("ratio") or self.low <= 1 <= self.high
+        return open_ratio and not half <= BOUNDS["wide interval"][-1]  # NaN is too wide
+
+    @property
+    def stated(self) -> Estimate:
+        """The estimate as views print it: without an interval that is too wide."""
+        return self.without_interval if self.is_too_wide else self
+
+    @property
+    def without_interval(self) -> Estimate:
+        """The value of what is not measurable, whose interval would say nothing; two values stay."""
+        if self.kind == "two values":
+            return self
+        return replace(self, low=self.middle, high=self.middle, kind="not measurable")
 
     @property
     def text(self) -> str:
@@ -89,7 +116,10 @@ class Estimate:
             return f"within one launch {self.period.text}; launches were not repeated"
         if self.kind == "two values":
             return f"two launches {self.period.text}, no interval"
-        return f"95 % interval for {_CLAIMS[self.claim].format(self.number)} {self.period.text}"
+        if self.kind == "not measurable":
+            return f"not measurable {self.period.text}, no interval"
+        claimed = _CLAIMS[self.claim].format(self.number, mean=MEANS.get(self.kind, ""))
+        return f"95 % interval for {claimed} {self.period.text}"
 
 
 def median_over_launches(launches: Sequence[Interval], period: Period) -> Estimate:

@@ -43,16 +43,18 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
     """
     found: list[Doubt] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1)))
+        found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches)))
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
-        beyond = ": not measurable here" * (half > BOUNDS["wide interval"][-1])
         unit = "points" if of_whole else "%"
-        found += graded("wide interval", half, f"the interval is ± {100 * half:.0f} {unit}{beyond}")
+        text = f"the interval is ± {100 * half:.0f} {unit}"
+        if half > BOUNDS["wide interval"][-1]:  # then it is not stated
+            text = f"{len(launches)} launches differ too much: not measurable here"
+        found += graded("wide interval", half, text)
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
         text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"
-        found.append(doubt("launches resemble their neighbours", text))
+        found.append(doubt("launches resemble their neighbours", text, alike))
     return tuple(found)
 
 
@@ -81,4 +83,4 @@ def doubts_about_equal_points(
         return ()
     values = f"{value_text(math.exp(medians[0]))} and {value_text(math.exp(medians[-1]))}"
     text = f"equal points of this run differ by {100 * math.expm1(apart):.0f} % ({values})"
-    return (doubt("equal points differ", text),)
+    return (doubt("equal points differ", text, apart),)

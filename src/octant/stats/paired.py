@@ -74,6 +74,29 @@ def _rank_sum_shares(n: int) -> Array:
     return np.cumsum(ways)
 
 
+def centre(x: Array) -> Array:
+    """The middle of `paired_bounds`: the mean to 11 rounds, then Hodges and Lehmann's estimate.
+
+    Args:
+        x: as in `paired_p`, at least one round; the estimates have shape (…).
+    """
+    middle: Array = x.mean(axis=-1) if x.shape[-1] < RANKED_ROUNDS else np.median(_walsh_averages(x), axis=-1)
+    return middle
+
+
+def paired_levels(before: Array, after: Array) -> tuple[float, float]:
+    """The levels of both sides of paired rounds, which differ by exactly the estimate of their difference.
+
+    The centre of the rounds' midpoints, less and plus half of the centre of the differences. Medians of the two sides
+    differ by something else, and may contradict the sign of the difference.
+
+    Args:
+        before, after: logarithms of the values of A and B in the same rounds, at least one.
+    """
+    level, half = float(centre((before + after) / 2)), float(centre(after - before)) / 2
+    return level - half, level + half
+
+
 def paired_bounds(x: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
     """Low end, middle and high end of the interval of the logarithm of the ratio, at 1 - level.
 
@@ -85,11 +108,11 @@ def paired_bounds(x: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
     n = x.shape[-1]
     if n < RANKED_ROUNDS:
         half = t_quantile(level, n - 1) * x.std(axis=-1, ddof=1) / math.sqrt(n)
-        middle = x.mean(axis=-1)
+        middle = centre(x)
         return middle - half, middle, middle + half
     averages = np.sort(_walsh_averages(x), axis=-1)
     cut = max(1, int(np.searchsorted(_rank_sum_shares(n), level / 2, side="right")))  # the widest that n rounds give
-    return averages[..., cut - 1], np.median(averages, axis=-1), averages[..., -cut]
+    return averages[..., cut - 1], centre(x), averages[..., -cut]
 
 
 def ratio_in_rounds(x: Array, period: Period, level: float = LEVEL) -> Estimate:

@@ -38,6 +38,11 @@ class Verdict:
     needed: int | None = None  # of them, for a verdict or to find `margin` in 80 % of cases; `None`: there are enough
 
     @property
+    def is_decided(self) -> bool:
+        """Whether a difference is proven, or that there is none of interest."""
+        return self.word in ("faster", "slower", "same", "differs")
+
+    @property
     def beyond_margin(self) -> bool:
         """Whether the whole interval lies beyond the margin."""
         if self.speed is None:
@@ -55,8 +60,9 @@ class Verdict:
         if self.word == "same":
             return f"same within {margin}"
         if self.word == "cannot tell":
-            return "cannot tell" + (f": about {self.needed} rounds would show {margin}" if self.needed else "")
-        return f"{self.word} between these two sessions"
+            return "not decided" + (f": about {self.needed} rounds would detect {margin}" if self.needed else "")
+        seen = "differs" if self.word == "differs" else "no difference detected"
+        return f"{seen} between these two sessions"
 
 
 def no_verdict(number: int, unit: Unit, needed: int, margin: float) -> Verdict:

@@ -1,18 +1,19 @@
 """The store: one folder per run, one JSON line per record; it only grows, and stores merge by copying.
 
-    STORE/runs/20261121-214530-3f2a/asked.json      who asked what, of which machine, in which surroundings
-                                    plan.jsonl      all that was decided: a line per start, written before it
-                                    records.jsonl   points and failures, in the order in which they came
-                                    report.html     rebuilt at will
-    STORE/index.sqlite                              what a list of runs shows; rebuilt at will
+    STORE/runs/ID/asked.json      who asked what, of which machine, in which surroundings
+                  plan.jsonl      all that was decided: a line per start, written before it
+                  records.jsonl   points and failures, in the order in which they came
+                  report.html     rebuilt at will
+    STORE/models/power775-ptrans.html   pages of models; rebuilt at will
+    STORE/locks/ID                exists while the run is measured (`locks`)
+    STORE/index.sqlite            what a list of runs shows; rebuilt at will
 
-No two writers share a folder, so nothing needs a lock. A torn last line (power cut, full disk) is dropped on reading;
-what else cannot be read is named by file and line, and hides nothing else.
+An ID is 20261121-214530-123-9f86d081884c7d65: UTC to the millisecond, then 64 random bits; its folder is created
+exclusively. Older versions wrote shorter ids, which are read and sorted alike. A torn last line (power cut, full disk)
+is dropped on reading; what else cannot be read is named by file and line, and hides nothing else.
 """
 
-import contextlib
 import datetime
-import fcntl
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,16 +21,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from octant.ask import Ask, Launch, cell_count, cells_of
-from octant.failure import Exit, Refusal, suggestion
+from octant.ask import Ask, Launch, canonical, cell_count, cells_of
+from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.written import failure_line
-from octant.store import asked, environment, files, format1, index, progress
+from octant.store import asked, environment, files, format1, index
 from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
+from octant.store.locks import lock, sweep
 from octant.tile import DeclaredScreen
 from octant.untrusted import is_file
 
@@ -55,7 +57,8 @@ class StoredRun(Asked):
     id: str
     folder: Path
     points: tuple[Point, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[Failure, ...] = ()  # of launches that do not have all their results
+    repeated: tuple[Failure, ...] = ()  # of launches that were repeated since, and then gave all their results
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
     crossings: Mapping[str, Crossing] = field(default_factory=dict)  # by the launch's key: of emulated links
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
@@ -113,9 +116,34 @@ def finished_cells(points: Iterable[Point], failures: Iterable[Failure]) -> dict
     for point in points:
         done.setdefault(point.launch, []).append(point.knobs)
     for failure in failures:
-        if failure.exit in (Exit.WRONG_ANSWER, Exit.NOT_SUPPORTED):
+        if failure.exit in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED) and cell_count(failure.knobs) <= asked.MOST_CELLS:
             done.setdefault(failure.launch, []).extend(cells_of(failure.knobs))
     return done
+
+
+def separate_repeated(
+    points: Iterable[Point], failures: Iterable[Failure]
+) -> tuple[tuple[Failure, ...], tuple[Failure, ...]]:
+    """Return the failures that count, and those whose launch has a point for each of their cells.
+
+    A launch of the latter was repeated, or failed after its last point. Nothing of it is missing. For a launch that
+    can be repeated, what turned out not to be supported is not missing either.
+    """
+    points, failures = tuple(points), tuple(failures)
+    answered, done = finished_cells(points, ()), finished_cells(points, failures)
+    sides: tuple[list[Failure], list[Failure]] = ([], [])
+    for failure in failures:
+        known = done if failure.exit == Exit.CANNOT_RUN else answered
+        sides[_has_all_cells(known.get(failure.launch, ()), failure.knobs)].append(failure)
+    return tuple(sides[False]), tuple(sides[True])
+
+
+def _has_all_cells(answered: Sequence[Mapping[str, str]], knobs: Mapping[str, str]) -> bool:
+    """Return whether each combination of these values is among the knobs of finished cells."""
+    if cell_count(knobs) > len(answered):
+        return False
+    found = {tuple(canonical(point.get(name, "")) for name in knobs) for point in answered}
+    return all(tuple(map(canonical, cell.values())) in found for cell in cells_of(knobs))
 
 
 class Store:
@@ -151,8 +179,6 @@ class Store:
             Refusal: the store cannot be written.
         """
         now = datetime.datetime.now().astimezone()
-        name = pair[0] if pair else _new_id(now)
-        folder = self.root / "runs" / name
         if order is None:
             order = [(number, repeat) for number, ask in enumerate(asks) for repeat in range(ask.repeats)]
         question = Asked(
@@ -161,15 +187,29 @@ class Store:
             screen=screen or DeclaredScreen(), imported=tuple(imported),
         )  # fmt: skip
         try:
-            files.make_folder(folder)
+            folder = _new_folder(self.root / "runs", now, pair[0] if pair else "")
             os.close(files.open_for_append(folder / "records.jsonl"))  # ours before a kernel makes it everybody's
             files.write_durably(folder / "asked.json", asked.asked_text(question))
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
-                "try --store with a folder of yours, or free some space"
+                f"{remedy_for_writing(error)}, or try --store with a folder of yours"
             ) from error
-        return StoredRun(**vars(question), id=name, folder=folder)
+        return StoredRun(**vars(question), id=folder.name, folder=folder)
+
+    def page(self, name: str) -> Path:
+        """Where a page of no run goes unless a file is named: in the folder `models`, which is made.
+
+        Raises:
+            Refusal: the store cannot be written.
+        """
+        folder = self.root / "models"
+        try:
+            files.make_folder(folder)
+        except OSError as error:
+            hint = "try -o FILE, or --store with a folder of yours"
+            raise Refusal(f"cannot write to the store {self.root} ({error.strerror}); {hint}") from error
+        return folder / name
 
     def append(self, run: StoredRun, *failures: Failure) -> None:
         """Adds failures that the kernel could not record itself.
@@ -252,8 +292,12 @@ class Store:
                 refused.append(str(refusal))
         raise Refusal(refused[0]) if refused else _empty_store("last", self.root)
 
-    def find(self, name: str) -> StoredRun:
-        """A run by its id, the start of its id, its folder, or `last`.
+    def find(self, name: str, words: Sequence[str] = ("last",)) -> StoredRun:
+        """Return a run by its id, a unique prefix of its id, its folder, or `last`.
+
+        Args:
+            name: what the user typed.
+            words: names other than ids that the caller accepts, which the error message suggests.
 
         Raises:
             Refusal: none or several fit; the text names the nearest.
@@ -266,10 +310,10 @@ class Store:
             raise _empty_store(name, self.root)
         if name == "last":
             return self.read(ids[-1])
-        fitting = [run for run in ids if run.startswith(name)]
+        fitting = [name] if name in ids else [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
             what = f"{len(fitting)} runs start so" if fitting else "no such run"
-            hint = suggestion(name, [*ids[-5:], "last", "previous"])
+            hint = suggestion(name, [*(fitting or ids)[-5:], *words])
             raise Refusal(f"cannot find the run {name!r} ({what}); {hint}", Exit.WRONG_WORD)
         return self.read(fitting[0])
 
@@ -297,43 +341,28 @@ def new_ids() -> tuple[str, str]:
 
 def _new_id(now: datetime.datetime) -> str:
     utc = now.astimezone(datetime.UTC)  # names sort by age, whatever the time zone and its summer
-    return f"{utc:%Y%m%d-%H%M%S}-{utc.microsecond // 1000:03d}{secrets.token_hex(1)}"
+    return f"{utc:%Y%m%d-%H%M%S}-{utc.microsecond // 1000:03d}-{secrets.token_hex(8)}"
 
 
-@contextlib.contextmanager
-def lock(run: StoredRun) -> Iterator[None]:
-    """Nobody else measures this run as long as the block lasts; the system lets go of it however this process ends.
+def _new_folder(runs: Path, now: datetime.datetime, name: str) -> Path:
+    """Create the folder of a new run; no other process gets the same one.
+
+    Args:
+        name: the id of the run; "": one is chosen.
 
     Raises:
-        Refusal: another process is at it.
+        OSError: it cannot be created; FileExistsError: another run has this id.
     """
-    folder = os.open(run.folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # a file system without locks
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Refusal(
-                    f"cannot go on with {run.id} (another octant is measuring it); try again when it has ended"
-                ) from None
-        yield
-    finally:
-        os.close(folder)
-
-
-def sweep(run: StoredRun) -> None:
-    """Removes what runs beside this one left that nobody measures any more: an octant that was killed removed nothing.
-
-    Passed over are runs that another process is at, and all on a file system that does not say so.
-    """
-    for folder in {path.parent for path in run.folder.parent.glob(f"*/{run.records.name}.*")}:
-        with contextlib.suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                progress.remove_leftovers(folder / run.records.name)
-            finally:
-                os.close(descriptor)
+    files.make_folder(runs)
+    while True:
+        folder = runs / (name or _new_id(now))
+        try:
+            folder.mkdir(files.FOLDER_MODE)
+        except FileExistsError:
+            if name:
+                raise
+        else:
+            return folder
 
 
 def append_durably(path: Path, lines: Iterable[str]) -> None:
@@ -351,7 +380,8 @@ def append_durably(path: Path, lines: Iterable[str]) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise Refusal(f"cannot write to {path} ({error.strerror}); free some space and resume") from error
+        why = f"cannot write to {path} ({error.strerror})"
+        raise Refusal(f"{why}; {remedy_for_writing(error)} and resume") from error
 
 
 def _read(folder: Path) -> StoredRun:
@@ -366,13 +396,15 @@ def _read(folder: Path) -> StoredRun:
         raise Refusal(f"cannot read {path} ({error}); restore it from a copy, or move its run away") from error
     records = Records(folder / "records.jsonl", question.keys, question.started)
     points, failures = records.read_new()
+    failed, repeated = separate_repeated(points, failures)
     plans, problems, torn = _read_plans(folder / "plan.jsonl", question)
     return StoredRun(
         **vars(question),
         id=folder.name,
         folder=folder,
         points=tuple(points),
-        failures=tuple(failures),
+        failures=failed,
+        repeated=repeated,
         plans=plans,
         crossings=records.crossings,
         damaged=(*problems, *records.tail.damaged),

@@ -24,8 +24,8 @@ FORMAT = 2
 MOST_BYTES = 64 << 20
 """Of an asked.json."""
 
-MOST_CELLS = 1_000_000
-"""Of all launches of a run."""
+MOST_CELLS = 300_000
+"""Of all launches of a run: thirty launches of as many as one may have."""
 
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]

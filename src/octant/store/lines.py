@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from octant.ask import cell_count
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.lines import Reader
+from octant.store.asked import MOST_CELLS
 
 MOST_BYTES = 64 << 20
 """Of one line; a record is at most 4 MiB."""
@@ -111,6 +113,7 @@ class Records:
         self._keys = keys
         self._reader = Reader(started)
         self._points: dict[bytes, int] = {}  # by digest: the number of the line
+        self._failed_cells = 0
 
     @property
     def crossings(self) -> Mapping[str, Crossing]:
@@ -128,6 +131,7 @@ class Records:
         for line, text in self.tail.lines():
             try:
                 record = self._reader.read(text, line)
+                self._check_cells(record)
             except RecordError as error:
                 self.tail.reject(str(error))
                 continue
@@ -143,3 +147,14 @@ class Records:
             elif record is not None:
                 failures.append(record)
         return points, failures
+
+    def _check_cells(self, record: object) -> None:
+        """Count the cells of a failure, whose lists of values multiply.
+
+        Raises:
+            RecordError: all failures together have more cells than a run may ask for.
+        """
+        if isinstance(record, Failure):
+            self._failed_cells += cell_count(record.knobs)
+            if self._failed_cells > MOST_CELLS:
+                raise RecordError(f"the failures so far are of more than {MOST_CELLS} cells")

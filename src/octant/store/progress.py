@@ -46,12 +46,13 @@ def progress_of(records: Path, launch: str) -> Reached | None:
 
 
 def remove_leftovers(records: Path) -> None:
-    """Removes what a launch that was killed leaves beside its records: progress, a link's report, folders for files.
+    """Removes what a launch that was killed leaves beside its records: progress, reports of octant-link and
+    octant-bind, folders for files.
 
     Folders say which files their kernel had elsewhere; of those only ours go, and only if the folder is ours too.
     """
     for path in records.parent.glob(f"{records.name}.*"):
-        if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link")):
+        if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link", ".refusal")):
             path.unlink(missing_ok=True)
         elif path.name.startswith(f"{records.name}.scratch-"):
             _remove_elsewhere(path)

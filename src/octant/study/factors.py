@@ -117,8 +117,14 @@ def quotient(a: Bounded, b: Bounded) -> stats.Interval:
     return stats.Interval(math.exp(middle - below), math.exp(middle), math.exp(middle + above))
 
 
+def stated(value: Bounded) -> Bounded:
+    """A value as views print it: what launches claim without an interval that is too wide to say anything."""
+    return value.stated if isinstance(value, stats.Estimate) else value
+
+
 def factor_text(value: Bounded) -> str:
-    """For people: `×1.9 [1.8, 2.0]`; without an interval where there is none."""
+    """For people: `×1.9 [1.8, 2.0]`; without an interval where there is none, or one that says nothing."""
+    value = stated(value)
     if value.low == value.high:
         return f"×{digits(value.middle)}"
     low, middle, high = (digits(x) for x in (value.low, value.middle, value.high))

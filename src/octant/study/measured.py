@@ -152,10 +152,10 @@ def _doubts(figure: Figure, lost: list[str]) -> tuple[Doubt, ...]:
     found = [one for launch in figure.counted for one in launch.doubts]
     tried = len(lost) + len(figure.launches)
     if lost:
-        found.append(doubt("launches left out", f"{len(lost)} of {tried} launches failed ({lost[0]})"))
+        found.append(doubt("launches left out", f"{len(lost)} of {tried} launches failed ({lost[0]})", len(lost)))
     if unusable := len(figure.launches) - len(figure.counted):
         text = f"{unusable} of {tried} launches lost more than half of their time, and do not count"
-        found.append(doubt("launches left out", text))
+        found.append(doubt("launches left out", text, unusable))
     return worst_of_each_kind(found)
 
 

@@ -113,7 +113,9 @@ def begin(
     asked = {cell.measure for cell in plan.questions}
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
-        raise Refusal(f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", 3)
+        raise Refusal(
+            f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", Exit.NOT_SUPPORTED
+        )
     every, order = with_probes(plan.asks, plan.order) if probes else (plan.asks, plan.order)
     check_asks(every)
     asks, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
@@ -168,7 +170,10 @@ def outcome_of_run(run: StoredRun) -> Outcome:
         Refusal: the run belongs to no study, or to a study file that this version cannot read.
     """
     if run.study is None:
-        raise Refusal(f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}", 2)
+        raise Refusal(
+            f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}",
+            Exit.WRONG_WORD,
+        )
     study = file.parse(run.study.text, run.study.name)
     asked = _asked_cells(study, run, run.study)
     study = with_axis_values(study, asked.axes)

@@ -11,7 +11,7 @@ from octant import catalogue, stats
 from octant.machine import Machine, facts
 from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
-from octant.study.factors import factor_text, gain, gain_in_rounds, range_text
+from octant.study.factors import factor_text, gain, gain_in_rounds, range_text, stated
 from octant.study.published_values import published_range
 from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.units import si_text
@@ -100,9 +100,10 @@ class Effect:
     @property
     def here_is(self) -> str:
         """What the ends of the tested quantity are; empty where it has none."""
-        if self.here.low == self.here.high:
+        here = stated(self.here)
+        if here.low == here.high:
             return ""
-        return self.ends or (self.here.text if isinstance(self.here, stats.Estimate) else "the model's own bounds")
+        return self.ends or (here.text if isinstance(here, stats.Estimate) else "the model's own bounds")
 
 
 def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[Verdict]:
@@ -142,8 +143,9 @@ def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:
 
 def judge_value(effect: Effect, bar: Bar, unit: str, what: str) -> Judgement:
     """As `judge_effect`, of a quantity with a unit, in which the bar is given."""
-    middle, low, high = (si_text(edge, unit) for edge in (effect.here.middle, effect.here.low, effect.here.high))
-    value = middle if effect.here.low == effect.here.high else f"{middle} [{low}, {high}]"
+    here = stated(effect.here)
+    middle, low, high = (si_text(edge, unit) for edge in (here.middle, here.low, here.high))
+    value = middle if here.low == here.high else f"{middle} [{low}, {high}]"
     judged = _judged(effect, bar, f"{value} here{what} (the bar: {bar.text_in(unit)}")
     return replace(judged, in_unit=value)
 
@@ -225,6 +227,8 @@ def resolution_text(effect: Effect) -> str:
     low, middle, high = effect.here.low, effect.here.middle, effect.here.high
     if effect.launches < effect.least or not 0 < low < high:
         return ""
+    if stated(effect.here).low == middle:
+        return "launches differ too much to tell; "
     return f"resolved to {100 * (max(high / middle, middle / low) - 1):.2g} %; "
 
 

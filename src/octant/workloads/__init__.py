@@ -9,12 +9,15 @@ from octant.failure import suggestion
 from octant.record.renamed import meant_today
 from octant.workload import Workload
 
+FIRST_FAMILY = "node"
+"""Of several workloads of one name, that of this family needs no family before it."""
+
 
 @functools.cache
 def workloads() -> dict[str, Workload]:
     """Every workload, by `family/name`."""
     return {
-        f"{family}/{name}": dataclasses.replace(module.WORKLOAD, name=f"{family}/{name}")
+        f"{family}/{name}": dataclasses.replace(module.WORKLOAD, name=f"{family}/{name}").answering_every_point()
         for family in registry.modules(__name__)
         for name, module in registry.modules(f"{__name__}.{family}").items()
     }
@@ -26,7 +29,7 @@ def families() -> dict[str, str]:
 
 
 def workload(name: str) -> Workload:
-    """One workload, by `family/name` or by a bare name that only one family has.
+    """One workload, by `family/name` or by a bare name (see `full_name`).
 
     Raises:
         LookupError: no such folder, or several; the message lists what there is.
@@ -52,14 +55,24 @@ def is_ours(name: str, values: Iterable[str]) -> bool:
     return known is not None and not set(values).isdisjoint(known.ours)
 
 
+def called(name: str, known: Iterable[str]) -> list[str]:
+    """Those among the `known` workloads that `family/name` or a bare name may mean."""
+    return [one for one in known if name in (one, one.rpartition("/")[2])]
+
+
 def full_name(name: str, known: Iterable[str]) -> str:
     """The one among the `known` workloads that `family/name` or a bare name means, or an old name of either kind.
 
+    A bare name that several families have means the workload of the family `node`: the others are variants of it, as
+    HPC Challenge defines them.
+
     Raises:
-        LookupError: none or several; the message lists what there is.
+        LookupError: none, or several of other families; the message lists what there is.
     """
     names = list(known)
-    meant = [one for one in names if name in (one, one.rpartition("/")[2])]
+    meant = called(name, names)
+    if len(meant) > 1 and (first := f"{FIRST_FAMILY}/{name}") in meant:
+        return first
     if not meant and (today := meant_today(name, names)):
         return today
     if len(meant) != 1:

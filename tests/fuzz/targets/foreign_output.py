@@ -1,15 +1,41 @@
-"""Outputs of other benchmarks, by the tool that the first word names."""
+"""Outputs of other benchmarks, by the tool that the first word names: read, imported, and shown."""
+
+import io
+import tempfile
+from pathlib import Path
 
 from foreign_outputs import FILES, tool_of
-from octant import foreign
+from fuzz_targets import one_in
+from octant import foreign, workloads
+from octant.analysis.summary import summarise
 from octant.failure import Refusal
+from octant.report.run import hpcc_table, mpi_tables, page, text, tidy
+from octant.report.run.hpcc_rows import with_references
+from octant.store import Store, imported
 
 FORMAT = "text"
+MOST_BYTES = foreign.MOST_BYTES
 REFUSES = (Refusal,)
-SEEDS = [f"{tool_of(path)}\n{path.read_text(encoding='utf-8')[:4000]}".encode() for path in FILES]
+SHOWN = 1000
+"""Points of the largest run that is shown: more take a second for a good reason."""
+SEEDS = [f"{tool_of(path)}\n{path.read_text(encoding='utf-8')}".encode() for path in FILES]
 
 
 def read(data: bytes) -> None:
-    """What the tool's reader makes of the rest."""
-    tool, _, text = data.decode("utf-8", "replace").partition("\n")
-    foreign.read(tool if tool in foreign.tools() else "imb", text)
+    """What `octant import` makes of the rest, and, of one in four, what commands print of the run."""
+    tool, _, content = data.decode("utf-8", "replace").partition("\n")
+    tool = tool if tool in foreign.tools() else "imb"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "output.txt"
+        path.write_text(content, encoding="utf-8", newline="")
+        output = foreign.read_file(tool, path)
+        run = imported.create(Store(Path(folder)), tool, [(path, output)], ranks=2)
+        if one_in(4, data) and len(run.points) < SHOWN:
+            known = with_references(mpi_tables.with_times(workloads.workloads()))
+            summary = summarise(run, known, all_metrics=True)
+            text.show(summary, io.StringIO())
+            tidy.as_json(summary)
+            mpi_tables.text(summary, "imb")
+            mpi_tables.text(summary, "osu")
+            hpcc_table.text(summary)
+            page.render(summary)

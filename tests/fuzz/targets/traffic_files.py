@@ -1,6 +1,5 @@
 """Files that go with a network: pairs of ranks, the nodes of ranks, measured points. The first line says which."""
 
-import math
 import tempfile
 from pathlib import Path
 
@@ -30,6 +29,4 @@ def read(data: bytes) -> None:
         elif kind == b"map":
             solve(_NETWORK, pairs_of_file(_NETWORK, other, str(path), 1))
         elif kind == b"points":
-            points = read_points(_NETWORK, "shift", path, 0.05)
-            if math.prod(point.size for point in points) <= 64**4:
-                calibrate(_NETWORK, "shift", points, ["link"])
+            calibrate(_NETWORK, "shift", read_points(_NETWORK, "shift", path, 0.05), ["link", "endpoint"])

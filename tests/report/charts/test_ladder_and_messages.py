@@ -46,7 +46,7 @@ def test_workloads_that_declare_a_rung_are_one_picture_with_rates_above_times() 
     above, below = picture.panels
     assert above.x == below.x
     assert (above.y.unit, below.y.unit) == ("B/s", "s")
-    assert levels(above) == ["L1 180 GB/s", "L2 70.0 GB/s", "30.0 GB/s to 256 MiB"], "too even to tell memory"
+    assert levels(above) == ["L1 180 GB/s", "L2 70.0 GB/s", "L3–memory 30.0 GB/s"], "too even to tell memory"
     assert levels(below) == ["L1 1.67 ns", "L2 5.20 ns", "L3 24.0 ns", "memory 110 ns"]
     assert [(band.begin, band.end) for band in below.bands] == [
         (32 * KIB, 64 * KIB),
@@ -106,6 +106,20 @@ def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) 
     assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 seen"
 
 
+def test_a_level_that_one_ladder_alone_shows_is_told_of_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(size: int) -> float:
+        return 110.0 if 2 * MIB < size <= 32 * MIB else known(size)
+
+    known = fake_run._latency_ns
+    monkeypatch.setattr(fake_run, "_latency_ns", absent)
+    rates = {"node/latency": WORKLOADS["node/latency"], "node/stream": WORKLOADS["node/stream"]}
+    picture = picture_of(summarise(fake_run.fake_run(), rates), "ladder")
+    assert levels(picture.panels[1]) == ["L1 1.67 ns", "L2 5.20 ns", "L3–memory 110 ns"]
+    assert facts(picture)["L3"] == "32 MiB stated; L3 not distinguishable from memory"
+    assert facts(picture)["L3–memory"].count("levels not distinguishable") == 2
+    assert "A name such as L2–L3" in picture.caption
+
+
 def test_a_user_s_own_workload_is_a_rung_by_declaring_it() -> None:
     own = dataclasses.replace(WORKLOADS["node/latency"], pictures=(Ladder(along="table"),))
     picture = picture_of(summarise(fake_run.fake_run(), {own.name: own}), "ladder")
@@ -147,6 +161,21 @@ def test_a_knee_says_which_cache_ends_and_its_line_goes_on_to_the_next(monkeypat
     line = next(series for series in picture.panels[0].series if series.name == "line of A")
     assert line.x[-1] == pytest.approx(MIB)
     assert picture.panels[0].marks[0].at == MIB
+
+
+@pytest.mark.parametrize("doubted", [False, True])
+def test_a_cache_of_disputed_size_explains_no_knee(monkeypatch: pytest.MonkeyPatch, doubted: bool) -> None:
+    """Two buffers of 2 MiB fill an L3 of 4 MiB, if that is its size."""
+    monkeypatch.setattr(fake_run, "pingpong_s", lambda n: 1e-6 + n / 20e9 + max(0, n - 2 * MIB) / 1e9)
+    doubts = (Disagreement("last-level cache", (("stated", "4 MiB"),), "neither"),) * doubted
+    here, sizes = machine(), {2: 256 * KIB, 3: 4 * MIB}
+    caches = tuple(
+        dataclasses.replace(one, size_bytes=sizes.get(one.level, one.size_bytes)) for one in here.topology.caches
+    )
+    on = dataclasses.replace(here, topology=dataclasses.replace(here.topology, caches=caches), disagreements=doubts)
+    run = fake_run.fake_run(on=on)
+    picture = picture_of(summarise(run, {"mpi/p2p": WORKLOADS["mpi/p2p"]}), "mpi-p2p-messages")
+    assert facts(picture)["B, from 2 MiB"].endswith("knee" if doubted else "knee (L3)")
 
 
 def test_a_segment_that_no_line_fits_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

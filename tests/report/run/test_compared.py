@@ -1,11 +1,14 @@
 """What a comparison says, in which order and in which words, and what it proposes: just above and just below."""
 
 import dataclasses
+import json
 import math
 import re
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import command_lines
 from fake_summary import fake_summary
@@ -15,6 +18,8 @@ from octant.report.charts.picture import MOST_BARS
 from octant.report.charts.ratios import Row, ratio_axis, ratio_ticks, ratios
 from octant.report.run import compared, comparison
 from octant.stats.paired import LEAST_ROUNDS
+from octant.stats.verdicts import percent
+from octant.store.asked import Looks
 
 
 def test_the_worst_news_comes_first() -> None:
@@ -34,7 +39,7 @@ def test_page_and_text_have_one_order_and_one_set_of_words() -> None:
     assert ratios_shown == pytest.approx([one.speed or 0.0 for one in compared.ordered(found)], abs=6e-4)
     verdicts = drawn.panels[0].columns[-1].texts
     assert verdicts == (
-        "at least 3 % slower", "at least 3 % slower", "cannot tell", "same within 3 %", "at least 3 % faster",
+        "at least 3 % slower", "at least 3 % slower", "not decided", "same within 3 %", "at least 3 % faster",
         "at least 3 % faster",
     )  # fmt: skip
     text = "\n".join(page)
@@ -47,22 +52,74 @@ def test_the_answer_counts_names_the_best_and_says_what_stayed_unseen() -> None:
     best, worst = (compared.name(compared.ordered(found)[place]) for place in (-1, 0))
     text = compared.answer(found)
     assert text.startswith(f"B is faster in 2 of 6 figures ({best} × 1.50), slower in 2 ({worst} × 0.80); ")
-    assert "1 is the same within 3 % and 1 cannot be told. In half of 6 figures a difference under " in text
-    assert text.endswith(" % would mostly have stayed unseen.")
-    assert compared.counts(found) == [(2, "slower"), (2, "faster"), (1, "same within 3 %"), (1, "cannot tell")]
+    assert "1 is the same within 3 % and 1 is not decided. For 1 figure a difference below " in text
+    assert text.endswith(" % could not have been detected.")
+    assert compared.counts(found) == [(2, "slower"), (2, "faster"), (1, "same within 3 %"), (1, "not decided")]
 
 
 @pytest.mark.parametrize(
     ("sides", "begins"),
     [
         (((1.0, QUIET),) * 3, "A and B are the same within 3 % in all 3 figures."),
-        (((1.0, QUIET),), "A and B are the same within 3 %. A difference under "),
-        (((1.0, LOUD),), "B is neither faster nor slower in the one figure; 1 cannot be told."),
+        (((1.0, QUIET),), "A and B are the same within 3 %."),
+        (
+            ((1.0, LOUD),),
+            "No difference beyond 3 % was detected in the one figure; 1 is not decided. A difference below ",
+        ),
+        (
+            ((1.0, LOUD), (1.0, 2 * LOUD), (1.0, QUIET)),
+            "No difference beyond 3 % was detected in 3 figures; 1 is the same",
+        ),
         (((1.2, QUIET), (1.0, LOUD)), "B is faster in 1 of 2 figures ("),
     ],
 )
 def test_answers_of_plain_cases(sides: tuple[tuple[float, float], ...], begins: str) -> None:
     assert compared.answer(comparison_of(*sides)).startswith(begins)
+
+
+def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
+    nothing = comparison_of((1.0, LOUD), (1.0, 2 * LOUD), (1.0, LOUD / 2))
+    findable = sorted(verdict.findable for verdict in nothing.verdicts)
+    least, most = percent(findable[0]), percent(findable[-1])
+    text = compared.answer(nothing)
+    assert f"For 3 figures a difference below {least} could not have been detected, for the noisiest of them" in text
+    assert text.endswith(f" below {most}.")
+    assert (compared.belief(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
+    assert compared.belief(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
+    shown = "\n".join(line.plain for line in comparison.lines(nothing))
+    assert "× Not measurable" in shown
+    assert "Sound" not in shown
+    assert "not detected" not in compared.answer(comparison_of((1.0, QUIET)))
+
+
+@pytest.mark.parametrize(
+    ("quiet", "loud", "grade"),
+    [(3, 0, "sound"), (2, 1, "note"), (1, 1, "doubtful"), (1, 2, "doubtful"), (0, 1, "not measurable")],
+)
+def test_a_badge_is_not_better_than_what_is_decided(quiet: int, loud: int, grade: str) -> None:
+    found = comparison_of(*[(1.0, QUIET)] * quiet, *[(1.0, LOUD)] * loud)
+    assert compared.belief(found).grade == grade
+    assert json.loads(comparison.as_json(found))["undecided"] == loud
+
+
+def test_the_interval_of_a_ratio_that_says_nothing_is_not_stated() -> None:
+    found = comparison_of((1.0, 2.0), (5.0, 0.5))
+    open_one, proven = (one.verdict.speed for one in found.figures if one.verdict)
+    assert open_one is not None
+    assert proven is not None
+    assert (open_one.is_too_wide, proven.is_too_wide) == (True, False)
+    assert (proven.high - proven.low) / 2 / proven.middle > 0.3, "wide, and yet a proof"
+    told = {round(one["speed"]): (one["low"], one["high"]) for one in json.loads(comparison.as_json(found))["figures"]}
+    assert told == {1: (None, None), 5: (proven.low, proven.high)}
+    shown = [line.plain for line in comparison.lines(found, width=160)]
+    assert [" … " in line for line in shown if "→ " in line and "×" in line] == [False, True]
+    drawn = compared.picture(found)
+    assert drawn is not None
+    assert [row[2] for row in drawn.rows] == ["", f"{proven.low:.3f} … {proven.high:.3f}"]
+
+
+def test_too_few_rounds_are_doubtful_and_not_unmeasurable() -> None:
+    assert compared.belief(comparison_of((1.0, QUIET), rounds=3)).grade == "doubtful"
 
 
 def test_too_few_rounds_are_no_verdict_and_count_for_nothing() -> None:
@@ -129,6 +186,43 @@ def test_proposed_lines_are_lines_of_the_command(found: Comparisons) -> None:
         command_lines.read(line)
         assert line.endswith(f" {found.before.run.id} {found.after.run.id}")
         assert int(line.split("--rounds ")[1].split()[0]) > found.rounds or "--gate" in line
+
+
+LAUNCHES = st.lists(st.tuples(*[st.floats(1e-9, 1e12)] * 2), min_size=1, max_size=14)
+SPREADS = st.lists(st.tuples(*[st.floats(0.9, 1.1)] * 2), min_size=4, max_size=14)
+CONTRADICTORY = [(99.2, 99.2 * 0.9), (99.0, 99.0 * 1.3), (99.4, 99.4 * 1.3), (99.3, 99.3 * 0.95)]
+"""Medians fall, the mean of the ratios rises."""
+
+
+@given(st.one_of(LAUNCHES, SPREADS), st.booleans(), st.sampled_from(["higher", "lower"]))
+@example(CONTRADICTORY, True, "higher")
+@example(CONTRADICTORY * 3, True, "lower")
+@example(CONTRADICTORY, False, "lower")
+def test_the_printed_ratio_is_that_of_the_printed_values(
+    launches: list[tuple[float, float]], in_turn: bool, better: str
+) -> None:
+    before, after = zip(*launches, strict=True)
+    found = of_values([before], [after], "once" if in_turn else None, better=better)
+    (document,) = json.loads(comparison.as_json(found))["figures"]
+    quotient = document["b"] / document["a"] if better == "higher" else document["a"] / document["b"]
+    assert document["speed"] == pytest.approx(quotient, rel=1e-9)
+    shown = " ".join(line.plain for line in comparison.lines(found, width=200))
+    a, b, ratio = map(float, re.findall(r"([\d.]+) → ([\d.]+) .*?×([\d.]+)", shown)[0])
+    if min(a, b) > 0 and 0.01 < document["speed"] < 100:  # else too few digits are shown to tell
+        quotient = b / a if better == "higher" else a / b
+        assert ratio == pytest.approx(quotient, abs=5.1e-4 + 1.1e-3 * quotient)
+        assert (ratio - 1.002) * (quotient - 1) >= 0 or abs(ratio - 1) <= 0.002, "no contradiction of signs"
+
+
+def test_a_comparison_says_what_its_values_are() -> None:
+    def said(looks: Looks | None, rounds: int) -> str:
+        page = comparison.lines(of_values([np.ones(rounds)], [np.ones(rounds)], looks), width=200)
+        return next((line.plain for line in page if line.plain.startswith("→")), "")
+
+    assert said("once", 4).startswith("→  values of A and B: geometric means of the launches whose ratio is shown")
+    assert said("once", 12).startswith("→  values of A and B: Hodges-Lehmann estimates of the launches")
+    assert said(None, 20).startswith("→  values of A and B: geometric means of the launches")
+    assert said("once", 3) == "", "the medians of the reports"
 
 
 def row(name: str, middle: float, half: float = 0.01, findable: float = 0.05) -> Row:

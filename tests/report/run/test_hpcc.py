@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from edge_runs import unmeasurable
 from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
 from octant.analysis.summary import Summary, summarise
@@ -111,6 +112,15 @@ def test_what_has_no_figure_has_a_reason(summary: Summary) -> None:
     text = hpcc_table.text(summary)
     assert "RandomlyOrderedRing latency: SIGSEGV" in text
     assert "Success=0" in hpcc_summary.text(summary)
+
+
+def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
+    good, bad = summary_of(), unmeasurable(summary_of())
+    assert any(row.low is not None for row in hpcc_rows(good))
+    assert "…" in hpcc_table.text(good)
+    assert {(row.low, row.high) for row in hpcc_rows(bad)} == {(None, None)}
+    assert any(row.value is not None for row in hpcc_rows(bad))
+    assert not re.search(r"\d … \d", hpcc_table.text(bad))
 
 
 def test_a_wrong_answer_has_no_speed_and_the_summary_says_so() -> None:

@@ -1,11 +1,13 @@
 """Tables of MPI patterns say what IMB and OSU would say of the same samples, and what they do not show stands below."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Literal
 
 import pytest
 
+from edge_runs import unmeasurable
 from fake_run import lane, point, stored
 from octant import workloads
 from octant.analysis.figures import figures_of
@@ -111,15 +113,16 @@ def summary(
     title: str = "",
     rounded: Mapping[str, str] | None = None,
     long_steps: bool = False,
+    repeats: int = 2,
     **knobs: str,
 ) -> Summary:
-    """Two launches on two ranks: steps of 2 and 4 µs in turn on one, of 3 and 9 µs on the other, ten in a sample.
+    """Launches on two ranks: steps of 2 and 4 µs in turn on one, of 3 and 9 µs on the other, ten in a sample.
 
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
     asked = {"pattern": pattern, **knobs}
-    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern), repeats=2)
-    launches = [Launch(ask, repeat) for repeat in range(2)]
+    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern), repeats=repeats)
+    launches = [Launch(ask, repeat) for repeat in range(repeats)]
     lanes = (lane([20_000, 40_000] * 50, rank=0), lane([30_000, 90_000] * 50, rank=1))
     if long_steps:
         lanes = (lanes[0], lane(([30_000] * 9 + [1_000_000]) * 10, rank=1))
@@ -156,6 +159,13 @@ def test_a_range_is_over_ranks_of_means_over_repetitions() -> None:
     assert row == ["1000", "2000", "3.00", "6.00", "4.50", "666.67"], "4 x 1000 B over t_max"
     assert "Exchange: IMB differs here" in text
     assert "factors: Exchange 4" in text
+
+
+def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
+    good = summary("mpi/rings", "exchange", repeats=3, bytes="1000")
+    bad = mpi_tables.text(unmeasurable(good), "octant")
+    assert "low … high" in mpi_tables.text(good, "octant")
+    assert not re.search(r"\d.* … \d", bad), bad
 
 
 @pytest.mark.parametrize(("each", "times"), [("", 1), ("other", 4), ("pair", 2)])

@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoredRun:
     """A run whose every text may name the host, the user or a path."""
     monkeypatch.setattr(getpass, "getuser", lambda: USER)
     monkeypatch.setattr(socket, "gethostname", lambda: OTHER)
-    made = fake_run(on=machine(name=HOST), title=f"run gemm library={LIBRARY}")
+    made = fake_run(repeats=2, on=machine(name=HOST), title=f"run gemm library={LIBRARY}")
     points = tuple(
         replace(
             point,
@@ -36,6 +36,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoredRun:
             knobs={**point.knobs, "library": LIBRARY},
         )
         for point in made.points
+        if point.launch != made.launches[0].key  # which failed
     )
     failure = Failure("node/gemm", made.launches[0].key, {}, 1, f"on {HOST}: cannot load ~/lib.so and {LIBRARY}", 1)
     on = replace(made.machine, system={**made.machine.system, "boot": f"root=/dev/{OTHER}/root user {USER}"})

@@ -31,7 +31,8 @@ def ladder(times: dict[int, float], l3: int = 32 * MIB, disputed: bool = False) 
     )
     doubts = (Disagreement("last-level cache", (("stated", "32 MiB"),), "neither"),) if disputed else ()
     on = replace(here, topology=topology, disagreements=doubts)
-    run = run_of(messages(times, 3), screen=DeclaredScreen(tiles=(tile,)), on=on)
+    points = [replace(one, ranks=1, given=one.given[:1]) for one in messages(times, 3)]
+    run = run_of(points, screen=DeclaredScreen(tiles=(tile,)), on=on)
     return summarise(run, WORKLOADS, all_metrics=True)
 
 
@@ -52,6 +53,9 @@ def test_levels_are_named_by_stated_sizes(noise: float) -> None:
 def test_a_level_that_is_not_seen_is_said_and_renames_no_other() -> None:
     levels = {48 * KIB: 2.0, 2 * MIB: 7.0, 10**12: 180.0}
     (text,) = shown(ladder({size: of(size, levels) for size in SIZES}))
+    assert text == "1 core: L1 2.00\u202fns, L2 7.00\u202fns; L3 not distinguishable from memory"
+    slope = {size: 7.0 * (180 / 7) ** (i / 4) for i, size in enumerate(SIZES[9:13], 1)}
+    (text,) = shown(ladder({size: slope.get(size, of(size, levels)) for size in SIZES}))
     assert text == "1 core: L1 2.00\u202fns, L2 7.00\u202fns; no plateau of an L3 seen"
 
 

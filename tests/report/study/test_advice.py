@@ -15,6 +15,7 @@ from found_run import taken
 from octant.ask import Launch
 from octant.machine import Machine
 from octant.placement.expressions import parse_place
+from octant.report.run.answer import Belief
 from octant.report.study import text as report
 from octant.report.study.advice import lines_for, steps, waiting
 from octant.report.study.answer import adopted_settings, answer, belief, counts
@@ -167,7 +168,7 @@ def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:
     (adopted,) = adopted_settings(found)
     first = steps(found)[0]
     assert first.title == "Use which b: × 1.50 here"
-    assert "95 % interval for the ratio over 6 paired rounds" in first.body
+    assert "95 % interval for the geometric mean ratio over 6 paired rounds" in first.body
     assert first.lines == lines_for(found, adopted.place)
     assert first.lines == ("octant place --place 1x1,pages=thp --for mpich", "octant run node/stream pages=thp")
 
@@ -266,14 +267,27 @@ def test_a_model_proposes_no_launches(study: Study) -> None:
 def test_lost_time_and_a_wide_baseline_cast_doubt(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY)
-    wide = fake_study.run(
-        where, str(mine), machine(), lambda launch, _: 10e9 * (1 + 0.4 * NOISE[launch.repeat % 6]), repeats=6
-    )
-    found = belief(outcome.outcome_of_run(wide))
-    assert found.grade != "sound"
-    assert "The interval of the baseline alone is " in found.text
+
+    def of(spread: float) -> Belief:
+        run = fake_study.run(
+            where, str(mine), machine(), lambda launch, _: 10e9 * (1 + spread * NOISE[launch.repeat % 6]), repeats=6
+        )
+        return belief(outcome.outcome_of_run(run))
+
+    assert of(0.2).grade == "doubtful"
+    assert "The interval of the baseline alone is " in of(0.2).text
+    assert of(0.6).grade == "not measurable"
+    assert "6 launches of the baseline differ too much for an interval" in of(0.6).text
     quiet = fake_study.run(where, str(mine), machine(), lambda *_: 10e9, repeats=6)
     assert belief(outcome.outcome_of_run(quiet)).grade == "sound"
+
+
+def test_a_study_in_which_nothing_is_decided_is_not_sound(study: Study) -> None:
+    text = STUDY.partition("[[findings]]")[0]
+    found = belief(study(1.0, LOUD, text=text))
+    assert found.grade == "not measurable"
+    assert found.text.startswith("1 of 1 comparison with the baseline not decided. ")
+    assert belief(study(1.0, text=text)).grade == "sound"
 
 
 def test_page_and_text_say_the_same(study: Study) -> None:

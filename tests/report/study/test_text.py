@@ -3,6 +3,8 @@
 import dataclasses
 import html as markup
 import json
+import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -167,7 +169,8 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     assert ran.returncode == 0, ran.stderr
     said = json.loads(ran.stdout)
     assert len(said["cells"]) == 2
-    assert all(cell["low"] <= cell["middle"] <= cell["high"] for cell in said["cells"])
+    ends = [(cell["low"] or 0, cell["middle"], cell["high"] or math.inf) for cell in said["cells"]]
+    assert all(low <= middle <= high for low, middle, high in ends)
     # A busy machine may take most of a launch's time.
     left_out = "launches left out" in [one["kind"] for cell in said["cells"] for one in cell["doubts"]]
     assert left_out or [cell["launches"] for cell in said["cells"]] == [3, 3]
@@ -186,13 +189,42 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     assert "greater than or equal to 1" in refused.stderr
 
 
+def test_no_view_of_a_study_states_an_interval_that_says_nothing(where: Store, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(STUDY)
+
+    def of(spread: float) -> tuple[str, str, list[tuple[float | None, float | None]]]:
+        def rate(launch: Launch, _point: Mapping[str, str]) -> float:
+            is_b = launch.ask.knobs.get("pages") == "thp"
+            return 1e9 * math.exp(spread * (2 * launch.repeat if is_b else -launch.repeat))
+
+        found = outcome.outcome_of_run(fake_study.run(where, str(mine), machine(), rate, repeats=4))
+        told = json.loads(report.report_json(found))
+        ends = [(cell["low"], cell["high"]) for cell in told["cells"]]
+        ends += [(one["here"][0], one["here"][2]) for one in told["findings"] if one["here"]]
+        return report.report_text(found), markup.unescape(study_page.render(found)), ends
+
+    text, page, ends = of(0.02)
+    assert "[" in text
+    assert all(low is not None and high is not None for low, high in ends)
+    text, page, ends = of(0.7)
+    assert len(ends) == 3
+    assert set(ends) == {(None, None)}
+    assert not re.search(r"\[\d|95 % interval|± \d", text), text
+    assert not re.search(r"\d \[\d|95 % interval for", page)
+
+
 @pytest.mark.parametrize(
     ("repeats", "here", "ratio"),
     [
         (1, "within one launch", ""),
         (2, "two launches", ""),
         (3, "95 % interval for the median over 3 launches", ""),
-        (6, "95 % interval for the median over 6 launches", "95 % interval for the ratio over 6 paired rounds"),
+        (
+            6,
+            "95 % interval for the median over 6 launches",
+            "95 % interval for the geometric mean ratio over 6 paired rounds",
+        ),
     ],
 )
 def test_every_view_of_a_study_says_what_its_brackets_are(

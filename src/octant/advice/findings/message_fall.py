@@ -11,6 +11,7 @@ from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
 from octant.advice.findings._lines import of_figure, sizes_text
 from octant.advice.findings._thresholds import FALL, LEAST_PAIRS
+from octant.analysis.levels import doubted_levels
 from octant.ask import EFFORT, comparable
 from octant.metric import Rate, Seconds
 from octant.units import bytes_text, percent_text, si_text
@@ -127,9 +128,10 @@ def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
 
 
 def _left(machine: Machine, best: _Length, longest: _Length) -> str:
-    """Caches of a core that hold the one and not the other."""
+    """Caches of a core, of undisputed size, that hold the one and not the other."""
     sizes = {(cache.level, cache.size_bytes) for cache in machine.topology.caches if cache.kind != "instruction"}
-    between = [(level, size) for level, size in sorted(sizes) if best.bytes <= size < longest.bytes]
+    known = sorted(one for one in sizes if one[0] not in doubted_levels(machine))
+    between = [(level, size) for level, size in known if best.bytes <= size < longest.bytes]
     names = ", ".join(f"L{level} has {bytes_text(size)}" for level, size in between)
     return f" ({names})" if names else ""
 

@@ -9,11 +9,13 @@ from itertools import islice
 from octant import units, workloads
 from octant.analysis.appendix import Entry, Measure, RowSpec, Side, number, row_specs
 from octant.analysis.figures import Figure, figure
-from octant.analysis.levels import doubted_levels, stated_sizes
-from octant.analysis.plateaus import Plateau, level_name, plateaus, reach
+from octant.analysis.level_names import NamedPlateau
+from octant.analysis.levels import level_curve, stated_sizes
+from octant.analysis.plateaus import LEAST_POINTS, reach
 from octant.analysis.summary import clock_hz
 from octant.ask import canonical, cell_key
 from octant.failure import Refusal
+from octant.limit import CLEAR, MEMORY
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.facts import usable_cores
@@ -147,21 +149,17 @@ def _ladder(figures: Sequence[Figure], pages: str) -> list[tuple[float, float]]:
     return sorted((float(_bytes(one)), _middle(one)) for one in figures if one.knobs.get("pages") == pages)
 
 
-def _found(figures: Sequence[Figure]) -> tuple[Plateau, ...]:
-    ladder = _ladder(figures, "thp")
-    return plateaus(ladder) if len(ladder) > 3 else ()
-
-
-def _names(found: Sequence[Plateau], machine: Machine) -> list[str]:
-    return [level_name(one, stated_sizes(machine), doubted_levels(machine)) for one in found]
+def _plateaus(figures: Sequence[Figure], machine: Machine) -> tuple[NamedPlateau, ...]:
+    """The plateaus of the ladder with huge pages, as the report of the same run names them."""
+    at = {float(_bytes(one)): one for one in figures if one.knobs.get("pages") == "thp" and _bytes(one) > 0}
+    return level_curve(sorted(at.items()), machine).plateaus if len(at) > LEAST_POINTS else ()
 
 
 def _levels(_spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
     """Each plateau of a ladder: its name, where it ends, and the time of a load."""
-    found = _found(figures)
     texts = [
-        f"{name} {units.si_text(one.value, 's')}" + (f" to {units.bytes_text(one.last)}" if one.beyond else "")
-        for one, name in zip(found, _names(found, machine), strict=True)
+        f"{one.name} {units.si_text(one.value, 's')}" + (f" to {units.bytes_text(one.last)}" if one.beyond else "")
+        for one in _plateaus(figures, machine)
     ]
     return Entry("; ".join(texts), source="measured") if texts else None
 
@@ -175,14 +173,17 @@ def _reach(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry
 
 def _of_memory(figures: Sequence[Figure], machine: Machine) -> tuple[Figure, str] | None:
     """The load with the largest footprint: of the ladder's last plateau, or beyond what caches may hold."""
-    found, largest = _found(figures), max(figures, key=_bytes)
-    if found and found[-1].beyond is None:
-        name = _names(found, machine)[-1]
-        if name.startswith("L"):  # the ladder ends in a cache
-            return None
-        named = name if name.startswith("beyond") else f"from {units.bytes_text(found[-1].first)} on"
-        return largest, "" if name == "memory" else f"({named})"
-    return (largest, "") if _bytes(largest) >= _BEYOND * machine.may_be_cached_bytes() else None
+    found, largest = _plateaus(figures, machine), max(figures, key=_bytes)
+    if not found or found[-1].beyond is not None:
+        return (largest, "") if _bytes(largest) >= _BEYOND * machine.may_be_cached_bytes() else None
+    tail = found[-1]
+    if tail.levels == (MEMORY,):
+        return largest, ""
+    in_cache = tail.levels and tail.last < CLEAR * max(stated_sizes(machine).values())
+    if in_cache or (tail.levels and MEMORY not in tail.levels):
+        return None
+    named = tail.name if tail.name.startswith("beyond") else f"from {units.bytes_text(tail.first)} on"
+    return largest, f"({named})"
 
 
 def _memory(spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:

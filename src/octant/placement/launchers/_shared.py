@@ -223,8 +223,10 @@ def reading_of_masks(
     """A reading of plain masks, one per rank; an OpenMP runtime is assumed to give each thread its part.
 
     Raises:
-        ValueError: too many threads.
+        ValueError: no masks, or too many threads.
     """
+    if not sets:
+        raise ValueError("cannot draw this (no line of it starts a rank); give a whole command line")
     if len(sets) * (threads or 1) > MOST:
         raise ValueError(
             f"cannot draw {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); try fewer"

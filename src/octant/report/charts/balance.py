@@ -70,7 +70,8 @@ def _each(rows: Sequence[PlaceBalance], names: Sequence[str]) -> list[Series]:
     found = []
     for name in names:
         mine = [(float(i), p) for i, one in enumerate(rows) for p in one.places if p.name == name]
-        ends = [(p.value.low, p.value.high) if p.value.is_interval else (p.value.middle,) * 2 for _, p in mine]
+        values = [p.value.stated for _, p in mine]
+        ends = [(value.low, value.high) if value.is_interval else (value.middle,) * 2 for value in values]
         found.append(
             Series(
                 name, "rows", tuple(_percent(p.value.middle) for _, p in mine), tuple(at for at, _ in mine),
@@ -153,16 +154,15 @@ def _table(one: PlaceBalance) -> list[tuple[str, ...]]:
 
 
 def _place_cells(place: PlaceSpeed) -> tuple[str, str, str]:
-    low, middle, high = (
-        _signed(round(_percent(x), 2)) for x in (place.value.low, place.value.middle, place.value.high)
-    )
-    return middle, f"{low} … {high}" if place.value.is_interval else "", place.value.text
+    value = place.value.stated
+    low, middle, high = (_signed(round(_percent(x), 2)) for x in (value.low, value.middle, value.high))
+    return middle, f"{low} … {high}" if value.is_interval else "", value.text
 
 
 def _ratio(one: PlaceBalance) -> str:
     """`98.5 %: 97.6 … 99.4 %, 95 % interval, paired in 6 launches`."""
     texts, space = claims.value_texts(one.ratio, "1", share=True), claims.NARROW
-    if not one.ratio.is_interval:
+    if not one.ratio.stated.is_interval:
         return f"{texts.number}{space}% ({one.ratio.number} launch{'es' * (one.ratio.number > 1)}, no interval)"
     ends = f"{texts.ends}{space}%, 95{space}% interval, paired in {one.ratio.number} launches"
     return f"{texts.number}{space}%: {ends}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -63,7 +64,7 @@ class Line:
     xs: tuple[float, ...]
     figures: tuple[Figure, ...]
 
-    @property
+    @cached_property
     def ys(self) -> tuple[float, ...]:
         """The medians over launches."""
         return tuple(figure.value.middle for figure in self.figures if figure.value)
@@ -73,7 +74,7 @@ class Line:
         """Places and medians."""
         return list(zip(self.xs, self.ys, strict=True))
 
-    @property
+    @cached_property
     def measurable(self) -> Line:
         """The points that levels, segments and the best rate are read from: those that are measurable."""
         kept = [(x, one) for x, one in zip(self.xs, self.figures, strict=True) if not one.invalid]

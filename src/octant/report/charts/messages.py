@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import units
-from octant.analysis.levels import stated_sizes
 from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
 from octant.ask import EFFORT
 from octant.report import claims
@@ -29,6 +28,7 @@ from octant.report.charts.curve import (
 )
 from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
 from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
+from octant.report.charts.rungs import shown_sizes
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
 
@@ -95,7 +95,7 @@ def _segments(summary: Summary, lines: Sequence[Line]) -> tuple[Segment, ...]:
     other: tuple[Segment, ...] = ()
     if mates:
         found, other = hot_and_cold(points[0], points[mates[0]], (first.noise, others[mates[0] - 1].noise))
-    caches = stated_sizes(summary.run.machine)
+    caches = shown_sizes(summary)
     return with_causes(found or segments(points[0], first.noise), caches, other, first.noise)
 
 

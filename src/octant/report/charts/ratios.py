@@ -32,7 +32,7 @@ class Row:
     low: float
     middle: float
     high: float
-    findable: float  # least relative difference that would mostly have been found; inf: not known
+    findable: float  # least relative difference that is detected in 80 % of cases; inf: not known
     texts: tuple[str, ...]  # of the columns
     role: Tone = "soft"  # of the last column
 
@@ -63,7 +63,7 @@ def ratios(
     )  # fmt: skip
     known = [(n, row) for n, row in zip(places, drawn, strict=True) if math.isfinite(row.findable)]
     could = Series(
-        "could have found (power 80 %)", "rows", tuple(x for _, row in known for x in _ticks_of(row)),
+        "smallest detectable difference (power 80 %)", "rows", tuple(x for _, row in known for x in _ticks_of(row)),
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
     )  # fmt: skip
     panel = Panel(
@@ -76,7 +76,9 @@ def ratios(
         regions=(Region(ends[0], 1.0, (worse,)), Region(1.0, ends[1], (better,))),
         columns=tuple(_column(name, n, len(columns), drawn) for n, name in enumerate(columns)),
     )
-    caption = "Right of 1 is better. The line is the interval; a difference beyond the two ticks would mostly be found."
+    caption = (
+        "Right of 1 is better. The line is the interval; differences beyond the ticks are detected in 80 % of cases."
+    )
     if len(rows) > len(drawn):
         caption += (
             f" {len(drawn)} of {len(rows)} rows are drawn: the first {_FIRST}, the last {_LAST}, and some between."

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.names import knob_text, short_name
 from octant.analysis.roofline import ABOVE, kernel, layouts
-from octant.limit import LEVELS, MEMORY
+from octant.limit import MEMORY
 from octant.report import claims
 from octant.report.charts.picture import MOST_POINTS, Axis, Note, Panel, Picture, Region, Series, thin, thinned_text
+from octant.report.charts.rungs import extents, rates_like
 from octant.report.charts.ticks import decades
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.analysis.roofline import Kernel, Roofs
+    from octant.analysis.roofline import Kernel, Roofs, Slope
     from octant.analysis.summary import Summary
     from octant.report.charts.picture import Role
 
@@ -34,7 +35,7 @@ def roofline(summary: Summary) -> Picture | None:
     `None` without a peak, without memory, or without a kernel.
     """
     listed = [figure for figure in summary.figures if figure.show.table]
-    found = layouts(summary.known, listed)
+    found = layouts(summary.known, listed, lambda threads: extents(summary, threads))
     shown = [found[0], found[-1]] if len(found) > 1 else found
     panels: list[_Panel] = []
     for over, figures in shown:
@@ -48,8 +49,9 @@ def roofline(summary: Summary) -> Picture | None:
     above = [one for _, kernels, _ in panels for one in kernels if (one.share or 0) > ABOVE]
     caption = (
         "Roofs are the best traffic that any loop of this run reached in each level, and its multiply-adds in each "
-        "precision; they are the limits of the table. Traffic has lines that stores read first, so a roof may be above "
-        "the plateau of the memory ladder, a median of the bytes that a loop asks for. Percentages are of the roof "
+        "precision; they are the limits of the table. Levels are those that the memory ladder shows. Traffic has lines "
+        "that stores read first, so a roof may be above the plateau of the memory ladder, a median of the bytes that a "
+        "loop asks for. Percentages are of the roof "
         "above the point; open marks are not measurable."
     )
     caption += claims.caption(one.figure.value for _, kernels, _ in panels for one in kernels)
@@ -59,7 +61,7 @@ def roofline(summary: Summary) -> Picture | None:
         caption + thinned_text(drawn, sum(len(figures) for _, figures in found), "kernels"),
         tuple(_panel(over, kernels, cores, x, y) for over, kernels, cores in panels),
         ("on", "what", "flop per byte", "rate", "share of its roof", "roof"),
-        tuple(row for panel in panels for row in _rows(*panel)),
+        tuple(row for panel in panels for row in _rows(summary, *panel)),
         "; ".join(_sentence(*panel) for panel in panels) + ".",
         tuple((f"ridge, {cores}", f"{over.ridge:.2g} flop per byte of memory") for over, _, cores in panels),
         beside=len(panels) > 1, width=1152 if len(panels) > 1 else 780,
@@ -123,8 +125,9 @@ def _slopes(over: Roofs, left: float, bottom: float) -> list[Series]:
         if begin < end:
             found.append(
                 Series(
-                    f"{slope.level} {units.si_text(slope.bytes_per_s, 'B/s')}", "line", (begin, end),
-                    (begin * slope.bytes_per_s, top), role="ink", dash=_DASHES[slope.level],  # type: ignore[arg-type]
+                    f"{slope.level} traffic {units.si_text(slope.bytes_per_s, 'B/s')}", "line", (begin, end),
+                    (begin * slope.bytes_per_s, top), role="ink",
+                    dash=_DASHES[slope.extent.levels[0]],  # type: ignore[arg-type]
                     names="along", short=slope.level,
                 )
             )  # fmt: skip
@@ -188,10 +191,11 @@ def _share_text(one: Kernel) -> str:
     return units.percent_text(one.share)
 
 
-def _rows(over: Roofs, kernels: Sequence[Kernel], cores: str) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = [
-        (cores, f"roof: {slope.level}", "", units.si_text(slope.bytes_per_s, "B/s"), "", "") for slope in over.slopes
-    ]
+def _rows(summary: Summary, over: Roofs, kernels: Sequence[Kernel], cores: str) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for slope in over.slopes:
+        rate = f"{units.si_text(slope.bytes_per_s, 'B/s')} of traffic"
+        found.append((cores, f"roof: {slope.level}", "", rate, "", _plateau_text(summary, over, slope)))
     found += [
         (cores, f"roof: {flat.name}", "", units.si_text(flat.flops_per_s, "flop/s"), "", "") for flat in over.flats
     ]
@@ -203,9 +207,17 @@ def _rows(over: Roofs, kernels: Sequence[Kernel], cores: str) -> list[tuple[str,
     return found
 
 
+def _plateau_text(summary: Summary, over: Roofs, slope: Slope) -> str:
+    """What the ladder of the same run says of the level of a roof: `plateau of the ladder: 195 GB/s`."""
+    rung = rates_like(summary, over.threads)
+    plateaus = rung.curve.plateaus if rung else ()
+    found = next((one for one in plateaus if one.levels == slope.extent.levels), None)
+    return f"plateau of the ladder: {claims.quantity(found.value, 'B/s')}" if found else ""
+
+
 def _sentence(over: Roofs, kernels: Sequence[Kernel], cores: str) -> str:
     words = list(map(_words, kernels[:6]))
-    levels = ", ".join(level for level in LEVELS if over.slope(level))
+    levels = ", ".join(slope.level for slope in over.slopes)
     return f"On {cores}, under roofs of {levels} and arithmetic with the ridge at {over.ridge:.2g} flop per byte: " + (
         ", ".join(words)
     )

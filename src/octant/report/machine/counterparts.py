@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from octant.catalogue import Counterpart, Setting, documents
 from octant.catalogue.lookup import is_named, plain
+from octant.catalogue.neutral import acceptance, find, read_value
 
 _EVIDENCE = {
     "effect": "launched with MPI, and the change was seen",
@@ -52,11 +53,24 @@ def today_text(settings: Sequence[Setting], width: int) -> str:
     rows = [row(_RELATIONS.get(first.relation, first.relation), first.reason, width)]
     for n, neutral in enumerate(dict.fromkeys(s.neutral for s in settings if "=" in s.neutral)):
         rows.append(command(f"octant run p2p --mpi {neutral}", width, "" if n else "with Octant"))
+        rows += [row("", text, width) for text in _acceptance_texts(neutral)]
     names = dict.fromkeys(s.neutral.partition("=")[0] for s in settings if s.neutral)
     rows += [row("", f"`octant settings {name}` explains it for every library.", width) for name in names]
     united = {counterpart.id: counterpart for setting in settings for counterpart in setting.counterparts}
     ordered = sorted(united.values(), key=lambda c: (c.apply != "octant", c.verified == "documentation"))
     return "\n".join([*rows, *([""] if ordered else []), *(_counterpart_text(c, width) for c in ordered)])
+
+
+def _acceptance_texts(proposal: str) -> list[str]:
+    """Which libraries accept `NAME=VALUE`, where one that Octant is installed with does not."""
+    name, _equals, text = proposal.partition("=")
+    setting = find(name)
+    if setting is None:
+        return []
+    found = acceptance(setting, read_value(setting, text))
+    if found.everywhere:
+        return []
+    return [f"Accepted by {', '.join(found.by)}.", *(f"Refused by {why}." for why in found.refused_by)]
 
 
 def legend(words: Iterable[str], width: int) -> str:

@@ -4,7 +4,7 @@ import textwrap
 from dataclasses import replace
 
 from octant.catalogue import settings as published
-from octant.catalogue.neutral import TITLES, Library, Neutral, Row, settings
+from octant.catalogue.neutral import Library, Neutral, Row, settings
 from octant.report.machine.counterparts import command, indent, legend, row
 
 
@@ -48,12 +48,9 @@ def example(setting: Neutral) -> str:
 
 def _row_text(one: Row, width: int) -> str:
     """How it was proven, in which library, version and path; the variables; what cannot be had."""
-    versions = " ".join(filter(None, [one.since and f"from {one.since}", one.until and f"before {one.until}"]))
-    path = (one.path and f"over {one.path}") or (one.device and f"built with {one.device}")
-    where = " ".join(filter(None, [TITLES[one.library], versions, path, one.needs and f"with {one.needs}"]))
     if one.cannot:
-        return row("cannot", f"{where}: {one.cannot}", width)
-    lines = [row(one.proof, f"{where}: {one.note}" if one.note else where, width)]
+        return row("cannot", f"{one.where}: {one.cannot}", width)
+    lines = [row(one.proof, f"{one.where}: {one.note}" if one.note else one.where, width)]
     lines += [_variable_line(f"{name} = {_formula_text(text)}", width) for name, text in one.set.items()]
     for word, own in one.words.items():
         text = " ".join(f"{name}={value}" for name, value in own.items()) or "nothing, it is the default"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding
 from octant.analysis.names import short_name
 from octant.report.charts.ratios import Row, ratios
-from octant.report.claims import claims
+from octant.report.claims import claims, grade_of_verdicts
 from octant.report.plain import clean
-from octant.report.run.answer import Belief
+from octant.report.run.answer import DOUBTS, Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
 from octant.stats.gate import RISING, least_rounds
 from octant.stats.verdicts import percent
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 ORDER: dict[Word, str] = {
     "slower": "Slower in B",
     "differs": "Differs between these two sessions",
-    "cannot tell": "Cannot tell",
-    "no difference seen": "No difference seen between these two sessions",
+    "cannot tell": "Not decided",
+    "no difference seen": "No difference detected between these two sessions",
     "no verdict": "No verdict",
     "same": "The same",
     "faster": "Faster in B",
@@ -61,9 +60,19 @@ def name(one: Comparison) -> str:
 
 
 def findable_text(one: Comparison) -> str:
-    """The least difference that would have been found in 80 % of cases: `± 18 %`; empty without a verdict."""
+    """The least difference that would have been detected in 80 % of cases: `± 18 %`; empty without a verdict."""
     verdict = one.verdict
     return f"± {percent(verdict.findable)}" if verdict and verdict.speed else ""
+
+
+def values_text(found: Comparisons) -> str:
+    """What the values of the figures with a ratio are: those that have exactly this ratio."""
+    named = {
+        "geometric mean": "geometric means", "Hodges-Lehmann": "Hodges-Lehmann estimates", "median": "medians",
+    }  # fmt: skip
+    used = {one.values_are for one in found.figures if one.verdict and one.verdict.speed}
+    kinds = in_words([text for name, text in named.items() if name in used])
+    return f"values of A and B: {kinds} of the launches whose ratio is shown; the report of a run shows medians"
 
 
 def counts(found: Comparisons) -> list[tuple[int, str]]:
@@ -71,7 +80,7 @@ def counts(found: Comparisons) -> list[tuple[int, str]]:
     margin = percent(found.margin)
     words: dict[Word, str] = {
         "slower": "slower", "faster": "faster", "differs": "differ between these two sessions",
-        "same": f"same within {margin}", "no difference seen": "no difference seen", "cannot tell": "cannot tell",
+        "same": f"same within {margin}", "no difference seen": "no difference detected", "cannot tell": "not decided",
         "no verdict": "no verdict yet", "not comparable": "not comparable",
     }  # fmt: skip
     usual: set[Word] = {"slower", "faster", "same", "cannot tell"} if found.pair else {"differs", "no difference seen"}
@@ -83,14 +92,14 @@ def counts(found: Comparisons) -> list[tuple[int, str]]:
 
 
 def answer(found: Comparisons) -> str:
-    """The comparison in two sentences: what is faster and slower, and what would have stayed unseen."""
+    """The comparison in two sentences: what is faster and slower, and what could not have been detected."""
     if found.before.run.id == found.after.run.id:
         return SAME_RUN
     if not found.compared:
         return "The two runs have no figure that can be compared."
     lost = [one for one in found.figures if one.lost]
     failed = f" B failed in {len(lost)} that A measured." if lost else ""
-    return f"{_sentence(found)}.{failed} {_unseen(found)}".strip()
+    return f"{_sentence(found)}.{failed} {_undetectable(found)}".strip()
 
 
 def _sentence(found: Comparisons) -> str:
@@ -109,25 +118,27 @@ def _sentence(found: Comparisons) -> str:
     if by["differs"] or by["no difference seen"]:
         begin = f"Between these two sessions {_of_sessions(by['differs'], len(by['no difference seen']), of)}"
     elif not by["faster"] and not by["slower"]:
-        begin = "B is neither faster nor slower in " + (f"any of {of}" if len(rows) > 1 else "the one figure")
+        beyond = f" beyond {margin}" if found.margin else ""
+        begin = f"No difference{beyond} was detected in {of if len(rows) > 1 else 'the one figure'}"
     else:
         begin = f"B is faster in {len(by['faster']) or 'none'} of {of}{_with_ratio(by['faster'][-1:])}"
         begin += f", slower in {len(by['slower']) or 'none'}{_with_ratio(by['slower'][:1])}"
-    rest = [
+    rest: list[tuple[int, str, str]] = [
         (len(by["same"]), f"is the same within {margin}", f"are the same within {margin}"),
-        (len(by["cannot tell"]), *["cannot be told"] * 2),
+        (len(by["cannot tell"]), "is not decided", "are not decided"),
     ]
-    rest.append((len(by["no verdict"]), *(f"{verb} too few {_unit(found)}" for verb in ("has", "have"))))
+    few_of = f"too few {_unit(found)}"
+    rest.append((len(by["no verdict"]), f"has {few_of}", f"have {few_of}"))
     listed = [f"{count} {one if count == 1 else several}" for count, one, several in rest if count]
     return f"{begin}; {in_words(listed)}" if listed else begin
 
 
 def _of_sessions(differing: Sequence[Comparison], unseen: int, of: str) -> str:
     if not differing:
-        return f"no difference is seen in any of {of}"
+        return f"no difference was detected in {of}"
     far = sorted(differing, key=_distance)[-1:]
     seen = f"{len(differing)} of {of} differ{'s' * (len(differing) == 1)}{_with_ratio(far)}"
-    return seen + (f", and no difference is seen in {unseen}" if unseen else "")
+    return seen + (f", and no difference was detected in {unseen}" if unseen else "")
 
 
 def in_words(texts: Sequence[str]) -> str:
@@ -148,17 +159,22 @@ def _unit(found: Comparisons) -> str:
     return "rounds" if found.pair else "launches"
 
 
-def _unseen(found: Comparisons) -> str:
-    """What difference half of the figures would mostly not have shown."""
+def _undetectable(found: Comparisons) -> str:
+    """Below which differences nothing could have been detected in the figures without a decision; else empty.
+
+    Of the least detectable differences of several figures the smallest is true of all of them, the greatest of one.
+    """
     known = [
         one.verdict.findable
-        for one in found.figures
+        for one in found.undecided
         if one.verdict and one.verdict.speed and not one.figure.metric.is_share  # no speed, though a ratio
     ]
     if not known:
         return ""
-    where = f"In half of {len(known)} figures a" if len(known) > 1 else "A"
-    return f"{where} difference under {percent(statistics.median(known))} would mostly have stayed unseen."
+    least, most = percent(min(known)), percent(max(known))
+    noisiest = f", for the noisiest of them below {most}" if most != least else ""
+    where = f"For {counted(len(known), 'figure')} a" if found.compared > 1 else "A"
+    return f"{where} difference below {least} could not have been detected{noisiest}."
 
 
 def belief(found: Comparisons) -> Belief:
@@ -167,9 +183,11 @@ def belief(found: Comparisons) -> Belief:
     grade = grade_of(max((share for share in lost if share is not None), default=None))
     if not found.pair:
         return Belief("doubtful" if grade in ("sound", "note") else grade, f"{APART}{_lost_text(lost)}", ())
-    judged = counted(sum(bool(verdict.speed) for verdict in found.verdicts), "figure")
+    undecided = sum(not verdict.is_decided for verdict in found.verdicts)
+    grade = max(grade, grade_of_verdicts(found.verdicts), key=DOUBTS.index)
+    judged = f"{found.compared - undecided} of {counted(found.compared, 'figure')} decided"
     correction = {"once": "Benjamini-Hochberg at 5 %", "rising": "Holm at 5 %", "any time": "e-values against 5 %"}
-    how = f"{found.rounds} interleaved rounds; {judged} with a verdict, {correction[found.pair.looks]}."
+    how = f"{found.rounds} interleaved rounds; {judged}, {correction[found.pair.looks]}."
     return Belief(grade, f"{how}{_lost_text(lost)}", ())
 
 
@@ -222,7 +240,7 @@ def picture(found: Comparisons) -> Picture | None:
     if not rows:
         return None
     claimed = "paired rounds" if found.pair else "these two sessions"
-    drawn = ratios(rows, found.margin, ("ratio", "could have found", "verdict"), "Ratios, worst news first",
+    drawn = ratios(rows, found.margin, ("ratio", "detectable", "verdict"), "Ratios, worst news first",
         f"Speed of B over A, 95 % interval of {claimed}", "← B slower", "B faster →")  # fmt: skip
     said = "; ".join(claims(one.verdict.speed for one in shown if one.verdict).values())
     return replace(drawn, caption=f"{drawn.caption} Lines: {said}." if said else drawn.caption)
@@ -230,7 +248,7 @@ def picture(found: Comparisons) -> Picture | None:
 
 def _row(one: Comparison) -> Row:
     verdict, speed = one.verdict, one.speed or 1.0
-    ends = verdict.speed if verdict else None
+    ends = verdict.speed.stated if verdict and verdict.speed else None
     tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "cannot tell": "doubtful", "differs": "doubtful"}
     words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
     return Row(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from octant.analysis.compare import Comparison, Comparisons, Word
+    from octant.stats import Estimate
     from octant.stats.verdicts import Verdict
 
 STYLES: dict[Word, str] = {
@@ -82,7 +83,11 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
         return page
     page += [Text(), *_wrap(f"×  speed of B over A; less than {percent(found.margin)} is of no interest", width, "dim")]
     page += [line for sort, words in claimed.items() for line in _wrap(f"{marks[sort]}  {words}", width, "dim")]
-    return [*page, *_wrap("±  difference that would have been found in 80 % of cases", width, "dim")]
+    page += _wrap(f"→  {compared.values_text(found)}", width, "dim")
+    return [
+        *page,
+        *_wrap("±  smallest detectable difference: one that is detected in 80 % of cases at this noise", width, "dim"),
+    ]
 
 
 def _only_lines(found: Comparisons, width: int) -> list[Text]:
@@ -114,10 +119,12 @@ def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sor
     first, *more = textwrap.wrap(name, room) or [""]
     line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
     speed = one.verdict.speed
-    line.append(f" {marks[claims.sort_of(speed)]}" if speed else "", style="dim")
+    line.append(
+        f" {marks[sort]}" if speed and (sort := claims.sort_of(speed)) in marks and _ends(speed) else "", style="dim"
+    )
     below = [line, *(Text(f"    {words}") for words in more)]
     words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
-    words += [f"could have found {findable}"] if (findable := compared.findable_text(one)) else []
+    words += [f"smallest detectable difference {findable}"] if (findable := compared.findable_text(one)) else []
     below += _wrap(f"    {'; '.join(words)}", width, "")
     return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
 
@@ -127,8 +134,8 @@ def _why(one: Comparison) -> str:
 
 
 def _values(one: Comparison) -> str:
-    """Both medians in one scale: `93.80 → 89.11 Gflop/s`."""
-    before, after = (row.value.middle if row and row.value else 0.0 for row in (one.before, one.after))
+    """Both values in one scale: `93.80 → 89.11 Gflop/s`; their ratio is the one that is printed."""
+    before, after = (value or 0.0 for value in one.values)
     base = one.figure.metric.unit
     scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
     numbers = [f"{value / scale:.{units.decimals(value / scale, 4)}f}" for value in (before, after)]
@@ -138,8 +145,12 @@ def _values(one: Comparison) -> str:
 def _ratio(one: Comparison) -> str:
     if one.verdict is None or one.speed is None:
         return ""
-    ends = one.verdict.speed
-    return f"×{one.speed:.3f}" + (f"  {ends.low:.3f} … {ends.high:.3f}" if ends else "")
+    return f"×{one.speed:.3f}  {_ends(one.verdict.speed)}".rstrip()
+
+
+def _ends(speed: Estimate | None) -> str:
+    """The ends of the interval; none of a ratio that is not measurable."""
+    return "" if speed is None or speed.is_too_wide else f"{speed.low:.3f} … {speed.high:.3f}"
 
 
 def _wrap(words: str, width: int, style: str) -> list[Text]:
@@ -160,6 +171,7 @@ def document(found: Comparisons) -> dict[str, object]:
         "threshold": found.margin,
         "rounds": found.rounds,
         "regressions": len(found.regressions),
+        "undecided": len(found.undecided),
         "figures": [_figure(figure) for figure in found.figures],
         "differences": [{"what": what, "a": before, "b": after} for what, before, after in found.differences],
     }
@@ -167,7 +179,7 @@ def document(found: Comparisons) -> dict[str, object]:
 
 def _figure(one: Comparison) -> dict[str, object]:
     row, verdict = one.figure, one.verdict
-    medians = [number(side.value.middle) if side and side.value else None for side in (one.before, one.after)]
+    values = [None if value is None else number(value) for value in one.values]
     return {
         "workload": row.workload.name,
         "title": row.title,
@@ -176,8 +188,9 @@ def _figure(one: Comparison) -> dict[str, object]:
         "knobs": dict(row.knobs),
         "metric": row.metric.name,
         "unit": row.metric.unit,
-        "a": medians[0],
-        "b": medians[1],
+        "a": values[0],
+        "b": values[1],
+        "values_are": one.values_are,
         "speed": one.speed,
         **_interval(verdict),
         "word": one.word,
@@ -189,10 +202,11 @@ def _figure(one: Comparison) -> dict[str, object]:
 def _interval(verdict: Verdict | None) -> dict[str, object]:
     """What the verdict rests on; without one, nothing."""
     speed = verdict.speed if verdict else None
+    stated = speed if speed and not speed.is_too_wide else None
     return {
-        "low": speed.low if speed else None,
-        "high": speed.high if speed else None,
-        "interval": speed.text if speed else "",
+        "low": stated.low if stated else None,
+        "high": stated.high if stated else None,
+        "interval": speed.stated.text if speed else "",
         "verdict": verdict.text if verdict else "",
         "p": verdict.p if verdict and speed else None,
         "hidden": verdict.hidden if verdict and speed else None,

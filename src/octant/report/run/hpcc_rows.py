@@ -155,7 +155,7 @@ def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence
     assert value is not None  # noqa: S101 - those without were left out
     mean = one.over == "mean" and len(with_value) > 1
     middle = statistics.fmean(figure.value.middle for figure in with_value if figure.value) if mean else value.middle
-    many = len(chosen.counted) > 1 and not mean
+    many = len(chosen.counted) > 1 and not mean and value.kind != "not measurable"
     cell = next(cell for cell in cells if cell.knobs == chosen.knobs)
     return replace(
         row,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.catalogue.hpcc_tests import HpccTest
 
 BEGIN, END = "Begin of Summary section.", "End of Summary section."
 _TABLES = {
@@ -67,27 +68,37 @@ def _number(value: float) -> str:
 def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
     """What HPCC says beside its figures: sizes, times, and what its checks found."""
     for test in hpcc_tests():
-        figures = [figure for figure in figures_of_test(summary, test) if figure.value]
-        if not figures:
+        one = next((figure for figure in figures_of_test(summary, test) if figure.value), None)
+        try:
+            found = dict(_of_test(test, one)) if one else {}
+        except (LookupError, ValueError, ArithmeticError):  # of a point of another version
             continue
-        one = figures[0]
-        if test.name in _TABLES:
-            yield from _of_table(_TABLES[test.name], one, test.mode == "all")
-        elif test.name == "HPL":
-            yield from _of_matrix("HPL_", one, ("N", "NB"))
-            yield from _of_system(one)
-        elif test.name == "PTRANS":
-            yield from _of_matrix("PTRANS_", one, ("n", "nb"))
-            yield from _found(one, {"PTRANS_residual": "largest difference from A transposed + C, over eps n"})
-        elif test.name == "SingleSTREAM of three arrays":
-            yield "STREAM_VectorSize", units.parse_bytes(one.knobs["bytes"]) // (3 * _WORD)
-            yield "STREAM_Threads", one.point.threads
-        elif test.name in ("SingleDGEMM", "SingleFFT", "MPIFFT"):
-            name = test.name.removeprefix("Single")
-            yield f"{name}_N", float(one.knobs["n"])
-            if test.mode == "all":
-                yield f"{name}_Procs", one.point.ranks
-                yield from _largest_error(one)
+        yield from ((key, value) for key, value in found.items() if math.isfinite(value))
+
+
+def _of_test(test: HpccTest, one: Figure) -> Iterator[tuple[str, float]]:
+    """The same of one test.
+
+    Raises:
+        LookupError, ValueError, ArithmeticError: the point does not say it.
+    """
+    if test.name in _TABLES:
+        yield from _of_table(_TABLES[test.name], one, test.mode == "all")
+    elif test.name == "HPL":
+        yield from _of_matrix("HPL_", one, ("N", "NB"))
+        yield from _of_system(one)
+    elif test.name == "PTRANS":
+        yield from _of_matrix("PTRANS_", one, ("n", "nb"))
+        yield from _found(one, {"PTRANS_residual": "largest difference from A transposed + C, over eps n"})
+    elif test.name == "SingleSTREAM of three arrays":
+        yield "STREAM_VectorSize", units.parse_bytes(one.knobs["bytes"]) // (3 * _WORD)
+        yield "STREAM_Threads", one.point.threads
+    elif test.name in ("SingleDGEMM", "SingleFFT", "MPIFFT"):
+        name = test.name.removeprefix("Single")
+        yield f"{name}_N", float(one.knobs["n"])
+        if test.mode == "all":
+            yield f"{name}_Procs", one.point.ranks
+            yield from _largest_error(one)
 
 
 def _largest_error(one: Figure) -> Iterator[tuple[str, float]]:

@@ -1,26 +1,46 @@
 """The runs of a store, one per row."""
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from octant.store import Listed
 from octant.units import counted
 
+LEAST_PREFIX = len("20261121-214530-123")
+"""Characters of an id that a table shows at least: the time at which the run began, to the millisecond."""
 
-def as_text(runs: Sequence[Listed]) -> str:
-    """A table for the terminal; padded here, since thousands of rows take a table of rich's seconds."""
+
+def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
+    """Return the shortest unique prefix of each id that has at least `LEAST_PREFIX` characters."""
+    ordered = sorted(ids)
+    common = [0, *(len(os.path.commonprefix(pair)) for pair in pairwise(ordered)), 0]
+    return {
+        one: one[: max(LEAST_PREFIX, 1 + before, 1 + after)]
+        for one, before, after in zip(ordered, common, common[1:], strict=False)
+    }
+
+
+def as_text(rows: Sequence[Listed]) -> str:
+    """A table for the terminal; padded here, since thousands of rows take a table of rich's seconds.
+
+    Args:
+        rows: all runs of the store, so that the shown prefixes are unique; those that cannot be read are left out.
+    """
+    short, runs = short_ids(row.id for row in rows), [row for row in rows if not row.refused]
     if not runs:
         return "The store is empty; `octant evaluate` makes a first run."
-    rows = [("run", "machine", "points", "state", "asked")]
+    cells = [("run", "machine", "points", "state", "asked")]
     for run in runs:
         state = f"{counted(run.left, 'launch')} left" if run.left else "complete"
         state = "imported" if run.who.startswith("import ") else state
         failed = f", {run.failures} failed" if run.failures else ""
-        rows.append((run.id, run.machine, str(run.points), state + failed, run.title))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        cells.append((short[run.id], run.machine, str(run.points), state + failed, run.title))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
         f"{name:{widths[0]}}  {on:{widths[1]}}  {points:>{widths[2]}}  {state:{widths[3]}}  {asked}".rstrip()
-        for name, on, points, state, asked in rows
+        for name, on, points, state, asked in cells
     )
 
 

@@ -207,7 +207,8 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
         number, repetitions, value("t_min"), t_max, value("t_avg"), _over(moved, t_max), messages,
         whole, compute, _overlap(figure, t_max, compute, whole), value("phase/whole"), value("phase/compute"),
         own.middle if own else None, _over(moved, own.middle if own else None),
-        own.low if own else None, own.high if own else None,
+        own.low if own and own.kind != "not measurable" else None,
+        own.high if own and own.kind != "not measurable" else None,
         claims.count_text(figure), tuple(claims.warnings(figure.doubts)), bool(figure.wrong),
     )  # fmt: skip
 
@@ -322,7 +323,7 @@ def _octant_text(table: Table) -> str:
         (
             bytes_text(row.bytes) if row.bytes is not None else "",
             _time(row.time),
-            f"{_time(row.low)} … {_time(row.high)}",
+            "-" if row.low is None or row.high is None else f"{_time(row.low)} … {_time(row.high)}",
             si_text(row.median_bytes_per_second, "B/s") if row.median_bytes_per_second else "",
             row.launches + _mark(row),
         )

@@ -67,7 +67,7 @@ def _packed(figure: Figure, share: float, every: bool) -> tuple[dict[str, Any], 
         "title": figure.name,
         "metric": figure.metric.name,
         "unit": figure.metric.unit,
-        "interval": [value.low, value.middle, value.high] if value else None,
+        "interval": [value.low, value.middle, value.high] if value and value.kind != "not measurable" else None,
         "count": sum(launch.count for launch in figure.launches),
         "samples": packed([[float(f"{x:.5g}") for x in samples.tolist()] for samples in launches]),
     }

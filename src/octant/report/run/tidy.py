@@ -51,7 +51,7 @@ class FigureLine:
     median: float | None
     low: float | None  # what low and high are, `claim` says
     high: float | None
-    kind: str  # "order statistics" or "student": ends of a 95 % interval; "two values"; "one launch": seen within it
+    kind: str  # "order statistics", "student": ends of a 95 % interval; "two values"; "one launch"; "not measurable"
     claim: str  # "95 % interval for the median over 6 launches between 07:35 and 07:38"
     launches: int  # that the median is made of; those of equal points of the run count
     tried: int  # the others lost most of their time, failed, or have no value
@@ -141,8 +141,8 @@ def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
         unit=figure.metric.unit,
         better=figure.metric.better,
         median=number(value.middle) if value else None,
-        low=number(value.low) if value else None,
-        high=number(value.high) if value else None,
+        low=number(value.low) if value and value.kind != "not measurable" else None,
+        high=number(value.high) if value and value.kind != "not measurable" else None,
         kind=value.kind if value else "",
         claim=value.text if value else "",
         launches=value.number if value else 0,

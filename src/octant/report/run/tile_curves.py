@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.levels import doubted_levels, stated_sizes, unseen_levels
-from octant.analysis.plateaus import level_name, plateaus
 from octant.report import claims
 from octant.report.charts.lines import Line
+from octant.report.charts.rungs import curve_named, missing_text
 from octant.report.run.chosen import matching
 
 if TYPE_CHECKING:
@@ -21,19 +20,14 @@ _MOST_LEVELS = 3
 
 def levels_text(summary: Summary, named: Named) -> str:
     """The plateaus whose edge was seen: `L1 2.32 ns, L2 7.29 ns; no plateau of an L3 seen`; empty without a curve."""
-    line = _along_sizes(summary, named).measurable
-    if len(line.xs) < 2:
+    found = curve_named(summary, named)
+    if found is None or len(found[0].points) < 2:
         return ""
-    stated, doubted = stated_sizes(summary.run.machine), doubted_levels(summary.run.machine)
-    found = plateaus(line.points)
-    names = [(level_name(one, stated, doubted), one) for one in found]
-    seen = [(name, one) for name, one in names if name.startswith(("L", "to ")) and one.beyond]
-    within = seen[:_MOST_LEVELS]
-    unit = line.figures[0].metric.unit
-    text = ", ".join(f"{name} {claims.quantity(one.value, unit)}" for name, one in within)
-    last = max(stated, default=0)
-    unseen = f"no plateau of an L{last} seen" if last in unseen_levels(stated, found, line.xs[-1]) else ""
-    return "; ".join(filter(None, [text, unseen]))
+    curve, metric = found
+    seen = [one for one in curve.plateaus if one.beyond]
+    text = ", ".join(f"{one.name} {claims.quantity(one.value, metric.unit)}" for one in seen[:_MOST_LEVELS])
+    last = missing_text(summary, curve, metric, max(curve.sizes, default=0))
+    return "; ".join(filter(None, [text, last]))
 
 
 def half_length_text(summary: Summary, named: Named) -> str:

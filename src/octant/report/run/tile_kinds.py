@@ -14,6 +14,7 @@ from octant.report.run.chosen import find, place_of
 from octant.stats import Grade, graded
 from octant.stats.paired import LEAST_ROUNDS
 from octant.tile import MOST_ALSO
+from octant.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,8 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
         return _too_few(declared, balances) if balances else None
     name, ratio = short_name(worst.figure, with_place=False), claims.value_texts(worst.ratio, "1", share=True)
     grade = _grade(worst)
-    claim = f"{name}: {ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval of {worst.ratio.number} paired launches"
+    ends = f"{ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval" if ratio.ends else "no interval"
+    claim = f"{name}: {ends} of {worst.ratio.number} paired launches"
     tile = Tile(
         declared.name, declared.what, interval=claim, grade=DOUBTS[grade],
         reasons=_reasons(worst), strip=_strip(worst), also=_others(balances, worst),
@@ -113,13 +115,17 @@ def _doubts(worst: PlaceBalance) -> list[Doubt]:
 
 def _reasons(worst: PlaceBalance) -> tuple[str, ...]:
     half = worst.ratio.relative_half_width or 0.0
-    wide = graded("wide interval", half, f"the interval of the ratio is ± {claims.percent(half)}")
+    text = f"the interval of the ratio is ± {claims.percent(half)}"
+    if worst.ratio.is_too_wide:
+        text = f"{counted(worst.ratio.number, 'launch')} differ too much: not measurable here"
+    wide = graded("wide interval", half, text)
     return tuple(one.text for one in (*wide, *_doubts(worst)))
 
 
 def _strip(worst: PlaceBalance) -> Strip:
     ratios = tuple(slow / fast for slow, fast in zip(worst.slowest.relative, worst.fastest.relative, strict=True))
-    strip = Strip(ratios, (), worst.ratio.low, worst.ratio.middle, worst.ratio.high)
+    ratio = worst.ratio.stated
+    strip = Strip(ratios, (), ratio.low, ratio.middle, ratio.high)
     least, greatest = (f"{100 * end:.0f}" for end in strip.span)
     return replace(strip, ends=(least, greatest))
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.report.claims import grade_of_verdicts
 from octant.report.run.answer import DOUBTS, Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
 from octant.report.study.rows import gain_here, machines_there
-from octant.stats import Grade, graded
+from octant.stats import Estimate, Grade, graded
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study.cells import Cell
@@ -69,6 +70,8 @@ def _measured(outcome: Outcome) -> str:
     most_hidden = max(verdict.speed.high for verdict in told.values() if verdict.speed)
     if "no verdict" in words:
         return f"Here no setting is shown to be better than {base}; some have too few rounds for a verdict."
+    if any(verdict.speed and verdict.speed.is_too_wide for verdict in told.values()):
+        return f"Here no setting is shown to be better than {base}; the launches differ too much to tell."
     hidden = percent(most_hidden - 1) if most_hidden < _TIMES else times(most_hidden)
     return f"Here no setting can be told to be better than {base}; a gain of up to {hidden} could hide."
 
@@ -160,7 +163,7 @@ def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:
 
 
 def belief(outcome: Outcome) -> Belief:
-    """How far a study can be believed: lost time, the width of the baseline's interval, the number of launches."""
+    """How far a study can be believed: lost time, the baseline's interval, few launches, what is undecided."""
     if outcome.run is None:
         return Belief("note", _belief_in_model(outcome), ())
     lost = share_lost(outcome.run.points)
@@ -168,13 +171,17 @@ def belief(outcome: Outcome) -> Belief:
     parts = [f"other work took {percent(lost)} of the time"] if lost and lost > LOST_LITTLE else []
     if wide := _wide_baseline(outcome):
         grades.append(wide[0])
-        parts.append(f"the interval of the baseline alone is {wide[1]}")
+        parts.append(wide[1])
     found = outcome.values.by_cell.values()
     launches = min((len(value.launches) for curve in found for value in curve.values()), default=0)
     if launches < LEAST_ROUNDS:
         grades.append("doubtful")
         few = units.counted(launches, "launch")
         parts.append(f"a combination has {few}, where {LEAST_ROUNDS} are the least for a verdict")
+    told = outcome.told.values()
+    grades.append(grade_of_verdicts(told))
+    if undecided := sum(not one.is_decided for one in told):
+        parts.append(f"{undecided} of {units.counted(len(told), 'comparison')} with the baseline not decided")
     text = f"{units.capital('; '.join(parts))}. " if parts else ""
     text += "Verdicts stand only where the whole interval clears the bar."
     return Belief(max(grades, key=DOUBTS.index), text, ())
@@ -196,13 +203,17 @@ def _wide_baseline(outcome: Outcome) -> tuple[Doubt, str] | None:
     """The grade and the text of the baseline's widest interval; `None` where none is doubtful."""
     base = [cell for cell in outcome.values.by_cell if cell.levels == outcome.study.full({})]
     found = [(cell, value.value) for cell in base for value in outcome.values.by_cell[cell].values()]
-    widths = [(half, cell, value) for cell, value in found if (half := getattr(value, "relative_half_width", None))]
+    estimates = [(cell, value) for cell, value in found if isinstance(value, Estimate)]
+    widths = [(half, cell, value) for cell, value in estimates if (half := value.relative_half_width)]
     half, cell, value = max(widths, key=lambda one: one[0], default=(0.0, None, None))
     grade = max((doubt.grade for doubt in graded("wide interval", half, "")), default=Grade.NOTE)
     if grade < Grade.DOUBTFUL or cell is None or value is None:
         return None
+    if value.is_too_wide:
+        return DOUBTS[grade], f"{units.counted(value.number, 'launch')} of the baseline differ too much for an interval"
     unit = quantities(outcome.study)[cell.measure].unit
-    return DOUBTS[grade], f"{units.si_text(value.low, unit)} … {units.si_text(value.high, unit)}"
+    ends = f"{units.si_text(value.low, unit)} … {units.si_text(value.high, unit)}"
+    return DOUBTS[grade], f"the interval of the baseline alone is {ends}"
 
 
 def counts(outcome: Outcome) -> list[tuple[int, str]]:

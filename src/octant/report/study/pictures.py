@@ -21,9 +21,11 @@ from octant.report.study.rows import (
     gain_here,
     is_invalid,
     machines_there,
+    stated_value,
 )
 from octant.report.study.rows import places as places_of
 from octant.study.cells import Cell
+from octant.study.factors import stated
 from octant.study.own import THIS_MACHINE
 from octant.study.parts import number
 from octant.study.values import quantities
@@ -102,6 +104,7 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
         for at in axis.values if axis else ("",):
             place, origin = known.get((cell, at), Place(cell, at, None, None)), known.get((base, at))
             gained = gain_here(outcome, measure, place.ours, origin.ours if origin else None)
+            gained = stated(gained) if gained else None
             ours = (gained.low, gained.middle, gained.high) if gained else None
             there = place.gain_there and _with_middle(*place.gain_there)
             if cell == base:  # of both machines the origin
@@ -237,7 +240,7 @@ def _drawn_values(series: Series) -> list[float]:
 
 def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> Series:
     """A curve with its launches as dots; of a model a line within its bounds."""
-    values = [ours.value for _, ours, _ in points]
+    values = [stated_value(ours) for _, ours, _ in points]
     bounded = any(ours.modelled and ours.modelled.low < ours.modelled.high for _, ours, _ in points)
     return Series(
         name, "band" if bounded else "curve", tuple(x for x, _, _ in points), tuple(value.middle for value in values),

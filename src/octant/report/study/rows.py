@@ -13,7 +13,7 @@ from octant.report.run.answer import SIGNS
 from octant.report.run.text import mark
 from octant.stats import Grade
 from octant.study.cells import Cell
-from octant.study.factors import digits, factor_text, gain, range_text
+from octant.study.factors import digits, factor_text, gain, range_text, stated
 from octant.study.values import CannotTest, quantities
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
             {
                 "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
                 **({axis.knob: axis.label(place.at)} if axis else {}),
-                "here": value_text(ours.value, unit) + _mark_of(ours.value, marks[0]) if ours else "",
-                "× baseline": factor_text(gained) + _mark_of(gained, marks[1]) + sign if gained else "",
+                "here": value_text(stated_value(ours), unit) + _mark_of(stated_value(ours), marks[0]) if ours else "",
+                "× baseline": factor_text(gained) + _mark_of(stated(gained), marks[1]) + sign if gained else "",
                 "model": range_of_model(place.predicted, unit) if place.predicted else "",
                 "× model": beside_model(ours.value, place.predicted) if ours and place.predicted else "",
                 "there": units.si_text(there.value, unit) if there else "",
@@ -133,12 +133,18 @@ def is_invalid(ours: StudyValue | None) -> bool:
     return ours is not None and any(doubt.grade == Grade.INVALID for doubt in ours.doubts)
 
 
+def stated_value(ours: StudyValue) -> Bounded:
+    """Our value as views print it: of what is not measurable without an interval."""
+    value = stated(ours.value)
+    return value.without_interval if isinstance(value, stats.Estimate) and is_invalid(ours) else value
+
+
 def _bounded(outcome: Outcome, measure: str) -> tuple[list[Bounded], list[Bounded]]:
     """What stands under `here` and under `× baseline`."""
     found, base = places(outcome, measure), Cell(measure, outcome.study.full({}))
     bases = {place.at: place.ours for place in found if place.cell == base}
     gains = [gain_here(outcome, measure, place.ours, bases.get(place.at)) for place in found if place.cell != base]
-    return [place.ours.value for place in found if place.ours], [one for one in gains if one]
+    return [stated_value(place.ours) for place in found if place.ours], [stated(one) for one in gains if one]
 
 
 def _marks(values: Sequence[Bounded]) -> dict[claims.Sort, str]:
@@ -148,7 +154,8 @@ def _marks(values: Sequence[Bounded]) -> dict[claims.Sort, str]:
 
 
 def _mark_of(value: Bounded, marks: Mapping[claims.Sort, str]) -> str:
-    return f" {marks[claims.sort_of(value)]}" if marks and isinstance(value, stats.Estimate) else ""
+    sort = claims.sort_of(value) if isinstance(value, stats.Estimate) else None
+    return f" {marks[sort]}" if sort and sort in marks else ""
 
 
 def ends_texts(outcome: Outcome, measure: str) -> list[str]:

@@ -18,15 +18,24 @@ from octant.report.run.answer import SIGNS as REPORT_SIGNS
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, belief, counts
 from octant.report.study.further import FurtherTable, further_tables, larger_tables
-from octant.report.study.rows import MODEL_ENDS, UNSURE_RATIOS, columns_and_rows, ends_texts, is_invalid, places
+from octant.report.study.rows import (
+    MODEL_ENDS,
+    UNSURE_RATIOS,
+    columns_and_rows,
+    ends_texts,
+    is_invalid,
+    places,
+    stated_value,
+)
 from octant.report.terminal import console, render, screen_columns
 from octant.study import file
 from octant.study.cells import combinations
 from octant.study.design import design
+from octant.study.factors import stated
 from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
 from octant.study.testable import count_lines, findings_asked
-from octant.study.values import quantities
+from octant.study.values import Bounded, quantities
 from octant.study.verdict import Verdict
 
 BAR = 10  # characters of the longest bar in a table
@@ -314,20 +323,25 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
                     "unit": quantity.unit,
                     "better": quantity.better,
                     "launches": len(ours.launches),
-                    "low": ours.value.low,
-                    "middle": ours.value.middle,
-                    "high": ours.value.high,
-                    "claim": ours.value.text if isinstance(ours.value, stats.Estimate) else "the model's own bounds",
+                    **dict(zip(("low", "middle", "high"), _ends(stated_value(ours)), strict=True)),
+                    "claim": _claim(stated_value(ours)),
                     "there": published.value if published else None,
-                    "model": _ends(outcome.predictions.by_cell.get(cell)),
+                    "model": _ends(model) if (model := outcome.predictions.by_cell.get(cell)) else None,
                     "doubts": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.doubts],
                 }
             )
     return found
 
 
-def _ends(value: stats.Interval | None) -> list[float] | None:
-    return None if value is None else [value.low, value.middle, value.high]
+def _ends(value: Bounded) -> list[float | None]:
+    """Low end, middle and high end; of what is not measurable the middle alone."""
+    if isinstance(value, stats.Estimate) and value.kind == "not measurable":
+        return [None, value.middle, None]
+    return [value.low, value.middle, value.high]
+
+
+def _claim(value: Bounded) -> str:
+    return value.text if isinstance(value, stats.Estimate) else "the model's own bounds"
 
 
 def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
@@ -337,7 +351,7 @@ def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
         "statement": verdict.finding.statement,
         "status": verdict.status,
         "why": verdict.why,
-        "here": None if here is None else [here.low, here.middle, here.high],
+        "here": None if here is None else _ends(stated(here)),
         "here_is": verdict.here_is,
         "there": verdict.there,
         "more_launches": verdict.more_launches,

@@ -8,6 +8,7 @@ import pytest
 from fake_run import machine, point
 from kernel_run import QUICK, KernelRuns
 from octant.analysis.figures import figure
+from octant.failure import Exit
 from octant.limit import FMA, Best, Known
 from octant.record import Point
 from octant.workloads.hpcc.fft import WORKLOAD
@@ -91,7 +92,7 @@ def test_a_prime_factor_is_refused_with_a_length_that_would_do(run_kernel: Kerne
 def test_each_check_fails_by_itself(run_kernel: KernelRuns, check: int) -> None:
     """Check 1 is spoilt by leaving the input as it is, which the inverse of check 0 cannot see."""
     done = run_kernel("hpcc/fft", "n=1024", *QUICK, fault=f"wrong:{check}")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     (found,) = done.points
     assert [index for index, one in enumerate(found.checks) if not one.passed] == [check]
 

@@ -6,6 +6,7 @@ import pytest
 
 from fake_run import machine, point
 from kernel_run import MORE_RANKS, QUICK, KernelRuns
+from octant.failure import Exit
 from octant.limit import FMA, Best, Known
 from octant.record import Point
 from octant.workload import NoTraffic
@@ -108,7 +109,7 @@ def test_what_is_sent_is_counted_from_the_blocks(run_kernel: KernelRuns) -> None
 def test_each_check_fails_by_itself(run_kernel: KernelRuns, check: int) -> None:
     words = ("n=1024", "transport=shared,messages,hierarchical")
     done = run_kernel("hpcc/gfft", *words, *QUICK, fault=f"wrong:{check}", ranks=2)
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert len(done.points) == 3
     for found in done.points:
         assert [index for index, one in enumerate(found.checks) if not one.passed] == [check]

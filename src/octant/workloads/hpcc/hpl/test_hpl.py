@@ -4,6 +4,7 @@ import pytest
 
 from fake_run import lane, machine, point
 from kernel_run import QUICK, KernelRun, KernelRuns
+from octant.failure import Exit
 from octant.limit import Best, Known, Threads
 from octant.workloads.hpcc.hpl import WORKLOAD
 
@@ -75,7 +76,7 @@ def test_more_ranks_than_cores(run_over_openmpi: KernelRuns, ranks: int, grid: s
 def test_each_check_fails_alone(run_kernel: KernelRuns, ranks: int) -> None:
     for check in range(3):
         done = run_kernel("hpcc/hpl", "n=90", "block=16", "library=plain", *QUICK, ranks=ranks, fault=f"wrong:{check}")
-        assert done.code == 2, done.stderr
+        assert done.code == Exit.WRONG_ANSWER, done.stderr
         wrong = [not one.passed for one in done.points[-1].checks]
         assert wrong[check]
         assert wrong[0] == (check == 0), "what is done to the factors after the solution does not change it"

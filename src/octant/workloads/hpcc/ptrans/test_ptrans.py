@@ -13,6 +13,7 @@ from kernel_run import QUICK, KernelRuns
 from octant import workloads
 from octant.analysis.figures import figure
 from octant.build import program_name
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Head, Point, Series
 from octant.workload import NoTraffic
@@ -110,7 +111,7 @@ def test_any_number_of_ranks_on_any_grid_is_right(run_over_openmpi: KernelRuns, 
 def test_each_check_fails_by_itself_where_it_must(run_kernel: KernelRuns, check: int, transport: str) -> None:
     words = ("n=64", "block=8", f"transport={transport}", *QUICK)
     done = run_kernel("hpcc/ptrans", *words, ranks=2, fault=f"wrong:{check}")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     (found,) = done.points
     wrong = [not one.passed for one in found.checks]
     assert wrong == [[True, True, False], [False, True, False], [False, False, True]][check]

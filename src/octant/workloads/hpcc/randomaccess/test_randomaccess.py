@@ -4,6 +4,7 @@ import pytest
 
 from fake_run import MIB, machine, point
 from kernel_run import QUICK, KernelRuns
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Point
 from octant.workload import NoTraffic
@@ -118,7 +119,7 @@ def test_few_updates_are_lost_in_a_large_shared_table(run_kernel: KernelRuns, wo
 def test_each_check_is_seen_to_fail(run_kernel: KernelRuns, check: int) -> None:
     words = ("bytes=64KiB", "transport=messages")
     done = run_kernel("hpcc/randomaccess", *words, *QUICK, ranks=2, fault=f"wrong:{check}")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     (found,) = done.points
     assert not found.checks[check].passed
     _, number, untouched, *_ = (one.value for one in found.checks)

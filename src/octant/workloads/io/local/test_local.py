@@ -18,9 +18,11 @@ from fake_run import lane, point
 from kernel_run import KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.build import program_name
+from octant.failure import Exit
 from octant.record import Head, Series
 from octant.workloads.io.local import WORKLOAD
 from point_figures import middle
+from preload import FEW_THREADS, preloaded
 
 value = partial(middle, WORKLOAD)
 SHORT = ("bytes=20000", "block=4096", "drain=8192", "seconds=0.001", "least=5", "samples=5")
@@ -139,7 +141,7 @@ def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, finds: str) -> 
     """Blocks exchanged, the last part lost, and no sync."""
     patterns = "pattern=write,memory-first,write-beside" if fault == 2 else PATTERNS
     done = run_kernel("io/local", patterns, "engine=calls,uring,threads", *SHORT, fault=f"wrong:{fault}")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) >= (6 if fault == 2 else 10)
     for found in done.points:
         failed = " ".join(check.name for check in found.failed_checks)
@@ -191,6 +193,18 @@ def test_a_file_that_may_not_grow_is_a_refusal_of_io_uring_too(run_kernel: Kerne
     assert done.code == 1
     assert "cannot write to a file (File too large at byte 6500000)" in done.failures[0].reason
     assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("most", [0, 7])
+def test_threads_that_the_system_does_not_start_are_refused_and_the_sweep_goes_on(
+    run_kernel: KernelRuns, tmp_path: Path, most: int
+) -> None:
+    environment = preloaded(FEW_THREADS, tmp_path) | {"MOST_THREADS": str(most)}
+    done = run_kernel("io/local", "engine=threads,calls", "depth=16", *SHORT, environment=environment)
+    assert done.code == Exit.NOT_SUPPORTED, done.stderr
+    assert [failure.exit for failure in done.failures] == [Exit.NOT_SUPPORTED]
+    assert "cannot start a thread (Resource temporarily unavailable); try a smaller depth" in done.failures[0].reason
+    assert [point.notes["engine"] for point in done.points] == ["calls"]
 
 
 def test_a_figure_says_where_it_comes_from_and_which_mode_means_nothing(run_kernel: KernelRuns, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 #include "transfer.hpp"
 
+#include "octant/thread.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,17 +27,15 @@ class Calls final : public Engine {
 class Threads final : public Engine {  // each makes blocking calls
   public:
     explicit Threads(unsigned depth) : depth_(depth) {
-        for (unsigned i = 0; i < depth; ++i) threads_.emplace_back([this] { work(); });
-    }
-    ~Threads() override {
-        {
-            std::lock_guard const lock(mutex_);
-            waiting_.clear();
-            ends_ = true;
+        try {
+            for (unsigned i = 0; i < depth; ++i)
+                threads_.push_back(octant::start_thread([this] { work(); }, "a smaller depth"));
+        } catch (...) {
+            end();
+            throw;
         }
-        posted_.notify_all();
-        for (auto& thread : threads_) thread.join();
     }
+    ~Threads() override { end(); }
 
     void post(Transfer const& one) override {
         std::unique_lock lock(mutex_);
@@ -53,6 +53,15 @@ class Threads final : public Engine {  // each makes blocking calls
     }
 
   private:
+    void end() {
+        {
+            std::lock_guard const lock(mutex_);
+            waiting_.clear();
+            ends_ = true;
+        }
+        posted_.notify_all();
+        for (auto& thread : threads_) thread.join();
+    }
     void rethrow() {
         if (failed_) std::rethrow_exception(failed_);
     }

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kernel_run import QUICK, KernelRuns, read_records
 from namespaces import unshare
 from octant.analysis.figures import figure
+from octant.failure import Exit
 from octant.workloads.mpi.clock import WORKLOAD
 from octant.workloads.mpi.clock.drift import Offsets, drift_of
 
@@ -53,7 +54,7 @@ def test_one_moment_says_nothing_of_a_drift() -> None:
 def test_the_second_check_of_every_pattern_fails_too(run_kernel: KernelRuns) -> None:
     words = ("pattern=offset,drift,cost", "duration=0.01", "moments=2", *QUICK)
     done = run_kernel("mpi/clock", *words, fault="wrong:1")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert [[check.passed for check in point.checks] for point in done.points] == [[True, False]] * 3
     assert done.points[0].failed_checks[0].where == "rank 1"
     assert done.points[0].failed_checks[0].value == pytest.approx(1, rel=0.01)

@@ -5,7 +5,7 @@ import pytest
 from fake_run import lane, machine, point
 from kernel_run import KernelRuns
 from octant.analysis.figures import figure
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.network.applications import pair_experiments
 from octant.network.files import load
 from octant.record import Point, Work
@@ -105,14 +105,14 @@ def test_every_protocol_is_right_or_absent(run_kernel: KernelRuns) -> None:
 @pytest.mark.mpi
 def test_a_short_message_is_found_where_it_ends(run_kernel: KernelRuns) -> None:
     done = run_kernel("exchange", "protocol=sendrecv,irecv-rsend-ahead,put-fence", "bytes=9000", *TINY, fault="short")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert [point.failed_checks[0].where for point in done.points] == ["rank 0, byte 8999 of 9000 from rank 1"] * 3
 
 
 @pytest.mark.mpi
 def test_a_put_without_a_notification_is_no_exchange(run_kernel: KernelRuns) -> None:
     done = run_kernel("exchange", "protocol=put-flush,get-flush,shared-store", *TINY, fault="silent")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert [point.passed for point in done.points] == [False, False, False]
 
 

@@ -6,6 +6,7 @@ import pytest
 from fake_run import lane, point
 from kernel_run import KernelRuns
 from octant.analysis.figures import figure
+from octant.failure import Exit
 from octant.record import Head, Point, Series
 from octant.workloads.mpi.guidelines import WAYS, WORKLOAD
 
@@ -40,7 +41,7 @@ def test_sides_that_are_wrong_alike_are_seen(run_kernel: KernelRuns) -> None:
     words = (f"guideline={','.join(WAYS)}", "bytes=4KiB", "seconds=0.002", "least=5", "samples=5")
     assert run_kernel("mpi/guidelines", *words).code == 0
     done = run_kernel("mpi/guidelines", *words, fault="wrong:1")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     wrong = [point for point in done.points if not point.passed]
     assert {point.knobs["guideline"] for point in wrong} == set(WAYS)
     assert {(point.checks[0].passed, point.checks[1].passed) for point in wrong} == {(True, False)}

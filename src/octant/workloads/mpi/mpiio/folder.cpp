@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -43,8 +45,11 @@ void Folder::set_up() {
                   static_cast<unsigned long long>(context_.group.broadcast(own)));
     if (context_.group.rank() == 0) {
         marker_ = context_.scratch() + "/elsewhere-" + name.data();
-        if (!(std::ofstream(marker_) << folder_ << '\n'))
-            throw octant::Refusal("cannot write to " + context_.scratch() + "; free some space");
+        if (std::ofstream file(marker_); !(file << folder_ << '\n' << std::flush)) {
+            int const reason = errno;
+            throw octant::Refusal("cannot write " + marker_ + " (" + std::strerror(reason) + "); " +
+                                  octant::remedy_for_writing(reason));
+        }
     }
     context_.group.barrier();
     name_ = name.data();

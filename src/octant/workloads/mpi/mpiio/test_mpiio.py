@@ -16,6 +16,7 @@ from fake_run import lane, point
 from kernel_run import MORE_RANKS, KernelRuns
 from octant.analysis.figures import figure
 from octant.build import program_name
+from octant.failure import Exit
 from octant.metric import overlap_of
 from octant.record import Head, Series
 from octant.workloads.mpi.mpiio import WORKLOAD
@@ -124,7 +125,7 @@ def test_every_pattern_is_right_and_leaves_no_file(run_kernel: KernelRuns, tmp_p
 )
 def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, check: int, names: list[str]) -> None:
     done = run_kernel("mpi/mpiio", patterns(names), *SHORT, ranks=2, fault=f"wrong:{fault}")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) == len(names)
     assert [point.knobs["pattern"] for point in done.points if point.checks[check].passed] == []
     assert all(point.failed_checks[0].where.startswith(("rank ", "block ")) for point in done.points)

@@ -7,6 +7,7 @@ import pytest
 from fake_run import MIB, lane, machine, point
 from kernel_run import MORE_RANKS, KernelRun, KernelRuns
 from octant.analysis.figures import figure
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Given, Point
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
@@ -66,7 +67,7 @@ def test_types_and_operations_are_those_asked_for(run_kernel: KernelRuns) -> Non
 )
 def test_each_fault_is_seen_and_its_place_is_told(run_kernel: KernelRuns, fault: str, patterns: str) -> None:
     done = run_kernel("mpi/onesided", f"pattern={patterns}", *TINY, fault=fault)
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) == patterns.count(",") + 1
     assert [one.knobs["pattern"] for one in done.points if one.passed] == []
     assert [one.knobs["pattern"] for one in done.points if not one.checks[0].where] == []
@@ -78,7 +79,7 @@ def test_two_that_find_the_same_value_are_seen_although_the_sum_is_right(run_ker
     words = ("pattern=counter", f"type={kind}", f"bytes={1 if kind == 'uint8' else 8}", "window=3", *TINY)
     assert run_kernel("mpi/onesided", *words).code == 0
     done = run_kernel("mpi/onesided", *words, fault="wrong:3")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert re.fullmatch(r"in the order of values \d+ was found where \d+ should be", done.points[-1].checks[0].where)
 
 

@@ -10,6 +10,7 @@ import pytest
 from fake_run import MIB, lane, machine, point, there_and_back
 from kernel_run import MORE_RANKS, KernelRuns
 from octant.analysis.figures import figure
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Given, Point
 from octant.workload import NoTraffic, Traffic
@@ -199,7 +200,7 @@ def test_every_pattern_is_right_and_counts_by_its_definition(run_kernel: KernelR
 def test_every_fault_is_seen(run_kernel: KernelRuns, fault: int) -> None:
     seen = COUNTED.keys() - BLIND.get(fault, set())
     done = run_kernel("mpi/p2p", f"pattern={','.join(COUNTED)}", "bytes=1000", *SHORT, fault=f"wrong:{fault}")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert {found.knobs["pattern"] for found in done.points if not found.passed} == seen
     for found in done.points:
         wrong = {i for i, check in enumerate(found.checks) if not check.passed}

@@ -1,14 +1,17 @@
 """Times and rates of threads by hand, what is refused, and patterns with more threads than one."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from fake_run import lane, point
 from kernel_run import KernelRuns
 from octant.analysis.figures import figure
+from octant.failure import Exit
 from octant.record import Point
 from octant.workloads.mpi.threads import WORKLOAD
+from preload import preloaded
 
 ALL = "pattern=" + WORKLOAD.smoke["pattern"]
 SHORT = ("seconds=0.01", "least=5", "samples=20", "window=4", "repeats=2", "oversubscribe=yes")
@@ -49,6 +52,29 @@ def test_more_threads_than_hardware_threads_are_refused_unless_asked_for(run_ker
     shared = run_kernel("mpi/threads", "pattern=allreduce", "threads=2", "comms=one", "oversubscribe=yes", ranks=2)
     assert shared.code == 3
     assert "try comms=each" in shared.failures[-1].reason
+
+
+SINGLE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int MPI_Init_thread(int* argc, char*** argv, int level, int* provided) {
+    int (*real)(int*, char***, int, int*) = (int (*)(int*, char***, int, int*))dlsym(RTLD_NEXT, "MPI_Init_thread");
+    int const code = real(argc, argv, level, provided);
+    *provided = 0; /* MPI_THREAD_SINGLE in every library */
+    return code;
+}
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_library_without_threads_is_refused_with_the_reason(
+    run_kernel: KernelRuns, tmp_path: Path, ranks: int
+) -> None:
+    done = run_kernel("mpi/threads", *SHORT, ranks=ranks, environment=preloaded(SINGLE, tmp_path))
+    assert done.code == Exit.NOT_SUPPORTED, done.stderr
+    assert "cannot call MPI from several threads at once" in done.stderr
+    assert "terminate called" not in done.stderr
 
 
 @pytest.mark.mpi

@@ -4,6 +4,7 @@
 #include "octant/failure.hpp"
 #include "octant/noise.hpp"
 #include "octant/seats.hpp"
+#include "octant/thread.hpp"
 
 #include <sys/mman.h>
 
@@ -38,7 +39,7 @@ Seat::Seat(int cpu) : before_(octant::allowed_cpus()) {
 
 Seat::~Seat() { static_cast<void>(octant::allow_cpus(before_)); }  // where the process may still be there, it is
 
-Helper::Helper() : thread_([this] { work(); }) {}
+Helper::Helper() : thread_(octant::start_thread([this] { work(); }, "fewer sharers")) {}
 
 Helper::~Helper() {
     state_ = leaving;

@@ -32,7 +32,7 @@ class Seat {  // puts the calling thread on one hardware thread, and gives it it
 
 class Helper {  // a thread that sleeps until it is sent somewhere to do something
   public:
-    Helper();
+    Helper();  // throws Refusal: the system starts no more threads
     Helper(Helper const&) = delete;
     Helper& operator=(Helper const&) = delete;
     ~Helper();

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from kernel_run import KernelRuns
 from octant.analysis.clusters import values_of_pairs
 from octant.analysis.figures import Figure, figures_of
+from octant.failure import Exit
 from octant.record import Point, Samples
 from octant.workloads.node.coherence import WORKLOAD
 from pair_times import PASSES, distance_ns, launch
+from preload import FEW_THREADS, preloaded
 
 
 def figures(found: Point) -> dict[str, Figure]:
@@ -86,7 +89,7 @@ def test_what_is_lost_and_who_is_elsewhere_are_seen(
 ) -> None:
     words = ("pattern=pairs,sharing", "protocol=exchange,handover,read", "trips=100", "seconds=0.05")
     done = run_kernel("node/coherence", *words, fault=fault)
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     seen = [(point.knobs["pattern"], [one.name for one in point.failed_checks]) for point in done.points]
     assert seen == [("pairs", [pairs])] * 3 + [("sharing", [sharing])] * 3
 
@@ -97,3 +100,16 @@ def test_an_instruction_that_the_processor_lacks_is_refused_and_the_others_go_on
     assert done.code == 3
     assert len(done.points) == len(done.failures) == 2
     assert all("no such instruction" in failure.reason for failure in done.failures)
+
+
+@pytest.mark.usefixtures("two")
+def test_a_thread_that_the_system_does_not_start_is_refused_and_the_sweep_goes_on(
+    run_kernel: KernelRuns, tmp_path: Path
+) -> None:
+    words = ("pattern=pairs,sharing,flush", "instruction=clflush", "bytes=64KiB", "seconds=0.02")
+    environment = preloaded(FEW_THREADS, tmp_path) | {"MOST_THREADS": "0"}
+    done = run_kernel("node/coherence", *words, environment=environment)
+    assert done.code == Exit.NOT_SUPPORTED, done.stderr
+    refused = [failure.reason for failure in done.failures if "cannot start a thread" in failure.reason]
+    assert len(refused) == 2
+    assert all("try fewer sharers, or higher limits" in reason for reason in refused)

@@ -82,7 +82,7 @@ def test_each_check_fails_by_itself(run_kernel: KernelRuns) -> None:
     for check in range(4):
         words = ("n=90,1024", "rows=0,4", "batch=3", ELEMENTS, "effort=estimate", "seconds=0.001", "least=5")
         done = run_kernel("node/fft", *words, fault=f"wrong:{check}")
-        assert done.code == 2
+        assert done.code == Exit.WRONG_ANSWER
         failed = {tuple(i for i, one in enumerate(found.checks) if not one.passed) for found in done.points[-16:]}
         assert failed == {(check,)}
 

@@ -12,6 +12,7 @@ from fake_run import lane, machine, point
 from kernel_run import QUICK, KernelRuns
 from octant.analysis.figures import figure, figures_of
 from octant.analysis.summary import with_limit
+from octant.failure import Exit
 from octant.limit import Best, Known, Threads
 from octant.machine.blas import libraries
 from octant.record import Point
@@ -93,7 +94,7 @@ def test_every_type_and_form_is_right_and_counted_and_each_check_fails_alone(run
         done = run_kernel(
             "node/gemm", "n=33", f"element={','.join(ELEMENTS)}", "library=plain", *QUICK, fault=f"wrong:{check}"
         )
-        assert done.code == 2, done.stderr
+        assert done.code == Exit.WRONG_ANSWER, done.stderr
         spoilt = done.points[-len(ELEMENTS) :]
         assert {tuple(one.passed for one in found.checks) for found in spoilt} == {(check != 0, check != 1)}
 

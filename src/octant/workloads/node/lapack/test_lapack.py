@@ -4,6 +4,7 @@ import pytest
 
 from fake_run import machine, point
 from kernel_run import KernelRuns
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.workloads.node.lapack import WORKLOAD
 
@@ -42,5 +43,5 @@ def test_each_check_fails_where_what_it_looks_at_is_wrong(run_kernel: KernelRuns
         having = [routine for routine, checks in CHECKS.items() if check < checks]
         words = ("n=20", f"routine={','.join(having)}", *FEW)
         done = run_kernel("node/lapack", *words, fault=f"wrong:{check}")
-        assert done.code == 2, done.stderr
+        assert done.code == Exit.WRONG_ANSWER, done.stderr
         assert [one.checks[check].passed for one in done.points[-len(having) :]] == [False] * len(having)

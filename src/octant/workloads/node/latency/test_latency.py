@@ -8,6 +8,7 @@ from fake_run import KIB, MIB, lane, machine, point
 from kernel_run import QUICK, KernelRuns
 from octant.analysis.figures import figure, figures_of
 from octant.analysis.summary import with_limit
+from octant.failure import Exit
 from octant.limit import Known
 from octant.record import Point
 from octant.workloads.node.latency import WORKLOAD
@@ -48,7 +49,7 @@ def test_lines_of_many_pages_are_walked_at_every_stride(run_kernel: KernelRuns) 
 @pytest.mark.mpi
 def test_lines_in_one_set_are_seen(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/latency", "pattern=pages", "count=256", *QUICK, fault="wrong:1")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     wrong = [result.name for result in done.points[0].checks if not result.passed]
     assert wrong == ["lines at the most used place of a page, beyond an even share"]
 
@@ -80,7 +81,7 @@ def test_others_draw_while_one_follows_its_chain(run_kernel: KernelRuns) -> None
 @pytest.mark.mpi
 def test_traffic_that_was_counted_and_not_drawn_is_seen(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/latency", "pattern=loaded", "bytes=16KiB", "threads=2", *QUICK, fault="wrong:1")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert [one.name for one in done.points[0].checks if not one.passed] == ["lines that were counted and not drawn"]
 
 

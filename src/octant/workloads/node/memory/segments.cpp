@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 
 extern "C" char const __executable_start, etext;  // of the linker: where this program's text is
 
@@ -77,24 +78,28 @@ class Round {
     std::int64_t wrong_ = 0;
 };
 
+struct Free {
+    void operator()(std::byte* block) const noexcept { std::free(block); }
+};
+using Block = std::unique_ptr<std::byte, Free>;  // of malloc
+
 // As what malloc has for small objects: it moves the end of the heap, here for one of all the bytes.
 void go_through_heap(Round& round, std::size_t bytes) {
     constexpr int usual_maps = 65536;
     mallopt(M_MMAP_MAX, 0);
-    auto* const block = static_cast<std::byte*>(std::malloc(bytes));
+    Block block(static_cast<std::byte*>(std::malloc(bytes)));
     mallopt(M_MMAP_MAX, usual_maps);
-    if (block == nullptr || block > static_cast<std::byte*>(sbrk(0)))
+    if (block == nullptr || block.get() > static_cast<std::byte*>(sbrk(0)))
         throw octant::Refusal("cannot find the heap (malloc gave memory elsewhere); try smaller bytes");
-    round.go("heap", {block, bytes});
-    std::free(block);
+    round.go("heap", {block.get(), bytes});
+    block.reset();
     malloc_trim(0);
 }
 
 void go_through_mapping(Round& round, std::size_t bytes) {
-    auto* const mapping = static_cast<std::byte*>(std::malloc(bytes));  // so large that malloc maps it
+    Block const mapping(static_cast<std::byte*>(std::malloc(bytes)));  // so large that malloc maps it
     if (mapping == nullptr) throw octant::Refusal("cannot allocate memory (malloc has none); try smaller bytes");
-    round.go("mapping", {mapping, bytes});
-    std::free(mapping);
+    round.go("mapping", {mapping.get(), bytes});
 }
 
 [[gnu::noinline]] void go_through_stack(Round& round, char const* name) {

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernel_run import KernelRuns
+from octant.failure import Exit
 from octant.workloads.node.memory import SEGMENTS, WORKLOAD
 from point_figures import middle
 
@@ -44,7 +45,7 @@ def test_what_stays_by_way(run_kernel: KernelRuns) -> None:
 def test_each_fault_is_found(run_kernel: KernelRuns, fault: int) -> None:
     """A word, and a share that nobody looked at."""
     done = run_kernel("node/memory", f"pattern={','.join(WAYS)},segments", "bytes=4MiB", *SHORT, fault=f"wrong:{fault}")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) == len(WAYS) + 1
     assert [found.knobs["pattern"] for found in done.points if found.checks[fault].passed] == []
 

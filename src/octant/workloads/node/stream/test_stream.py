@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from fake_run import MIB, lane, machine, point
 from kernel_run import KernelRuns
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Point
 from octant.workloads.node.stream import WORKLOAD, from_memory
@@ -92,7 +93,7 @@ def test_every_way_to_store_gives_the_same_and_touches_nothing_beside(run_kernel
 def test_a_count_that_is_wrong_by_a_line_is_seen(run_kernel: KernelRuns, check: int) -> None:
     words = ("kernel=copy,write", f"store={STORES.removesuffix(',best')}", "bytes=32KiB")
     done = run_kernel("node/stream", *words, *BRIEF, fault=f"wrong:{check}")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert done.points
     assert not any(point.results[check].passed for point in done.points)
 
@@ -117,7 +118,7 @@ def test_sums_and_elements_are_right_in_every_order(run_kernel: KernelRuns, word
 
 def test_streams_that_read_one_another_s_part_are_seen(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/stream", "pattern=streams", "streams=1,2,8,9,64", "bytes=1MiB", *BRIEF, fault="wrong")
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert not any(point.passed for point in done.points)
 
 

@@ -16,6 +16,7 @@ from fake_run import MIB, lane, machine, point
 from kernel_run import KernelRuns
 from octant.analysis.figures import figures_of
 from octant.build import program_name
+from octant.failure import Exit
 from octant.limit import Best, Known
 from octant.record import Point
 from octant.workloads.node.vecmath import WORKLOAD, footprint
@@ -130,7 +131,7 @@ def test_each_check_fails_alone(run_kernel: KernelRuns, check: int, name: str) -
         pytest.skip("the control register of this processor is not known")
     words = ("function=sin,exp", "library=strict", "n=1003", "element=double,single", "arguments=values,exponents")
     done = run_kernel("node/vecmath", *words, *BRIEF, fault=f"wrong:{check}")
-    assert done.code == 2, done.stderr
+    assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) == 8
     for found in done.points:
         assert [one.name for one in found.checks if not one.passed] == [name]
@@ -169,7 +170,7 @@ def test_a_library_is_held_to_what_it_promises(run_kernel: KernelRuns, fakes: tu
     plain = f"path={fakes[0]}"
     sleef = ("library=sleef", "width=scalar", plain, *BRIEF)
     done = run_kernel("node/vecmath", "function=sin,cos,exp", *sleef)
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert [found.passed for found in done.points] == [True, False]
     assert done.points[0].notes["symbol"] == "Sleef_sin_u10"
     assert "cannot find Sleef_exp_u10" in done.failures[0].reason
@@ -193,7 +194,7 @@ def test_a_library_that_makes_small_numbers_zero_is_a_wrong_answer(
     run_kernel: KernelRuns, fakes: tuple[str, str]
 ) -> None:
     done = run_kernel("node/vecmath", "library=sleef", "width=scalar", "function=sin", f"path={fakes[1]}", *BRIEF)
-    assert done.code == 2
+    assert done.code == Exit.WRONG_ANSWER
     assert CONTROL in [one.name for one in done.points[0].checks if not one.passed]
 
 

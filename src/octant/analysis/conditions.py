@@ -1,0 +1,135 @@
+"""Under which conditions two runs were measured: what differs between them besides what is compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.ask import EFFORT
+from octant.machine.modes import numa_mode
+from octant.runs.mpi_proof import READ_BACK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.ask import Ask
+    from octant.launch import Planned
+    from octant.record import Point
+    from octant.store import StoredRun
+
+MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
+"""Facts that differ between any two runs and say nothing about either."""
+NOT_SET = "not set"
+_OF_LAUNCHES = " of the launches"
+"""After the name of a variable that Octant set for them."""
+
+Difference = tuple[str, str, str]
+"""What differs, what it is in A, and what in B."""
+
+
+def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figure, Figure]]) -> tuple[Difference, ...]:
+    """What differs between two runs: machines, software and environment, and how the compared figures were started.
+
+    Args:
+        pairs: the figures that both runs have.
+    """
+    of_runs = _differing(_facts(before), _facts(after))
+    return (*of_runs, *_of_launches(before, after, pairs), *_differing(_seed(before), _seed(after)))
+
+
+def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:
+    rows = [(name, before.get(name, NOT_SET), after.get(name, NOT_SET)) for name in dict.fromkeys([*before, *after])]
+    return [row for row in rows if row[1] != row[2]]
+
+
+def _facts(run: StoredRun) -> Mapping[str, str]:
+    machine = run.machine
+    return {
+        "measured": run.source or "here",
+        "machine": machine.name,
+        "processor": machine.processor.model,
+        "hardware threads allowed": str(len(machine.topology.usable())),
+        "memory": units.bytes_text(machine.memory_bytes),
+        "NUMA mode": numa_mode(machine),
+        **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
+        **machine.software,
+        "MPI": _together(" ".join(point.process.mpi.split()) for point in run.points),
+        **run.environment,
+    }
+
+
+def _seed(run: StoredRun) -> Mapping[str, str]:
+    """Of the order of the launches, of the points in them and of the hardware threads; an imported run has none."""
+    return {} if run.imported else {"seed": str(run.seed)}
+
+
+def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figure, Figure]]) -> list[Difference]:
+    """The conditions of launches, which may differ for some figures only: then how many is said."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for old, new in pairs:
+        sides = _conditions(before, old), _conditions(after, new)
+        started = all("launcher" in side for side in sides)  # of both it is recorded how they were
+        for name, in_a, in_b in _differing(*sides):
+            if NOT_SET not in (in_a, in_b) or (started and name.endswith(_OF_LAUNCHES)):
+                found.setdefault(name, []).append((in_a, in_b))
+    rows = []
+    for name, differing in found.items():
+        some = f" ({len(differing)} of {units.counted(len(pairs), 'figure')})" * (len(differing) < len(pairs))
+        in_a, in_b = (_together(side) for side in zip(*differing, strict=True))
+        rows.append((f"{name}{some}", in_a, in_b))
+    return rows
+
+
+def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:
+    """The conditions of all launches of a figure, by name; of several values all."""
+    found: dict[str, dict[str, None]] = {}
+    for point in (point for one in (figure, *figure.equal) for point in one.points):
+        ask, planned = run.ask_of(point.launch), run.plans.get(point.launch)
+        for name, value in _of_launch(point, ask, planned).items():
+            found.setdefault(name, {})[value] = None
+    return {name: _together(values) for name, values in found.items()}
+
+
+def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[str, str]:
+    """What was asked of a launch besides its cell, how it was started, and what it was given.
+
+    What an older or an imported run does not record is left out.
+    """
+    found = {}
+    if ask:
+        found["MPI settings"] = _assigned(ask.mpi) or "none"
+        found["placement"] = ask.shape.place or "a hardware thread for each thread"
+        found["emulated link"] = ask.shape.link or "none"
+    if planned:
+        found["launcher"] = planned.launcher
+        found |= {f"build of {point.workload}": planned.build} if planned.build else {}
+        settings = {*(ask.mpi if ask else ()), READ_BACK}
+        given = {name: value for name, value in planned.environment.items() if name not in settings}
+        found |= {f"{name}{_OF_LAUNCHES}": value for name, value in given.items()}
+    found |= {f"build: {name.replace('_', ' ')}": str(value) for name, value in point.process.build.items()}
+    if hosts := _hosts(point):
+        found["hosts"] = hosts
+    if scheduling := _scheduling(point):
+        found["scheduling"] = scheduling
+    return found | {f"knob {name}": value for name, value in point.knobs.items() if name in EFFORT}
+
+
+def _assigned(variables: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in sorted(variables.items()))
+
+
+def _hosts(point: Point) -> str:
+    return ", ".join(dict.fromkeys(rank.host for rank in point.given)) or ", ".join(point.process.hosts)
+
+
+def _scheduling(point: Point) -> str:
+    """How the ranks were scheduled, without names of groups, which every session or job draws anew."""
+    every = [rank.scheduling for rank in point.given if rank.scheduling]
+    plain = [replace(one, autogroup="", group="", quota_group="").text for one in every]
+    return _together(text.replace(" ()", "") for text in plain) if plain else ""
+
+
+def _together(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts)) or "none"
