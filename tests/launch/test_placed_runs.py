@@ -13,8 +13,6 @@ from octant.analysis.given import all_mismatches
 from octant.store import Store, StoredRun
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 
-pytestmark = pytest.mark.alone
-
 CPUS = sorted(os.sched_getaffinity(0))
 QUICK = ("stream", "bytes=1MiB", "seconds=0.1", "--repeats", "1")
 two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
@@ -126,6 +124,7 @@ def test_a_launcher_that_binds_first_is_found_out(
     assert failure.exit == 3
 
 
+@pytest.mark.alone  # its figure must be worth a doubt
 @two_cpus
 def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path: Path, kernels: Path) -> None:
     """A wrapper moves the kernel after octant-bind placed it, as a site's own wrapper might."""
