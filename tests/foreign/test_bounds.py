@@ -43,7 +43,7 @@ LONG: dict[str, tuple[str, Callable[[], str]]] = {
 @pytest.mark.parametrize("what", LONG)
 def test_the_longest_output_is_read_or_refused_soon(what: str) -> None:
     tool, text = LONG[what]
-    assert attempt(IMPORT, f"{tool}\n{text()}".encode()).fault == ""
+    assert attempt(IMPORT, f"{tool}\n{text()}".encode(), seconds=30).fault == ""
 
 
 def test_the_bounds_are_named(tmp_path: Path) -> None:

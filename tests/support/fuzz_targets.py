@@ -110,7 +110,8 @@ def _limit(seconds: float) -> Iterator[None]:
         raise _TooSlow(f"more than {seconds:g} s")
 
     former = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    # Once more every 0.1 s: an exception that is raised in a callback of the garbage collector goes no further.
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
     try:
         yield
     finally:
