@@ -135,7 +135,7 @@ double turn_ns(octant::Marks* marks) {
 
 // Of both readings of one burst by one lane, ns: the median of many.
 double watch_ns(bool alone) {
-    octant::Watch watch(alone);
+    octant::Watch watch(alone, alone);
     std::vector<std::int64_t> costs;
     for (int i = 0; i < 2000; ++i) {
         std::int64_t const begin = octant::now_ns();

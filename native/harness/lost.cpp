@@ -74,13 +74,31 @@ Taken Watch::end() {
         std::int64_t const now = thread.file.ns();
         if (now >= 0 && thread.before >= 0) thread.sum = std::max<std::int64_t>(thread.sum, 0) + now - thread.before;
     }
-    Taken taken{.wall = wall_, .cpu = alone_ ? cpu_ : -1};
+    Taken taken{.wall = wall_, .cpu = one_thread_ ? cpu_ : -1};
     for (auto const& [_, thread] : threads_) {
         if (thread.sum < 0) continue;
         bool const adds = alone_ && taken.wait >= 0;  // another thread of the team has taken over this lane
         taken.wait = adds ? taken.wait + thread.sum : std::max(taken.wait, thread.sum);
     }
     return taken;
+}
+
+bool waits_use_cpu(Comm const& world) {
+    constexpr std::int64_t late_ns = 2'000'000;  // longer than libraries poll before they sleep
+    constexpr double polls = 0.8;
+    for (int trial = 0; trial < 3 && world.size() > 1; ++trial) {
+        world.barrier();
+        Watch watch(true, true);
+        watch.begin();
+        if (world.rank() == 0) spin_until(now_ns() + late_ns);
+        world.barrier();
+        Taken const taken = watch.end();
+        auto const with_cpu = static_cast<double>(taken.wall - std::max<std::int64_t>(taken.wait, 0));
+        bool const waited = world.rank() != 0 && taken.wall > late_ns / 2;
+        bool const sleeps = world.rank() != 0 && static_cast<double>(taken.cpu) < polls * with_cpu;
+        if (world.max(std::int64_t{waited ? 1 : 0}) == 1 && world.max(std::int64_t{sleeps ? 1 : 0}) == 0) return true;
+    }
+    return false;
 }
 
 std::int64_t stolen_ns(std::vector<int> const& cpus) {

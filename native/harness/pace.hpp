@@ -84,7 +84,7 @@ class Together : public Pacing {  // what steps and whole repetitions share
     std::int64_t next_ = 0;   // the next step's index
     std::int64_t taken_ = 0;  // samples
     std::int64_t last_end_ns_ = 0;
-    Watch watch_{false};
+    Watch watch_;
 
   private:
     void collect_switches(std::int64_t count);

@@ -28,7 +28,8 @@ Chunks::Chunks(Job job, Measurement& found) : job_(job), found_(found) {
     for (std::size_t t = 0; t < lanes; ++t) {
         Lane& lane = found_.lanes[t];
         lane.thread = static_cast<int>(t);
-        watches_.emplace_back(!job.info.library_threads || job.context.threads == 1);
+        bool const alone = !job.info.library_threads || job.context.threads == 1;
+        watches_.emplace_back(alone, alone);
         lane.role = job.kernel.role(lane.thread);
         expects(lane.role < job.info.roles.size());
         leaders_ += lane.role == 0 ? 1 : 0;
@@ -121,6 +122,8 @@ void Chunks::work_alone(std::size_t number, std::int64_t start_ns, std::int64_t 
     std::int64_t const batch = found_.batch[lane.role];
     std::int64_t switches = involuntary_switches();
     pause_until(start_ns, job_.settings.share_cores);
+    auto const first = static_cast<std::int64_t>(lane.begin_ns.size());
+    std::int64_t const wall_before_ns = lane.taken.wall;
     watches_[number].begin();
     // At least one sample a burst, however long it takes: the budget bounds bursts, not truth. A load or a partner
     // works for as long as the lanes that lead do.
@@ -133,6 +136,7 @@ void Chunks::work_alone(std::size_t number, std::int64_t start_ns, std::int64_t 
         next_[number] += batch;
     } while (leading ? now_ns() < end_ns : busy_ > 0);
     lane.taken = watches_[number].end();
+    lane.bursts.push_back({first, lane.taken.wall - wall_before_ns});
     if (leading) --busy_;
     lane.clock_hz.push_back(static_cast<std::int64_t>(clock_at_work(lane.thread)));
 }

@@ -16,7 +16,7 @@ constexpr std::int64_t most_batch = std::int64_t{1} << 40;
 
 }  // namespace
 
-Together::Together(Job job, Measurement& found) : job_(job), found_(found) {
+Together::Together(Job job, Measurement& found) : job_(job), found_(found), watch_(false, job.context.threads == 1) {
     found_.lanes.resize(1);
     Lane& lane = found_.lanes[0];
     lane.role = job.kernel.role(0);
@@ -154,24 +154,24 @@ void Steps::burst(Window const& window) {
     std::int64_t const end_ns = std::min(window.start_ns + static_cast<std::int64_t>(burst_s * 1e9), window.budget_ns);
     std::int64_t const before = taken_;
     std::int64_t count = 0;
-    watch_.begin();
     do {
         group.wait_for_first(polls());  // who has nothing to do sleeps here, not in the broadcast
         count = group.broadcast(next_count(taken_ - before, end_ns));
         round(count);
     } while (count > 0 && !job_.alone);
-    found_.lanes[0].taken = watch_.end();
     collect(taken_ - before);
 }
 
 void Steps::round(std::int64_t count) {
     if (count == 0) return;
+    watch_.begin();  // after the wait for the first rank, in which the others sleep
     if (job_.settings.sync == Sync::none && !job_.kernel.prepares() && job_.info.readings.empty())
         job_.kernel.run(0, next_++, 1);  // brings the ranks together after the broadcast
     let_go();
     std::int64_t const begin = last_end_ns_;
     for (std::int64_t i = 0; i < count; ++i) sample();
     last_step_ns_ = std::max<std::int64_t>((now_ns() - begin) / count, 1000);
+    found_.lanes[0].taken = watch_.end();
 }
 
 }  // namespace octant

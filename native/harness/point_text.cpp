@@ -259,6 +259,7 @@ bool write_point(JsonText& text, PointFacts const& facts) {
     write_knobs(text, facts.context.knobs);
     write_shape(text, facts);
     text.key("pace").word(name_of(facts.info.pace));
+    if (facts.info.blocks) text.key("blocks").boolean(true);
     text.key("warmup").number(measured.warmup);
     text.key("stopped_by").word(measured.stopped_by);
     join(text, world, "work", "[]", work);

@@ -91,7 +91,8 @@ Recorder::Recorder(Session const& session, std::string workload, std::string pat
       path_(std::move(path)),
       launch_(std::move(launch)),
       clock_(measure_clock()),
-      marks_(measure_marks()) {
+      marks_(measure_marks()),
+      polls_(waits_use_cpu(world_)) {
     std::int64_t failed = 0;
     if (world_.rank() == 0 && path_ != "-") {
         int const file = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -114,6 +115,7 @@ void Recorder::write_launch(Session const& session) const {
     text.key("init_s").number(init_s);
     text.key("ranks").number(world_.size());
     text.key("mpi").word(Session::library());
+    if (world_.size() > 1) text.key("waits").word(polls_ ? "polls" : "sleeps");
     write_settings(text);
     if (char const* link = std::getenv("OCTANT_LINK")) text.key("link").word(link);
     text.key("build").raw(build_text());

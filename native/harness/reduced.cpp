@@ -50,6 +50,21 @@ class Reducer {  // of one series of one role over the ranks of a group
         keep_slowest(worst_);
     }
 
+    // Of each burst the times between two samples, and together those before its first and after its last: the
+    // harness's own, and whatever interrupted the lane there.
+    void add_gaps(Lane const& lane) {
+        for (std::size_t burst = 0; burst < lane.bursts.size(); ++burst) {
+            auto const first = static_cast<std::size_t>(lane.bursts[burst].first);
+            auto const end = burst + 1 < lane.bursts.size() ? static_cast<std::size_t>(lane.bursts[burst + 1].first)
+                                                            : lane.begin_ns.size();
+            if (first >= end) continue;
+            std::int64_t const span_ns = lane.begin_ns[end - 1] + lane.duration_ns[end - 1] - lane.begin_ns[first];
+            gaps_.insert(lane.bursts[burst].wall_ns - span_ns);
+            for (std::size_t i = first + 1; i < end; ++i)
+                gaps_.insert(lane.begin_ns[i] - lane.begin_ns[i - 1] - lane.duration_ns[i - 1]);
+        }
+    }
+
     void write(JsonText& text, std::string const& name, std::int64_t most, Detail detail) {
         text.open('{');
         text.key("name").word(name);
@@ -60,10 +75,14 @@ class Reducer {  // of one series of one role over the ranks of a group
             group_.sum_to_first(sketch_.counts());
             text.key("sketch");
             sketch_.write(text);
-            if (part_.info.pace == Pace::chunks)
+            if (part_.info.pace == Pace::chunks) {
+                group_.sum_to_first(gaps_.counts());
+                text.key("gaps");
+                gaps_.write(text);
                 write_slowest_chunks(text);
-            else
+            } else {
                 write_slowest_steps(text, detail == Detail::lists ? most : 0);
+            }
         }
         text.close('}');
     }
@@ -148,7 +167,7 @@ class Reducer {  // of one series of one role over the ranks of a group
     RankPart const& part_;
     std::size_t role_;
     std::int64_t count_ = 0, sum_ns_ = 0, least_ns_ = INT64_MAX, greatest_ns_ = 0;
-    Sketch sketch_;
+    Sketch sketch_, gaps_;                 // gaps: of chunks
     std::vector<Slow> worst_;              // of chunks
     std::vector<std::int64_t> steps_;      // of steps
     std::vector<std::int64_t> preempted_;  // numbers of this rank's steps
@@ -163,8 +182,11 @@ std::string reduced_text(Comm const& group, RankPart const& part, std::int64_t m
         for (auto const& lane : part.measured.lanes) mine = mine || lane.role == role;
         if (!part.info.roles[role].timed || group.max(std::int64_t{mine ? 1 : 0}) == 0) continue;
         Reducer steps(group, part, role);
-        for (auto const& lane : part.measured.lanes)
-            if (lane.role == role) steps.add(lane.duration_ns, lane.thread, lane.preempted);
+        for (auto const& lane : part.measured.lanes) {
+            if (lane.role != role) continue;
+            steps.add(lane.duration_ns, lane.thread, lane.preempted);
+            if (part.info.pace == Pace::chunks) steps.add_gaps(lane);
+        }
         steps.write(text, "step", most, detail);
         for (std::size_t i = 0; i < part.marks.paths().size(); ++i) {
             Reducer phase(group, part, role);

@@ -1,6 +1,7 @@
 #include "series.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace octant {
@@ -48,6 +49,15 @@ std::vector<std::int64_t> places_of(std::vector<std::int64_t> const& preempted, 
     return places;
 }
 
+// The first sample of each burst, as numbered in the record, and the length of the burst.
+void add_bursts(JsonText& text, Lane const& lane, std::size_t k) {
+    text.key("bursts").open('[');
+    for (auto const& [first, wall_ns] : lane.bursts)
+        if (static_cast<std::size_t>(first) / k < lane.begin_ns.size() / k)
+            text.list(std::array{first / static_cast<std::int64_t>(k), wall_ns});
+    text.close(']');
+}
+
 void add_times(JsonText& text, RankPart const& part, Lane const& lane, std::size_t k) {
     open_series(text, part, "step", lane);
     text.key("gap_ns").list_or_one(gaps_of(lane, part.measured.origin_ns, k));
@@ -56,6 +66,7 @@ void add_times(JsonText& text, RankPart const& part, Lane const& lane, std::size
     else
         text.key("ns").list(sums_of(lane.duration_ns, k));
     text.key("preempted").list(places_of(lane.preempted, lane.begin_ns.size() / k, k));
+    if (!lane.bursts.empty()) add_bursts(text, lane, k);
     text.key("clock_hz").list(lane.clock_hz);
     text.close('}');
 }

@@ -78,7 +78,7 @@ void containers(octant::Checks& checks) {
 }
 
 void own_clocks(octant::Checks& checks) {
-    octant::Watch works(true), sleeps(true), waits(false);
+    octant::Watch works(true, true), sleeps(true, true), waits(false, false), alone(false, true);
     for (int burst = 0; burst < 2; ++burst) {
         works.begin();
         octant::spin_until(octant::now_ns() + 20'000'000);
@@ -93,7 +93,10 @@ void own_clocks(octant::Checks& checks) {
     checks.that(taken.cpu < taken.wall / 2, "who sleeps has no CPU time");
     waits.begin();
     std::thread([] { octant::spin_until(octant::now_ns() + 1'000'000); }).join();
-    checks.that(waits.end().cpu == -1, "of threads that may wait, the CPU time says nothing");
+    checks.that(waits.end().cpu == -1, "of several threads, the CPU time of one says nothing");
+    alone.begin();
+    octant::spin_until(octant::now_ns() + 1'000'000);
+    checks.that(alone.end().cpu > 0, "of a process of one thread it does");
     checks.that(octant::stolen_ns({}) == -1, "of no CPUs nothing is told");
 }
 

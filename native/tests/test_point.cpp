@@ -27,7 +27,8 @@ using octant::Results;
 
 void pass(std::int64_t ns) { octant::spin_until(octant::now_ns() + ns); }
 
-std::string records;  // the file that is written
+std::string records;          // the file that is written
+bool barriers_sleep = false;  // as those of a library that gives up the CPU while it waits
 
 class Solver {  // prepared steps with phases, a reading, two roles, a result and two checks
   public:
@@ -318,6 +319,36 @@ void lane_roles(octant::Checks& checks, octant::Session const& session) {
     checks.that(behind["stopped_by"] == "samples", "the lanes that are measured are counted");
 }
 
+void bursts(octant::Checks& checks, octant::Session const& session) {
+    Json const load = point<Load>(checks, session, {"threads=2", "seconds=0.2", "samples=100000"});
+    for (auto const& one : load["series"]) {
+        Json const begun = one["bursts"];
+        checks.that(begun[0][0] == 0 && begun.size() == one["clock_hz"].size(), "the first sample of each burst");
+        for (std::size_t i = 1; i < begun.size(); ++i)
+            checks.that(begun[i][0] > begun[i - 1][0] && begun[i][0] < one["ns"].size(), "in their order");
+        std::int64_t wall_ns = 0, in_samples_ns = 0;
+        for (auto const& burst : begun) wall_ns += burst[1].get<std::int64_t>();
+        for (auto const& ns : one["ns"]) in_samples_ns += ns.get<std::int64_t>();
+        checks.that(wall_ns >= in_samples_ns, "and its length, which contains its samples");
+    }
+}
+
+void waiting(octant::Checks& checks, octant::Session const& session) {
+    if (session.world().size() == 1) {
+        checks.that(!octant::waits_use_cpu(session.world()), "one rank never waits");
+        return;
+    }
+    checks.that(octant::waits_use_cpu(session.world()), "this library polls");
+    barriers_sleep = true;
+    checks.that(!octant::waits_use_cpu(session.world()), "one that sleeps is told from it");
+    barriers_sleep = false;
+    Json const polled = point<Solver>(checks, session, {"seconds=0.05"});
+    for (auto const& lost : polled["lost"])
+        checks.that(lost["cpu_ns"][0] <= lost["wall_ns"][0], "the CPU time of a rank of one thread");
+    Json const threads = point<Solver>(checks, session, {"seconds=0.05", "threads=2"});
+    for (auto const& lost : threads["lost"]) checks.that(!lost.contains("cpu_ns"), "but not of several threads");
+}
+
 void faults(octant::Checks& checks, octant::Session const& session) {
     if constexpr (!octant::faults_compiled) return;
     for (std::size_t check : {0U, 1U}) {
@@ -391,6 +422,17 @@ void groups_of_two_ranks(octant::Checks& checks, octant::Session const& session)
 
 }  // namespace
 
+extern "C" int MPI_Barrier(MPI_Comm comm) {
+    if (!barriers_sleep) return PMPI_Barrier(comm);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int failed = PMPI_Ibarrier(comm, &request);
+    for (int done = 0; failed == MPI_SUCCESS && done == 0;) {
+        usleep(200);
+        failed = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    return failed;
+}
+
 int main(int argc, char** argv) {
     octant::Session const session(&argc, &argv);
     octant::Checks checks;
@@ -404,6 +446,8 @@ int main(int argc, char** argv) {
     rows(checks, session);
     costly_marks(checks, session);
     lane_roles(checks, session);
+    bursts(checks, session);
+    waiting(checks, session);
     faults(checks, session);
     switches(checks, session);
     failing_threads(checks, session);

@@ -1,9 +1,11 @@
 // A record that would be too large keeps what it must, and stays small.
 #include "check.hpp"
+#include "octant/sketch.hpp"
 #include "point_text.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <numeric>
 
 namespace {
@@ -106,6 +108,10 @@ void of_many_steps(octant::Checks& checks, octant::Comm const& world) {
 void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {
     Facts facts;
     facts.outcome.measured.lanes = {lane(0), lane(1)};
+    for (auto& one : facts.outcome.measured.lanes) {
+        std::int64_t const span_ns = one.begin_ns[999] + one.duration_ns[999] - one.begin_ns[0];
+        one.bursts = {{0, span_ns + 77}, {1000, 1'000'000'000}, {steps, 5}};
+    }
     facts.outcome.measured.origin_ns = 1000;
     facts.outcome.measured.batch = {1};
     facts.outcome.work = {{}};
@@ -129,6 +135,13 @@ void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {
     Json const reduced = read["reduced"][0];
     checks.that(reduced["ranks"][0][1] == 2 * steps && reduced["sketch"]["count"] == 2 * steps, "of both lanes");
     checks.that(reduced["worst"].size() == 64 && reduced["worst"][0].size() == 4, "the slowest with their lanes");
+    checks.that(reduced["gaps"]["count"] == 2 * steps, "times between two samples of a burst, and at its ends");
+    auto const at_end = static_cast<std::int64_t>(octant::Sketch::bin(77));
+    auto const held = std::ranges::count_if(reduced["gaps"]["bins"], [&](Json const& run) { return run[0] == at_end; });
+    checks.that(held == 1, "what a burst has beyond its samples and the times between them");
+    auto const span_ns = facts.outcome.measured.lanes[0].bursts[0].wall_ns;
+    checks.that(series["bursts"] == Json({{0, span_ns}, {1000 / k, 1'000'000'000}}),
+                "the samples in which bursts begin, in those that are kept, and their lengths");
     Json const least = written(world, facts, {100, 100});
     checks.that(least["series"].empty() && least["reduced"][0]["ranks"][0][1] == 2 * steps, "sums fit in any case");
 }

@@ -29,6 +29,7 @@ LAUNCH: dict[str, Any] = {
     "format": 2, "kind": "launch", "launch": "halo-0", "mpi": "MPICH 5", "build": {"compiler": "g++"},
     "clock": {"source": "TSC", "cost_ns": 1.5, "resolution_ns": 2.5, "mark_ns": 3.5, "empty_ns": 4.5},
     "hosts": ["n1", "n2"], "started": "2026-11-22T07:35:00Z", "init_s": 0.25, "settings": {"eager": ["64KiB", "65536"]},
+    "waits": "polls",
 }  # fmt: skip
 POINT: dict[str, Any] = {
     "format": 2, "kind": "point", "workload": "mpi/halo", "launch": "halo-0", "knobs": {"n": "64"},
@@ -37,13 +38,15 @@ POINT: dict[str, Any] = {
     "work": [{"group": 1, "role": "caller", "lanes": 2, "batch": 5, "counts": {"messages": 7},
               "by_rank": {"messages": [3, 4]}}],
     "marks": {"off": [[0, 2], [1, 3, 1]]},
-    "sync": {"method": "barrier", "exit_skew_ns": [8, -9]}, "share_cores": True,
+    "sync": {"method": "barrier", "exit_skew_ns": [8, -9]}, "share_cores": True, "blocks": True,
     "noise": {"before": {"lost": 0.125}}, "notes": {"why": "because"}, "files": [{"path": "x"}],
     "series": [{"name": "phase/pack", "rank": 1, "thread": 2, "group": 1, "role": "caller", "unit": "ns",
-                "ns": [10, 11], "gap_ns": [3, 4], "entries": [5, 6], "preempted": [1], "clock_hz": [3000]}],
+                "ns": [10, 11], "gap_ns": [3, 4], "entries": [5, 6], "preempted": [1],
+                "bursts": [[0, 15], [1, 16]], "clock_hz": [3000]}],
     "reduced": [{"name": "step", "group": 1, "role": "caller", "ranks": [[2, 3, 60, 10, 30]],
                  "sketch": {"count": 3, "zero": 1, "bins": [[2560, [1, 1]]]}, "slowest_ns": [10, 30],
-                 "slowest": {"count": 1, "bins": [[2561, [1]]]}, "blocks_ns": [40], "worst": [[7, 2, 30], [1]]}],
+                 "slowest": {"count": 1, "bins": [[2561, [1]]]}, "blocks_ns": [40], "worst": [[7, 2, 30], [1]],
+                 "gaps": {"count": 2, "bins": [[2562, [2]]]}}],
     "results": [{"name": "error", "value": 0.5, "unit": "m", "bound": 0.75, "group": 1}],
     "given": [{"host": "n1", "cpus": [4, 5], "thread_masks": [[4], [5, 6]],
                "buffers": [{"bytes": 1, "resident_bytes": 2, "huge_bytes": 3, "page_bytes": 4,
@@ -67,9 +70,9 @@ def test_every_member_of_a_point_is_read() -> None:
         stopped_by="budget", coalesced=2, marks_off=((0, 2, 0), (1, 3, 1)),
         process=Process(
             "MPICH 5", {"compiler": "g++"}, Clock("TSC", 1.5, 2.5, 3.5, 4.5), ("n1", "n2"), "2026-11-22T07:35:00Z",
-            0.25, {"eager": ("64KiB", "65536")},
+            0.25, {"eager": ("64KiB", "65536")}, waits="polls",
         ),
-        sync="barrier", exit_skew_ns=(8, -9), share_cores=True, noise={"before": {"lost": 0.125}},
+        sync="barrier", exit_skew_ns=(8, -9), share_cores=True, blocks=True, noise={"before": {"lost": 0.125}},
         notes={"why": "because"},
         given=(
             Given("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),),
@@ -93,6 +96,7 @@ def test_every_member_of_its_samples_is_read() -> None:
     assert reduced.sketch == Sketch({2560: 1, 2561: 1}, 1)
     assert reduced.slowest == Sketch({2561: 1})
     assert (reduced.blocks_ns, reduced.worst) == ((40,), ((7, 2, 30),))
+    assert (series.bursts, reduced.gaps) == (((0, 15), (1, 16)), Sketch({2562: 2}))
 
 
 def test_points_without_a_launch_line_begin_with_their_run() -> None:
@@ -178,6 +182,9 @@ def test_refusals_say_what_is_wrong(text: str, said: str) -> None:
         ({"series": [{"name": "step", "ns": [1, -2]}]}, "holds what is no count"),
         ({"series": [{"name": "step", "ns": [1, 2], "gap_ns": [1]}]}, "a list has 1 numbers where 2 are needed"),
         ({"series": [{"name": "step", "ns": []}]}, "its series step has no samples"),
+        ({"series": [{"name": "step", "ns": [1, 2], "bursts": [[2, 5]]}]}, "none of the 2 of step"),
+        ({"series": [{"name": "step", "ns": [1, 2], "bursts": [[1, 5], [0, 5]]}]}, "or in no order"),
+        ({"reduced": [{**POINT["reduced"][0], "gaps": {"count": 2}}]}, "a sketch of 2 values holds 0"),
         ({"reduced": [{**POINT["reduced"][0], "sketch": {"count": 2}}]}, "a sketch of 2 values holds 0"),
     ],
 )

@@ -37,6 +37,7 @@ struct KernelInfo {
     int least_ranks = 1;               // of each group
     bool thread_multiple = false;      // its threads call MPI at the same time
     bool library_threads = false;      // `threads` are the library's; the kernel has one lane
+    bool blocks = false;               // its steps wait without the CPU: for a disk, a timer, or a thread of its own
     std::int64_t sample_ns = 100'000;  // chunks are batched to samples of about this; 0: never batched
     std::vector<std::pair<std::string, std::string>> defaults = {};  // of harness knobs, where others suit this kernel
 };

@@ -1,6 +1,8 @@
 // What the system takes from threads that have work: readings at both ends of each burst, outside its samples.
 #pragma once
 
+#include "octant/mpi.hpp"
+
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -28,12 +30,12 @@ struct Taken {  // sums over the bursts of a lane, ns; -1: not told
     std::int64_t wait = -1;  // where several threads are watched, of the one that waited most
 };
 
-// Watches one lane. A lane that works alone has its own thread's CPU clock and run-queue wait. Ranks that work
-// together, and libraries with threads of their own, may wait for each other: of these only the run-queue waits say
-// that something was lost, those of all threads of the process.
+// Watches one lane. `alone`: the run-queue wait is that of the lane's own thread, else that of all threads of the
+// process, of which a library may have several. `one_thread`: the lane's own thread does all of its work, and its CPU
+// clock is read.
 class Watch {
   public:
-    explicit Watch(bool alone) : alone_(alone) {}
+    Watch(bool alone, bool one_thread) : alone_(alone), one_thread_(one_thread) {}
     void begin();  // by the lane's own thread
     Taken end();   // by the same; all bursts so far
 
@@ -42,10 +44,14 @@ class Watch {
         WaitFile file;
         std::int64_t before = -1, sum = -1;
     };
-    bool alone_;
+    bool alone_, one_thread_;
     std::int64_t wall_before_ = 0, cpu_before_ = 0, wall_ = 0, cpu_ = 0;
     std::map<int, Thread> threads_;
 };
+
+// Whether a rank that waits for another in the MPI library uses its CPU meanwhile: then what it lacks of CPU time was
+// taken from it. Collective over the world; false also where no trial can tell.
+[[nodiscard]] bool waits_use_cpu(Comm const& world);
 
 // Nanoseconds that the hypervisor took from these CPUs since the system started, added up; -1: not told.
 [[nodiscard]] std::int64_t stolen_ns(std::vector<int> const& cpus);

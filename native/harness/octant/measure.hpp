@@ -13,11 +13,17 @@
 
 namespace octant {
 
+struct Burst {
+    std::int64_t first = 0;    // number of its first sample
+    std::int64_t wall_ns = 0;  // its length, which contains its samples
+};
+
 struct Lane {  // one thread of one rank; for steps and whole repetitions one lane holds this rank's times
     int thread = 0, cpu = -1;
     std::size_t role = 0;
     std::vector<std::int64_t> begin_ns, duration_ns;
     std::vector<std::int64_t> preempted;  // sample numbers during which the kernel switched us out
+    std::vector<Burst> bursts;            // of chunks
     std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, at work where the kernel can tell
     Taken taken = {};                     // by the system, of the bursts
 };

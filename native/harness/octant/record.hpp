@@ -51,6 +51,7 @@ class Recorder {  // all ranks construct and write points together, rank 0 write
     std::string workload_, path_, launch_;
     ClockQuality clock_;
     MarkQuality marks_;
+    bool polls_;      // a rank that waits for another uses its CPU
     int places_ = 0;  // points so far
 };
 

@@ -124,7 +124,7 @@ class Taken:
 
     rank: int
     wall_ns: tuple[int, ...]
-    cpu_ns: tuple[int, ...] = ()  # of the thread itself; none where threads may wait for each other
+    cpu_ns: tuple[int, ...] = ()  # of the lane's own thread; none where other threads do a part of its work
     wait_ns: tuple[int, ...] = ()  # on the run queue; of several threads, of the one that waited most
     throttled_ns: int = 0  # by the quota that took most, added up over CPUs
     throttled_group: str = ""  # that has this quota
@@ -155,6 +155,7 @@ class Process:
     init_s: float | None = None  # of MPI_Init
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the MPI library, as it reads them back
     link: str = ""  # between emulated hosts, as the ranks were told: "100Mbit/s,delay=1ms"; "": a machine's own network
+    waits: str = ""  # a rank that waits for another "polls" (it uses its CPU) or "sleeps"; "": one rank, older records
 
     @property
     def begun(self) -> datetime | None:
@@ -187,6 +188,7 @@ class Series:
     gap_ns: NDArray[np.float64] | None = None  # before each sample; the first counts from the common start
     preempted: frozenset[int] = frozenset()  # sample numbers during which the kernel switched the thread out
     entries: NDArray[np.float64] | None = None  # of a phase: how often it was entered in each sample
+    bursts: tuple[tuple[int, int], ...] = ()  # of lanes that work alone: number of the first sample, length in ns
 
     @property
     def begin_ns(self) -> NDArray[np.float64] | None:
@@ -222,6 +224,7 @@ class Reduced:
     blocks_ns: tuple[int, ...] = ()  # sums of the slowest times over blocks of 1,000 steps
     worst: tuple[tuple[int, int, int], ...] = ()  # (step, rank, ns) of the 64 slowest
     preempted: frozenset[int] = frozenset()  # steps, where only the slowest are kept of these, with a rank switched out
+    gaps: Sketch | None = None  # of lanes that work alone: times of bursts outside of their samples, ns
 
 
 @dataclass(frozen=True)
@@ -255,6 +258,7 @@ class Point:
     sync: str = "none"
     exit_skew_ns: tuple[int, ...] = ()
     share_cores: bool = False
+    blocks: bool = False  # its steps wait without the CPU: for a disk, a timer or a thread of the kernel
     noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # before, during, after
     notes: Mapping[str, str] = field(default_factory=dict)
     given: tuple[Given, ...] = ()  # one per rank

@@ -66,6 +66,7 @@ class _Series(Struct):
     values: Raw = _NONE
     entries: Raw = _NONE
     preempted: list[Natural] = []
+    bursts: list[tuple[Natural, Natural]] = []
     clock_hz: list[Natural] = []
 
 
@@ -87,6 +88,7 @@ class _Reduced(Struct):
     blocks_ns: list[Natural] = []
     worst: list[list[Natural]] = []
     preempted: list[Natural] = []
+    gaps: _Sketch | None = None
 
 
 class _Result(Struct):
@@ -169,6 +171,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     marks: _Marks = msgspec.field(default_factory=_Marks)
     sync: _Sync = msgspec.field(default_factory=_Sync)
     share_cores: bool = False
+    blocks: bool = False
     noise: dict[str, dict[str, float]] = {}
     notes: Texts = {}
     given: list[_Given] = []
@@ -195,6 +198,7 @@ class _Launch(Struct, tag_field="kind", tag="launch"):
     init_s: Amount | None = None
     settings: dict[str, list[str]] = {}
     link: str = ""
+    waits: str = ""
 
 
 class _Progress(Struct):
@@ -293,6 +297,7 @@ def _process(launch: _Launch) -> Process:
         launch.init_s,
         {name: tuple(spellings) for name, spellings in launch.settings.items()},
         launch.link,
+        launch.waits,
     )
 
 
@@ -331,6 +336,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         sync=point.sync.method,
         exit_skew_ns=tuple(point.sync.exit_skew_ns),
         share_cores=point.share_cores,
+        blocks=point.blocks,
         noise=point.noise,
         notes=point.notes,
         given=tuple(map(_read_given, point.given)),
@@ -394,6 +400,9 @@ def _check_series(series: _Series) -> None:
             raise RecordError(f"a list has {found} numbers where {count} are needed")
     if max(series.preempted, default=-1) >= count:
         raise RecordError(f"a sample was preempted that is none of the {count} of {series.name}")
+    firsts = [first for first, _ in series.bursts]
+    if max(firsts, default=-1) >= count or firsts != sorted(firsts):
+        raise RecordError(f"bursts begin with samples that are none of the {count} of {series.name}, or in no order")
 
 
 def _series(series: _Series) -> Series:
@@ -406,6 +415,7 @@ def _series(series: _Series) -> Series:
         array_of(series.gap_ns, len(values)),
         frozenset(series.preempted),
         array_of(series.entries, len(values)),
+        tuple(series.bursts),
     )
 
 
@@ -421,6 +431,7 @@ def _read_reduced(reduced: _Reduced) -> Reduced:
         tuple(reduced.blocks_ns),
         tuple((worst[0], worst[1], worst[2]) for worst in reduced.worst if len(worst) >= 3),
         frozenset(reduced.preempted),
+        _sketch(reduced.gaps) if reduced.gaps else None,
     )
 
 

@@ -17,6 +17,7 @@ octant::KernelInfo info_with(std::vector<std::string> phases) {
             .pace = octant::Pace::steps,
             .sync = octant::Sync::dissemination,
             .phases = std::move(phases),
+            .blocks = true,
             .defaults = {{"seconds", "1"}, {"least", "5"}, {"samples", "1000"}}};
 }
 

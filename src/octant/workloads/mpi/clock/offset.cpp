@@ -18,7 +18,8 @@ octant::KernelInfo info_of(octant::Pace pace) {
             .pace = pace,
             .sync = octant::Sync::none,
             .readings = {{"offset", "s"}, {"bound", "s"}, {"distance", "s"}, {"moment", "s"}},
-            .least_ranks = 2};
+            .least_ranks = 2,
+            .blocks = pace == octant::Pace::whole};
 }
 
 class Offsets {

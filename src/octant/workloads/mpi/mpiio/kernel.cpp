@@ -14,7 +14,8 @@ octant::KernelInfo info_with(std::vector<std::string> phases) {
             .pace = octant::Pace::steps,
             .sync = octant::Sync::dissemination,
             .phases = std::move(phases),
-            .roles = {{.name = ""}, {.name = "idle", .timed = false}}};
+            .roles = {{.name = ""}, {.name = "idle", .timed = false}},
+            .blocks = true};
 }
 
 class Blocking {

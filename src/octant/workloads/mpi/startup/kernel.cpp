@@ -83,6 +83,7 @@ class Sessions {
                 .pace = octant::Pace::steps,
                 .sync = octant::Sync::none,
                 .phases = {"init", "communicator", "finalize"},
+                .blocks = true,
                 .defaults = {{"samples", "20"}}};
     }
     explicit Sessions(octant::Context& context) : context_(context) {}

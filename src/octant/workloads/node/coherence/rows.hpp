@@ -42,6 +42,7 @@ namespace coherence {
             .sync = octant::Sync::none,
             .phases = std::move(phases),
             .readings = std::move(readings),
+            .blocks = true,
             // The kernel places its threads itself; pairs differ, so that no interval says when there is enough.
             .defaults = {{"pin", "none"}, {"seconds", "1"}, {"samples", "60000"}, {"precision", "0"}}};
 }

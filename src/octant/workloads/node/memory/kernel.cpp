@@ -33,6 +33,7 @@ octant::KernelInfo info_with(std::vector<std::string> phases, std::vector<octant
             .sync = octant::Sync::dissemination,
             .phases = std::move(phases),
             .readings = std::move(readings),
+            .blocks = true,
             .defaults = {{"seconds", "1"}, {"least", "5"}, {"samples", "200"}}};
 }
 
