@@ -4,35 +4,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octant.metric import Interruptions, Metric, derived, interrupted, per, result
-from octant.record import Point, Samples
+from octant.record import Point, Reduced, Samples, Series
 from octant.workload import LostTime, Workload
 
 UNDISTURBED = 0.05  # the share of quanta that are quicker than the undisturbed one
+PAUSE_NS = 10_000  # the harness takes less between two quanta: two readings of clocks, and at times a page fault
 
 
 def beyond_the_quick_quantum(_point: Point, samples: Samples) -> list[Interruptions]:
-    """The time of each quantum beyond the lane's undisturbed one, as one interruption.
+    """The time of each quantum beyond the lane's undisturbed one, with the pause before it, as one interruption.
 
-    Undisturbed is the 5th percentile. Time in quanta only: what happens between two bursts, where the harness works, is
-    not counted. Where a record is too large to keep every quantum, its sketch of all quanta is used.
+    Undisturbed is the 5th percentile. A pause is what a gap between two quanta of a burst lasts beyond the median gap,
+    if this is more than `PAUSE_NS`; the time of a burst before its first quantum and after its last is one gap. What
+    happens between two bursts, where the harness works, is not counted, and in records that do not say where bursts
+    begin, no pause is. Where a record is too large to keep every quantum, its sketches of all quanta and gaps are used.
     """
     kept = [part for part in samples.reduced if part.name == "step" and part.sketch.count and part.ranks]
     if kept:
-        return [
-            _beyond(part.ranks[0].rank, 0, part.sketch.quantile(UNDISTURBED), *part.sketch.values()) for part in kept
-        ]
-    return [
-        _beyond(lane.head.rank, lane.head.thread, float(np.quantile(lane.values, UNDISTURBED)), lane.values)
-        for lane in samples.series
-        if lane.head.name == "step" and len(lane.values)
-    ]
+        return [_of_sketches(part) for part in kept]
+    return [_of_lane(lane) for lane in samples.series if lane.head.name == "step" and len(lane.values)]
 
 
-def _beyond(
-    rank: int, thread: int, quick: float, quanta: NDArray[np.float64], counts: NDArray[np.int64] | None = None
-) -> Interruptions:
-    counts = np.ones(len(quanta), dtype=np.int64) if counts is None else counts
-    return Interruptions(rank, thread, np.maximum(quanta - quick, 0), counts, float(quanta @ counts))
+def _of_lane(lane: Series) -> Interruptions:
+    quanta, pauses = lane.values, np.zeros(len(lane.values))
+    if lane.bursts and lane.gap_ns is not None:
+        gaps = lane.gap_ns.copy()
+        ends = [*(first for first, _ in lane.bursts[1:]), len(quanta)]
+        for (first, wall_ns), end in zip(lane.bursts, ends, strict=True):
+            gaps[first] = wall_ns - quanta[first:end].sum() - gaps[first + 1 : end].sum()
+        pauses = _pauses(gaps, float(np.median(gaps)))
+    lost = np.maximum(quanta - np.quantile(quanta, UNDISTURBED), 0) + pauses
+    whole_ns = float(quanta.sum() + pauses.sum())
+    return Interruptions(lane.head.rank, lane.head.thread, lost, np.ones(len(lost), dtype=np.int64), whole_ns)
+
+
+def _of_sketches(part: Reduced) -> Interruptions:
+    quanta, counts = part.sketch.values()
+    lost = np.maximum(quanta - part.sketch.quantile(UNDISTURBED), 0)
+    whole_ns = float(quanta @ counts)
+    if part.gaps is not None and part.gaps.count:
+        gaps, gap_counts = part.gaps.values()
+        pauses = _pauses(gaps, part.gaps.quantile(0.5))
+        lost, counts = np.concatenate([lost, pauses]), np.concatenate([counts, gap_counts])
+        whole_ns += float(pauses @ gap_counts)
+    return Interruptions(part.ranks[0].rank, 0, lost, counts, whole_ns)
+
+
+def _pauses(gaps: NDArray[np.float64], usual_ns: float) -> NDArray[np.float64]:
+    beyond: NDArray[np.float64] = gaps - usual_ns
+    return np.where(beyond > PAUSE_NS, beyond, 0.0)
 
 
 def off_the_cpu(point: Point, _samples: Samples) -> list[Interruptions]:

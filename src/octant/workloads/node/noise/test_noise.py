@@ -1,5 +1,8 @@
 """The loss of noise by hand and by property."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +14,7 @@ from octant.analysis.reduce import NoSamplesError, measure
 from octant.record import Point, RankTotal, Reduced, Result, Samples, Series, Taken
 from octant.record.sketch import sketch_of
 from octant.stats.doubts import Grade
-from octant.workloads.node.noise import WORKLOAD
+from octant.workloads.node.noise import WORKLOAD, beyond_the_quick_quantum
 
 
 def lost(*lanes: Series) -> float:
@@ -48,6 +51,58 @@ def test_pauses_between_bursts_do_not_count() -> None:
     assert lost(lane([10_000] * 10, gaps={5: 10**9})) == 0
     with pytest.raises(NoSamplesError):
         lost(lane([]))
+
+
+def with_pauses(pauses: dict[int, int], firsts: Sequence[int] = (0,), at_end: int = 0) -> Series:
+    """A hundred quanta of 10 us with gaps of 300 ns, and of so much more before some.
+
+    Args:
+        firsts: of each burst its first quantum. What lies before it in a burst lasts 300 ns too.
+        at_end: of the time of each burst, ns after its last quantum.
+    """
+    gaps = {i: 300 + pauses.get(i, 0) for i in range(100)}
+    bursts = [
+        (first, sum(10_000 + gaps[i] for i in range(first, end)) + at_end - pauses.get(first, 0))
+        for first, end in zip(firsts, [*firsts[1:], 100], strict=True)
+    ]
+    return lane([10_000] * 100, gaps=gaps, bursts=bursts)
+
+
+def test_what_stops_a_lane_between_two_quanta_of_a_burst_is_lost() -> None:
+    """A stop of 600 us that takes effect before a quantum, beside 1 ms of quanta; in a quantum it counts as much."""
+    assert lost(with_pauses({40: 600_000})) == pytest.approx(0.375)
+    assert lost(lane([*[10_000] * 99, 610_000])) == pytest.approx(0.375)
+    assert lost(with_pauses({40: 300_000, 60: 300_000})) == pytest.approx(0.375)
+    (of,) = beyond_the_quick_quantum(point(), Samples((with_pauses({40: 600_000}),)))
+    assert (of.ns.max(), of.whole_ns) == (600_000, 1_600_000)
+
+
+def test_what_stops_a_lane_after_the_last_quantum_of_a_burst_is_lost() -> None:
+    assert lost(with_pauses({}, (0, 50), at_end=300_000)) == pytest.approx(0.375)
+
+
+def test_what_the_harness_does_between_two_quanta_is_not_lost() -> None:
+    """Its usual gap, page faults of some microseconds, and what lies between two bursts."""
+    assert lost(with_pauses({7: 9_000, 8: 2_000}, at_end=3_000)) == 0
+    assert lost(with_pauses({50: 500_000}, (0, 50))) == 0
+    assert lost(with_pauses({0: 500_000})) == 0
+    assert lost(replace(with_pauses({40: 600_000}), bursts=())) == 0, "an older record does not say where bursts begin"
+
+
+def test_a_record_that_is_too_large_for_every_gap_loses_as_much() -> None:
+    quanta = [10_000] * 1000
+    gaps = sketch_of([300] * 996 + [6_000, 600_300, 1_200_300])
+    kept = Reduced("step", (RankTotal(0, 1000, sum(quanta), 10_000, 10_000),), sketch_of(quanta), gaps=gaps)
+    found = share("lost", point(counts={"quanta": 1}, read=lambda: Samples((), (kept,))))
+    assert found == pytest.approx(1_800_000 / 11_800_000, rel=0.005)
+    older = replace(kept, gaps=None)
+    assert share("lost", point(counts={"quanta": 1}, read=lambda: Samples((), (older,)))) == pytest.approx(0, abs=0.002)
+
+
+@given(st.dictionaries(st.integers(1, 99), st.integers(0, 10**8), max_size=49))
+def test_gaps_change_nothing_below_ten_microseconds_and_count_fully_above(pauses: dict[int, int]) -> None:
+    beyond = sum(ns for ns in pauses.values() if ns > 10_000)
+    assert lost(with_pauses(pauses)) == pytest.approx(beyond / (10**6 + beyond))
 
 
 def test_every_lane_is_compared_with_its_own_quantum() -> None:
